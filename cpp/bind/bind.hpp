@@ -1,0 +1,44 @@
+#pragma once
+
+// The glue between numpy arrays and the core; users never meet this floor.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace contend::bind {
+
+namespace nb = nanobind;
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> as_span(const Vector<T>& array) {
+  return {array.data(), array.size()};
+}
+
+template <class T>
+std::vector<T> as_vector(const Vector<T>& array) {
+  return {array.data(), array.data() + array.size()};
+}
+
+/// Hands a vector to numpy without copying; numpy frees it.
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::vector<std::size_t> shape = {}) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  if (shape.empty()) shape.push_back(owned->size());
+  return nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner);
+}
+
+void bind_fabric(nb::module_& m);
+void bind_routes(nb::module_& m);
+
+}  // namespace contend::bind

@@ -1,0 +1,38 @@
+#include "bind.hpp"
+#include "contend/base/error.hpp"
+#include "contend/fabric/fabric.hpp"
+
+namespace contend::bind {
+
+static void construct(Fabric* self, const Vector<std::uint32_t>& host_switch,
+                      const Vector<std::uint16_t>& host_port,
+                      const Vector<std::uint16_t>& switch_ports,
+                      const Vector<std::uint32_t>& cable_from,
+                      const Vector<std::uint16_t>& cable_from_port,
+                      const Vector<std::uint32_t>& cable_to,
+                      const Vector<std::uint16_t>& cable_to_port) {
+  const std::size_t n = cable_from.size();
+  if (cable_from_port.size() != n || cable_to.size() != n || cable_to_port.size() != n) {
+    throw Error("the four arrays of cables must have the same length");
+  }
+  std::vector<Cable> cables(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    cables[k] = {cable_from.data()[k], cable_from_port.data()[k], cable_to.data()[k],
+                 cable_to_port.data()[k]};
+  }
+  new (self) Fabric(as_vector(host_switch), as_vector(host_port), as_vector(switch_ports), cables);
+}
+
+void bind_fabric(nb::module_& m) {
+  nb::class_<Fabric>(m, "Fabric")
+      .def("__init__", &construct, nb::arg("host_switch"), nb::arg("host_port"),
+           nb::arg("switch_ports"), nb::arg("cable_from"), nb::arg("cable_from_port"),
+           nb::arg("cable_to"), nb::arg("cable_to_port"))
+      .def_prop_ro("hosts", &Fabric::hosts)
+      .def_prop_ro("switches", &Fabric::switches)
+      .def_prop_ro("cables", &Fabric::cables)
+      .def_prop_ro("channels", &Fabric::channels)
+      .def("out", &Fabric::out, nb::arg("switch"), nb::arg("port"));
+}
+
+}  // namespace contend::bind

@@ -1,0 +1,31 @@
+#include <nanobind/nanobind.h>
+
+#include "bind.hpp"
+#include "contend/base/error.hpp"
+
+namespace nb = nanobind;
+
+// Exceptions of the core become those of contend.errors: an InputError keeps its line, what was
+// expected and what was found there; the reader that called adds the file's name.
+static void translate(const std::exception_ptr& error, void*) {
+  const auto raise = [](const char* type, const nb::tuple& args) {
+    const nb::object cls = nb::module_::import_("contend.errors").attr(type);
+    PyErr_SetObject(cls.ptr(), nb::object(cls(*args)).ptr());
+  };
+  try {
+    std::rethrow_exception(error);
+  } catch (const contend::InputError& e) {
+    // The reader's source name is not known here.
+    raise("InputError", nb::make_tuple("", e.line(), nb::str(e.expected().data(), e.expected().size()),
+                                       nb::str(e.got().data(), e.got().size())));
+  } catch (const contend::Error& e) {
+    raise("UsageError", nb::make_tuple(e.what()));
+  }
+}
+
+NB_MODULE(_core, m) {
+  m.doc() = "The C++ core of contend; use the package contend, not this module.";
+  nb::register_exception_translator(translate, nullptr);
+  contend::bind::bind_fabric(m);
+  contend::bind::bind_routes(m);
+}

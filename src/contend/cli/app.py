@@ -1,0 +1,65 @@
+"""The front door: verbs are registered here, errors become one line and an exit status here."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from contend.cli.fabric import fabric_app
+from contend.errors import ContendError
+
+# Typer brings its own copy of click in newer versions; its public errors lead to the base class.
+_WrongUsage = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+
+app = typer.Typer(
+    name="contend",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    help="How much of a network's rated bandwidth will a communication get, and what stands in "
+    "its way?",
+)
+app.add_typer(fabric_app, name="fabric")
+
+
+@app.callback()
+def _contend() -> None:
+    """Verbs are commands even while there is only one of them."""
+
+
+def main() -> None:
+    """Runs the command line; exit status 0 done, 1 fell short, 2 bad input, 3 machine lacks it."""
+    raise SystemExit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Runs one command and returns its exit status, having written one line for any error."""
+    command = typer.main.get_command(app)
+    try:
+        status = command.main(arguments, prog_name="contend", standalone_mode=False)
+    except ContendError as error:
+        print(f"contend: {error}", file=sys.stderr)
+        return error.status
+    except _WrongUsage as error:
+        # No message: the help has been printed instead.
+        if message := getattr(error, "format_message", str)():
+            print(f"contend: {message}", file=sys.stderr)
+        return 2
+    except (typer.Abort, KeyboardInterrupt):
+        print("contend: interrupted", file=sys.stderr)
+        return 130
+    except FileNotFoundError as error:
+        print(f"contend: {error.filename}: no such file", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader of our output has gone, as `head` does; keep Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"contend: {where}{error.strerror or error}", file=sys.stderr)
+        return 2
+    return status if isinstance(status, int) else 0

@@ -1,0 +1,111 @@
+"""What the verbs share: options, the console, JSON and progress."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from contend.fabric.fabric import Fabric
+
+FabricArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="FABRIC",
+        help="A topology file of any kind contend knows (compressed or not, - for standard input) "
+        "or a generator with its parameters, such as thunderbird or xgft:2;18,36;1,18.",
+    ),
+]
+RoutesOption = Annotated[
+    str | None,
+    typer.Option("--routes", metavar="FILE", help="Forwarding tables of the fabric."),
+]
+RouteOption = Annotated[
+    str | None,
+    typer.Option(
+        "--route",
+        metavar="ENGINE",
+        help="Compute the routes instead: minhop, updn, dmodk, or opensm:ENGINE with the real "
+        "OpenSM.",
+    ),
+]
+JsonOption = Annotated[
+    str | None,
+    typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output."),
+]
+PlotOption = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="FILE", help="Draw a figure: .svg, .png, .pdf or .html."),
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of every random choice.")]
+
+
+def console_for(json: str | None) -> Console:
+    """Where tables go: standard output, or nowhere when JSON is printed there."""
+    return Console(quiet=True) if json == "-" else Console()
+
+
+def load(source: str, routes: str | None, route: str | None) -> Fabric:
+    """The fabric that the command line names."""
+    return Fabric.load(source, routes=routes, route=route)
+
+
+def write_json(target: str | None, result: Any) -> None:
+    """Writes a result as JSON to a file (whole or not at all) or, for -, to standard output."""
+    if target is None:
+        return
+    text = msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n"
+    if target == "-":
+        sys.stdout.buffer.write(text)
+        sys.stdout.flush()
+    else:
+        write_whole(Path(target), text)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Writes a file whole or not at all: under another name first, then renamed."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def progress_bar(title: str, unit: str) -> Iterator[Progress]:
+    """A progress bar with rate and time left on a terminal's standard error, none when piped."""
+    terminal = Console(stderr=True)
+    with Progress(
+        TextColumn(title),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(unit),
+        TaskProgressColumn(show_speed=True),
+        TimeRemainingColumn(),
+        console=terminal,
+        transient=True,
+        disable=not terminal.is_terminal,
+    ) as progress:
+        yield progress

@@ -1,0 +1,47 @@
+"""Every error that contend raises on purpose; only the command line turns them into text."""
+
+from __future__ import annotations
+
+
+class ContendError(Exception):
+    """Base of all errors of contend; `status` is the exit status of the command line."""
+
+    status = 2
+
+
+class UsageError(ContendError):
+    """A request that cannot be met: an option out of range, things that do not fit together."""
+
+
+class InputError(ContendError):
+    """Something in a file that is not what it should be.
+
+    Attributes:
+        source: the file's name.
+        line: counted from 1; 0 when the file as a whole is meant.
+        expected: what should stand there.
+        got: what stands there.
+    """
+
+    def __init__(self, source: str, line: int, expected: str, got: str) -> None:
+        super().__init__(source, line, expected, got)
+        self.source = source
+        self.line = line
+        self.expected = expected
+        self.got = got
+
+    def __str__(self) -> str:
+        where = f"{self.source}:{self.line}" if self.line else self.source
+        return f"{where}: expected {self.expected}, got {self.got}"
+
+
+class ShortfallError(ContendError):
+    """The work was done, but something fell short: a failed check, a failed cell."""
+
+    status = 1
+
+
+class MissingError(ContendError):
+    """The machine lacks something: a program, a right, memory."""
+
+    status = 3

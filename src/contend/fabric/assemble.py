@@ -1,0 +1,247 @@
+"""From what a file says to the fabric it describes: hosts picked, cables matched, faults noted."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from contend.errors import InputError
+from contend.fabric.fabric import Fabric, Finding
+from contend.fabric.subnet import NodeKind, Subnet
+
+_AGGREGATION = re.compile(r"aggregation node", re.IGNORECASE)
+# Device ids of the aggregation nodes inside switches all start with this byte.
+_AGGREGATION_DEVICES = 0xCF
+
+
+@dataclass(frozen=True)
+class _End:
+    row: int
+    node: int
+    port: int
+
+
+def assemble(subnet: Subnet, name: str) -> Fabric:
+    """Builds the fabric: adapters' cabled ports become hosts, matched ends become cables.
+
+    Aggregation nodes, routers, ports that are down and adapters cabled to no switch are left out,
+    which the fabric's findings tell. A cable that only one end declares is kept when the other end
+    is silent, and dropped when the other end names another cable; both are findings that
+    `fabric check` counts as wrong.
+
+    Raises:
+        InputError: when no switch or no host is left.
+    """
+    findings: list[Finding] = [Finding("reader's note", note, wrong=False) for note in subnet.notes]
+    findings += _duplicate_guids(subnet)
+    excluded = _excluded(subnet, findings)
+    ends = _ends(subnet, findings)
+    switch_rows = np.flatnonzero(subnet.kind == NodeKind.SWITCH)
+    if len(switch_rows) == 0:
+        raise InputError(name, 0, "at least one switch", "none")
+    switch_of_row = np.full(len(subnet.kind), -1, dtype=np.int64)
+    switch_of_row[switch_rows] = np.arange(len(switch_rows))
+
+    hosts: list[tuple[_End, _End]] = []
+    cables: list[tuple[_End, _End]] = []
+    for near, far in _matched(subnet, ends, findings):
+        if excluded[near.node] or excluded[far.node]:
+            continue
+        near_is_switch = switch_of_row[near.node] >= 0
+        far_is_switch = switch_of_row[far.node] >= 0
+        if near_is_switch and far_is_switch:
+            cables.append((near, far))
+        elif near_is_switch:
+            hosts.append((far, near))
+        elif far_is_switch:
+            hosts.append((near, far))
+        else:
+            text = f"{_port(subnet, near)} is cabled to {_port(subnet, far)}, without a switch"
+            findings.append(Finding("adapter to adapter", text, wrong=False))
+    if not hosts:
+        raise InputError(name, 0, "at least one host on a switch", "none")
+    hosts.sort(key=lambda pair: (pair[0].node, pair[0].port))
+    _note_unconnected(subnet, excluded, hosts, findings)
+    return _columns(subnet, name, hosts, cables, switch_rows, switch_of_row, tuple(findings))
+
+
+def _port(subnet: Subnet, end: _End) -> str:
+    kind = {NodeKind.SWITCH: "switch", NodeKind.ROUTER: "router"}.get(
+        NodeKind(subnet.kind[end.node]), "adapter"
+    )
+    return f'{kind} "{subnet.name[end.node]}" port {end.port}'
+
+
+def _duplicate_guids(subnet: Subnet) -> list[Finding]:
+    guids, counts = np.unique(subnet.guid, return_counts=True)
+    return [
+        Finding("duplicate GUID", f"{count} nodes have the GUID 0x{guid:016x}")
+        for guid, count in zip(guids.tolist(), counts.tolist(), strict=True)
+        if count > 1
+    ]
+
+
+def _excluded(subnet: Subnet, findings: list[Finding]) -> list[bool]:
+    """Which nodes carry no traffic of their own: aggregation nodes and routers."""
+    excluded = [False] * len(subnet.kind)
+    counted: Counter[str] = Counter()
+    for row, kind in enumerate(subnet.kind.tolist()):
+        what = ""
+        if kind == NodeKind.ROUTER:
+            what = "router"
+        elif kind == NodeKind.ADAPTER and (
+            int(subnet.device_id[row]) >> 8 == _AGGREGATION_DEVICES
+            or _AGGREGATION.search(subnet.name[row])
+        ):
+            what = "aggregation node"
+        if what:
+            excluded[row] = True
+            counted[what] += 1
+    for what, count in sorted(counted.items()):
+        plural = "s are" if count > 1 else " is"
+        findings.append(Finding(what, f"{count} {what}{plural} left out", wrong=False))
+    return excluded
+
+
+def _ends(subnet: Subnet, findings: list[Finding]) -> dict[tuple[int, int], int]:
+    """Row of every declared end by (node, port); a port declared twice keeps its first cable."""
+    ends: dict[tuple[int, int], int] = {}
+    keys = zip(subnet.node.tolist(), subnet.port.tolist(), strict=True)
+    for row, key in enumerate(keys):
+        first = ends.setdefault(key, row)
+        if first == row:
+            continue
+        if subnet.peer[first] < 0 <= subnet.peer[row]:
+            ends[key] = row
+        elif subnet.peer[row] >= 0 and (
+            subnet.peer[first] != subnet.peer[row]
+            or subnet.peer_port[first] != subnet.peer_port[row]
+        ):
+            where = _port(subnet, _End(row, *key))
+            lines = f"lines {subnet.end_line[first]} and {subnet.end_line[row]}"
+            findings.append(Finding("port twice", f"{where} has two cables ({lines})"))
+    return ends
+
+
+def _matched(
+    subnet: Subnet, ends: dict[tuple[int, int], int], findings: list[Finding]
+) -> Iterator[tuple[_End, _End]]:
+    """Cables once each, from the end that is declared first."""
+    taken: set[tuple[int, int]] = set()
+    peers, peer_ports = subnet.peer.tolist(), subnet.peer_port.tolist()
+    for (node, port), row in ends.items():
+        far_key = (peers[row], peer_ports[row])
+        if far_key[0] < 0 or (node, port) in taken:
+            continue
+        near = _End(row, node, port)
+        if far_key == (node, port):
+            text = f"{_port(subnet, near)} is cabled to itself"
+            findings.append(Finding("port to itself", text, wrong=False))
+            continue
+        far_row = ends.get(far_key)
+        far = _End(-1 if far_row is None else far_row, *far_key)
+        if far_row is None or peers[far_row] < 0:
+            text = f"{_port(subnet, near)} -> {_port(subnet, far)}: the other end declares no cable"
+            if far_key in taken:
+                text = f"{_port(subnet, near)} -> {_port(subnet, far)}: the other end is taken"
+            # An adapter that never declares itself is only named by its switch: no contradiction.
+            findings.append(Finding("one-sided cable", text))
+            if far_key in taken:
+                continue
+        elif (peers[far_row], peer_ports[far_row]) != (node, port):
+            other = _End(-1, peers[far_row], peer_ports[far_row])
+            text = (
+                f"{_port(subnet, near)} -> {_port(subnet, far)}, "
+                f"but that port declares a cable to {_port(subnet, other)}"
+            )
+            findings.append(Finding("denied cable", text))
+            continue
+        taken.add((node, port))
+        taken.add(far_key)
+        yield near, far
+
+
+def _note_unconnected(
+    subnet: Subnet, excluded: list[bool], hosts: list[tuple[_End, _End]], findings: list[Finding]
+) -> None:
+    connected = {end.node for end, _ in hosts}
+    adapters = [
+        row
+        for row in np.flatnonzero(subnet.kind == NodeKind.ADAPTER).tolist()
+        if not excluded[row] and row not in connected
+    ]
+    if adapters:
+        some = ", ".join(f'"{subnet.name[row]}"' for row in adapters[:3])
+        more = ", ..." if len(adapters) > 3 else ""
+        text = f"{len(adapters)} adapters on no switch are left out: {some}{more}"
+        findings.append(Finding("unconnected adapter", text, wrong=False))
+
+
+def _columns(
+    subnet: Subnet,
+    name: str,
+    hosts: list[tuple[_End, _End]],
+    cables: list[tuple[_End, _End]],
+    switch_rows: np.ndarray,
+    switch_of_row: np.ndarray,
+    findings: tuple[Finding, ...],
+) -> Fabric:
+    ends = [end for end, _ in hosts]
+    at = [end for _, end in hosts]
+    host_node = np.array([end.node for end in ends])
+    declared = np.array([end.row for end in ends])
+    known = declared >= 0
+    row_or_first = np.where(known, declared, 0)
+
+    def of_end(column: np.ndarray) -> np.ndarray:
+        """A column of the ends, 0 for hosts that never declared theirs."""
+        return np.where(known, column[row_or_first], 0).astype(column.dtype)
+
+    lid = of_end(subnet.end_lid)
+    lmc = of_end(subnet.end_lmc)
+    # A node's own columns hold what its neighbours said of it.
+    lid = np.where(lid == 0, subnet.lid[host_node], lid)
+    switch_side = np.array([end.row for end in at])
+    rate = of_end(subnet.rate)
+    rate = np.where((rate == 0) & (switch_side >= 0), subnet.rate[switch_side], rate)
+
+    near_rows = np.array([near.row for near, _ in cables], dtype=np.int64)
+    return Fabric(
+        name=name,
+        host_name=tuple(subnet.name[row] for row in host_node.tolist()),
+        host_guid=subnet.guid[host_node],
+        host_port_guid=of_end(subnet.port_guid),
+        host_adapter_port=np.array([end.port for end in ends], dtype=np.uint16),
+        host_system_guid=subnet.system_guid[host_node],
+        host_lid=lid.astype(np.uint32),
+        host_lmc=lmc.astype(np.uint8),
+        host_switch=switch_of_row[[end.node for end in at]].astype(np.uint32),
+        host_port=np.array([end.port for end in at], dtype=np.uint16),
+        host_rate=rate.astype(np.uint16),
+        switch_name=tuple(subnet.name[row] for row in switch_rows.tolist()),
+        switch_guid=subnet.guid[switch_rows],
+        switch_system_guid=subnet.system_guid[switch_rows],
+        switch_ports=_switch_ports(subnet, switch_rows),
+        switch_lid=subnet.lid[switch_rows],
+        cable_from=switch_of_row[[near.node for near, _ in cables]].astype(np.uint32),
+        cable_from_port=np.array([near.port for near, _ in cables], dtype=np.uint16),
+        cable_to=switch_of_row[[far.node for _, far in cables]].astype(np.uint32),
+        cable_to_port=np.array([far.port for _, far in cables], dtype=np.uint16),
+        cable_rate=subnet.rate[near_rows].astype(np.uint16),
+        rates=subnet.rates,
+        findings=findings,
+    )
+
+
+def _switch_ports(subnet: Subnet, switch_rows: np.ndarray) -> np.ndarray:
+    """Number of ports of every switch: as declared, or the highest port that a cable names."""
+    highest = subnet.ports.astype(np.int64)
+    np.maximum.at(highest, subnet.node, subnet.port)
+    cabled = subnet.peer >= 0
+    np.maximum.at(highest, subnet.peer[cabled], subnet.peer_port[cabled])
+    ports: np.ndarray = highest[switch_rows].astype(np.uint16)
+    return ports

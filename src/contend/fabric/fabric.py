@@ -1,0 +1,215 @@
+"""The fabric: hosts, switches and the channels between them, immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
+
+if TYPE_CHECKING:
+    from contend.routes.forwarding import ForwardingTables
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something in a fabric that a person should know.
+
+    Attributes:
+        kind: what it is, in one or two words; findings are counted by it.
+        message: the whole sentence, naming cables and hosts.
+        wrong: False when it only tells what was left out.
+    """
+
+    kind: str
+    message: str
+    wrong: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Fabric:
+    """Hosts, switches and directed channels, as arrays.
+
+    A host is an end port of an adapter that carries traffic, so a server with several rails has
+    several. Every host hangs on one switch port. Cables join two switches. Channels are numbered:
+    cable k carries channels 2k (from -> to) and 2k + 1 (to -> from), then one injection channel
+    per host (host -> switch), then one ejection channel per host (switch -> host).
+
+    Host columns have shape [hosts], switch columns [switches], cable columns [cables]. A rate is
+    an index into `rates`, whose entry 0 is ``""``, unknown. An address (LID) of 0 means none.
+    """
+
+    name: str
+
+    host_name: tuple[str, ...]
+    host_guid: NDArray[np.uint64]
+    host_port_guid: NDArray[np.uint64]
+    host_adapter_port: NDArray[np.uint16]
+    host_system_guid: NDArray[np.uint64]
+    host_lid: NDArray[np.uint32]
+    host_lmc: NDArray[np.uint8]
+    host_switch: NDArray[np.uint32]
+    host_port: NDArray[np.uint16]
+    host_rate: NDArray[np.uint16]
+
+    switch_name: tuple[str, ...]
+    switch_guid: NDArray[np.uint64]
+    switch_system_guid: NDArray[np.uint64]
+    switch_ports: NDArray[np.uint16]
+    switch_lid: NDArray[np.uint32]
+
+    cable_from: NDArray[np.uint32]
+    cable_from_port: NDArray[np.uint16]
+    cable_to: NDArray[np.uint32]
+    cable_to_port: NDArray[np.uint16]
+    cable_rate: NDArray[np.uint16]
+
+    rates: tuple[str, ...] = ("",)
+    findings: tuple[Finding, ...] = ()
+    routes: ForwardingTables | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        for column in fields(self):
+            values = getattr(self, column.name)
+            if isinstance(values, np.ndarray) and values.flags.writeable:
+                frozen = np.ascontiguousarray(values)
+                frozen.flags.writeable = False
+                object.__setattr__(self, column.name, frozen)
+
+    @classmethod
+    def load(
+        cls, source: str, *, routes: str | None = None, route: str | None = None, **options: Any
+    ) -> Fabric:
+        """Loads a fabric from a file or makes one by name; see `contend.routes.load.load_fabric`.
+
+        Args:
+            source: a topology file of any kind that contend knows, ``-`` for standard input, or a
+                generator with its parameters such as ``xgft:2;18,36;1,18`` or ``thunderbird``.
+            routes: a file of forwarding tables for it.
+            route: an engine that computes them instead, such as ``minhop`` or ``opensm:ftree``.
+            options: passed on to `load_fabric`.
+        """
+        from contend.routes.load import load_fabric
+
+        return load_fabric(source, routes=routes, route=route, **options)
+
+    @property
+    def hosts(self) -> int:
+        """Number of hosts."""
+        return len(self.host_name)
+
+    @property
+    def switches(self) -> int:
+        """Number of switches."""
+        return len(self.switch_name)
+
+    @property
+    def cables(self) -> int:
+        """Number of cables between switches."""
+        return len(self.cable_from)
+
+    @property
+    def channels(self) -> int:
+        """Number of channels, those of hosts included."""
+        return 2 * (self.cables + self.hosts)
+
+    @cached_property
+    def core(self) -> _core.Fabric:
+        """The core's graph of this fabric."""
+        return _core.Fabric(
+            host_switch=self.host_switch,
+            host_port=self.host_port,
+            switch_ports=self.switch_ports,
+            cable_from=self.cable_from,
+            cable_from_port=self.cable_from_port,
+            cable_to=self.cable_to,
+            cable_to_port=self.cable_to_port,
+        )
+
+    def replace(self, **changes: Any) -> Fabric:
+        """The same fabric with some columns exchanged."""
+        return replace(self, **changes)
+
+    def channel_ends(self, channel: int) -> tuple[str, str]:
+        """Names of where a channel starts and ends, with the port."""
+        if channel < 2 * self.cables:
+            cable = channel // 2
+            ends = (
+                self._switch_port(self.cable_from[cable], self.cable_from_port[cable]),
+                self._switch_port(self.cable_to[cable], self.cable_to_port[cable]),
+            )
+            return ends if channel % 2 == 0 else ends[::-1]
+        host = (channel - 2 * self.cables) % self.hosts
+        ends = (
+            f'host "{self.host_name[host]}"',
+            self._switch_port(self.host_switch[host], self.host_port[host]),
+        )
+        return ends if channel < 2 * self.cables + self.hosts else ends[::-1]
+
+    def channel_name(self, channel: int) -> str:
+        """A channel for people: ``switch "x" port 12 -> switch "y" port 3``."""
+        return " -> ".join(self.channel_ends(channel))
+
+    def _switch_port(self, switch: np.integer[Any] | int, port: np.integer[Any] | int) -> str:
+        return f'switch "{self.switch_name[int(switch)]}" port {int(port)}'
+
+
+def build(
+    name: str,
+    *,
+    host_name: Sequence[str],
+    host_switch: NDArray[Any],
+    host_port: NDArray[Any],
+    switch_name: Sequence[str],
+    switch_ports: NDArray[Any] | int,
+    cables: NDArray[Any],
+    rate: str = "4xHDR",
+) -> Fabric:
+    """A fabric that exists only on paper: GUIDs and LIDs are given out here.
+
+    Args:
+        name: what the fabric is called.
+        host_name: shape [hosts].
+        host_switch: switch of every host, shape [hosts].
+        host_port: port on that switch, from 1, shape [hosts].
+        switch_name: shape [switches].
+        switch_ports: number of ports, shape [switches] or one number for all.
+        cables: from, from_port, to, to_port, shape [cables, 4].
+        rate: of every cable.
+
+    Hosts get the LIDs 1 .. hosts, switches those that follow; switch s the GUID 0x2_0000_0000 + s,
+    host h the node GUID 0x1_0000_0000 + 16 h and the port GUID next to it.
+    """
+    hosts, switches = len(host_name), len(switch_name)
+    cables = np.asarray(cables, dtype=np.uint32).reshape(-1, 4)
+    host_guid = np.uint64(0x1_0000_0000) + np.uint64(16) * np.arange(hosts, dtype=np.uint64)
+    switch_guid = np.uint64(0x2_0000_0000) + np.arange(switches, dtype=np.uint64)
+    return Fabric(
+        name=name,
+        host_name=tuple(host_name),
+        host_guid=host_guid,
+        host_port_guid=host_guid + np.uint64(1),
+        host_adapter_port=np.ones(hosts, dtype=np.uint16),
+        host_system_guid=host_guid,
+        host_lid=np.arange(1, hosts + 1, dtype=np.uint32),
+        host_lmc=np.zeros(hosts, dtype=np.uint8),
+        host_switch=np.asarray(host_switch, dtype=np.uint32),
+        host_port=np.asarray(host_port, dtype=np.uint16),
+        host_rate=np.ones(hosts, dtype=np.uint16),
+        switch_name=tuple(switch_name),
+        switch_guid=switch_guid,
+        switch_system_guid=switch_guid,
+        switch_ports=np.broadcast_to(np.asarray(switch_ports, dtype=np.uint16), switches).copy(),
+        switch_lid=np.arange(hosts + 1, hosts + switches + 1, dtype=np.uint32),
+        cable_from=cables[:, 0].astype(np.uint32),
+        cable_from_port=cables[:, 1].astype(np.uint16),
+        cable_to=cables[:, 2].astype(np.uint32),
+        cable_to_port=cables[:, 3].astype(np.uint16),
+        cable_rate=np.ones(len(cables), dtype=np.uint16),
+        rates=("", rate),
+    )
