@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import cast
 
 import typer
 
@@ -11,7 +12,10 @@ from contend.cli.fabric import fabric_app
 from contend.errors import ContendError
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
-_WrongUsage = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+_WrongUsage = cast(
+    "type[Exception]",
+    next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"),
+)
 
 app = typer.Typer(
     name="contend",
