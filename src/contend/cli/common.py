@@ -79,8 +79,19 @@ def write_json(target: str | None, result: Any) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all: under another name first, then renamed."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Writes a file whole or not at all: under another name first, then renamed.
+
+    What is no ordinary file, such as a pipe or /dev/null, is written to as it is.
+    """
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)
+        return
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        error.filename = str(path)
+        raise
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
