@@ -10,6 +10,8 @@
 
 namespace contend::bind {
 
+using Columns = nb::typed<nb::dict, nb::str, nb::any>;
+
 /// Texts of a file as they may be: what is not UTF-8 becomes the replacement character.
 static nb::tuple texts(const std::vector<std::string>& values) {
   nb::list decoded;
@@ -33,9 +35,9 @@ static auto finish(Parser& parser) {
   return parser.finish();
 }
 
-static nb::dict finish_subnet(IbnetdiscoverParser& parser) {
+static Columns finish_subnet(IbnetdiscoverParser& parser) {
   SubnetColumns columns = finish(parser);
-  nb::dict result;
+  Columns result;
   result["kind"] = to_numpy(std::move(columns.kind));
   result["guid"] = to_numpy(std::move(columns.guid));
   result["system_guid"] = to_numpy(std::move(columns.system_guid));
@@ -60,10 +62,10 @@ static nb::dict finish_subnet(IbnetdiscoverParser& parser) {
 }
 
 template <class Parser>
-static nb::dict finish_tables(Parser& parser) {
+static Columns finish_tables(Parser& parser) {
   TableColumns columns = finish(parser);
   const std::size_t switches = columns.switch_guid.size();
-  nb::dict result;
+  Columns result;
   result["switch_guid"] = to_numpy(std::move(columns.switch_guid));
   result["ports"] = to_numpy(std::move(columns.ports), {switches, columns.addresses});
   result["owner_guid"] = to_numpy(std::move(columns.owner_guid));

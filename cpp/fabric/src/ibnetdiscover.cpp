@@ -61,13 +61,15 @@ void IbnetdiscoverParser::insist_on(Shape shape, const Line& line) {
                    excerpt(line.text));
 }
 
-/// A rate in the last line of a cut file may be cut too; only one that was seen before is believed.
+/// What the last line of a cut file ends in may be cut too: a rate is believed only if it was seen
+/// before, and a number not at all.
 std::uint16_t IbnetdiscoverParser::read_rate(std::string_view label, const Line& line) {
-  if (!line.ended && subnet_.has_rates() && !subnet_.knows_rate(label)) {
-    throw InputError(line.number, "the rest of the line", "the end of the file");
-  }
-  if (!line.ended && subnet_.has_rates() && label.empty()) {
-    throw InputError(line.number, "the line's link rate", "the end of the file");
+  if (!line.ended) {
+    const bool ends_in_number = label.empty() && is_digit(line.text.back());
+    const bool lacks_rate = label.empty() && subnet_.has_rates();
+    if (ends_in_number || lacks_rate || !subnet_.knows_rate(label)) {
+      throw InputError(line.number, "the rest of the line", "the end of the file");
+    }
   }
   if (label.find_first_not_of('?') == label.npos) label = {};
   return subnet_.rate(label, line.number);
@@ -100,6 +102,7 @@ bool IbnetdiscoverParser::read_header(const Line& line) {
   if (!at.take("Switch") && !at.take("Ca") && !at.take("Hca") && !at.take("Rt")) return false;
   if (!at.skip_blanks().at_digit()) return false;
   insist_on(Shape::records, line);
+  if (!line.ended) throw InputError(line.number, "the rest of the record", "the end of the file");
   NodeDeclaration declaration;
   declaration.ports = static_cast<std::uint16_t>(
       number(at, kHighestPort, line, "a number of ports of at most 254"));

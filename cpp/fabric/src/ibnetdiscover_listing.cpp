@@ -47,7 +47,8 @@ ListedPort listed_port(Cursor& at, NodeKind kind, const Line& line) {
 std::string_view between_quotes(Cursor& at, const Line& line) {
   const std::string_view text = at.skip_blanks().rest();
   const std::size_t close = text.rfind('\'');
-  if (!text.starts_with('\'') || close == 0) fail(line, "a description in quotes", at);
+  const bool whole = line.ended || text.ends_with('\'') || text.ends_with(')');
+  if (!text.starts_with('\'') || close == 0 || !whole) fail(line, "a description in quotes", at);
   return text.substr(1, close - 1);
 }
 

@@ -64,11 +64,14 @@ static void attributes(std::string_view text, const Line& line, std::uint32_t& l
   Cursor at(text);
   while (!at.skip_blanks().at_end()) {
     const std::string_view word = at.take_word();
-    if (word == "lid" || word == "smalid") {
-      lid_value = lid(at.skip_blanks(), line);
-    } else if (word == "lmc") {
-      lmc = static_cast<std::uint8_t>(
-          number(at.skip_blanks(), kHighestLmc, line, "an LMC of at most 7"));
+    if (word == "lid" || word == "smalid" || word == "lmc") {
+      Cursor value = at.skip_blanks();
+      if (word == "lmc") {
+        lmc = static_cast<std::uint8_t>(number(value, kHighestLmc, line, "an LMC of at most 7"));
+      } else {
+        lid_value = lid(value, line);
+      }
+      if (!value.at_end() && !value.at_blank()) fail(line, "a number", at);
     } else if (rate && is_rate(word)) {
       *rate = word;
     }

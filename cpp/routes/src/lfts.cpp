@@ -83,7 +83,7 @@ bool LftsParser::read_header(const Line& line, std::string_view text) {
   Cursor at(text.substr(found + kWord.size()));
   const std::optional<std::uint64_t> guid = at.take_prefixed_hexadecimal();
   if (!guid || !(at.at_blank() || at.at('('))) dumps::fail(line, "the GUID of a switch", at);
-  table_ = Table{true, line.number, std::string(text), 0, 0, 0};
+  table_ = Table{true, line.number, *guid, 0, 0, 0};
   const std::size_t dash = text.find('-');
   if (text.starts_with("Unicast lids [0x") && dash != text.npos) {
     const std::optional<std::uint64_t> top = Cursor(text.substr(dash + 1)).take_prefixed_hexadecimal();
@@ -101,7 +101,7 @@ bool LftsParser::read_closing(std::string_view text) {
   const bool counts_rows = at.skip_blanks().take("valid ");
   if (!at.take("lids dumped")) return at.take("mlids dumped");
   if (counts_rows && table_.open && *count != table_.rows) {
-    miscounted_.add(table_.line, table_.header);
+    miscounted_.add(table_.line, "switch " + guid_text(table_.guid));
   }
   close_table(true);
   return true;
@@ -125,10 +125,10 @@ bool LftsParser::read_failure(std::string_view text) {
 
 void LftsParser::close_table(bool properly) {
   if (!table_.open) return;
-  if (!properly) unclosed_.add(table_.line, table_.header);
+  if (!properly) unclosed_.add(table_.line, "switch " + guid_text(table_.guid));
   const bool loses_top = table_.top > 0 && table_.top % kLidsPerBlock == 0;
   if (properly && loses_top && !tables_.last_entry_is(table_.top)) {
-    topless_.add(table_.line, table_.header);
+    topless_.add(table_.line, "switch " + guid_text(table_.guid));
   }
   table_.open = false;
 }

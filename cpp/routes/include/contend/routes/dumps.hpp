@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,7 +26,7 @@ class LftsParser {
   struct Table {
     bool open = false;
     std::size_t line = 0;
-    std::string header;
+    std::uint64_t guid = 0;
     std::uint32_t top = 0;  ///< highest LID; only dump_fts tells it, else 0
     std::size_t rows = 0;
     std::uint64_t last_owner = 0;
