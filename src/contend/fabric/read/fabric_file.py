@@ -24,6 +24,7 @@ from contend.fabric.fabric_format import (
 from contend.fabric.read.topology import Topology
 
 _VERSION_DIGITS = 8
+_FIRST_BYTES = 1 << 20
 
 
 def recognises(head: bytes) -> bool:
@@ -90,14 +91,17 @@ class _Stream:
         return bytes(held)
 
     def numbers(self, count: int, kind: str) -> NDArray[Any]:
-        """A column; its pages are touched only as content arrives."""
-        column: NDArray[Any] = np.empty(count, dtype=kind)
-        raw = column.view(np.uint8)
+        """A column; it grows with the content that arrives, to at most twice that."""
+        size = count * np.dtype(kind).itemsize
+        raw = np.empty(min(size, _FIRST_BYTES), dtype=np.uint8)
         filled = 0
-        while filled < len(raw):
+        while filled < size:
+            if filled == len(raw):
+                raw.resize(min(size, 2 * len(raw)), refcheck=False)
             piece = self._some(len(raw) - filled)
             raw[filled : filled + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
             filled += len(piece)
+        column: NDArray[Any] = raw.view(kind)
         return column.astype(column.dtype.newbyteorder("="), copy=False)
 
     def expect_end(self) -> None:

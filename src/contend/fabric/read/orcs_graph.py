@@ -204,8 +204,8 @@ def _number_ports(graph: Graph) -> None:
     if alone := next((edge for left in waiting.values() for edge in left), None):
         raise graph.bad(alone.line, "an edge for each direction of a cable", "one only")
     free: dict[int, int] = defaultdict(lambda: 1)
-    for out, back in pairs:
-        for near, far in ((out, back), (back, out)):
+    for out, home in pairs:
+        for near, far in ((out, home), (home, out)):
             if near.port:
                 continue
             port = free[near.tail]
