@@ -8,6 +8,8 @@ from typing import cast
 
 import typer
 
+# A verb registers itself when it is imported.
+import contend.cli.fabric.convert  # noqa: F401
 from contend.cli.fabric import fabric_app
 from contend.errors import ContendError
 
@@ -57,6 +59,9 @@ def run(arguments: list[str]) -> int:
     except FileNotFoundError as error:
         print(f"contend: {error.filename}: no such file", file=sys.stderr)
         return 2
+    except MemoryError:
+        print("contend: not enough memory for this", file=sys.stderr)
+        return 3
     except BrokenPipeError:
         # The reader of our output has gone, as `head` does; keep Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
