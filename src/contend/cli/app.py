@@ -7,6 +7,7 @@ import sys
 
 import typer
 
+import contend.cli.fabric.make  # noqa: F401  registers its verb
 from contend.cli.fabric import fabric_app
 from contend.errors import ContendError
 

@@ -25,7 +25,7 @@ from contend.fabric.generate import (
 )
 from contend.fabric.generate.family import Family, Parameters
 
-_FAMILIES = {
+_FAMILIES: dict[str, Family] = {
     family.name: family
     for module in (
         crossbar,

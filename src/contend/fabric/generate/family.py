@@ -72,7 +72,7 @@ class Parameters:
         words = self.groups[group].split(separator)
         most = least if most is None else most
         if not least <= len(words) <= most:
-            raise self.wrong(f'{len(words)} numbers in "{self.groups[group]}"')
+            raise self.wrong(f'"{self.groups[group]}"')
         for word in words:
             if not _NUMBER.fullmatch(word):
                 raise self.wrong(f'"{word}" for a number')

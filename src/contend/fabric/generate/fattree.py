@@ -16,7 +16,7 @@ def fattree2(radix: int, down: int, up: int, links: int = 1) -> Fabric:
         UsageError: when the numbers do not fit the switches' ports.
     """
     _check("fattree2", radix, down, up, links)
-    return xgft([down, radix // links], [1, up // links], [1, links])
+    return xgft([down, radix // links], [1, up // links], [1, links], "fattree2")
 
 
 def fattree3(radix: int, down: int, up: int, links: int = 1) -> Fabric:
@@ -36,9 +36,9 @@ def fattree3(radix: int, down: int, up: int, links: int = 1) -> Fabric:
     half = radix // 2
     fits = radix % 2 == 0 and half % links == 0
     require(fits, "fattree3", "a radix that is a multiple of twice the links", radix)
-    return xgft(
-        [down, half // links, radix // links], [1, up // links, half // links], [1, links, links]
-    )
+    children = [down, half // links, radix // links]
+    parents = [1, up // links, half // links]
+    return xgft(children, parents, [1, links, links], "fattree3")
 
 
 def _check(what: str, radix: int, down: int, up: int, links: int) -> None:

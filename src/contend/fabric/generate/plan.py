@@ -32,7 +32,7 @@ def check_size(what: str, *, hosts: int, switches: int, cables: int, ports: int)
         ("ports on a switch", ports, MOST_PORTS),
     ):
         if count > most:
-            shown = str(count) if count < 10**15 else f"{count:.0e}"
+            shown = str(count) if count < 10**15 else "more than 10^15"
             raise UsageError(f"{what}: expected at most {most} {kind}, got {shown}")
 
 

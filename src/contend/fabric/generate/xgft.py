@@ -75,20 +75,29 @@ def place_tree(
 
 
 def xgft(
-    children: Sequence[int], parents: Sequence[int], links: Sequence[int] | None = None
+    children: Sequence[int],
+    parents: Sequence[int],
+    links: Sequence[int] | None = None,
+    family: str = "xgft",
 ) -> Fabric:
     """An extended generalised fat tree; the arguments are those of `place_tree`.
+
+    Args:
+        children: m_1 .. m_h.
+        parents: w_1 .. w_h.
+        links: p_1 .. p_h; all 1 when None.
+        family: what errors call it.
 
     Raises:
         UsageError: when hosts would have several parents or cables, or the tree is too large.
     """
     links = links or [1] * len(children)
-    require(parents[0] == 1, "xgft", "w1 = 1 (a host hangs on one switch)", f"w1 = {parents[0]}")
-    require(links[0] == 1, "xgft", "p1 = 1 (a host has one cable)", f"p1 = {links[0]}")
+    require(parents[0] == 1, family, "w1 = 1 (a host hangs on one switch)", f"w1 = {parents[0]}")
+    require(links[0] == 1, family, "p1 = 1 (a host has one cable)", f"p1 = {links[0]}")
     height = len(children)
     sizes = [prod(children[level:]) * prod(parents[:level]) for level in range(height + 1)]
     check_size(
-        "xgft",
+        family,
         hosts=sizes[0],
         switches=sum(sizes[1:]),
         cables=sum(sizes[i] * parents[i] * links[i] for i in range(1, height)),
@@ -96,7 +105,7 @@ def xgft(
     )
     plan = Plan()
     place_tree(plan, children, parents, links)
-    return plan.fabric("xgft")
+    return plan.fabric(family)
 
 
 def kary(arity: int, levels: int) -> Fabric:
@@ -106,7 +115,7 @@ def kary(arity: int, levels: int) -> Fabric:
     architectures", IPPS 1997.
     """
     require(levels <= 20, "kary", "at most 20 levels", levels)
-    return xgft([arity] * levels, [1] + [arity] * (levels - 1))
+    return xgft([arity] * levels, [1] + [arity] * (levels - 1), family="kary")
 
 
 def _ports(children: Sequence[int], parents: Sequence[int], links: Sequence[int]) -> list[int]:
