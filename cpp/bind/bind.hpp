@@ -40,5 +40,6 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::vector<std::siz
 
 void bind_fabric(nb::module_& m);
 void bind_routes(nb::module_& m);
+void bind_engines(nb::module_& m);
 
 }  // namespace contend::bind

@@ -28,4 +28,5 @@ NB_MODULE(_core, m) {
   nb::register_exception_translator(translate, nullptr);
   contend::bind::bind_fabric(m);
   contend::bind::bind_routes(m);
+  contend::bind::bind_engines(m);
 }
