@@ -1,3 +1,5 @@
+#include <nanobind/stl/vector.h>
+
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/routes/engines.hpp"
@@ -62,6 +64,7 @@ void bind_engines(nb::module_& m) {
         });
       },
       nb::arg("fabric"), nb::arg("targets"), nb::arg("roots"));
+  m.def("tree_fault", &tree_fault, nb::arg("fabric"));
   m.def(
       "find_roots",
       [](const Fabric& fabric) {

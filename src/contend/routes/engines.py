@@ -2,57 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import UsageError
+from contend.errors import MissingError, UsageError
 from contend.fabric.fabric import Fabric
 from contend.routes import opensm
 from contend.routes.forwarding import ForwardingTables
+from contend.routes.options import read_roots, split
+from contend.units import format_bytes
 
 _Tables = NDArray[np.uint16]
 
 
 @dataclass(frozen=True)
-class Engine:
-    """A routing engine: what it does, in one line, and the tables [switches, addresses] it makes."""
+class _Job:
+    fabric: Fabric
+    targets: _core.Targets
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Engine:
+    """What an engine does, in one line, how it makes tables, and which options it takes."""
 
     about: str
-    tables: Callable[[Fabric, _core.Targets], _Tables]
+    tables: Callable[[_Job], _Tables]
+    options: tuple[str, ...] = ()
 
 
-def _minhop(fabric: Fabric, targets: _core.Targets) -> _Tables:
-    return _core.minhop(fabric.core, targets)
+def _minhop(job: _Job) -> _Tables:
+    return _core.minhop(job.fabric.core, job.targets)
 
 
-def _dor(fabric: Fabric, targets: _core.Targets) -> _Tables:
-    return _core.dimension_order(fabric.core, targets)
+def _dor(job: _Job) -> _Tables:
+    return _core.dimension_order(job.fabric.core, job.targets)
 
 
-def _updn(fabric: Fabric, targets: _core.Targets) -> _Tables:
-    roots = _core.find_roots(fabric.core)
+def _updn(job: _Job) -> _Tables:
+    core = job.fabric.core
+    if "roots" in job.options:
+        roots = read_roots(Path(job.options["roots"]), job.fabric)
+    else:
+        roots = _core.find_roots(core)
     if len(roots) == 0:
         raise UsageError(
-            f"updn: {fabric.name} has no switch with nearly all hosts at one distance, "
-            "so no roots; give it to minhop"
+            f"updn finds no root in {job.fabric.name}, which takes a switch with more than 90 % of "
+            "all hosts at one distance; name some with updn,roots=FILE"
         )
-    return _core.up_down(fabric.core, targets, roots)
+    return _core.up_down(core, job.targets, roots)
 
 
-def _dmodk(fabric: Fabric, targets: _core.Targets) -> _Tables:
-    return _core.d_mod_k(fabric.core, targets)
+def _dmodk(job: _Job) -> _Tables:
+    fabric = job.fabric
+    if fault := _core.tree_fault(fabric.core):
+        near, far, level = fault
+        raise UsageError(
+            f'dmodk needs a tree, but in {fabric.name} switches "{fabric.switch_name[near]}" and '
+            f'"{fabric.switch_name[far]}" are cabled to each other and both {level} switches away '
+            "from the nearest hosts"
+        )
+    return _core.d_mod_k(fabric.core, job.targets)
 
 
 _ENGINES = {
-    "minhop": Engine("shortest paths, balanced over ports; the same tables as OpenSM's", _minhop),
-    "updn": Engine("shortest paths that never go up after down; as OpenSM's", _updn),
-    "dor": Engine("dimension order on meshes and tori; as OpenSM's", _dor),
-    "dmodk": Engine("destination-mod-k on fat trees, the closed form", _dmodk),
-    "fig1": Engine("the rule of the 16-node figure of Hoefler et al. 2008: dmodk", _dmodk),
+    "minhop": _Engine("shortest paths, balanced over ports; the tables of OpenSM's", _minhop),
+    "updn": _Engine(
+        "shortest paths that never go up after down; the tables of OpenSM's", _updn, ("roots",)
+    ),
+    "dor": _Engine("dimension order on meshes and tori; the tables of OpenSM's", _dor),
+    "dmodk": _Engine("destination-mod-k on fat trees, the closed form", _dmodk),
+    "fig1": _Engine("the 16-node figure of Hoefler et al. 2008, whose rule is dmodk", _dmodk),
 }
 
 
@@ -69,20 +94,28 @@ def compute(fabric: Fabric, engine: str) -> Fabric:
     Args:
         fabric: with LIDs, which are kept; where some are missing or used twice, all are given out
             anew. Under ``opensm:`` it is OpenSM that gives them out.
-        engine: one of `engine_names`, for ``opensm:`` with options after commas:
+        engine: one of `engine_names`, with options after commas: ``updn,roots=FILE``,
             ``opensm:minhop,lmc=2``.
 
     Raises:
         UsageError: when there is no such engine or it can't route this fabric.
-        MissingError: when OpenSM is asked for and not installed.
+        InputError: when the file of roots is not what it should be.
+        MissingError: when OpenSM is asked for and not installed, or memory is short.
         ShortfallError: when OpenSM fails.
     """
     if engine.startswith("opensm:"):
         return opensm.route(fabric, engine.removeprefix("opensm:"))
-    if engine not in _ENGINES:
-        raise UsageError(f"no engine {engine!r}; there are {', '.join(engine_names())}")
+    name = engine.partition(",")[0]
+    if name not in _ENGINES:
+        raise UsageError(f"no engine {name!r}; there are {', '.join(engine_names())}")
+    found = _ENGINES[name]
+    _, options = split(engine, found.options)
     addressed = with_addresses(fabric)
-    tables = _ENGINES[engine].tables(addressed, _targets(addressed))
+    size = addressed.switches * (int(_addresses(addressed).max(initial=0)) + 1) * 2
+    try:
+        tables = found.tables(_Job(addressed, _targets(addressed), options))
+    except MemoryError:
+        raise MissingError(f"not enough memory for tables of {format_bytes(size)}") from None
     return addressed.replace(routes=ForwardingTables(tables, engine=engine))
 
 

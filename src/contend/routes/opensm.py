@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from contend.errors import ShortfallError, UsageError
 from contend.fabric.fabric import Fabric
 from contend.fabric.write import ibsim
+from contend.routes import options
 from contend.routes.forwarding import NO_PORT, ForwardingTables
 from contend.routes.opensm_process import Start, run, start_process
 
@@ -31,7 +32,8 @@ _USUAL_LIMIT = 1800.0
 
 _SWITCH = re.compile(r"Unicast lids \[\S+\] of switch Lid \d+ guid 0x([0-9a-f]+)")
 _ENTRY = re.compile(r"0x([0-9a-f]{4}) (\d{3}) # .*? portguid 0x([0-9a-f]+):")
-_ERROR = re.compile(r"-> (?:\w+: )?(?:ERR \w+: )?(.*)")
+# Errors and information in OpenSM's log, after the function and number that lead them.
+_REASON = re.compile(r"\] 0x0[12] -> (?:\w+: )?(?:ERR \w+: )?(.*\w.*)")
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,14 @@ class Order:
     """What is asked of OpenSM.
 
     Attributes:
-        engine: its name.
+        text: the order as it was given.
+        engine: the engine's name.
         lmc: every host gets 2^lmc LIDs.
         roots: a file with one GUID of a root switch on each line, or None.
         limit: seconds after which it is given up.
     """
 
+    text: str
     engine: str
     lmc: int = 0
     roots: Path | None = None
@@ -57,23 +61,17 @@ class Order:
         Raises:
             UsageError: when an engine or option is not known or a value is out of range.
         """
-        engine, *options = text.split(",")
+        engine, values = options.split(text, ("lmc", "roots", "limit"))
         if engine not in _ENGINES:
             raise UsageError(f"OpenSM has no engine {engine!r}; it has {', '.join(_ENGINES)}")
-        values = dict(option.partition("=")[::2] for option in options)
-        if unknown := values.keys() - {"lmc", "roots", "limit"}:
-            known = "lmc=N, roots=FILE, limit=SECONDS"
-            raise UsageError(f"opensm:{text}: no option {min(unknown)!r}; there are {known}")
         lmc = values.get("lmc", "0")
-        if not lmc.isdecimal() or int(lmc) > _MOST_LMC:
+        if not re.fullmatch(r"[0-9]", lmc) or int(lmc) > _MOST_LMC:
             raise UsageError(f"opensm:{text}: lmc is a number from 0 to {_MOST_LMC}, not {lmc!r}")
         limit = values.get("limit", str(_USUAL_LIMIT))
-        if not re.fullmatch(r"\d+(\.\d+)?", limit) or float(limit) == 0:
+        if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", limit) or float(limit) == 0:
             raise UsageError(f"opensm:{text}: limit is a number of seconds, not {limit!r}")
         roots = Path(values["roots"]) if "roots" in values else None
-        if roots is not None and not roots.is_file():
-            raise UsageError(f"opensm:{text}: no file {str(roots)!r}")
-        return cls(engine, int(lmc), roots, float(limit))
+        return cls(text, engine, int(lmc), roots, float(limit))
 
 
 def engine_names() -> dict[str, str]:
@@ -102,15 +100,18 @@ def route(fabric: Fabric, order: str, *, start: Start = start_process) -> Fabric
             f"{fabric.hosts} hosts with {1 << wanted.lmc} LIDs each and {fabric.switches} switches "
             f"need more than {ibsim.LAST_UNICAST_LID} LIDs"
         )
-    options = ["-l", str(wanted.lmc)] if wanted.lmc else []
-    if wanted.roots is not None:
-        options += ["-a", str(wanted.roots.resolve())]
+    arguments = ["-l", str(wanted.lmc)] if wanted.lmc else []
     with tempfile.TemporaryDirectory(prefix="contend-opensm-") as name:
         folder = Path(name)
         (folder / "fabric.net").write_text(ibsim.write(fabric), encoding="ascii")
-        run(fabric, wanted.engine, options, folder, wanted.limit, start)
+        if wanted.roots is not None:
+            roots = ibsim.port_guids(fabric)[1][options.read_roots(wanted.roots, fabric)]
+            named = "".join(f"0x{guid:016x}\n" for guid in roots.tolist())
+            (folder / "roots").write_text(named, encoding="ascii")
+            arguments += ["-a", "roots"]
+        run(fabric, wanted.engine, arguments, folder, wanted.limit, start)
         _assert_engine(folder / "opensm.log", wanted.engine)
-        return _with_tables(fabric, folder / "opensm-lfts.dump", f"opensm:{order}")
+        return _with_tables(fabric, wanted, folder / "opensm-lfts.dump")
 
 
 def _assert_engine(log: Path, engine: str) -> None:
@@ -118,42 +119,36 @@ def _assert_engine(log: Path, engine: str) -> None:
     text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
     if re.search(rf"\b{re.escape(engine)} tables configured", text):
         return
-    reasons = [
-        match[1].strip()
-        for line in text.splitlines()
-        if (" 0x01 " in line or " 0x02 " in line) and (match := _ERROR.search(line))
-    ]
-    told = [reason for reason in reasons if "OpenSM" not in reason and "SUBNET" not in reason]
-    why = f": {'; '.join(dict.fromkeys(told[:3]))}" if told else ""
-    raise ShortfallError(f"OpenSM's engine {engine} could not route this fabric{why}")
+    told = text.partition(f"building routing with '{engine}'")[2].partition("tables configured")[0]
+    lines = [match[1] for line in told.split("\n")[:-1] if (match := _REASON.search(line))]
+    # The last word, that there are no tables, says nothing of why.
+    reasons = [line.strip(". ") for line in lines if "cannot build" not in line]
+    why = f": {'; '.join(dict.fromkeys(reasons[:3]))}" if reasons else ""
+    raise ShortfallError(f"OpenSM's engine {engine} can't route this fabric{why}")
 
 
-def _with_tables(fabric: Fabric, dump: Path, engine: str) -> Fabric:
-    ports, owner = _read_dump(dump, ibsim.port_guids(fabric)[1])
+def _with_tables(fabric: Fabric, order: Order, dump: Path) -> Fabric:
     host_guid, switch_guid = ibsim.port_guids(fabric)
-    lids = np.flatnonzero(owner)
-    first, count = _lids_of(host_guid, owner, lids)
-    if (count == 0).any():
-        host = int(np.flatnonzero(count == 0)[0])
+    ports, owner = _read_dump(dump, switch_guid)
+    host_lid = _first_lids(host_guid, owner)
+    if (host_lid == 0).any():
+        host = int(np.flatnonzero(host_lid == 0)[0])
         raise ShortfallError(
             f'OpenSM gave no LID to host "{fabric.host_name[host]}", which it can\'t reach'
         )
     return fabric.replace(
-        host_lid=first.astype(np.uint32),
-        host_lmc=np.log2(count).astype(np.uint8),
-        switch_lid=_lids_of(switch_guid, owner, lids)[0].astype(np.uint32),
-        routes=ForwardingTables(ports, engine=engine),
+        host_lid=host_lid,
+        host_lmc=np.full(fabric.hosts, order.lmc, dtype=np.uint8),
+        switch_lid=_first_lids(switch_guid, owner),
+        routes=ForwardingTables(ports, engine=f"opensm:{order.text}"),
     )
 
 
-def _lids_of(
-    guids: NDArray[np.uint64], owner: NDArray[np.uint64], lids: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First LID and number of LIDs of every GUID, shape [guids]; 0 and 0 of one that has none."""
-    owners, at, counts = np.unique(owner[lids], return_index=True, return_counts=True)
+def _first_lids(guids: NDArray[np.uint64], owner: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """The lowest LID that each GUID owns, shape [guids]; 0 where it owns none."""
+    owners, lids = np.unique(owner, return_index=True)
     place = np.minimum(np.searchsorted(owners, guids), len(owners) - 1)
-    known = owners[place] == guids
-    return np.where(known, lids[at[place]], 0), np.where(known, counts[place], 0)
+    return np.where(owners[place] == guids, lids[place], 0).astype(np.uint32)
 
 
 def _read_dump(

@@ -43,7 +43,7 @@ def start_process(
 
 
 def run(
-    fabric: Fabric, engine: str, options: Sequence[str], folder: Path, limit: float, start: Start
+    fabric: Fabric, engine: str, arguments: Sequence[str], folder: Path, limit: float, start: Start
 ) -> None:
     """Runs OpenSM once on the folder's ``fabric.net``; leaves its log and dumps in the folder.
 
@@ -66,7 +66,7 @@ def run(
     }
     with _running(start, _simulate(simulator, fabric), folder, environment, "ibsim") as simulation:
         _await_ready(simulation, folder / "ibsim.out", deadline, limit)
-        command = [manager, "-R", engine, "-o", "-D", "0x47", "-f", "opensm.log", *options]
+        command = [manager, "-R", engine, "-o", "-D", "0x47", "-f", "opensm.log", *arguments]
         with_device = {**environment, "LD_PRELOAD": library}
         with _running(start, command, folder, with_device, "opensm") as management:
             _await_end(management, engine, deadline, limit)

@@ -50,8 +50,12 @@ std::vector<SwitchId> find_roots(const Fabric& fabric);
 /// that leads up from the switch below by the same rule. Hosts are counted in the order of the
 /// tree. (Zahavi, D-Mod-K routing providing non-blocking traffic for shift permutations on real
 /// life fat trees, CCIT report 776, 2010.)
-/// Throws Error when the fabric is no tree: levels are distances from the switches that hold hosts,
-/// and every cable must join neighbouring levels.
+/// Cost: O(switches * addresses). Throws Error when the fabric is no tree, see tree_fault.
 Tables d_mod_k(const Fabric& fabric, const Targets& targets);
+
+/// Levels of a tree are distances from the switches that hold hosts, and every cable joins
+/// neighbouring levels. Returns two switches that a cable joins and their level where it doesn't,
+/// or nothing.
+std::vector<SwitchId> tree_fault(const Fabric& fabric);
 
 }  // namespace contend
