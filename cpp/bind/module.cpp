@@ -37,4 +37,5 @@ NB_MODULE(_core, m) {
   contend::bind::bind_pattern(m);
   contend::bind::bind_congestion(m);
   contend::bind::bind_readers(m);
+  contend::bind::bind_engines(m);
 }
