@@ -27,7 +27,7 @@ class Capacities:
 
 
 def capacities(fabric: Fabric) -> Capacities:
-    """Capacity of every cable; one unknown rate makes all of them count 1, as sums need one unit."""
+    """Capacity of every cable; one unknown rate makes all count 1, as sums need one unit."""
     rate = np.array([rate_of(label) or 0.0 for label in fabric.rates])
     cable, host = rate[fabric.cable_rate], rate[fabric.host_rate]
     if bool(np.all(cable > 0)) and bool(np.all(host > 0)):
