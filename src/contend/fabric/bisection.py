@@ -223,7 +223,8 @@ def _metis_side(network: _Network, seed: int) -> NDArray[np.bool_]:
         eweights=adjacency.data,
         options=pymetis.Options(seed=seed),
     )
-    return np.asarray(part, dtype=np.int64) == np.int64(1)
+    side: NDArray[np.bool_] = np.asarray(part) == 1
+    return side
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
