@@ -116,9 +116,7 @@ def shortest_path_tables(fabric: Fabric) -> ForwardingTables:
             ports[root, address] = fabric.host_port[host]
             for s, d in distance.items():
                 if s != root:
-                    nearer = sorted(
-                        p for p, n, _ in neighbours[s] if distance.get(n, d) < d
-                    )
+                    nearer = sorted(p for p, n, _ in neighbours[s] if distance.get(n, d) < d)
                     ports[s, address] = nearer[(host + i) % len(nearer)]
     return ForwardingTables(ports, "shortest")
 
