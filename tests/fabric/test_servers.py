@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from small_fabrics import crossbar
 
 from contend.fabric.servers import servers_of
+from small_fabrics import crossbar
 
 
 def _servers(names: list[str], **columns: np.ndarray) -> list[int]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from small_fabrics import fat_tree, ring, shortest_path_tables
 
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.soundness import check_soundness
 from contend.fabric.verdict import MOST_DETAILS, Check, Status
+from small_fabrics import fat_tree, ring, shortest_path_tables
 
 
 def _named(fabric: Fabric, name: str) -> Check:

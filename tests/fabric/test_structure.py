@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 import pytest
-from small_fabrics import crossbar, fat_tree, ring, three_level_tree
 
 from contend.fabric.fabric import Finding
 from contend.fabric.structure import cables_per_pair, structure, switch_levels
+from small_fabrics import crossbar, fat_tree, ring, three_level_tree
 
 HDR = 25e9  # bytes per second of 4xHDR
 

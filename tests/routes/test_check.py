@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_fabrics import fat_tree, ring, shortest_path_tables, three_level_tree, torus
 
 from contend import _core
 from contend.errors import UsageError
@@ -18,6 +18,7 @@ from contend.fabric.verdict import Check, Status
 from contend.routes.check import all_to_all_load, check, dependency_cycle
 from contend.routes.faults import TraceEnd
 from contend.routes.forwarding import NO_PORT, ForwardingTables
+from small_fabrics import fat_tree, ring, shortest_path_tables, three_level_tree, torus
 
 
 def _routed(fabric: Fabric) -> Fabric:
@@ -98,9 +99,8 @@ def _fabrics(draw: st.DrawFn) -> Fabric:
     fabric = draw(
         st.sampled_from([fat_tree(3, 2, 2, 2), torus((3, 3)), ring(5, 2), three_level_tree(4)])
     )
-    first, lmc = [], draw(st.sampled_from([0, 1, 2]))
-    for host in range(fabric.hosts):
-        first.append(1 + host * 2**lmc)
+    lmc = draw(st.sampled_from([0, 1, 2]))
+    first = [1 + host * 2**lmc for host in range(fabric.hosts)]
     fabric = fabric.replace(
         host_lid=np.array(first, dtype=np.uint32),
         host_lmc=np.full(fabric.hosts, lmc, dtype=np.uint8),
@@ -151,7 +151,7 @@ def test_dependencies_are_those_of_the_routes(fabric: Fabric) -> None:
                     int(fabric.host_lid[to]) + i,
                 )
                 if end == TraceEnd.DELIVERED:
-                    pairs |= set(zip(route, route[1:], strict=False))
+                    pairs |= set(pairwise(route))
     count, cycle = dependency_cycle(fabric)
     assert count == len(pairs)
     if cycle:
