@@ -41,5 +41,8 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::vector<std::siz
 void bind_check(nb::module_& m);
 void bind_fabric(nb::module_& m);
 void bind_routes(nb::module_& m);
+void bind_resolver(nb::module_& m);
+void bind_pattern(nb::module_& m);
+void bind_congestion(nb::module_& m);
 
 }  // namespace contend::bind

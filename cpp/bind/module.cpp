@@ -2,6 +2,7 @@
 
 #include "bind.hpp"
 #include "contend/base/error.hpp"
+#include "contend/routes/unreachable.hpp"
 
 namespace nb = nanobind;
 
@@ -18,6 +19,8 @@ static void translate(const std::exception_ptr& error, void*) {
     // The reader's source name is not known here.
     raise("InputError", nb::make_tuple("", e.line(), nb::str(e.expected().data(), e.expected().size()),
                                        nb::str(e.got().data(), e.got().size())));
+  } catch (const contend::UnreachableError& e) {
+    raise("UnreachableError", nb::make_tuple(e.to(), e.address(), e.from(), e.at(), e.why().c_str()));
   } catch (const contend::Error& e) {
     raise("UsageError", nb::make_tuple(e.what()));
   }
@@ -29,4 +32,7 @@ NB_MODULE(_core, m) {
   contend::bind::bind_check(m);
   contend::bind::bind_fabric(m);
   contend::bind::bind_routes(m);
+  contend::bind::bind_resolver(m);
+  contend::bind::bind_pattern(m);
+  contend::bind::bind_congestion(m);
 }

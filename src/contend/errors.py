@@ -13,6 +13,29 @@ class UsageError(ContendError):
     """A request that cannot be met: an option out of range, things that do not fit together."""
 
 
+class UnreachableError(UsageError):
+    """A host that the forwarding tables do not lead to, by the core's numbers.
+
+    Attributes:
+        host: the host that is not reached.
+        address: by which of its addresses.
+        start: the switch where the walk began.
+        end: the switch where it ended.
+        why: what that switch does with the address.
+    """
+
+    def __init__(self, host: int, address: int, start: int, end: int, why: str) -> None:
+        super().__init__(
+            f"host {host} (address {address}) cannot be reached from switch {start}: "
+            f"switch {end} {why}"
+        )
+        self.host = host
+        self.address = address
+        self.start = start
+        self.end = end
+        self.why = why
+
+
 class InputError(ContendError):
     """Something in a file that is not what it should be.
 

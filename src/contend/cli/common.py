@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +21,7 @@ from rich.progress import (
 )
 
 from contend.fabric.fabric import Fabric
+from contend.files import write_whole
 
 FabricArgument = Annotated[
     str,
@@ -76,21 +75,6 @@ def write_json(target: str | None, result: Any) -> None:
         sys.stdout.flush()
     else:
         write_whole(Path(target), text)
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all: under another name first, then renamed."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 @contextmanager

@@ -1,0 +1,64 @@
+#include <nanobind/stl/optional.h>
+
+#include "bind.hpp"
+#include "contend/congestion/messages.hpp"
+#include "contend/congestion/simulate.hpp"
+
+namespace contend::bind {
+
+namespace {
+
+nb::dict run_batch(const Resolver& resolver, const Pattern& pattern,
+                   const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
+                   bool random_seating, std::uint64_t seed, std::uint64_t first,
+                   std::uint32_t count, bool enumerate, int threads) {
+  BatchResult result;
+  const Seating seating{as_vector(slots), ranks_per_slot, random_seating};
+  {
+    nb::gil_scoped_release release;
+    result = simulate(resolver, pattern, seating, {seed, first, count, enumerate}, threads);
+  }
+  nb::dict columns;
+  columns["bandwidth"] = to_numpy(std::move(result.bandwidth));
+  columns["mean_congestion"] = to_numpy(std::move(result.mean_congestion));
+  columns["max_congestion"] = to_numpy(std::move(result.max_congestion));
+  columns["round_mean_congestion"] = to_numpy(std::move(result.round_mean_congestion));
+  columns["round_max_congestion"] = to_numpy(std::move(result.round_max_congestion));
+  columns["histogram"] = to_numpy(std::move(result.histogram));
+  columns["channel_messages"] = to_numpy(std::move(result.channel_messages));
+  columns["drawing_seconds"] = result.drawing_seconds;
+  columns["counting_seconds"] = result.counting_seconds;
+  return columns;
+}
+
+std::optional<std::uint64_t> count_outcomes(const Pattern& pattern,
+                                            const Vector<std::uint32_t>& slots,
+                                            std::uint32_t ranks_per_slot, bool random_seating) {
+  return outcomes(pattern, {as_vector(slots), ranks_per_slot, random_seating});
+}
+
+nb::tuple judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& source,
+                         const Vector<std::uint32_t>& target) {
+  MessageCongestion found;
+  {
+    nb::gil_scoped_release release;
+    found = message_congestion(resolver, as_span(source), as_span(target));
+  }
+  return nb::make_tuple(to_numpy(std::move(found.congestion)),
+                        to_numpy(std::move(found.channel_messages)));
+}
+
+}  // namespace
+
+void bind_congestion(nb::module_& m) {
+  m.attr("MEAN_UNIT") = kMeanUnit;
+  m.def("simulate", &run_batch, nb::arg("resolver"), nb::arg("pattern"),
+        nb::arg("slots"), nb::arg("ranks_per_slot"), nb::arg("random_seating"), nb::arg("seed"),
+        nb::arg("first"), nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"));
+  m.def("outcomes", &count_outcomes, nb::arg("pattern"), nb::arg("slots"),
+        nb::arg("ranks_per_slot"), nb::arg("random_seating"));
+  m.def("message_congestion", &judge_messages, nb::arg("resolver"), nb::arg("source"),
+        nb::arg("target"));
+}
+
+}  // namespace contend::bind

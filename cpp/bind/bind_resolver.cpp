@@ -1,0 +1,64 @@
+#include <nanobind/stl/unique_ptr.h>
+
+#include "bind.hpp"
+#include "contend/base/error.hpp"
+#include "contend/routes/resolver.hpp"
+
+namespace contend::bind {
+
+namespace {
+
+TableView view_of(const Fabric& fabric, const Matrix<std::uint16_t>& ports) {
+  if (ports.shape(0) != fabric.switches()) throw Error("tables do not belong to the fabric");
+  return {ports.data(), ports.shape(0), ports.shape(1)};
+}
+
+std::size_t find_longest_route(const Fabric& fabric, const Matrix<std::uint16_t>& ports,
+                               const Vector<std::uint32_t>& host_lid,
+                               const Vector<std::uint8_t>& host_lmc,
+                               const Vector<std::uint32_t>& hosts, bool spread) {
+  const TableView tables = view_of(fabric, ports);
+  const Places places{as_vector(hosts), spread};
+  const AddressView addresses{as_span(host_lid), as_span(host_lmc)};
+  nb::gil_scoped_release release;
+  return longest_route(fabric, tables, addresses, places);
+}
+
+std::size_t find_tabled_bytes(const Fabric& fabric, const Vector<std::uint32_t>& host_lid,
+                              const Vector<std::uint8_t>& host_lmc,
+                              const Vector<std::uint32_t>& hosts, bool spread, std::size_t hops) {
+  return tabled_bytes(fabric, {as_span(host_lid), as_span(host_lmc)}, {as_vector(hosts), spread},
+                      hops);
+}
+
+std::unique_ptr<Resolver> make_resolver(const Fabric& fabric, const Matrix<std::uint16_t>& ports,
+                                        const Vector<std::uint32_t>& host_lid,
+                                        const Vector<std::uint8_t>& host_lmc,
+                                        const Vector<std::uint32_t>& hosts, bool spread,
+                                        bool tabled) {
+  const TableView tables = view_of(fabric, ports);
+  const Places places{as_vector(hosts), spread};
+  const AddressView addresses{as_span(host_lid), as_span(host_lmc)};
+  nb::gil_scoped_release release;
+  return tabled ? make_tabled_resolver(fabric, tables, addresses, places)
+                : make_walking_resolver(fabric, tables, addresses, places);
+}
+
+}  // namespace
+
+void bind_resolver(nb::module_& m) {
+  nb::class_<Resolver>(m, "Resolver")
+      .def_prop_ro("places", &Resolver::places)
+      .def_prop_ro("stride", &Resolver::stride)
+      .def_prop_ro("bytes", &Resolver::bytes);
+  m.def("longest_route", &find_longest_route, nb::arg("fabric"), nb::arg("ports"),
+        nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"));
+  m.def("tabled_bytes", &find_tabled_bytes, nb::arg("fabric"), nb::arg("host_lid"),
+        nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"), nb::arg("hops"));
+  // A walking resolver reads the fabric and the tables for as long as it lives.
+  m.def("make_resolver", &make_resolver, nb::arg("fabric"), nb::arg("ports"), nb::arg("host_lid"),
+        nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"), nb::arg("tabled"),
+        nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());
+}
+
+}  // namespace contend::bind

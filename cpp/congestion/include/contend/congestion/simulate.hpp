@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "contend/pattern/pattern.hpp"
+#include "contend/routes/resolver.hpp"
+
+namespace contend {
+
+/// Who sits where: rank r on place slots[r / ranks_per_slot]; when `random`, the slots are shuffled
+/// anew for every sample. A place may have several slots.
+struct Seating {
+  std::vector<Place> slots;
+  std::uint32_t ranks_per_slot = 1;
+  bool random = false;
+};
+
+/// Which samples to run. Sample k of a seed is the same in every batch and on any thread; an
+/// enumeration takes k as the number of an outcome instead.
+struct Samples {
+  std::uint64_t seed = 0;
+  std::uint64_t first = 0;
+  std::uint32_t count = 0;
+  bool enumerate = false;
+};
+
+inline constexpr double kMeanUnit = 1.0 / (1 << 20);
+
+/// What a batch of samples yields. pi of a message is the largest number of messages on any channel
+/// of its route; channels of hosts count when the pattern or the seating shares them.
+struct BatchResult {
+  /// Per sample: means over the rounds that have messages, of the round's (weighted) mean of 1/pi,
+  /// its mean of pi, and its largest pi. A sample without any network message has 1, 1, 1.
+  std::vector<double> bandwidth;
+  std::vector<double> mean_congestion;
+  std::vector<double> max_congestion;
+  /// Per round: sums over the samples of its mean pi, in units of kMeanUnit, and of its largest pi.
+  /// Whole numbers, so that the sum is the same however the samples were shared out.
+  std::vector<std::uint64_t> round_mean_congestion;
+  std::vector<std::uint64_t> round_max_congestion;
+  /// (Weighted) number of messages by pi; entry 0 holds those that stay on their host.
+  std::vector<std::uint64_t> histogram;
+  /// Messages that crossed each channel, over all rounds and samples: channels between switches,
+  /// then injection and ejection by place (zeros when host channels are not counted).
+  std::vector<std::uint64_t> channel_messages;
+  /// Core seconds spent on drawing placements and patterns, and on counting.
+  double drawing_seconds = 0;
+  double counting_seconds = 0;
+};
+
+/// Runs a batch on `threads` threads (0: as many as there are). Throws Error when pattern and places
+/// do not fit together, or when an enumeration asks for an outcome that does not exist.
+///
+/// Cost per message: one draw, one route lookup, one increment and one load per channel.
+BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
+                     const Samples& samples, int threads);
+
+/// Number of equally likely outcomes of pattern and placement together, when it is below 2^63.
+std::optional<std::uint64_t> outcomes(const Pattern& pattern, const Seating& seating);
+
+}  // namespace contend

@@ -1,0 +1,145 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "contend/base/vectorise.hpp"
+#include "contend/routes/resolver.hpp"
+
+namespace contend {
+
+/// Adds usage counts to totals and returns the largest count. Cost: one pass, vectorised.
+CONTEND_VECTORISE
+inline std::uint32_t fold_usage(const std::uint16_t* usage, std::uint32_t* total, std::size_t n) {
+  std::uint16_t largest = 0;
+  for (std::size_t c = 0; c < n; ++c) {
+    total[c] += usage[c];
+    largest = std::max(largest, usage[c]);
+  }
+  return largest;
+}
+
+CONTEND_VECTORISE
+inline std::uint32_t fold_usage(const std::uint32_t* usage, std::uint32_t* total, std::size_t n) {
+  std::uint32_t largest = 0;
+  for (std::size_t c = 0; c < n; ++c) {
+    total[c] += usage[c];
+    largest = std::max(largest, usage[c]);
+  }
+  return largest;
+}
+
+/// Counts the messages on every channel during one round, then finds every message's pi.
+///
+/// `Id` holds a channel number, `Count` a channel's messages in a round. The calls of a round come
+/// in order: count() for every piece, fold() once, judge() for every piece, clear() once.
+template <class Id, class Count>
+class RoundCounter {
+ public:
+  RoundCounter(const Resolver& resolver, bool with_hosts)
+      : resolver_(resolver),
+        usage_(resolver.switch_channels() + kPads, 0),
+        switch_total_(resolver.switch_channels(), 0),
+        sent_(with_hosts ? resolver.places() : 0, 0),
+        received_(sent_.size(), 0),
+        sent_total_(sent_.size(), 0),
+        received_total_(sent_.size(), 0) {}
+
+  /// Looks up the routes of a piece and counts it. Source and target differ in every message.
+  void count(std::span<const Place> source, std::span<const Place> target) {
+    routes_.resize(std::max(routes_.size(), source.size() * resolver_.stride()));
+    resolver_.resolve(source, target, routes_.data());
+    Count* usage = usage_.data();
+    const Id* const end = routes_.data() + source.size() * resolver_.stride();
+    for (const Id* channel = routes_.data(); channel != end; ++channel) ++usage[*channel];
+    if (sent_.empty()) return;
+    for (std::size_t m = 0; m < source.size(); ++m) {
+      ++sent_[source[m]];
+      ++received_[target[m]];
+    }
+  }
+
+  /// Closes the counting; returns the largest count on any channel.
+  std::uint32_t fold() {
+    std::fill(usage_.end() - kPads, usage_.end(), Count{0});
+    std::uint32_t largest =
+        fold_usage(usage_.data(), switch_total_.data(), resolver_.switch_channels());
+    largest = std::max(largest, fold_usage(sent_.data(), sent_total_.data(), sent_.size()));
+    return std::max(largest,
+                    fold_usage(received_.data(), received_total_.data(), received_.size()));
+  }
+
+  /// Adds every message of the piece to `by_pi`, with its weight or 1. When a round has several
+  /// pieces their routes must be looked up again.
+  void judge(std::span<const Place> source, std::span<const Place> target,
+             std::span<const std::uint64_t> weight, bool look_up_again,
+             std::span<std::uint64_t> by_pi) {
+    if (look_up_again) resolver_.resolve(source, target, routes_.data());
+    switch (resolver_.stride()) {
+      case 2: return judge_strided<2>(source, target, weight, by_pi);
+      case 4: return judge_strided<4>(source, target, weight, by_pi);
+      case 6: return judge_strided<6>(source, target, weight, by_pi);
+      default: return judge_strided<0>(source, target, weight, by_pi);
+    }
+  }
+
+  void clear() {
+    std::fill(usage_.begin(), usage_.end(), Count{0});
+    std::fill(sent_.begin(), sent_.end(), 0U);
+    std::fill(received_.begin(), received_.end(), 0U);
+  }
+
+  /// Adds the totals since the last call to `channel_messages` and starts them anew.
+  void collect_totals(std::span<std::uint64_t> channel_messages) {
+    auto out = channel_messages.begin();
+    for (auto* totals : {&switch_total_, &sent_total_, &received_total_}) {
+      for (std::uint32_t& total : *totals) {
+        *out++ += total;
+        total = 0;
+      }
+    }
+  }
+
+ private:
+  template <std::size_t Stride>
+  void judge_strided(std::span<const Place> source, std::span<const Place> target,
+                     std::span<const std::uint64_t> weight, std::span<std::uint64_t> by_pi) {
+    const std::size_t stride = Stride > 0 ? Stride : resolver_.stride();
+    const Count* usage = usage_.data();
+    const Id* route = routes_.data();
+    const bool with_hosts = !sent_.empty();
+    // Most messages share a few values of pi; four counters in turn do not wait for each other.
+    constexpr std::size_t kCounters = 4;
+    counters_.assign(kCounters * by_pi.size(), 0);
+    for (std::size_t m = 0; m < source.size(); ++m, route += stride) {
+      // A message that crosses no channel between switches still has its host's, all to itself.
+      Count most = 1;
+      for (std::size_t k = 0; k < stride; ++k) most = std::max(most, usage[route[k]]);
+      std::uint32_t pi = most;
+      if (with_hosts) pi = std::max({pi, sent_[source[m]], received_[target[m]]});
+      if (weight.empty()) {
+        ++counters_[kCounters * pi + m % kCounters];
+      } else {
+        by_pi[pi] += weight[m];
+      }
+    }
+    for (std::size_t pi = 0; pi < by_pi.size(); ++pi) {
+      for (std::size_t k = 0; k < kCounters; ++k) by_pi[pi] += counters_[kCounters * pi + k];
+    }
+  }
+
+  const Resolver& resolver_;
+  std::vector<Count> usage_;
+  std::vector<std::uint32_t> switch_total_;
+  std::vector<std::uint32_t> sent_;
+  std::vector<std::uint32_t> received_;
+  std::vector<std::uint32_t> sent_total_;
+  std::vector<std::uint32_t> received_total_;
+  std::vector<Id> routes_;
+  std::vector<std::uint64_t> counters_;
+};
+
+}  // namespace contend

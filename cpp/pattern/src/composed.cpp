@@ -1,0 +1,124 @@
+#include <algorithm>
+
+#include "contend/pattern/fixed_patterns.hpp"
+#include "mapped_pattern.hpp"
+
+namespace contend {
+
+namespace {
+
+class Rounds final : public FixedPattern {
+ public:
+  Rounds(Rank ranks, std::vector<std::uint64_t> begin, std::vector<Rank> source,
+         std::vector<Rank> target, std::vector<std::uint64_t> weight)
+      : FixedPattern(ranks),
+        begin_(std::move(begin)),
+        source_(std::move(source)),
+        target_(std::move(target)),
+        weight_(std::move(weight)),
+        shares_ends_(find_shared_ends()) {}
+
+  std::uint32_t rounds() const override { return static_cast<std::uint32_t>(begin_.size() - 1); }
+  bool shares_ends() const override { return shares_ends_; }
+
+  using FixedPattern::fill;
+  void fill(std::uint32_t round, std::uint32_t, Messages& out) const override {
+    const auto first = static_cast<std::ptrdiff_t>(begin_[round]);
+    const auto last = static_cast<std::ptrdiff_t>(begin_[round + 1]);
+    out.source.assign(source_.begin() + first, source_.begin() + last);
+    out.target.assign(target_.begin() + first, target_.begin() + last);
+    out.weight.clear();
+    if (!weight_.empty()) out.weight.assign(weight_.begin() + first, weight_.begin() + last);
+  }
+
+ private:
+  bool find_shared_ends() const {
+    std::vector<std::uint32_t> sent(ranks(), 0);
+    std::vector<std::uint32_t> received(ranks(), 0);
+    for (std::uint32_t round = 0; round < rounds(); ++round) {
+      for (std::uint64_t m = begin_[round]; m < begin_[round + 1]; ++m) {
+        // Marks carry the round, so that nothing has to be cleared between rounds.
+        if (sent[source_[m]] == round + 1 || received[target_[m]] == round + 1) return true;
+        sent[source_[m]] = received[target_[m]] = round + 1;
+      }
+    }
+    return false;
+  }
+
+  std::vector<std::uint64_t> begin_;
+  std::vector<Rank> source_;
+  std::vector<Rank> target_;
+  std::vector<std::uint64_t> weight_;
+  bool shares_ends_;
+};
+
+class Parts final : public Pattern {
+ public:
+  Parts(std::shared_ptr<const Pattern> first, std::shared_ptr<const Pattern> second)
+      : Pattern(first->ranks() + second->ranks()),
+        first_(std::move(first)),
+        second_(std::move(second)) {}
+
+  std::uint32_t rounds() const override { return std::max(first_->rounds(), second_->rounds()); }
+  std::uint32_t pieces(std::uint32_t round) const override {
+    return first_->pieces(round % first_->rounds()) + second_->pieces(round % second_->rounds());
+  }
+  bool random() const override { return first_->random() || second_->random(); }
+  bool shares_ends() const override { return first_->shares_ends() || second_->shares_ends(); }
+  std::optional<std::uint64_t> outcomes() const override {
+    if (!random()) return 1;
+    return std::nullopt;
+  }
+
+  void fill(std::uint32_t round, std::uint32_t piece, RandomChoices& choices,
+            Messages& out) const override {
+    fill_part(round, piece, choices, out);
+  }
+  void fill(std::uint32_t round, std::uint32_t piece, EnumeratedChoices& choices,
+            Messages& out) const override {
+    fill_part(round, piece, choices, out);
+  }
+
+ private:
+  template <class Choices>
+  void fill_part(std::uint32_t round, std::uint32_t piece, Choices& choices, Messages& out) const {
+    const std::uint32_t of_first = first_->pieces(round % first_->rounds());
+    if (piece < of_first) {
+      first_->fill(round % first_->rounds(), piece, choices, out);
+      return;
+    }
+    second_->fill(round % second_->rounds(), piece - of_first, choices, out);
+    for (Rank& rank : out.source) rank += first_->ranks();
+    for (Rank& rank : out.target) rank += first_->ranks();
+  }
+
+  std::shared_ptr<const Pattern> first_;
+  std::shared_ptr<const Pattern> second_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pattern> make_rounds(Rank ranks, std::vector<std::uint64_t> round_begin,
+                                     std::vector<Rank> source, std::vector<Rank> target,
+                                     std::vector<std::uint64_t> weight) {
+  const bool fits = round_begin.size() >= 2 && round_begin.front() == 0 &&
+                    round_begin.back() == source.size() && source.size() == target.size() &&
+                    (weight.empty() || weight.size() == source.size()) &&
+                    std::is_sorted(round_begin.begin(), round_begin.end());
+  if (!fits) throw Error("rounds whose arrays fit together, got arrays that do not");
+  for (std::size_t m = 0; m < source.size(); ++m) {
+    if (source[m] >= ranks || target[m] >= ranks) {
+      throw Error("ranks below " + std::to_string(ranks) + ", got message " +
+                  std::to_string(source[m]) + " -> " + std::to_string(target[m]));
+    }
+  }
+  return std::make_unique<Rounds>(ranks, std::move(round_begin), std::move(source),
+                                  std::move(target), std::move(weight));
+}
+
+std::unique_ptr<Pattern> make_parts(std::shared_ptr<const Pattern> first,
+                                    std::shared_ptr<const Pattern> second) {
+  return std::make_unique<Parts>(std::move(first), std::move(second));
+}
+
+}  // namespace contend

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "contend/base/error.hpp"
+#include "contend/pattern/pattern.hpp"
+
+namespace contend {
+
+/// A fixed pattern in which every rank sends at most one message a round: `target(round, rank)`
+/// says to whom; the rank itself means that it is silent.
+template <class Target>
+class MappedPattern final : public FixedPattern {
+ public:
+  MappedPattern(Rank ranks, std::uint32_t rounds, Target target)
+      : FixedPattern(ranks), rounds_(rounds), target_(std::move(target)) {}
+
+  std::uint32_t rounds() const override { return rounds_; }
+
+  using FixedPattern::fill;
+  void fill(std::uint32_t round, std::uint32_t, Messages& out) const override {
+    out.weight.clear();
+    out.resize(ranks());
+    std::size_t count = 0;
+    for (Rank rank = 0; rank < ranks(); ++rank) {
+      const Rank to = target_(round, rank);
+      out.source[count] = rank;
+      out.target[count] = to;
+      count += to != rank ? 1 : 0;
+    }
+    out.resize(count);
+  }
+
+ private:
+  std::uint32_t rounds_;
+  Target target_;
+};
+
+template <class Target>
+std::unique_ptr<Pattern> mapped(Rank ranks, std::uint32_t rounds, Target target) {
+  return std::make_unique<MappedPattern<Target>>(ranks, rounds, std::move(target));
+}
+
+inline void need_ranks(const char* pattern, Rank ranks, Rank least) {
+  if (ranks < least) {
+    throw Error(std::string(pattern) + " needs at least " + std::to_string(least) +
+                " ranks, got " + std::to_string(ranks));
+  }
+}
+
+/// Smallest r with 2^r >= n.
+inline std::uint32_t log2_ceil(Rank n) {
+  std::uint32_t r = 0;
+  while ((std::uint64_t{1} << r) < n) ++r;
+  return r;
+}
+
+/// Largest power of two that is at most n, n >= 1.
+inline Rank power_of_two_within(Rank n) {
+  const std::uint32_t r = log2_ceil(n);
+  return (std::uint64_t{1} << r) == n ? n : Rank{1} << (r - 1);
+}
+
+}  // namespace contend

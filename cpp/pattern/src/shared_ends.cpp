@@ -1,0 +1,109 @@
+#include <algorithm>
+
+#include "contend/pattern/fixed_patterns.hpp"
+#include "mapped_pattern.hpp"
+
+namespace contend {
+
+namespace {
+
+/// Messages between ranks [0, few) and the others, which are served in turn.
+class Star final : public FixedPattern {
+ public:
+  Star(Rank ranks, Rank few, bool inward) : FixedPattern(ranks), few_(few), inward_(inward) {}
+
+  bool shares_ends() const override { return true; }
+
+  using FixedPattern::fill;
+  void fill(std::uint32_t, std::uint32_t, Messages& out) const override {
+    out.clear();
+    for (Rank rank = few_; rank < ranks(); ++rank) {
+      const Rank hub = (rank - few_) % few_;
+      if (inward_) {
+        out.add(rank, hub);
+      } else {
+        out.add(hub, rank);
+      }
+    }
+  }
+
+ private:
+  Rank few_;
+  bool inward_;
+};
+
+class AllToAll final : public FixedPattern {
+ public:
+  using FixedPattern::FixedPattern;
+
+  bool shares_ends() const override { return true; }
+  bool symmetric() const override { return true; }
+  std::uint32_t pieces(std::uint32_t) const override { return ranks(); }
+
+  using FixedPattern::fill;
+  void fill(std::uint32_t, std::uint32_t piece, Messages& out) const override {
+    out.weight.clear();
+    out.resize(ranks() - 1);
+    std::fill(out.source.begin(), out.source.end(), piece);
+    for (Rank i = 0; i + 1 < ranks(); ++i) out.target[i] = i < piece ? i : i + 1;
+  }
+};
+
+class Neighbour final : public FixedPattern {
+ public:
+  Neighbour(Rank ranks, Rank neighbours) : FixedPattern(ranks), neighbours_(neighbours) {}
+
+  bool shares_ends() const override { return true; }
+
+  using FixedPattern::fill;
+  void fill(std::uint32_t, std::uint32_t, Messages& out) const override {
+    out.clear();
+    for (Rank rank = 0; rank < ranks(); ++rank) {
+      for (Rank k = 0; k < neighbours_; ++k) {
+        const Rank distance = k / 2 + 1;
+        const std::uint64_t from = std::uint64_t{rank} + (k % 2 == 0 ? distance : ranks() - distance);
+        out.add(rank, static_cast<Rank>(from % ranks()));
+      }
+    }
+  }
+
+ private:
+  Rank neighbours_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pattern> make_scatter(Rank ranks) {
+  need_ranks("scatter", ranks, 2);
+  return std::make_unique<Star>(ranks, 1, false);
+}
+
+std::unique_ptr<Pattern> make_gather(Rank ranks) {
+  need_ranks("gather", ranks, 2);
+  return std::make_unique<Star>(ranks, 1, true);
+}
+
+std::unique_ptr<Pattern> make_hot_spot(Rank ranks, Rank receivers) {
+  need_ranks("hot-spot", ranks, 2);
+  if (receivers < 1 || receivers >= ranks) {
+    throw Error("between 1 and " + std::to_string(ranks - 1) + " receivers, got " +
+                std::to_string(receivers));
+  }
+  return std::make_unique<Star>(ranks, receivers, true);
+}
+
+std::unique_ptr<Pattern> make_all_to_all(Rank ranks) {
+  need_ranks("alltoall", ranks, 2);
+  return std::make_unique<AllToAll>(ranks);
+}
+
+std::unique_ptr<Pattern> make_neighbour(Rank ranks, Rank neighbours) {
+  need_ranks("neighbour", ranks, 2);
+  if (neighbours < 1 || neighbours >= ranks) {
+    throw Error("between 1 and " + std::to_string(ranks - 1) + " neighbours, got " +
+                std::to_string(neighbours));
+  }
+  return std::make_unique<Neighbour>(ranks, neighbours);
+}
+
+}  // namespace contend

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "contend/base/ids.hpp"
+#include "contend/fabric/fabric.hpp"
+#include "contend/routes/tables.hpp"
+
+namespace contend {
+
+/// A host that takes part, numbered from 0 in the order of `Places::hosts`.
+using Place = std::uint32_t;
+
+/// The hosts that take part, and which of their addresses are used.
+struct Places {
+  std::vector<HostId> hosts;
+  /// Spread messages over all addresses of a host with LMC > 0 (address number (source + target)
+  /// mod 2^lmc) instead of always using the first.
+  bool spread = false;
+};
+
+/// Padding of routes that are shorter than the stride: channel numbers first_pad() ..
+/// first_pad() + kPads - 1 stand for no channel. Several, so that counting them does not wait for
+/// one memory cell.
+inline constexpr std::size_t kPads = 16;
+
+/// Turns messages between places into the channels they cross; the only way in which the congestion
+/// floor sees routes, whatever they are made of. Channels of hosts are not included.
+class Resolver {
+ public:
+  Resolver(std::size_t places, std::size_t switch_channels, std::size_t stride)
+      : places_(places), switch_channels_(switch_channels), stride_(stride) {}
+  virtual ~Resolver() = default;
+  Resolver(const Resolver&) = delete;
+  Resolver& operator=(const Resolver&) = delete;
+
+  std::size_t places() const { return places_; }
+  /// Channels between switches; also the first number used for padding.
+  std::size_t switch_channels() const { return switch_channels_; }
+  /// Channels written per message.
+  std::size_t stride() const { return stride_; }
+  /// Whether channel numbers, padding included, fit 16 bits.
+  bool narrow() const { return switch_channels_ + kPads <= 0x10000; }
+  /// Bytes held for route lookup.
+  virtual std::size_t bytes() const = 0;
+
+  /// Writes stride() channels for each message to `channels`. Source and target differ and are
+  /// below places(). The 16-bit form may be called only when narrow().
+  virtual void resolve(std::span<const Place> source, std::span<const Place> target,
+                       std::uint16_t* channels) const = 0;
+  virtual void resolve(std::span<const Place> source, std::span<const Place> target,
+                       std::uint32_t* channels) const = 0;
+
+ private:
+  std::size_t places_;
+  std::size_t switch_channels_;
+  std::size_t stride_;
+};
+
+/// Looks routes up in a table of (leaf switch of the source, target address): one memory access a
+/// message. Built by walking every entry once, in parallel.
+/// Throws Error, naming the pair and the switch, when a place cannot be reached from another.
+std::unique_ptr<Resolver> make_tabled_resolver(const Fabric& fabric, const TableView& tables,
+                                               const AddressView& addresses, const Places& places);
+
+/// Walks the forwarding tables for every message, many messages in step so that their memory
+/// accesses overlap. Needs no memory of its own; for fabrics whose route table would not fit.
+/// All routes are checked first, as above.
+std::unique_ptr<Resolver> make_walking_resolver(const Fabric& fabric, const TableView& tables,
+                                                const AddressView& addresses,
+                                                const Places& places);
+
+/// Bytes that make_tabled_resolver would need for routes of up to `hops` channels.
+std::size_t tabled_bytes(const Fabric& fabric, const AddressView& addresses, const Places& places,
+                         std::size_t hops);
+
+/// Longest route, in channels between switches, among all pairs of places; checks on the way that
+/// every pair is connected. Cost: every switch once per target address.
+std::size_t longest_route(const Fabric& fabric, const TableView& tables,
+                          const AddressView& addresses, const Places& places);
+
+}  // namespace contend

@@ -1,0 +1,123 @@
+"""The result of a simulation, and the figures that are derived from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Below this many samples the interval comes from Student's distribution.
+_MANY_SAMPLES = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """Congestion of many samples of a pattern on a fabric; a sample is one pattern and placement.
+
+    Bandwidths are shares of a link's rate. pi of a message is its congestion, the largest number of
+    messages on any channel of its route; it gets 1/pi (Hoefler et al. 2008, section 3.1).
+
+    Attributes:
+        fabric: name of the fabric.
+        engine: what made its routes.
+        hosts: number of hosts of the fabric.
+        switches: number of switches.
+        channels: number of channels, those of hosts included.
+        pattern: the pattern's specification.
+        placement: the placement's specification.
+        ranks: number of ranks.
+        rounds: rounds of the pattern.
+        samples: number of samples.
+        seed: of all random choices.
+        exhaustive: every outcome was counted once, so there is no sampling error.
+        outcomes: how many equally likely outcomes exist; None when too many to count in 63 bits.
+        scale: what figures may be multiplied by to take out the pattern's own ends.
+        bandwidth: shape [samples]; mean over rounds of the mean over messages of 1/pi.
+        mean_congestion: shape [samples]; mean over rounds of the mean over messages of pi.
+        max_congestion: shape [samples]; mean over rounds of the largest pi.
+        round_mean_congestion: shape [rounds]; mean over samples of the round's mean pi.
+        round_max_congestion: shape [rounds]; mean over samples of the round's largest pi.
+        histogram: shape [largest pi + 1]; messages by pi, those that stay on their host at 0.
+        channel_load: shape [channels]; mean number of messages a round.
+        elapsed_s: seconds from start to end.
+        drawing_s: core seconds spent on drawing patterns and placements.
+        counting_s: core seconds spent on counting.
+        messages: number of messages judged.
+    """
+
+    fabric: str
+    engine: str
+    hosts: int
+    switches: int
+    channels: int
+    pattern: str
+    placement: str
+    ranks: int
+    rounds: int
+    samples: int
+    seed: int
+    exhaustive: bool
+    outcomes: int | None
+    scale: float
+    bandwidth: NDArray[np.float64]
+    mean_congestion: NDArray[np.float64]
+    max_congestion: NDArray[np.float64]
+    round_mean_congestion: NDArray[np.float64]
+    round_max_congestion: NDArray[np.float64]
+    histogram: NDArray[np.uint64]
+    channel_load: NDArray[np.float64]
+    elapsed_s: float
+    drawing_s: float
+    counting_s: float
+    messages: int
+
+    @property
+    def effective_bandwidth(self) -> float:
+        """Mean over samples, rounds and messages of 1/pi."""
+        return float(self.bandwidth.mean())
+
+    @property
+    def ci95(self) -> tuple[float, float]:
+        """95 % confidence interval of the effective bandwidth; no width when exhaustive."""
+        mean, half = self.effective_bandwidth, half_width(self.bandwidth)
+        return (mean, mean) if self.exhaustive else (mean - half, mean + half)
+
+    @property
+    def of_mean_congestion(self) -> float:
+        """The paper's average: 1 / (mean pi over messages, then rounds), averaged over samples."""
+        return float((1 / self.mean_congestion).mean())
+
+    @property
+    def of_max_congestion(self) -> float:
+        """The pessimistic bound: every round waits for its slowest message (section 5.1)."""
+        return float((1 / self.max_congestion).mean())
+
+    @property
+    def mean_mean(self) -> float:
+        """Mean over samples of the mean over rounds of the mean pi."""
+        return float(self.mean_congestion.mean())
+
+    @property
+    def mean_max(self) -> float:
+        """Mean over samples of the mean over rounds of the largest pi."""
+        return float(self.max_congestion.mean())
+
+    @property
+    def patterns_per_s(self) -> float:
+        """Samples a second."""
+        return self.samples / self.elapsed_s if self.elapsed_s > 0 else 0.0
+
+
+def half_width(values: NDArray[np.float64]) -> float:
+    """Half of the 95 % confidence interval of the mean; infinite for a single value."""
+    n = len(values)
+    if n < 2:
+        return float("inf")
+    quantile = 1.959963984540054
+    if n < _MANY_SAMPLES:
+        # Imported here: it takes longer to load than most simulations run.
+        from scipy.stats import t
+
+        quantile = float(t.ppf(0.975, n - 1))
+    return quantile * float(values.std(ddof=1)) / n**0.5

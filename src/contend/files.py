@@ -1,0 +1,51 @@
+"""Files written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from contend.errors import UsageError
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to write that gets its name only when everything went well.
+
+    It is written under another name in the same folder and renamed at the end, so that nobody ever
+    meets half of it; an error leaves the folder, and an older file of that name, as they were.
+
+    Raises:
+        UsageError: the folder is not there or not writable.
+    """
+    if path.is_dir():
+        raise UsageError(f"{path}: is a folder")
+    if path.exists() and not path.is_file():
+        # A device or a pipe, such as /dev/stdout, cannot be replaced by a rename.
+        with path.open("wb") as file:
+            yield file
+        return
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Writes a file whole or not at all; see `whole_file`."""
+    with whole_file(path) as file:
+        file.write(content)

@@ -1,0 +1,76 @@
+"""Host files as MPI launchers and schedulers write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from contend.errors import InputError
+from contend.placement.names import HostNames
+from contend.placement.ranges import expand, split_list
+
+_SLOTS = re.compile(r"\s+slots\s*=\s*(\S*)")
+_OTHER_OPTION = re.compile(r"\s+(?:max[-_]slots|sockets|port|user)\s*=\s*\S*")
+_COUNT = re.compile(r"(.+?)\s*:\s*(\d{1,9})")
+_COMMENT = re.compile(r"(?:^|\s)#.*")
+# Far above any server: more is a typing error, and would be memory asked for by a file.
+_MOST_SLOTS = 100_000
+
+
+@dataclass(frozen=True)
+class HostLine:
+    """What one line of a host file says: hosts that a name means, and its slots (None: unsaid)."""
+
+    hosts: tuple[int, ...]
+    slots: int | None
+
+    def fill(self) -> list[int]:
+        """Hosts of the slots: slot i of n on k rails is on rail i*k // n, neighbours together."""
+        if self.slots is None:
+            return list(self.hosts)
+        return [self.hosts[i * len(self.hosts) // self.slots] for i in range(self.slots)]
+
+
+def read_host_file(path: str, names: HostNames) -> list[HostLine]:
+    """Reads a host file: one name a line, ``name slots=4`` or ``name:4``, ``#`` comments.
+
+    Several names on a line are separated by commas and may hold ranges, ``node[01-04]``.
+
+    Raises:
+        InputError: for names that are unknown or ambiguous and counts that are none, with the line.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(path, 0, "a host file in UTF-8", f"byte {error.start}") from None
+    lines: list[HostLine] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        content = _COMMENT.sub("", line).strip()
+        if content:
+            lines += _lines_of(content, path, number, names)
+    if not lines:
+        raise InputError(path, 0, "at least one host", "none")
+    return lines
+
+
+def _lines_of(content: str, path: str, number: int, names: HostNames) -> Iterator[HostLine]:
+    slots = None
+    if match := _SLOTS.search(content):
+        slots = _slots(match[1], path, number)
+        content = content[: match.start()] + content[match.end() :]
+    content = _OTHER_OPTION.sub("", content)
+    for item in split_list(content):
+        name, count = item, slots
+        if item not in names and (match := _COUNT.fullmatch(item)):
+            name, count = match[1], _slots(match[2], path, number)
+        known = [name] if name in names else expand(name, path, number)
+        for one in known:
+            yield HostLine(tuple(names.find(one, path, number)), count)
+
+
+def _slots(text: str, path: str, number: int) -> int:
+    if not text.isdecimal() or not 1 <= int(text[:10]) <= _MOST_SLOTS:
+        raise InputError(path, number, f"1 to {_MOST_SLOTS} slots", f'"{text}"')
+    return int(text)

@@ -1,0 +1,95 @@
+"""From a name that a person or a scheduler writes to the hosts that it means."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from contend.errors import InputError
+from contend.fabric.fabric import Fabric
+from contend.placement.order import by_name
+
+# What may follow a server's name within a host's: node1.cluster HCA-1, node1/P2, node1:mlx5_0.
+_SEPARATORS = " .:/"
+
+
+class HostNames:
+    """Looks names up; the first of these rules that matches anything decides.
+
+    1. The name is a host's whole name.
+    2. It is the first word of hosts' names: a server stands for all of its hosts (its rails).
+    3. Hosts' names start with it, followed by a blank, ``.``, ``:`` or ``/``.
+    4. Its part before the first dot matches by the rules before: ``node1.cluster`` is ``node1``.
+
+    Hosts come in natural order. Two ports of one adapter may share a name, hosts of different
+    adapters may not: such a name is ambiguous.
+    """
+
+    def __init__(self, fabric: Fabric) -> None:
+        self._fabric = fabric
+        self._order: list[int] = by_name(fabric).tolist()
+        whole: dict[str, list[int]] = {}
+        prefixes: dict[str, list[int]] = {}
+        words: dict[str, list[int]] = {}
+        for host in self._order:
+            name = fabric.host_name[host].strip()
+            whole.setdefault(name, []).append(host)
+            words.setdefault(_first_word(name), []).append(host)
+            for end, character in enumerate(name):
+                if character in _SEPARATORS:
+                    prefixes.setdefault(name[:end], []).append(host)
+        self._index: dict[str, list[int]] = {**prefixes, **words, **whole}
+
+    def __contains__(self, name: str) -> bool:
+        return self._lookup(name) is not None
+
+    def find(self, name: str, source: str, line: int = 0) -> list[int]:
+        """The hosts that a name means.
+
+        Raises:
+            InputError: naming source and line, when it means none or is ambiguous.
+        """
+        hosts = self._lookup(name)
+        if hosts is None:
+            raise InputError(source, line, f"a host of {self._fabric.name}", f'"{name}"')
+        adapter_of: dict[str, int] = {}
+        for host in hosts:
+            adapter = int(self._fabric.host_guid[host])
+            full = self._fabric.host_name[host]
+            if adapter_of.setdefault(full, adapter) != adapter:
+                raise InputError(
+                    source,
+                    line,
+                    f"the name of one host of {self._fabric.name}",
+                    f'"{name}", which several adapters have ("{full}")',
+                )
+        return hosts
+
+    def match(self, pattern: str, source: str) -> list[int]:
+        """The hosts whose whole name or first word fits a glob (``*``, ``?``, ``[...]``).
+
+        Raises:
+            InputError: when none does.
+        """
+        found = [
+            host
+            for host in self._order
+            if fnmatchcase(name := self._fabric.host_name[host].strip(), pattern)
+            or fnmatchcase(_first_word(name), pattern)
+        ]
+        if not found:
+            raise InputError(source, 0, f"a glob that fits hosts of {self._fabric.name}", pattern)
+        return found
+
+    def first(self, count: int) -> list[int]:
+        """The first hosts in natural order."""
+        return self._order[:count]
+
+    def _lookup(self, name: str) -> list[int] | None:
+        name = name.strip()
+        if not name:
+            return None
+        return self._index.get(name) or self._index.get(name.split(".")[0])
+
+
+def _first_word(name: str) -> str:
+    return name.split(maxsplit=1)[0] if name.strip() else ""

@@ -1,0 +1,175 @@
+"""Specifications of placements, host files and choices of hosts."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contend import placement
+from contend.errors import InputError, UsageError
+from contend.fabric.fabric import Fabric, build
+from contend.placement.placement import Placement
+
+NAMES = ["n1 a", "n1 b", "n2 a", "n2 b", "n10 a", "n10 b"]
+
+
+@pytest.fixture(scope="module")
+def fabric() -> Fabric:
+    return build(
+        "rails",
+        host_name=NAMES,
+        host_switch=np.array([0, 1, 0, 1, 0, 1]),
+        host_port=np.arange(1, 7),
+        switch_name=["left", "right"],
+        switch_ports=8,
+        cables=np.array([[0, 8, 1, 8]]),
+    )
+
+
+def hosts_of(text: str, fabric: Fabric, folder: Path, **options: object) -> list[int]:
+    path = folder / "hosts"
+    path.write_text(text)
+    return placement.parse(f"file:{path}", fabric, **options).hosts.tolist()  # type: ignore[arg-type]
+
+
+def test_rank_sits_on_the_slot_of_its_quotient(fabric: Fabric) -> None:
+    placed = placement.parse("linear", fabric, ranks_per_host=2)
+    assert placed.ranks == 12
+    assert placed.host_of_rank.tolist() == [placed.hosts[r // 2] for r in range(12)]
+
+
+def test_random_shuffles_and_the_others_do_not(fabric: Fabric) -> None:
+    assert placement.parse("random", fabric).random
+    for spec in ("linear", "guid", "bfs", "round-robin"):
+        assert not placement.parse(spec, fabric).random
+
+
+def test_round_robin_alternates_leaves(fabric: Fabric) -> None:
+    assert placement.parse("round-robin", fabric).hosts.tolist() == [0, 1, 2, 3, 4, 5]
+    assert placement.parse("bfs", fabric).hosts.tolist() == [0, 2, 4, 1, 3, 5]
+
+
+def test_unknown_specifications_name_the_known(fabric: Fabric) -> None:
+    with pytest.raises(UsageError, match=r"random, linear, guid, bfs, round-robin, file:PATH"):
+        placement.parse("spread", fabric)
+
+
+def test_no_rank_without_host(fabric: Fabric) -> None:
+    with pytest.raises(UsageError, match="no host is left"):
+        Placement("empty", np.array([], dtype=np.uint32))
+    with pytest.raises(UsageError, match="at least 1"):
+        placement.parse("linear", fabric, ranks_per_host=0)
+
+
+def test_hosts_cannot_be_written(fabric: Fabric) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        placement.parse("linear", fabric).hosts[0] = 1
+
+
+def test_a_server_in_a_host_file_stands_for_its_rails(fabric: Fabric, tmp_path: Path) -> None:
+    assert hosts_of("n2\nn1 b # second rail only\n\n# n10\n", fabric, tmp_path) == [2, 3, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "slots"),
+    [
+        ("n1 slots=4", [0, 0, 1, 1]),
+        ("n1 slots=3 max_slots=8", [0, 0, 1]),
+        ("n1:1\nn10 b:2", [0, 5, 5]),
+        ("n[1-2]:2", [0, 1, 2, 3]),
+        ("n10 a,n2 a slots=1", [4, 2]),
+        ("n1 a\nn1 a\r\nn2 a", [0, 0, 2]),
+    ],
+)
+def test_slots_are_shared_by_rails_in_blocks(
+    text: str, slots: list[int], fabric: Fabric, tmp_path: Path
+) -> None:
+    assert hosts_of(text, fabric, tmp_path) == slots
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("n1\nn3", r"hosts:2: expected a host of rails, got \"n3\""),
+        ("n1 slots=0", "hosts:1: expected 1 to 100000 slots"),
+        ("n1 slots=many", "hosts:1: expected 1 to 100000 slots"),
+        ("n1:999999999", "hosts:1: expected 1 to 100000 slots"),
+        ("# nobody", "hosts: expected at least one host, got none"),
+        ("n1 rank=4", "hosts:1: expected a host of rails"),
+    ],
+)
+def test_bad_host_files_name_the_line(
+    text: str, complaint: str, fabric: Fabric, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=complaint):
+        hosts_of(text, fabric, tmp_path)
+
+
+def test_a_file_with_slots_says_it_all(fabric: Fabric, tmp_path: Path) -> None:
+    assert hosts_of("n1 a\nn2 a", fabric, tmp_path, ranks_per_host=2) == [0, 2]
+    with pytest.raises(UsageError, match="leave ranks per host at 1"):
+        hosts_of("n1 slots=2", fabric, tmp_path, ranks_per_host=2)
+
+
+def test_a_host_file_that_is_no_text(fabric: Fabric, tmp_path: Path) -> None:
+    path = tmp_path / "binary"
+    path.write_bytes(b"n1\n\xff\xfe")
+    with pytest.raises(InputError, match="UTF-8"):
+        placement.parse(f"file:{path}", fabric)
+
+
+@pytest.mark.parametrize(
+    ("choice", "hosts"),
+    [
+        ("3", [0, 1, 2]),
+        ("n1*", [0, 1, 4, 5]),
+        ("n?", [0, 1, 2, 3]),
+        ("* b", [1, 3, 5]),
+        ("n10,n1 a", [0, 4, 5]),
+        ("n[1-2]", [0, 1, 2, 3]),
+        ("n1,n?0*", [0, 1, 4, 5]),
+    ],
+)
+def test_choices_of_hosts(choice: str, hosts: list[int], fabric: Fabric) -> None:
+    assert placement.parse("random", fabric, hosts=choice).hosts.tolist() == hosts
+
+
+def test_a_choice_by_file(fabric: Fabric, tmp_path: Path) -> None:
+    path = tmp_path / "some"
+    path.write_text("n10 slots=8\n")
+    for choice in (str(path), f"file:{path}"):
+        assert placement.parse("linear", fabric, hosts=choice).hosts.tolist() == [4, 5]
+
+
+@pytest.mark.parametrize("choice", ["0", "7", "99999999999", "n1,nobody", "z*", "n1[", ""])
+def test_choices_that_fail(choice: str, fabric: Fabric) -> None:
+    with pytest.raises((UsageError, InputError)):
+        placement.parse("linear", fabric, hosts=choice)
+
+
+def test_a_choice_narrows_a_host_file(fabric: Fabric, tmp_path: Path) -> None:
+    assert hosts_of("n10\nn1", fabric, tmp_path, hosts="* a") == [4, 0]
+
+
+@given(st.text(max_size=40))
+def test_any_host_file_places_or_is_refused(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "hosts"
+    path.write_text(text, encoding="utf-8", errors="replace")
+    small = build(
+        "small",
+        host_name=["a", "b"],
+        host_switch=np.zeros(2),
+        host_port=np.array([1, 2]),
+        switch_name=["s"],
+        switch_ports=2,
+        cables=np.empty((0, 4)),
+    )
+    with suppress(InputError):
+        assert placement.parse(f"file:{path}", small).hosts.max() < 2
