@@ -38,6 +38,7 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::vector<std::siz
   return nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner);
 }
 
+void bind_check(nb::module_& m);
 void bind_fabric(nb::module_& m);
 void bind_routes(nb::module_& m);
 void bind_resolver(nb::module_& m);

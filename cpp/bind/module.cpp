@@ -31,6 +31,7 @@ static void translate(const std::exception_ptr& error, void*) {
 NB_MODULE(_core, m) {
   m.doc() = "The C++ core of contend; use the package contend, not this module.";
   nb::register_exception_translator(translate, nullptr);
+  contend::bind::bind_check(m);
   contend::bind::bind_fabric(m);
   contend::bind::bind_routes(m);
   contend::bind::bind_resolver(m);

@@ -1,0 +1,89 @@
+"""The bandwidth figures that one simulation yields, and the words for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from contend.congestion.simulation import Simulation
+
+# Two-sided 95 % quantile of the normal distribution; samples are independent and many.
+_NORMAL_95 = 1.959963984540054
+
+
+class Measure(Enum):
+    """How the congestions π of a sample become one bandwidth; values are its words on an axis."""
+
+    MEAN_BANDWIDTH = "mean of 1/π"
+    OF_MEAN_CONGESTION = "1 / mean π"
+    OF_MAX_CONGESTION = "1 / mean of the rounds' largest π"
+
+    def per_sample(self, simulation: Simulation) -> NDArray[np.float64]:
+        """Bandwidth of every sample as a fraction of the link speed, shape [samples]."""
+        if self is Measure.MEAN_BANDWIDTH:
+            return simulation.scale * simulation.bandwidth
+        if self is Measure.OF_MEAN_CONGESTION:
+            return simulation.scale / simulation.mean_congestion
+        return simulation.scale / simulation.max_congestion
+
+    def estimate(self, simulation: Simulation) -> Estimate:
+        """Mean over the samples with its 95 % interval; exhaustive results have no interval."""
+        if self is Measure.MEAN_BANDWIDTH:
+            return Estimate(simulation.effective_bandwidth, *simulation.ci95)
+        samples = self.per_sample(simulation)
+        mean = float(samples.mean())
+        if simulation.exhaustive or len(samples) < 2:
+            return Estimate(mean, mean, mean)
+        half = _NORMAL_95 * float(samples.std(ddof=1)) / len(samples) ** 0.5
+        return Estimate(mean, mean - half, mean + half)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean and the ends of its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def percent(fraction: float) -> str:
+    """A fraction for people: ``44.8 %``."""
+    return f"{100 * fraction:.1f} %"
+
+
+def labels(simulations: Sequence[Simulation]) -> list[str]:
+    """What tells simulations apart, in as few words as will do."""
+    columns: list[list[str]] = [
+        [s.fabric for s in simulations],
+        engine_labels([s.engine for s in simulations]),
+        [s.pattern for s in simulations],
+        [s.placement for s in simulations],
+        [f"{s.ranks} ranks" for s in simulations],
+    ]
+    telling = [column for column in columns if len(set(column)) > 1]
+    # Alone, or all alike: the fabric and its engine say most.
+    telling = telling or columns[:2]
+    return [", ".join(filter(None, words)) for words in zip(*telling, strict=True)]
+
+
+def engine_labels(engines: Sequence[str]) -> list[str]:
+    """Engines without the word opensm, where nothing else would become the same."""
+    short = [engine.removeprefix("opensm:") for engine in engines]
+    clash = len(set(short)) < len(set(engines))
+    return list(engines) if clash else short
+
+
+def headline_name(pattern: str) -> str:
+    """What the effective bandwidth of a pattern is called."""
+    return "effective bisection bandwidth" if _is_bisect(pattern) else "effective bandwidth"
+
+
+def _is_bisect(pattern: str) -> bool:
+    return pattern.split(":")[0] == "bisect"

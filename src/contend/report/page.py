@@ -1,0 +1,58 @@
+"""One self-contained HTML page: a figure and its tables, nothing loaded from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from contend.report.result_table import ResultTable
+
+_LOOK = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 52rem; margin: 2rem auto;
+       padding: 0 1rem; }
+svg { width: 100%; height: auto; max-width: 44rem; }
+table { border-collapse: collapse; margin: 0 0 .4rem; }
+caption { text-align: left; font-weight: 600; padding: 1.2rem 0 .3rem; }
+th, td { text-align: left; padding: .15rem .9rem .15rem 0; border-bottom: 1px solid #ddd;
+         vertical-align: top; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
+p { color: #555; margin: 0; }
+"""
+_PROLOGUE = re.compile(r"^.*?(?=<svg)", re.DOTALL)
+
+
+def page(svg: str, tables: Sequence[ResultTable]) -> str:
+    """The page's text; `svg` is a whole SVG document."""
+    title = escape(tables[0].title if tables else "contend")
+    return "\n".join(
+        (
+            "<!doctype html>",
+            '<html lang="en"><head><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width">',
+            f"<title>{title}</title><style>{_LOOK}</style></head><body>",
+            _PROLOGUE.sub("", svg),
+            *(line for table in tables for line in _table(table)),
+            "</body></html>",
+            "",
+        )
+    )
+
+
+def _table(table: ResultTable) -> Iterator[str]:
+    numeric = [head in table.numeric for head in table.columns]
+    yield f"<table><caption>{escape(table.title)}</caption>"
+    if any(table.columns):
+        yield f"<tr>{_cells('th', table.columns, numeric)}</tr>"
+    for row in table.rows:
+        yield f"<tr>{_cells('td', row, numeric)}</tr>"
+    yield "</table>"
+    if table.note:
+        yield f"<p>{escape(table.note)}</p>"
+
+
+def _cells(tag: str, texts: Sequence[str], numeric: Sequence[bool]) -> str:
+    return "".join(
+        f"<{tag}{' class=number' if right else ''}>{escape(text)}</{tag}>"
+        for text, right in zip(texts, numeric, strict=True)
+    )

@@ -1,0 +1,63 @@
+"""Saves figures in the format that a file's name asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from contend.errors import UsageError
+from contend.files import write_whole
+from contend.report.page import page
+from contend.report.result_table import ResultTable
+
+SUFFIXES = (".svg", ".png", ".pdf", ".html")
+_DOTS_PER_INCH = 300
+# Without a date, equal results give equal files.
+_METADATA: dict[str, dict[str, str | None]] = {
+    "svg": {"Date": None, "Creator": "contend"},
+    "pdf": {"CreationDate": None, "Creator": "contend"},
+    "png": {"Software": "contend"},
+}
+
+
+def check_suffix(path: Path) -> None:
+    """Refuses early what `save_figure` could not write.
+
+    Raises:
+        UsageError: for a name that ends otherwise than .svg, .png, .pdf or .html.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"{path}: expected a figure's name ending in one of {', '.join(SUFFIXES)}")
+
+
+def save_figure(figure: Figure, path: Path, tables: Sequence[ResultTable] = ()) -> None:
+    """Writes a figure whole or not at all.
+
+    Args:
+        figure: any of this package's figures.
+        path: .svg, .png and .pdf hold the figure; .html is one page of its own with the figure and
+            the tables.
+        tables: what the page shows below the figure.
+
+    Raises:
+        UsageError: for another ending.
+    """
+    check_suffix(path)
+    kind = path.suffix.lower().removeprefix(".")
+    if kind == "html":
+        content = page(_render(figure, "svg").decode(), tables).encode()
+    else:
+        content = _render(figure, kind)
+    write_whole(path, content)
+
+
+def _render(figure: Figure, kind: str) -> bytes:
+    buffer = BytesIO()
+    # Text stays text in SVG: it can be searched, and read aloud.
+    with mpl.rc_context({"svg.hashsalt": "contend", "svg.fonttype": "none"}):
+        figure.savefig(buffer, format=kind, dpi=_DOTS_PER_INCH, metadata=_METADATA[kind])
+    return buffer.getvalue()

@@ -1,0 +1,38 @@
+"""Tables of results for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from contend.report.result_table import ResultTable
+
+
+def print_tables(console: Console, tables: Sequence[ResultTable]) -> None:
+    """Prints tables one below the other, each with its note."""
+    for table in tables:
+        console.print(rich_table(table))
+        if table.note:
+            console.print(Text(f" {table.note}", style="dim"))
+        console.print()
+
+
+def rich_table(table: ResultTable) -> Table:
+    """A result table as rich's; names are taken literally, never as markup."""
+    made = Table(
+        title=Text(table.title, style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_header=any(table.columns),
+        pad_edge=False,
+    )
+    for head in table.columns:
+        right = head in table.numeric
+        made.add_column(Text(head), justify="right" if right else "left", no_wrap=right)
+    for row in table.rows:
+        made.add_row(*(Text(cell) for cell in row))
+    return made

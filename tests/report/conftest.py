@@ -1,0 +1,59 @@
+"""Simulations made by hand, whose figures are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contend.congestion.simulation import Simulation
+from contend.fabric.fabric import Fabric, build
+
+MakeSimulation = Callable[..., Simulation]
+
+
+@pytest.fixture
+def make_simulation() -> MakeSimulation:
+    """Four samples of one round: bandwidths 0.4 .. 0.7, mean π 2 and 4, largest π 5 and 10."""
+
+    def make(**changes: Any) -> Simulation:
+        settings: dict[str, Any] = {
+            "fabric": "duo",
+            "engine": "opensm:updn",
+            "hosts": 4,
+            "switches": 2,
+            "channels": 12,
+            "pattern": "bisect",
+            "placement": "random",
+            "ranks": 4,
+            "rounds": 1,
+            "samples": 4,
+            "seed": 7,
+            "exhaustive": False,
+            "scale": 1.0,
+            "bandwidth": np.array([0.4, 0.5, 0.6, 0.7]),
+            "mean_congestion": np.array([2.0, 2.0, 4.0, 4.0]),
+            "max_congestion": np.array([5.0, 5.0, 10.0, 10.0]),
+            "histogram": np.array([0, 6, 3, 0, 1], dtype=np.uint64),
+            "channel_load": np.array([0.5, 2.5, 0.5, 0.0, 1, 1, 1, 1, 1, 1, 1, 1]),
+            "elapsed_s": 0.5,
+        }
+        return Simulation(**{**settings, **changes})
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def duo() -> Fabric:
+    """Two switches, two cables between them, two hosts each: twelve channels."""
+    return build(
+        "duo",
+        host_name=["a", "b", "c", "d"],
+        host_switch=np.array([0, 0, 1, 1]),
+        host_port=np.array([1, 2, 1, 2]),
+        switch_name=["left", "ri[red]ght"],
+        switch_ports=4,
+        cables=np.array([[0, 3, 1, 3], [0, 4, 1, 4]]),
+    )

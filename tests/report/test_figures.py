@@ -1,0 +1,171 @@
+"""What the figures show: data, marks, labels and titles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from contend.fabric.fabric import Fabric
+from contend.report.bandwidth_histogram import bandwidth_histogram, bin_edges, fractions
+from contend.report.channel_loads import channel_loads
+from contend.report.comparison import comparison
+from contend.report.congestion_distribution import congestion_distribution
+from contend.report.direct_labels import Label, label_rows
+from contend.report.measures import Measure
+from contend.report.round_bounds import round_bounds
+
+
+def texts(figure: Figure) -> str:
+    """Every text of a figure, in one string without line breaks."""
+    found = [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+    return " | ".join(found).replace("\n", " ")
+
+
+def narrow(make_simulation: Any, mean: float, **changes: Any) -> Any:
+    """A simulation whose samples lie within half a per cent."""
+    near = mean + np.array([-0.002, 0.0, 0.001, 0.001])
+    return make_simulation(bandwidth=near, mean_congestion=1 / near, **changes)
+
+
+def test_fractions_of_samples_add_to_one() -> None:
+    edges = np.linspace(0, 1, 101)
+    heights = fractions(np.array([0.0, 0.57, 0.57, 1.0, 1.2]), edges)
+    assert heights.sum() == pytest.approx(1)
+    assert heights[57] == pytest.approx(2 / 5)
+    assert heights[-1] == pytest.approx(2 / 5)
+
+
+def test_bins_are_coarse_for_wide_samples() -> None:
+    assert len(bin_edges([np.linspace(0.5, 0.51, 50)])) == 101
+    assert len(bin_edges([np.linspace(0.5, 0.51, 50), np.linspace(0.3, 0.9, 50)])) == 51
+
+
+def test_a_panel_for_each_fabric_and_an_outline_for_each_engine(make_simulation: Any) -> None:
+    simulations = [
+        narrow(make_simulation, 0.475, fabric="ranger", engine="opensm:dfsssp"),
+        narrow(make_simulation, 0.08, fabric="ranger", engine="opensm:minhop"),
+        narrow(make_simulation, 0.401, fabric="thunderbird", engine="opensm:dfsssp"),
+    ]
+    figure = bandwidth_histogram(
+        simulations, rated=[1, 1, 0.5], reference=[0.576, 0.576, None], reference_name="2008"
+    )
+    assert len(figure.axes) == 2
+    text = texts(figure)
+    for expected in ("dfsssp 47.5 %", "minhop 8.0 %", "dfsssp 40.1 %", "rated 100 %", "rated 50 %"):
+        assert expected in text
+    assert text.count("2008 57.6 %") == 1
+    assert "8.0 % (ranger, minhop) to 47.5 % (ranger, dfsssp)" in text
+    assert "fraction of samples" in text
+    assert "1 / mean π" in text
+
+
+def test_an_engine_keeps_its_colour_in_every_panel(make_simulation: Any) -> None:
+    simulations = [
+        narrow(make_simulation, 0.3, fabric="a", engine="minhop"),
+        narrow(make_simulation, 0.5, fabric="a", engine="ftree"),
+        narrow(make_simulation, 0.5, fabric="b", engine="ftree"),
+    ]
+    first, second = bandwidth_histogram(simulations).axes
+    colours = {
+        text.get_text().split()[0]: text.get_color()
+        for axes in (first, second)
+        for text in axes.texts
+    }
+    assert colours["ftree"] != colours["minhop"]
+    assert {
+        t.get_color() for axes in (first, second) for t in axes.texts if "ftree" in t.get_text()
+    } == {colours["ftree"]}
+
+
+def test_the_drawn_bars_are_the_fractions(make_simulation: Any) -> None:
+    figure = bandwidth_histogram(
+        [make_simulation(bandwidth=np.array([0.41, 0.41, 0.41, 0.9]))],
+        measure=Measure.MEAN_BANDWIDTH,
+    )
+    values, edges, _ = figure.axes[0].patches[0].get_data()
+    assert values[20] == pytest.approx(3 / 4)
+    assert edges[20] == pytest.approx(0.4)
+    assert values[45] == pytest.approx(1 / 4)
+
+
+def test_both_bounds_of_rounds(make_simulation: Any) -> None:
+    figure = round_bounds([make_simulation(pattern="dissemination", rounds=2)], reference=[0.419])
+    text = texts(figure)
+    # 1/mean π is 3/8, 1/largest π is (1/5 + 1/5 + 1/10 + 1/10) / 4 = 3/20: a factor 2.5.
+    for expected in ("no waiting 37.5 %", "waiting 15.0 %", "paper 41.9 %", "a factor 2.5"):
+        assert expected in text
+
+
+def test_messages_by_congestion_as_bars(make_simulation: Any) -> None:
+    figure = congestion_distribution([make_simulation()])
+    heights = [bar.get_height() for bar in figure.axes[0].containers[0]]
+    assert heights == pytest.approx([0.6, 0.3, 0, 0.1])
+    text = texts(figure)
+    assert "60.0 % of bisect's messages share no channel" in text
+    assert "with 3 others" in text
+    assert "share of messages" in text
+
+
+def test_a_thin_tail_is_told_in_words(make_simulation: Any) -> None:
+    histogram = np.zeros(41, dtype=np.uint64)
+    histogram[[1, 2, 40]] = [9000, 999, 1]
+    figure = congestion_distribution([make_simulation(histogram=histogram)])
+    assert len(figure.axes[0].containers[0]) == 2
+    assert "up to π = 40" in texts(figure)
+
+
+def test_several_distributions_are_told_apart(make_simulation: Any) -> None:
+    figure = congestion_distribution(
+        [make_simulation(), make_simulation(engine="ftree", histogram=np.array([0, 9, 1]))]
+    )
+    first, second = figure.axes[0].lines
+    assert first.get_ydata()[:2] == pytest.approx([0.6, 0.3])
+    assert second.get_ydata()[:2] == pytest.approx([0.9, 0.1])
+    assert first.get_marker() != second.get_marker()
+    assert "From 60.0 % (updn) to 90.0 % (ftree)" in texts(figure)
+
+
+def test_comparison_draws_value_rated_and_reference(make_simulation: Any) -> None:
+    figure = comparison(
+        [make_simulation(), make_simulation(engine="ftree", bandwidth=np.full(4, 0.7))],
+        rated=[1, 1],
+        reference=[None, 0.65],
+    )
+    text = texts(figure)
+    assert "55 to 70 % of the rated bisection bandwidth" in text
+    for expected in ("55.0 %", "70.0 %", "updn", "ftree", "rated bisection", "95 % interval"):
+        assert expected in text
+    diamonds = [line for line in figure.axes[0].lines if line.get_marker() == "D"]
+    assert diamonds[0].get_xdata() == pytest.approx([0.65])
+    assert diamonds[0].get_ydata() == pytest.approx([1])
+
+
+def test_one_simulation_is_compared_with_what_is_rated(make_simulation: Any) -> None:
+    assert "gets 55.0 %, 110 % of what is rated" in texts(
+        comparison([make_simulation()], rated=[0.5])
+    )
+    assert "gets most on duo, updn: 55.0 %" in texts(comparison([make_simulation()]))
+
+
+def test_channel_loads_are_sorted_and_named(make_simulation: Any, duo: Fabric) -> None:
+    figure = channel_loads(make_simulation(), duo)
+    steps = figure.axes[0].lines[0].get_ydata()
+    assert steps == pytest.approx([2.5, 0.5, 0.5, 0.0])
+    text = texts(figure)
+    # Mean of the four channels between switches is 3.5 / 4.
+    assert "2.9 times the mean, 25 % carry nothing" in text
+    assert '2.50  "ri[red]ght" port 3 → "left" port 3' in text
+
+
+def test_a_fabric_without_cables_has_no_loads(make_simulation: Any, duo: Fabric) -> None:
+    figure = channel_loads(make_simulation(channel_load=np.zeros(12)), duo)
+    assert "no channel between switches" in texts(figure)
+
+
+def test_labels_that_would_meet_take_rows() -> None:
+    row = label_rows([Label("ftree 40.1 %", x, 1, "k") for x in (0.40, 0.42, 0.90)])
+    assert row[0] != row[1]
+    assert row[2] == 0

@@ -1,0 +1,62 @@
+"""Averages of a simulation and the words for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contend.report.measures import Measure, engine_labels, labels
+
+
+def test_bandwidth_of_a_sample_by_measure(make_simulation: Any) -> None:
+    simulation = make_simulation(scale=2.0)
+    # scale * bandwidth, scale / mean π, scale / largest π
+    expected = {
+        Measure.MEAN_BANDWIDTH: [0.8, 1.0, 1.2, 1.4],
+        Measure.OF_MEAN_CONGESTION: [1, 1, 0.5, 0.5],
+        Measure.OF_MAX_CONGESTION: [0.4, 0.4, 0.2, 0.2],
+    }
+    for measure, values in expected.items():
+        assert measure.per_sample(simulation) == pytest.approx(values)
+
+
+def test_means_agree_with_the_simulations_own(make_simulation: Any) -> None:
+    simulation = make_simulation(scale=6.0)
+    own = {
+        Measure.MEAN_BANDWIDTH: simulation.effective_bandwidth,
+        Measure.OF_MEAN_CONGESTION: simulation.of_mean_congestion,
+        Measure.OF_MAX_CONGESTION: simulation.of_max_congestion,
+    }
+    for measure, value in own.items():
+        assert measure.estimate(simulation).mean == pytest.approx(value)
+        assert measure.per_sample(simulation).mean() == pytest.approx(value)
+
+
+def test_the_interval_is_the_standard_errors(make_simulation: Any) -> None:
+    # 1/π is 1/2, 1/2, 1/4, 1/4: mean 3/8, standard deviation 1/8 * sqrt(4/3), n = 4.
+    estimate = Measure.OF_MEAN_CONGESTION.estimate(make_simulation())
+    assert estimate.mean == pytest.approx(3 / 8)
+    assert estimate.high - estimate.mean == pytest.approx(1.96 * np.sqrt(4 / 3) / 8 / 2, rel=1e-3)
+    assert estimate.mean - estimate.low == pytest.approx(estimate.high - estimate.mean)
+
+
+def test_exhaustive_results_have_no_interval(make_simulation: Any) -> None:
+    estimate = Measure.OF_MAX_CONGESTION.estimate(make_simulation(exhaustive=True))
+    assert estimate.low == estimate.mean == estimate.high
+
+
+def test_labels_say_only_what_differs(make_simulation: Any) -> None:
+    ftree = make_simulation(engine="opensm:ftree")
+    updn = make_simulation(engine="opensm:updn")
+    assert labels([ftree, updn]) == ["ftree", "updn"]
+    assert labels([ftree]) == ["duo, ftree"]
+    assert labels([make_simulation(engine="")]) == ["duo"]
+    other = make_simulation(fabric="trio", pattern="tree")
+    assert labels([updn, other]) == ["duo, bisect", "trio, tree"]
+
+
+def test_engines_of_one_name_stay_apart() -> None:
+    assert engine_labels(["updn", "opensm:updn"]) == ["updn", "opensm:updn"]
+    assert engine_labels(["opensm:ftree", "updn"]) == ["ftree", "updn"]

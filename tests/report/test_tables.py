@@ -1,0 +1,57 @@
+"""Tables of a result: what they say, on a terminal and on a page."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+from rich.console import Console
+
+from contend.fabric.fabric import Fabric
+from contend.report.page import page
+from contend.report.summary import headline, simulation_tables
+from contend.report.table import print_tables
+
+
+def printed(tables: Any) -> str:
+    stream = StringIO()
+    print_tables(Console(file=stream, width=120), tables)
+    return stream.getvalue()
+
+
+def test_the_headline_names_figure_interval_and_rated(make_simulation: Any, duo: Fabric) -> None:
+    text = printed(simulation_tables(make_simulation(), duo, 0.5))
+    line = next(line for line in text.splitlines() if "effective bisection bandwidth" in line)
+    assert "55.0 %" in line
+    assert "95 % interval" in line
+    assert "rated bisection bandwidth" in text
+    assert "50.0 %" in text
+    assert "4 samples of 1 round, 4 ranks, seed 7" in text
+
+
+def test_rated_is_left_out_where_unknown(make_simulation: Any, duo: Fabric) -> None:
+    assert "rated" not in printed(simulation_tables(make_simulation(), duo))
+
+
+def test_messages_by_congestion_with_bars_in_proportion(make_simulation: Any, duo: Fabric) -> None:
+    table = simulation_tables(make_simulation(), duo)[1]
+    assert [row[:3] for row in table.rows] == [
+        ("1", "100.0 %", "60.0 %"),
+        ("2", "50.0 %", "30.0 %"),
+        ("4", "25.0 %", "10.0 %"),
+    ]
+    assert [len(row[3]) for row in table.rows][:2] == [40, 20]
+
+
+def test_names_are_never_markup(make_simulation: Any, duo: Fabric) -> None:
+    tables = simulation_tables(make_simulation(), duo)
+    assert 'switch "ri[red]ght" port 3 -> switch "left" port 3' in printed(tables)
+    html = page("<?xml version='1.0'?>\n<svg></svg>", tables)
+    assert "switch &quot;ri[red]ght&quot; port 3 -&gt; switch" in html
+
+
+def test_scaled_and_exhaustive_results_say_so(make_simulation: Any) -> None:
+    table = headline(make_simulation(scale=6.0, pattern="neighbour:6", exhaustive=True))
+    assert "multiplied by 6" in table.note
+    assert table.rows[0][0] == "effective bandwidth"
+    assert "exact" in table.rows[0][2]
