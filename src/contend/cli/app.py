@@ -7,6 +7,9 @@ import sys
 
 import typer
 
+# A verb registers itself when it is imported.
+import contend.cli.fabric.check
+import contend.cli.fabric.show  # noqa: F401
 from contend.cli.fabric import fabric_app
 from contend.errors import ContendError
 
