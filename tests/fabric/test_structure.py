@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from contend.fabric.fabric import Finding
-from contend.fabric.structure import cables_per_pair, structure, switch_levels
+from contend.fabric.structure import (
+    FabricSize,
+    cables_per_pair,
+    size_of,
+    structure,
+    switch_levels,
+)
 from small_fabrics import crossbar, fat_tree, ring, three_level_tree
 
 HDR = 25e9  # bytes per second of 4xHDR
@@ -15,9 +21,10 @@ HDR = 25e9  # bytes per second of 4xHDR
 
 def test_half_bisection_tree() -> None:
     # 12 leaves with 16 hosts and 8 cables up: 16 / 8 = 2.
-    found = structure(fat_tree(12, 16, 8))
-    assert (found.hosts, found.switches, found.cables) == (192, 20, 96)
-    assert found.channels == 2 * (192 + 96)
+    fabric = fat_tree(12, 16, 8)
+    assert size_of(fabric) == FabricSize("fat tree", 192, 20, 2 * (192 + 96))
+    found = structure(fabric)
+    assert found.cables == 96
     leaf, top = found.levels
     assert (leaf.level, leaf.switches, leaf.hosts) == (1, 12, 192)
     assert (leaf.down, leaf.up, leaf.across) == (192 * HDR, 96 * HDR, 0)

@@ -16,6 +16,28 @@ from contend.fabric.servers import servers_of
 
 
 @dataclass(frozen=True)
+class FabricSize:
+    """A fabric in four words, as every JSON result begins.
+
+    Attributes:
+        name: what it is called.
+        hosts: number of hosts.
+        switches: number of switches.
+        channels: number of channels, those of hosts included.
+    """
+
+    name: str
+    hosts: int
+    switches: int
+    channels: int
+
+
+def size_of(fabric: Fabric) -> FabricSize:
+    """The size of a fabric."""
+    return FabricSize(fabric.name, fabric.hosts, fabric.switches, fabric.channels)
+
+
+@dataclass(frozen=True)
 class Level:
     """The switches that are equally far from the nearest host.
 
@@ -43,10 +65,7 @@ class Structure:
     """What a fabric is made of.
 
     Attributes:
-        hosts: number of hosts.
-        switches: number of switches.
         cables: number of cables between switches.
-        channels: number of channels, those of hosts included.
         unit: of capacities: ``bytes/s``, or ``cables`` where a rate is unknown.
         levels: from the leaves up.
         unreached_switches: switches from which no host can be reached.
@@ -61,10 +80,7 @@ class Structure:
         left_out: what the topology file holds that carries no traffic here.
     """
 
-    hosts: int
-    switches: int
     cables: int
-    channels: int
     unit: str
     levels: tuple[Level, ...]
     unreached_switches: int
@@ -85,10 +101,7 @@ def structure(fabric: Fabric) -> Structure:
     dead_ends = _dead_ends(fabric)
     per_server = np.bincount(servers_of(fabric))
     return Structure(
-        hosts=fabric.hosts,
-        switches=fabric.switches,
         cables=fabric.cables,
-        channels=fabric.channels,
         unit=capacities(fabric).unit,
         levels=_levels(fabric, np.where(dead_ends, 0, level_of)),
         unreached_switches=unreached,

@@ -11,6 +11,7 @@ from contend import _core
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
 from contend.fabric.soundness import check_soundness
+from contend.fabric.structure import FabricSize, size_of
 from contend.fabric.verdict import MOST_DETAILS, Check, Status
 from contend.routes.balance import Balance, balance
 from contend.routes.faults import check_faults
@@ -48,19 +49,13 @@ class CheckReport:
     """All checks of a fabric.
 
     Attributes:
-        fabric: its name.
-        hosts: number of hosts.
-        switches: number of switches.
-        channels: number of channels.
+        fabric: its size.
         passed: True when nothing is wrong; warnings are no failure.
         checks: in the order of reading.
         routes: None when the fabric has none.
     """
 
-    fabric: str
-    hosts: int
-    switches: int
-    channels: int
+    fabric: FabricSize
     passed: bool
     checks: tuple[Check, ...]
     routes: RoutesSummary | None
@@ -79,28 +74,27 @@ def check(fabric: Fabric, *, lanes: bool = True) -> CheckReport:
     checks, summary = check_soundness(fabric), None
     if fabric.routes is not None:
         seen = _followed(fabric, MOST_DETAILS)
-        spread = balance(fabric, seen.load, seen.addresses)
-        dependencies, cycle = dependency_cycle(fabric)
-        names = tuple(fabric.channel_name(channel) for channel in cycle)
-        checks += (*check_faults(fabric, seen), _check_balance(spread), _check_cycle(names, lanes))
-        summary = RoutesSummary(
-            engine=fabric.routes.engine,
-            delivered=int(seen.routes[0]),
-            undelivered=int(seen.routes[1:].sum()),
-            hops={hops: count for hops, count in enumerate(seen.hops.tolist()) if count},
-            balance=spread,
-            dependencies=dependencies,
-            dependency_cycle=names,
+        summary = _summarise(fabric, seen)
+        checks += (
+            *check_faults(fabric, seen),
+            _check_balance(summary.balance),
+            _check_cycle(summary.dependency_cycle, lanes),
         )
     return CheckReport(
-        fabric=fabric.name,
-        hosts=fabric.hosts,
-        switches=fabric.switches,
-        channels=fabric.channels,
+        fabric=size_of(fabric),
         passed=all(item.status != Status.WRONG for item in checks),
         checks=checks,
         routes=summary,
     )
+
+
+def summarise_routes(fabric: Fabric) -> RoutesSummary:
+    """Follows every route. Cost: addresses x switches, on all cores.
+
+    Raises:
+        UsageError: when the fabric has no routes.
+    """
+    return _summarise(fabric, _followed(fabric, 0))
 
 
 def all_to_all_load(fabric: Fabric) -> NDArray[np.uint64]:
@@ -135,6 +129,19 @@ def dependency_cycle(
         fabric.core, ports, fabric.host_lid, fabric.host_lmc, from_all_switches
     )
     return count, tuple(cycle)
+
+
+def _summarise(fabric: Fabric, seen: _core.RouteCheck) -> RoutesSummary:
+    dependencies, cycle = dependency_cycle(fabric)
+    return RoutesSummary(
+        engine=_tables(fabric).engine,
+        delivered=int(seen.routes[0]),
+        undelivered=int(seen.routes[1:].sum()),
+        hops={hops: count for hops, count in enumerate(seen.hops.tolist()) if count},
+        balance=balance(fabric, seen.load, seen.addresses),
+        dependencies=dependencies,
+        dependency_cycle=tuple(fabric.channel_name(channel) for channel in cycle),
+    )
 
 
 def _followed(fabric: Fabric, examples: int) -> _core.RouteCheck:
