@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -35,10 +36,10 @@ def port_guids(fabric: Fabric) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     if _some_unknown_or_equal(switch):
         switch = np.uint64(0x2_0000_0000) + np.arange(fabric.switches, dtype=np.uint64)
     port = fabric.host_port_guid
-    if _some_unknown_or_equal(port) or len(np.intersect1d(np.append(port, port - 1), switch)):
-        taken = int(switch.max(initial=0)) if len(switch) else 0
-        base = 0x1_0000_0001 if taken < 0x1_0000_0000 or int(switch.min()) > 0x1_FFFF_FFFF else 1
-        port = np.uint64(base) + np.uint64(16) * np.arange(fabric.hosts, dtype=np.uint64)
+    if _some_unknown_or_equal(port) or len(np.intersect1d(np.append(port, port - np.uint64(1)), switch)):
+        taken = set((switch >> np.uint64(32)).tolist())
+        free = next(upper for upper in itertools.count(1) if upper not in taken)
+        port = np.uint64((free << 32) + 1) + np.uint64(16) * np.arange(fabric.hosts, dtype=np.uint64)
     return port, switch
 
 
