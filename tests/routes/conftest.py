@@ -38,7 +38,7 @@ class _Wiring:
 
 
 def _figure() -> Fabric:
-    """Hoefler et al. 2008: leaves with hosts on 1-4, uplinks 5, 6 to one top and 7, 8 to the other."""
+    """Hoefler et al. 2008: leaves with hosts on 1-4, uplinks 5, 6 to one top, 7, 8 to the other."""
     cables = [
         (leaf, 5 + up, 4 + up // 2, 1 + 2 * leaf + up % 2) for leaf in range(4) for up in range(4)
     ]

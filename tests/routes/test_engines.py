@@ -250,8 +250,10 @@ def _dumped(text: str, fabric: Fabric) -> tuple[Fabric, np.ndarray]:
 
 @pytest.mark.parametrize("name", ["selene.storage", "selene.compute"])
 def test_minhop_is_opensms_on_a_real_machine(shared_data: Path, name: str) -> None:
-    topology = lzma.open(shared_data / f"{name}.ibnetdiscover.xz", "rt", encoding="utf-8").read()
-    tables = lzma.open(shared_data / f"{name}.minhop.opensm-lfts.xz", "rt", encoding="utf-8").read()
+    topology, tables = (
+        lzma.decompress((shared_data / f"{name}.{kind}.xz").read_bytes()).decode()
+        for kind in ("ibnetdiscover", "minhop.opensm-lfts")
+    )
     fabric, expected = _dumped(tables, _switches_and_ends(topology))
     routes = compute(fabric, "minhop").routes
     assert routes is not None

@@ -19,8 +19,8 @@ _PACKAGES = "opensm ibsim-utils infiniband-diags"
 # Debian keeps daemons where an ordinary user's PATH does not look.
 _MORE_FOLDERS = ("/usr/sbin", "/usr/local/sbin")
 _LIBRARY = "umad2sim/libumad2sim.so"
-# Log levels: errors, information, verbose, and the dumps of tables.
-_DUMP_ROUTES = "0x47"
+# Log levels: errors, information and the dumps of tables.
+_DUMP_ROUTES = "0x43"
 _READY = b"simulator ready"
 _PATIENCE = 0.02
 _GRACE = 5.0

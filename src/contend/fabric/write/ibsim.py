@@ -36,10 +36,13 @@ def port_guids(fabric: Fabric) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     if _some_unknown_or_equal(switch):
         switch = np.uint64(0x2_0000_0000) + np.arange(fabric.switches, dtype=np.uint64)
     port = fabric.host_port_guid
-    if _some_unknown_or_equal(port) or len(np.intersect1d(np.append(port, port - np.uint64(1)), switch)):
+    node = port - np.uint64(1)
+    clash = len(np.intersect1d(np.append(port, node), switch)) > 0
+    if clash or _some_unknown_or_equal(port) or _some_unknown_or_equal(node):
         taken = set((switch >> np.uint64(32)).tolist())
         free = next(upper for upper in itertools.count(1) if upper not in taken)
-        port = np.uint64((free << 32) + 1) + np.uint64(16) * np.arange(fabric.hosts, dtype=np.uint64)
+        numbers = np.arange(fabric.hosts, dtype=np.uint64)
+        port = np.uint64((free << 32) + 1) + np.uint64(16) * numbers
     return port, switch
 
 
