@@ -88,7 +88,7 @@ def _torus() -> Fabric:
 
 
 def _random(seed: int) -> Fabric:
-    """Connected at random, hosts strewn at random, GUIDs drawn from all 64 bits' lower 62."""
+    """Connected at random, hosts strewn at random, GUIDs at random, two switches in a box."""
     random = np.random.default_rng(seed)
     switches, hosts = 15 + 5 * seed, 50 + 10 * seed
     wiring = _Wiring(switches)
@@ -103,7 +103,7 @@ def _random(seed: int) -> Fabric:
     guids = guids * np.uint64(1 << 22) + np.uint64(1 << 32)
     return fabric.replace(
         switch_guid=guids[:switches],
-        switch_system_guid=guids[:switches],
+        switch_system_guid=guids[np.arange(switches) // 2 * 2],
         host_port_guid=guids[switches:],
     )
 

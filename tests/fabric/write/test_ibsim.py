@@ -21,22 +21,33 @@ def two_switches(**changes: object) -> Fabric:
     return fabric.replace(**changes)
 
 
+def test_boxes_of_several_switches_stay_together() -> None:
+    boxed = two_switches(switch_system_guid=np.array([0, 0x77], dtype=np.uint64))
+    lines = ibsim.write(boxed).split("\n")
+    assert lines[lines.index("switchguid=0x200000000") - 1] == "sysimgguid=0x200000000"
+    assert lines[lines.index("switchguid=0x200000001") - 1] == "sysimgguid=0x77"
+
+
 def test_a_net_file_declares_every_end_of_every_cable() -> None:
     assert ibsim.write(two_switches()).split("\n") == [
+        "sysimgguid=0x200000000",
         "switchguid=0x200000000",
         'Switch 4 "S0"',
         '[2] "S1"[3] # "S1" lid 0 4xHDR',
         '[1] "H0"[1] # "H0" lid 0 4xHDR',
         "",
+        "sysimgguid=0x200000001",
         "switchguid=0x200000001",
         'Switch 3 "S1"',
         '[3] "S0"[2] # "S0" lid 0 4xHDR',
         '[2] "H1"[1] # "H1" lid 0 4xHDR',
         "",
+        "sysimgguid=0x100000000",
         "caguid=0x100000000",
         'Ca 1 "H0"',
         '[1] "S0"[1] # "S0" lid 0 4xHDR',
         "",
+        "sysimgguid=0x100000010",
         "caguid=0x100000010",
         'Ca 1 "H1"',
         '[1] "S1"[2] # "S1" lid 0 4xHDR',

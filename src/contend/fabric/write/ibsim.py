@@ -87,13 +87,16 @@ def _lines(fabric: Fabric) -> Iterator[str]:
     hosts = zip(fabric.host_switch.tolist(), fabric.host_port.tolist(), strict=True)
     for host, (switch, port) in enumerate(hosts):
         cabled[switch].append(_port(port, host_id(host), 1))
+    system = np.where(fabric.switch_system_guid == 0, switches, fabric.switch_system_guid)
     for switch, guid in enumerate(switches.tolist()):
+        yield f"sysimgguid=0x{int(system[switch]):x}"
         yield f"switchguid=0x{guid:x}"
         yield f'Switch {int(fabric.switch_ports[switch])} "{switch_id(switch)}"'
         yield from cabled[switch]
         yield ""
     hosts = zip(fabric.host_switch.tolist(), fabric.host_port.tolist(), strict=True)
     for host, (switch, port) in enumerate(hosts):
+        yield f"sysimgguid=0x{int(ports[host]) - 1:x}"
         yield f"caguid=0x{int(ports[host]) - 1:x}"
         yield f'Ca 1 "{host_id(host)}"'
         yield _port(1, switch_id(switch), port)
