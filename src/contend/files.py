@@ -24,13 +24,17 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     """
     if path.is_dir():
         raise UsageError(f"{path}: is a folder")
-    if path.exists() and not path.is_file():
-        # A device or a pipe, such as /dev/stdout, cannot be replaced by a rename.
-        with path.open("wb") as file:
-            yield file
-        return
+    # A link stays one: what it leads to is written.
+    target = Path(os.path.realpath(path))
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+        if target.exists() and not target.is_file():
+            # A device or a pipe, such as /dev/stdout, cannot be replaced by a rename.
+            with target.open("wb") as file:
+                yield file
+            return
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
     try:
@@ -39,7 +43,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
+        Path(name).replace(target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
