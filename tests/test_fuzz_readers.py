@@ -16,9 +16,8 @@ from contend.routes.adopt import adopt
 from contend.routes.load import TABLE_READERS, load_fabric
 from contend.routes.save import KINDS, save
 from fuzzing import TookTooLong, drive
-from small_fabrics import two_leaves
+from small_fabrics import DATA, two_leaves
 
-DATA = Path(__file__).parent / "data"
 ROUNDS = 600
 
 SEEDS = {
