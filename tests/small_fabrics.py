@@ -63,7 +63,7 @@ def fabrics(draw: Any, names: st.SearchStrategy[str] = NAMES) -> Fabric:
         return np.array(draw(drawn), dtype=kind)
 
     addresses = hosts + switches + 1
-    ports = numbers(switches * addresses, 6, "u2").reshape(switches, addresses)
+    ports = 1 + numbers(switches * addresses, 5, "u2").reshape(switches, addresses)
     ports[numbers(switches * addresses, 1, "u1").reshape(ports.shape) == 1] = NO_PORT
     names_of = st.lists(names, min_size=hosts + switches, max_size=hosts + switches)
     all_names = draw(names_of)
@@ -136,6 +136,8 @@ def host_ports(fabric: Fabric) -> dict[tuple[int, int], int]:
     """The port by which every switch sends to every host, by GUIDs."""
     assert fabric.routes is not None
     ports = fabric.routes.ports
+    # Addresses beyond the tables have no entry.
+    ports = np.pad(ports, ((0, 0), (0, int(fabric.host_lid.max()))), constant_values=NO_PORT)
     return {
         (switch_guid, host_guid): int(ports[switch, lid])
         for switch, switch_guid in enumerate(fabric.switch_guid.tolist())

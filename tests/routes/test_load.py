@@ -33,7 +33,7 @@ def test_every_kind_is_recognised_by_its_content(name: str, kind: str, tmp_path:
     head = (DATA / name).read_bytes()
     if kind != "contend's .fabric":
         assert recognise(head, "x") is READERS[kind]
-        assert [other for other in READERS if READERS[other].recognises(head)][0] == kind
+        assert next(other for other in READERS if READERS[other].recognises(head)) == kind
 
 
 def test_what_opensm_and_ibnetdiscover_say_of_one_subnet_is_one_fabric() -> None:
@@ -62,7 +62,7 @@ def test_unknown_content_lists_what_is_known(tmp_path: Path) -> None:
     path.write_text("")
     with pytest.raises(InputError, match="got an empty file"):
         load_topology(str(path))
-    with pytest.raises(InputError, match="expected forwarding tables .* got an empty file"):
+    with pytest.raises(InputError, match=r"expected forwarding tables .* got an empty file"):
         load_tables(str(path))
 
 
