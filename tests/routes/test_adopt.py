@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contend.routes.read.columns import TableColumns
 
 from contend.errors import InputError
 from contend.fabric.fabric import Fabric
 from contend.routes.adopt import adopt
 from contend.routes.forwarding import NO_PORT
+from contend.routes.read.columns import TableColumns
 from small_fabrics import two_leaves
 
 
