@@ -21,7 +21,7 @@ from contend.routes.load import TABLE_READERS, load_fabric, load_topology
 from contend.routes.save import KINDS, save
 from contend.routes.save import content as content_of
 from fuzzing import TookTooLong, drive
-from small_fabrics import DATA, two_leaves
+from sample_fabrics import DATA, two_leaves
 
 ROUNDS = 600
 

@@ -8,7 +8,7 @@ from contend.fabric.fabric import Fabric
 from contend.routes.adopt import adopt
 from contend.routes.forwarding import NO_PORT
 from contend.routes.read.columns import TableColumns
-from small_fabrics import two_leaves
+from sample_fabrics import two_leaves
 
 
 def dump_of(fabric: Fabric) -> TableColumns:

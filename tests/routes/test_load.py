@@ -9,7 +9,7 @@ from contend.errors import InputError, UsageError
 from contend.fabric.read.recognise import READERS, recognise
 from contend.routes.load import load_fabric, load_tables, load_topology
 from contend.routes.save import save
-from small_fabrics import DATA, described, host_ports, two_leaves
+from sample_fabrics import DATA, described, host_ports, two_leaves
 
 TINY = str(DATA / "tiny.ibnetdiscover")
 TABLES = str(DATA / "tiny.opensm-lfts.dump")

@@ -15,7 +15,7 @@ from contend.fabric.fabric import Fabric
 from contend.fabric.read.source import open_chunks
 from contend.routes.load import load_fabric
 from contend.routes.save import KINDS, content, kind_of, save
-from small_fabrics import described, fabrics, host_ports, two_leaves
+from sample_fabrics import described, fabrics, host_ports, two_leaves
 
 # What every text format can hold: no control characters, no double quotes.
 PLAIN = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z"), exclude_characters='"'))

@@ -7,7 +7,7 @@ import pytest
 
 from contend.cli.app import run
 from contend.routes.load import load_fabric
-from small_fabrics import DATA, described, host_ports
+from sample_fabrics import DATA, described, host_ports
 
 TINY = str(DATA / "tiny.ibnetdiscover")
 TABLES = str(DATA / "tiny.opensm-lfts.dump")

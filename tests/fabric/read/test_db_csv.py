@@ -7,7 +7,7 @@ import pytest
 from contend.errors import InputError
 from contend.fabric.assemble import assemble
 from contend.fabric.read import db_csv
-from small_fabrics import DATA
+from sample_fabrics import DATA
 
 TABLES = (DATA / "tiny.db_csv").read_bytes()
 

@@ -16,7 +16,7 @@ from contend.fabric.read import fabric_file as reader
 from contend.fabric.read.source import open_chunks
 from contend.fabric.write import fabric_file as writer
 from contend.routes.forwarding import ForwardingTables
-from small_fabrics import DATA, fabrics, two_leaves
+from sample_fabrics import DATA, fabrics, two_leaves
 
 
 def container(fabric: Fabric) -> bytes:

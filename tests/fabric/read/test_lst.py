@@ -5,7 +5,7 @@ import pytest
 from contend.errors import InputError
 from contend.fabric.assemble import assemble
 from contend.fabric.read import lst
-from small_fabrics import DATA
+from sample_fabrics import DATA
 
 LINES = (DATA / "tiny.opensm-subnet.lst").read_bytes()
 # As ibdiagnet wrote it in 2014: no name, a router manager's device id, a degraded link.

@@ -12,7 +12,7 @@ from contend.fabric.fabric import Fabric
 from contend.fabric.read import orcs as reader
 from contend.fabric.write import orcs as writer
 from contend.routes.forwarding import NO_PORT, ForwardingTables
-from small_fabrics import DATA, described, fabrics, host_ports, two_leaves
+from sample_fabrics import DATA, described, fabrics, host_ports, two_leaves
 
 GRAPH = (DATA / "tiny.dot").read_bytes()
 

@@ -7,7 +7,7 @@ import pytest
 from contend.errors import InputError
 from contend.fabric.assemble import assemble
 from contend.fabric.read import ibsim
-from small_fabrics import DATA
+from sample_fabrics import DATA
 
 NET = (DATA / "tiny.net").read_bytes()
 BY_NAME = b"""Switch 8 "S"
