@@ -32,7 +32,8 @@ std::vector<Seen> split(const std::vector<std::string>& chunks, std::size_t long
 }  // namespace
 
 TEST_CASE("lines end in LF or CRLF and the last one may not end") {
-  const std::vector<Seen> expected = {{"a", 1, true}, {"", 2, true}, {"b", 3, true}, {"c", 4, false}};
+  const std::vector<Seen> expected = {
+      {"a", 1, true}, {"", 2, true}, {"b", 3, true}, {"c", 4, false}};
   CHECK(split({"a\n\r\nb\r\nc"}) == expected);
 }
 
@@ -51,7 +52,8 @@ TEST_CASE("where the chunks are cut changes nothing") {
 
 TEST_CASE("a line longer than allowed is refused, in one chunk or in many") {
   CHECK(split({"1234\n1234"}, 4).size() == 2);
-  for (const auto& chunks : std::vector<std::vector<std::string>>{{"1\n12345\n"}, {"1\n123", "45"}}) {
+  const std::vector<std::vector<std::string>> files = {{"1\n12345\n"}, {"1\n123", "45"}};
+  for (const std::vector<std::string>& chunks : files) {
     try {
       split(chunks, 4);
       FAIL("accepted");
