@@ -8,6 +8,7 @@ import sys
 import typer
 
 from contend.cli.fabric import fabric_app
+from contend.cli.study import study
 from contend.errors import ContendError
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
@@ -23,6 +24,7 @@ app = typer.Typer(
     "its way?",
 )
 app.add_typer(fabric_app, name="fabric")
+app.command()(study)
 
 
 @app.callback()
