@@ -38,10 +38,13 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::vector<std::siz
   return nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner);
 }
 
+void bind_check(nb::module_& m);
 void bind_fabric(nb::module_& m);
 void bind_routes(nb::module_& m);
 void bind_resolver(nb::module_& m);
 void bind_pattern(nb::module_& m);
 void bind_congestion(nb::module_& m);
+void bind_readers(nb::module_& m);
+void bind_engines(nb::module_& m);
 
 }  // namespace contend::bind

@@ -1,0 +1,67 @@
+#include <nanobind/stl/vector.h>
+
+#include "bind.hpp"
+#include "contend/base/error.hpp"
+#include "contend/routes/check.hpp"
+#include "contend/routes/dependency.hpp"
+
+namespace contend::bind {
+
+using Fault = nb::typed<nb::tuple, int, SwitchId, SwitchId, HostId, Address>;
+
+static RouteCheck check(const Fabric& fabric, const Matrix<std::uint16_t>& ports,
+                        const Vector<std::uint32_t>& host_address,
+                        const Vector<std::uint8_t>& host_lmc, std::size_t examples) {
+  return check_routes(fabric, {ports.data(), ports.shape(0), ports.shape(1)},
+                      {as_span(host_address), as_span(host_lmc)}, examples);
+}
+
+static nb::typed<nb::list, Fault> examples(const RouteCheck& seen) {
+  nb::list faults;
+  for (const RouteFault& fault : seen.examples) {
+    faults.append(nb::make_tuple(static_cast<int>(fault.end), fault.at, fault.from, fault.to,
+                                 fault.address));
+  }
+  return faults;
+}
+
+/// A column as a numpy array that keeps the whole result alive.
+template <auto Column>
+static auto column(const RouteCheck& seen) {
+  using Value = typename std::decay_t<decltype(seen.*Column)>::value_type;
+  return nb::ndarray<nb::numpy, const Value, nb::ndim<1>>((seen.*Column).data(),
+                                                          {(seen.*Column).size()}, nb::find(seen));
+}
+
+static nb::typed<nb::tuple, std::uint64_t, std::vector<ChannelId>> dependency_cycle(
+    const Fabric& fabric, const Matrix<std::uint16_t>& ports,
+    const Vector<std::uint32_t>& host_address, const Vector<std::uint8_t>& host_lmc,
+    bool from_all_switches) {
+  std::uint64_t count = 0;
+  std::vector<ChannelId> cycle;
+  {
+    nb::gil_scoped_release released;
+    const ChannelDependencies found = channel_dependencies(
+        fabric, {ports.data(), ports.shape(0), ports.shape(1)},
+        {as_span(host_address), as_span(host_lmc)}, from_all_switches);
+    count = found.count();
+    cycle = found.cycle();
+  }
+  return nb::make_tuple(count, cycle);
+}
+
+void bind_check(nb::module_& m) {
+  nb::class_<RouteCheck>(m, "RouteCheck")
+      .def_prop_ro("examples", &examples)
+      .def_prop_ro("routes", &column<&RouteCheck::routes>)
+      .def_prop_ro("faults", &column<&RouteCheck::faults>)
+      .def_prop_ro("hops", &column<&RouteCheck::hops>)
+      .def_prop_ro("load", &column<&RouteCheck::load>)
+      .def_prop_ro("addresses", &column<&RouteCheck::addresses>);
+  m.def("check_routes", &check, nb::arg("fabric"), nb::arg("ports"), nb::arg("host_address"),
+        nb::arg("host_lmc"), nb::arg("examples"), nb::call_guard<nb::gil_scoped_release>());
+  m.def("dependency_cycle", &dependency_cycle, nb::arg("fabric"), nb::arg("ports"),
+        nb::arg("host_address"), nb::arg("host_lmc"), nb::arg("from_all_switches"));
+}
+
+}  // namespace contend::bind

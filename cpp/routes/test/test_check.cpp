@@ -1,0 +1,111 @@
+#include <doctest/doctest.h>
+#include <omp.h>
+
+#include <numeric>
+
+#include "contend/base/error.hpp"
+#include "contend/routes/check.hpp"
+#include "contend/routes/in_tree.hpp"
+#include "small_ring.hpp"
+
+using namespace contend;
+using contend::test::ClockwiseRing;
+
+namespace {
+
+std::size_t index(TraceEnd end) { return static_cast<std::size_t>(end); }
+
+}  // namespace
+
+TEST_CASE("clockwise around n switches: n (n - 1) routes, n of each length 1 .. n - 1") {
+  const ClockwiseRing ring(5);
+  const RouteCheck seen = check_routes(ring.fabric, ring.tables(), ring.addresses(), 3);
+  CHECK(seen.routes == std::array<std::uint64_t, kTraceEnds>{20, 0, 0, 0, 0});
+  CHECK(seen.hops == std::vector<std::uint64_t>{0, 5, 5, 5, 5});
+  CHECK(seen.examples.empty());
+  for (ChannelId channel = 0; channel < ring.fabric.switch_channels(); channel += 2) {
+    // A channel is passed by 4 sources for the next host, 3 for the one after: 4 + 3 + 2 + 1.
+    CHECK(seen.load[channel] == 10);
+    CHECK(seen.addresses[channel] == 4);
+    CHECK(seen.load[channel + 1] == 0);
+  }
+}
+
+TEST_CASE("load adds up to routes times hops, and only what arrives counts") {
+  ClockwiseRing ring(6);
+  ring.port(2, 1) = kNoPort;
+  const RouteCheck seen = check_routes(ring.fabric, ring.tables(), ring.addresses(), 3);
+  std::uint64_t hops = 0;
+  for (std::size_t h = 0; h < seen.hops.size(); ++h) hops += h * seen.hops[h];
+  CHECK(std::accumulate(seen.load.begin(), seen.load.end(), std::uint64_t{0}) == hops);
+  // Switches 1 and 2 reach host 0 by switch 2 (address 1); 0 never asks.
+  CHECK(seen.routes[index(TraceEnd::no_entry)] == 2);
+}
+
+TEST_CASE("each kind of fault is found where it is") {
+  ClockwiseRing ring(4);
+  SUBCASE("no entry") {
+    ring.port(1, 4) = kNoPort;
+    const RouteCheck seen = check_routes(ring.fabric, ring.tables(), ring.addresses(), 3);
+    REQUIRE(seen.examples.size() == 1);
+    const RouteFault& fault = seen.examples[0];
+    CHECK(fault.end == TraceEnd::no_entry);
+    CHECK(fault.at == 1);
+    CHECK(fault.from == 0);
+    CHECK(fault.to == 3);
+    CHECK(fault.address == 4);
+  }
+  SUBCASE("dead end: the switch itself") {
+    ring.port(1, 4) = 0;
+    const RouteCheck seen = check_routes(ring.fabric, ring.tables(), ring.addresses(), 3);
+    CHECK(seen.faults[index(TraceEnd::dead_end)] == 1);
+    CHECK(seen.routes[index(TraceEnd::dead_end)] == 2);
+  }
+  SUBCASE("wrong host") {
+    ring.port(1, 4) = 1;
+    const RouteCheck seen = check_routes(ring.fabric, ring.tables(), ring.addresses(), 3);
+    CHECK(seen.faults[index(TraceEnd::wrong_host)] == 1);
+  }
+  SUBCASE("a loop is one fault, named by its lowest switch") {
+    ring.port(2, 4) = 3;
+    const RouteCheck seen = check_routes(ring.fabric, ring.tables(), ring.addresses(), 3);
+    CHECK(seen.faults[index(TraceEnd::loop)] == 1);
+    CHECK(seen.routes[index(TraceEnd::loop)] == 3);
+    REQUIRE(seen.examples.size() == 1);
+    CHECK(seen.examples[0].at == 1);
+  }
+}
+
+TEST_CASE("every address of an LMC range is a route of its own") {
+  ClockwiseRing ring(3);
+  ring.lmc[2] = 1;  // Addresses 3 and 4; the tables end before 4.
+  const RouteCheck seen = check_routes(ring.fabric, ring.tables(), ring.addresses(), 3);
+  CHECK(seen.routes == std::array<std::uint64_t, kTraceEnds>{6, 2, 0, 0, 0});
+}
+
+TEST_CASE("the result does not depend on the number of threads") {
+  ClockwiseRing ring(70);
+  for (Address address = 5; address < 60; ++address) ring.port(address % 7, address) = kNoPort;
+  const int threads = omp_get_max_threads();
+  omp_set_num_threads(1);
+  const RouteCheck one = check_routes(ring.fabric, ring.tables(), ring.addresses(), 4);
+  omp_set_num_threads(3);
+  const RouteCheck three = check_routes(ring.fabric, ring.tables(), ring.addresses(), 4);
+  omp_set_num_threads(threads);
+  CHECK(one.routes == three.routes);
+  CHECK(one.load == three.load);
+  CHECK(one.hops == three.hops);
+  REQUIRE(one.examples.size() == 4);
+  REQUIRE(three.examples.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(one.examples[i].address == three.examples[i].address);
+}
+
+TEST_CASE("columns that do not fit the fabric are refused") {
+  ClockwiseRing ring(3);
+  const TableView two{ring.ports.data(), 2, 4};
+  CHECK_THROWS_AS(check_routes(ring.fabric, two, ring.addresses(), 3), Error);
+  ring.lmc[0] = 8;
+  CHECK_THROWS_AS(check_routes(ring.fabric, ring.tables(), ring.addresses(), 3), Error);
+  ring.lmc.pop_back();
+  CHECK_THROWS_AS(destinations(ring.fabric, ring.addresses()), Error);
+}

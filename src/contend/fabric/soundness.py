@@ -1,0 +1,200 @@
+"""Checks of a fabric that need no routes: cables, GUIDs, LIDs, link widths, connectedness."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.fabric.fabric import Fabric, Finding
+from contend.fabric.structure import switch_parts
+from contend.fabric.verdict import MOST_DETAILS, Check, Status
+
+_DUPLICATE_GUID = "duplicate GUID"
+
+
+def check_soundness(fabric: Fabric) -> tuple[Check, ...]:
+    """Checks what a fabric says of itself. Cost: n log n in hosts, switches and cables."""
+    return (
+        _check_cables(fabric),
+        _check_guids(fabric),
+        _check_lids(fabric),
+        _check_parts(fabric),
+        _check_widths(fabric),
+    )
+
+
+def _check_cables(fabric: Fabric) -> Check:
+    wrong = [f for f in fabric.findings if f.wrong and f.kind != _DUPLICATE_GUID]
+    if not wrong:
+        count = fabric.cables + fabric.hosts
+        return Check("cables", Status.OK, f"{count:,} cables, no end denies another")
+    kinds = Counter(finding.kind for finding in wrong)
+    return Check(
+        "cables",
+        Status.WRONG,
+        ", ".join(f"{kind}: {count:,}" for kind, count in kinds.items()),
+        tuple(finding.message for finding in _some_of_each(wrong, kinds)),
+        "look at the named ports; if they are well, the topology file was written while the fabric "
+        "changed: write it again",
+    )
+
+
+def _some_of_each(findings: list[Finding], kinds: Counter[str]) -> Iterator[Finding]:
+    """As many of every kind as fit, the first of each."""
+    left = dict.fromkeys(kinds, max(1, MOST_DETAILS // len(kinds)))
+    for finding in findings:
+        if left[finding.kind] > 0:
+            left[finding.kind] -= 1
+            yield finding
+
+
+def _check_guids(fabric: Fabric) -> Check:
+    owners: dict[int, set[str]] = {}
+    for name, guid in zip(fabric.host_name, fabric.host_guid.tolist(), strict=True):
+        # The ports of one adapter share its GUID, so an adapter's name counts once.
+        owners.setdefault(guid, set()).add(f'host "{name}"')
+    clashes = [f.message for f in fabric.findings if f.wrong and f.kind == _DUPLICATE_GUID]
+    for switch, guid in enumerate(fabric.switch_guid.tolist()):
+        label = f'switch "{fabric.switch_name[switch]}"'
+        if label in owners.setdefault(guid, set()):
+            label += f" (switch {switch})"
+        owners[guid].add(label)
+    clashes += [_shared("GUID", g, names) for g, names in owners.items() if g and len(names) > 1]
+    clashes += _same_ports(fabric)
+    if not clashes:
+        return Check("GUIDs", Status.OK, "every GUID is used once")
+    return Check(
+        "GUIDs",
+        Status.WRONG,
+        f"{len(clashes):,} used twice",
+        tuple(clashes[:MOST_DETAILS]),
+        "give one of the devices another GUID: a subnet manager takes both for one",
+    )
+
+
+def _same_ports(fabric: Fabric) -> list[str]:
+    """Hosts that claim the same adapter and port, or the same port GUID."""
+    by_port: dict[tuple[int, int], list[str]] = {}
+    by_guid: dict[int, list[str]] = {}
+    columns = (fabric.host_guid, fabric.host_adapter_port, fabric.host_port_guid)
+    for host, (guid, port, port_guid) in enumerate(
+        zip(*(c.tolist() for c in columns), strict=True)
+    ):
+        label = f'host "{fabric.host_name[host]}" on {_place(fabric, host)}'
+        if guid:
+            by_port.setdefault((guid, port), []).append(label)
+        if port_guid:
+            by_guid.setdefault(port_guid, []).append(label)
+    clashes = [
+        _shared(f"port {port} of GUID", guid, names)
+        for (guid, port), names in by_port.items()
+        if len(names) > 1
+    ]
+    return clashes + [
+        _shared("port GUID", guid, names) for guid, names in by_guid.items() if len(names) > 1
+    ]
+
+
+def _place(fabric: Fabric, host: int) -> str:
+    switch = fabric.switch_name[int(fabric.host_switch[host])]
+    return f'switch "{switch}" port {int(fabric.host_port[host])}'
+
+
+def _shared(what: str, guid: int, names: set[str] | list[str]) -> str:
+    return f"{what} 0x{guid:016x}: " + " and ".join(sorted(names))
+
+
+def _check_lids(fabric: Fabric) -> Check:
+    host_names = [f'host "{name}"' for name in fabric.host_name]
+    names = host_names + [f'switch "{name}"' for name in fabric.switch_name]
+    first = np.concatenate([fabric.host_lid, fabric.switch_lid]).astype(np.int64)
+    lmc = np.concatenate([fabric.host_lmc, np.zeros(fabric.switches, dtype=np.uint8)])
+    last = first + (1 << lmc.astype(np.int64)) - 1
+    clashes = _overlaps(first, last, names)
+    without = np.flatnonzero(fabric.host_lid == 0)
+    if clashes:
+        return Check(
+            "LIDs",
+            Status.WRONG,
+            f"{len(clashes):,} LIDs or ranges of LIDs have two owners",
+            tuple(clashes[:MOST_DETAILS]),
+            "let the subnet manager assign LIDs anew (opensm -r), or look for a second one",
+        )
+    if len(without) == fabric.hosts and fabric.routes is None:
+        return Check("LIDs", Status.OK, "none are given")
+    if len(without):
+        return Check(
+            "LIDs",
+            Status.WARNING if fabric.routes is None else Status.WRONG,
+            f"{len(without):,} hosts have none, so no route leads to them",
+            tuple(names[host] for host in without[:MOST_DETAILS].tolist()),
+            "look whether their ports are active and a subnet manager has swept",
+        )
+    return Check("LIDs", Status.OK, "every LID has one owner")
+
+
+def _overlaps(first: NDArray[np.int64], last: NDArray[np.int64], names: list[str]) -> list[str]:
+    """Neighbours by LID whose ranges overlap; 0 means no LID."""
+    order = np.argsort(first, kind="stable")
+    order = order[first[order] > 0]
+    # The range that reaches furthest so far may not be the one just before.
+    furthest = -1
+    clashes = []
+    for at in order.tolist():
+        if furthest >= 0 and first[at] <= last[furthest]:
+            clashes.append(f"LID {first[at]}: {names[furthest]} and {names[at]}")
+        if furthest < 0 or last[at] > last[furthest]:
+            furthest = at
+    return clashes
+
+
+def _check_parts(fabric: Fabric) -> Check:
+    part = switch_parts(fabric)[fabric.host_switch]
+    counts = np.bincount(part)
+    if np.count_nonzero(counts) == 1:
+        return Check("connectedness", Status.OK, "a path of cables joins every pair of hosts")
+    largest = int(counts.argmax())
+    apart = np.flatnonzero(part != largest)
+    details = [
+        f'host "{fabric.host_name[h]}" on {_place(fabric, h)}'
+        for h in apart[:MOST_DETAILS].tolist()
+    ]
+    return Check(
+        "connectedness",
+        Status.WRONG,
+        f"the fabric falls into {np.count_nonzero(counts):,} parts; {len(apart):,} hosts are cut "
+        f"off from the other {counts[largest]:,}",
+        tuple(details),
+        "look for cables that are down, or check the parts as fabrics of their own",
+    )
+
+
+def _check_widths(fabric: Fabric) -> Check:
+    """Links with fewer lanes than their like: cables between switches, and those to hosts."""
+    lanes = np.array([int(m[1]) if (m := re.match(r"(\d+)x", r)) else 0 for r in fabric.rates])
+    narrow: list[str] = []
+    for rate, first_channel, step in (
+        (fabric.cable_rate, 0, 2),
+        (fabric.host_rate, 2 * fabric.cables, 1),
+    ):
+        known = lanes[rate][lanes[rate] > 0]
+        if len(known):
+            usual = int(np.bincount(known).argmax())
+            fewer = np.flatnonzero((lanes[rate] > 0) & (lanes[rate] < usual)).tolist()
+            narrow += [
+                f"{fabric.channel_name(first_channel + step * at)}: {fabric.rates[rate[at]]}"
+                for at in fewer
+            ]
+    if not narrow:
+        return Check("link widths", Status.OK, "no link has fewer lanes than its like")
+    return Check(
+        "link widths",
+        Status.WARNING,
+        f"{len(narrow):,} links have fewer lanes than their like",
+        tuple(narrow[:MOST_DETAILS]),
+        "reseat or change the cable unless it is meant to be so: every route over it is slowed",
+    )

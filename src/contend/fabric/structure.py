@@ -1,0 +1,203 @@
+"""What a fabric is made of: levels, oversubscription, speeds, servers, parallel cables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from contend.fabric.capacity import capacities
+from contend.fabric.fabric import Fabric
+from contend.fabric.servers import servers_of
+
+
+@dataclass(frozen=True)
+class FabricSize:
+    """A fabric in four words, as every JSON result begins.
+
+    Attributes:
+        name: what it is called.
+        hosts: number of hosts.
+        switches: number of switches.
+        channels: number of channels, those of hosts included.
+    """
+
+    name: str
+    hosts: int
+    switches: int
+    channels: int
+
+
+def size_of(fabric: Fabric) -> FabricSize:
+    """The size of a fabric."""
+    return FabricSize(fabric.name, fabric.hosts, fabric.switches, fabric.channels)
+
+
+@dataclass(frozen=True)
+class Level:
+    """The switches that are equally far from the nearest host.
+
+    Attributes:
+        level: 1 for switches with hosts, 2 for their neighbours without, and so on.
+        switches: how many there are.
+        hosts: hosts on them.
+        down: capacity towards hosts and the level below, one direction, in the structure's unit.
+        across: capacity of the cables within the level.
+        up: capacity towards the level above.
+        oversubscription: down / up; None where nothing leads up.
+    """
+
+    level: int
+    switches: int
+    hosts: int
+    down: float
+    across: float
+    up: float
+    oversubscription: float | None
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What a fabric is made of.
+
+    Attributes:
+        cables: number of cables between switches.
+        unit: of capacities: ``bytes/s``, or ``cables`` where a rate is unknown.
+        levels: from the leaves up.
+        unreached_switches: switches from which no host can be reached.
+        dead_end_switches: switches that no route needs: without hosts and with one neighbour, and
+            those that become so when these are taken away. They stand in no level.
+        parts: groups of hosts with no path between them; 1 in a whole fabric.
+        host_links: number of cables to hosts by rate label (``unknown`` where it is).
+        switch_links: the same for cables between switches.
+        servers: number of servers.
+        hosts_per_server: number of servers by their number of hosts (rails).
+        parallel_cables: number of joined pairs of switches by the cables between them.
+        left_out: what the topology file holds that carries no traffic here.
+    """
+
+    cables: int
+    unit: str
+    levels: tuple[Level, ...]
+    unreached_switches: int
+    dead_end_switches: int
+    parts: int
+    host_links: dict[str, int]
+    switch_links: dict[str, int]
+    servers: int
+    hosts_per_server: dict[int, int]
+    parallel_cables: dict[int, int]
+    left_out: tuple[str, ...]
+
+
+def structure(fabric: Fabric) -> Structure:
+    """Describes a fabric. Cost: linear in hosts and cables."""
+    level_of = switch_levels(fabric)
+    unreached = int(np.count_nonzero(level_of == 0))
+    dead_ends = _dead_ends(fabric)
+    per_server = np.bincount(servers_of(fabric))
+    return Structure(
+        cables=fabric.cables,
+        unit=capacities(fabric).unit,
+        levels=_levels(fabric, np.where(dead_ends, 0, level_of)),
+        unreached_switches=unreached,
+        dead_end_switches=int(np.count_nonzero(dead_ends & (level_of > 0))),
+        parts=len(np.unique(switch_parts(fabric)[fabric.host_switch])),
+        host_links=_by_rate(fabric, fabric.host_rate),
+        switch_links=_by_rate(fabric, fabric.cable_rate),
+        servers=len(per_server),
+        hosts_per_server=_histogram(per_server),
+        parallel_cables=_histogram(cables_per_pair(fabric)[2]),
+        left_out=tuple(finding.message for finding in fabric.findings if not finding.wrong),
+    )
+
+
+def switch_levels(fabric: Fabric) -> NDArray[np.int64]:
+    """Level of every switch, shape [switches]: 1 + cables to the nearest with hosts; 0: none."""
+    level = np.zeros(fabric.switches, dtype=np.int64)
+    level[fabric.host_switch] = 1
+    ends = np.stack([fabric.cable_from, fabric.cable_to])
+    tail, head = np.concatenate([ends, ends[::-1]], axis=1).astype(np.int64)
+    for distance in range(1, fabric.switches):
+        reached = head[(level[tail] == distance) & (level[head] == 0)]
+        if len(reached) == 0:
+            break
+        level[reached] = distance + 1
+    return level
+
+
+def switch_parts(fabric: Fabric) -> NDArray[np.int64]:
+    """Number of the connected part of every switch, shape [switches]."""
+    joined = coo_array(
+        (np.ones(fabric.cables, dtype=np.int8), (fabric.cable_from, fabric.cable_to)),
+        shape=(fabric.switches, fabric.switches),
+    )
+    labels: NDArray[np.int64] = connected_components(joined.tocsr(), directed=False)[1]
+    return labels.astype(np.int64)
+
+
+def cables_per_pair(
+    fabric: Fabric,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Joined pairs of switches: the lower, the higher, and the number of cables; shape [pairs]."""
+    low = np.minimum(fabric.cable_from, fabric.cable_to).astype(np.int64)
+    high = np.maximum(fabric.cable_from, fabric.cable_to).astype(np.int64)
+    pairs, counts = np.unique(low * fabric.switches + high, return_counts=True)
+    return pairs // fabric.switches, pairs % fabric.switches, counts.astype(np.int64)
+
+
+def _levels(fabric: Fabric, level_of: NDArray[np.int64]) -> tuple[Level, ...]:
+    top = int(level_of.max(initial=0))
+    capacity = capacities(fabric)
+    near, far = level_of[fabric.cable_from], level_of[fabric.cable_to]
+    counted = (near > 0) & (far > 0)
+    across = np.bincount(near, capacity.cable * (counted & (near == far)), top + 1)
+    rising = np.bincount(np.minimum(near, far), capacity.cable * (counted & (near != far)), top + 1)
+    to_hosts = np.bincount(level_of[fabric.host_switch], capacity.host, top + 1)
+    switches = np.bincount(level_of, minlength=top + 1)
+    hosts = np.bincount(level_of[fabric.host_switch], minlength=top + 1)
+    levels = []
+    for level in range(1, top + 1):
+        down, up = float(to_hosts[level] + rising[level - 1]), float(rising[level])
+        levels.append(
+            Level(
+                level=level,
+                switches=int(switches[level]),
+                hosts=int(hosts[level]),
+                down=down,
+                across=float(across[level]),
+                up=up,
+                oversubscription=down / up if up else None,
+            )
+        )
+    return tuple(levels)
+
+
+def _dead_ends(fabric: Fabric) -> NDArray[np.bool_]:
+    """Switches without hosts that have one neighbour, when those found are taken away again."""
+    low, high, _ = cables_per_pair(fabric)
+    kept = np.zeros(fabric.switches, dtype=np.bool_)
+    kept[fabric.host_switch] = True
+    gone = np.zeros(fabric.switches, dtype=np.bool_)
+    while True:
+        live = ~gone[low] & ~gone[high] & (low != high)
+        neighbours = np.bincount(low[live], minlength=fabric.switches)
+        neighbours += np.bincount(high[live], minlength=fabric.switches)
+        more = (neighbours <= 1) & ~kept & ~gone
+        if not more.any():
+            return gone
+        gone |= more
+
+
+def _by_rate(fabric: Fabric, rate: NDArray[np.uint16]) -> dict[str, int]:
+    counts = Counter(fabric.rates[index] or "unknown" for index in rate.tolist())
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _histogram(values: NDArray[np.int64]) -> dict[int, int]:
+    found, counts = np.unique(values, return_counts=True)
+    return dict(zip(found.tolist(), counts.tolist(), strict=True))

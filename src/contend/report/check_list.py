@@ -1,0 +1,47 @@
+"""The checks of a fabric as a list for the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from contend.fabric.verdict import Check, Status
+from contend.routes.check import CheckReport
+
+_STYLE = {Status.OK: "green", Status.WARNING: "yellow", Status.WRONG: "bold red"}
+
+
+def print_checks(console: Console, report: CheckReport) -> None:
+    """Prints every check with its verdict; what is not in order with its places and its remedy."""
+    size = report.fabric
+    head = f"{size.name}: {size.hosts:,} hosts, {size.switches:,} switches, {size.channels:,}"
+    console.print(Text(f"{head} channels", style="bold"))
+    width = max(len(item.name) for item in report.checks)
+    for item in report.checks:
+        _print_check(console, item, width)
+    console.print(Text(_verdict(report), style="bold"))
+
+
+def _print_check(console: Console, item: Check, width: int) -> None:
+    line = Table.grid(padding=(0, 2))
+    line.add_column(width=len(Status.WARNING))
+    line.add_column(width=width)
+    line.add_column()
+    style = _STYLE[item.status]
+    line.add_row(Text(item.status.value, style=style), Text(item.name), Text(item.summary))
+    console.print(line)
+    indent = (0, 0, 0, len(Status.WARNING) + 2)
+    for detail in item.details:
+        # Names of switches are long: wrap them under themselves, break none.
+        console.print(Padding(Text(f"- {detail}"), indent))
+    if item.remedy:
+        console.print(Padding(Text(f"=> {item.remedy}", style=style), indent))
+
+
+def _verdict(report: CheckReport) -> str:
+    wrong = sum(item.status == Status.WRONG for item in report.checks)
+    warnings = sum(item.status == Status.WARNING for item in report.checks)
+    said = f"{warnings} warning{'s' * (warnings != 1)}"
+    return f"{wrong} of {len(report.checks)} checks wrong, {said}" if wrong else f"sound, {said}"

@@ -1,0 +1,136 @@
+"""Faults of a fabric that need no routes to be found."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from contend.fabric.fabric import Fabric, Finding
+from contend.fabric.soundness import check_soundness
+from contend.fabric.verdict import MOST_DETAILS, Check, Status
+from small_fabrics import fat_tree, ring, shortest_path_tables
+
+
+def _named(fabric: Fabric, name: str) -> Check:
+    (found,) = [item for item in check_soundness(fabric) if item.name == name]
+    return found
+
+
+def _changed(column: np.ndarray, at: int, value: int) -> np.ndarray:
+    changed = column.copy()
+    changed[at] = value
+    return changed
+
+
+def test_all_is_well() -> None:
+    assert {item.status for item in check_soundness(fat_tree(3, 4, 2))} == {Status.OK}
+
+
+def test_cables_that_ends_disagree_about() -> None:
+    findings = (
+        Finding("denied cable", 'switch "a" port 1 -> switch "b" port 2, but ...'),
+        *(Finding("one-sided cable", f"cable {i}") for i in range(20)),
+        Finding("router", "1 router is left out", wrong=False),
+    )
+    found = _named(fat_tree(3, 4, 2).replace(findings=findings), "cables")
+    assert found.status == Status.WRONG
+    assert found.summary == "denied cable: 1, one-sided cable: 20"
+    assert found.details[0].startswith('switch "a" port 1')
+    assert len(found.details) == 1 + MOST_DETAILS // 2
+
+
+def test_duplicate_guids() -> None:
+    fabric = fat_tree(3, 4, 2)
+    twice = fabric.replace(switch_guid=_changed(fabric.switch_guid, 1, 0x2_0000_0000))
+    found = _named(twice, "GUIDs")
+    assert found.status == Status.WRONG
+    assert found.details == ('GUID 0x0000000200000000: switch "switch 0" and switch "switch 1"',)
+    mixed = fabric.replace(host_guid=_changed(fabric.host_guid, 1, 0x2_0000_0000))
+    assert _named(mixed, "GUIDs").details == (
+        'GUID 0x0000000200000000: host "host 1" and switch "switch 0"',
+    )
+
+
+def test_duplicate_port_guids() -> None:
+    fabric = fat_tree(3, 4, 2)
+    same = fabric.replace(host_port_guid=_changed(fabric.host_port_guid, 5, 0x1_0000_0001))
+    assert _named(same, "GUIDs").details == (
+        'port GUID 0x0000000100000001: host "host 0" on switch "switch 0" port 1 and '
+        'host "host 5" on switch "switch 1" port 2',
+    )
+
+
+def test_two_ports_of_an_adapter_share_its_guid() -> None:
+    fabric = fat_tree(3, 4, 2)
+    names = ("host 0", "host 0", *fabric.host_name[2:])
+    dual = fabric.replace(host_name=names, host_guid=_changed(fabric.host_guid, 1, 0x1_0000_0000))
+    assert _named(dual, "GUIDs").status == Status.WRONG  # Both claim port 1.
+    dual = dual.replace(host_adapter_port=_changed(fabric.host_adapter_port, 1, 2))
+    assert _named(dual, "GUIDs").status == Status.OK
+
+
+def test_unknown_guids_are_not_compared() -> None:
+    fabric = fat_tree(3, 4, 2)
+    zero = np.zeros(fabric.hosts, dtype=np.uint64)
+    assert _named(fabric.replace(host_guid=zero, host_port_guid=zero), "GUIDs").status == Status.OK
+
+
+def test_generic_names_do_not_hide_a_duplicate_switch() -> None:
+    fabric = fat_tree(3, 4, 2).replace(switch_name=("Quantum",) * 5)
+    twice = fabric.replace(switch_guid=_changed(fabric.switch_guid, 1, 0x2_0000_0000))
+    assert _named(twice, "GUIDs").status == Status.WRONG
+
+
+def test_duplicate_lids() -> None:
+    fabric = fat_tree(3, 4, 2)
+    found = _named(fabric.replace(host_lid=_changed(fabric.host_lid, 7, 3)), "LIDs")
+    assert found.status == Status.WRONG
+    assert found.details == ('LID 3: host "host 2" and host "host 7"',)
+    found = _named(fabric.replace(switch_lid=_changed(fabric.switch_lid, 0, 1)), "LIDs")
+    assert found.details == ('LID 1: host "host 0" and switch "switch 0"',)
+
+
+def test_lmc_ranges_overlap() -> None:
+    # Host 3 owns the LIDs 4 .. 7: those of hosts 4, 5 and 6 lie within.
+    fabric = fat_tree(3, 4, 2)
+    found = _named(fabric.replace(host_lmc=_changed(fabric.host_lmc, 3, 2)), "LIDs")
+    assert found.summary == "3 LIDs or ranges of LIDs have two owners"
+    assert found.details[-1] == 'LID 7: host "host 3" and host "host 6"'
+
+
+def test_hosts_without_a_lid() -> None:
+    fabric = fat_tree(3, 4, 2)
+    none = fabric.replace(host_lid=np.zeros(fabric.hosts, dtype=np.uint32))
+    assert _named(none, "LIDs").status == Status.OK
+    one = fabric.replace(host_lid=_changed(fabric.host_lid, 7, 0))
+    assert _named(one, "LIDs").status == Status.WARNING
+    routed = one.replace(routes=shortest_path_tables(fabric))
+    assert _named(routed, "LIDs").status == Status.WRONG
+    assert _named(routed, "LIDs").details == ('host "host 7"',)
+
+
+def test_parts() -> None:
+    fabric = ring(4, 2)
+    kept = np.array([1, 2])  # 1 - 2 and 2 - 3; switch 0 stands alone.
+    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
+    found = _named(
+        fabric.replace(**{name: getattr(fabric, name)[kept] for name in columns}), "connectedness"
+    )
+    assert found.status == Status.WRONG
+    assert found.summary == ("the fabric falls into 2 parts; 2 hosts are cut off from the other 6")
+    assert found.details[0] == 'host "host 0" on switch "switch 0" port 1'
+
+
+def test_narrow_links_are_warned_of() -> None:
+    fabric = fat_tree(3, 4, 2)
+    rates = ("", "4xHDR", "1xHDR", "4xEDR", "2xHDR")
+    narrow = fabric.replace(
+        rates=rates,
+        cable_rate=_changed(fabric.cable_rate, 0, 2),
+        host_rate=_changed(_changed(fabric.host_rate, 3, 4), 5, 3),
+    )
+    found = _named(narrow, "link widths")
+    assert found.status == Status.WARNING
+    assert found.details == (
+        'switch "switch 0" port 5 -> switch "switch 3" port 1: 1xHDR',
+        'host "host 3" -> switch "switch 0" port 4: 2xHDR',
+    )

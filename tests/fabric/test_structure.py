@@ -1,0 +1,123 @@
+"""What fabrics of known make are made of."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+
+from contend.fabric.fabric import Finding
+from contend.fabric.structure import (
+    FabricSize,
+    cables_per_pair,
+    size_of,
+    structure,
+    switch_levels,
+)
+from small_fabrics import crossbar, fat_tree, ring, three_level_tree
+
+HDR = 25e9  # bytes per second of 4xHDR
+
+
+def test_half_bisection_tree() -> None:
+    # 12 leaves with 16 hosts and 8 cables up: 16 / 8 = 2.
+    fabric = fat_tree(12, 16, 8)
+    assert size_of(fabric) == FabricSize("fat tree", 192, 20, 2 * (192 + 96))
+    found = structure(fabric)
+    assert found.cables == 96
+    leaf, top = found.levels
+    assert (leaf.level, leaf.switches, leaf.hosts) == (1, 12, 192)
+    assert (leaf.down, leaf.up, leaf.across) == (192 * HDR, 96 * HDR, 0)
+    assert leaf.oversubscription == 2
+    assert (top.switches, top.down, top.up, top.oversubscription) == (8, 96 * HDR, 0, None)
+
+
+def test_three_levels() -> None:
+    # Switches with k = 4 ports: k^2/2 leaves, as many in the middle, k^2/4 on top, all ratios 1.
+    found = structure(three_level_tree(4))
+    assert [level.switches for level in found.levels] == [8, 8, 4]
+    assert [level.oversubscription for level in found.levels] == [1, 1, None]
+
+
+def test_ring_has_one_level_and_cables_across() -> None:
+    (level,) = structure(ring(5, 2)).levels
+    assert (level.across, level.up, level.oversubscription) == (5 * HDR, 0, None)
+
+
+def test_unknown_rate_counts_cables() -> None:
+    fabric = fat_tree(3, 4, 2)
+    rate = fabric.cable_rate.copy()
+    rate[0] = 0
+    found = structure(fabric.replace(cable_rate=rate))
+    assert found.unit == "cables"
+    assert found.levels[0].down == 12
+    assert found.levels[0].oversubscription == 2
+    assert found.switch_links == {"4xHDR": 5, "unknown": 1}
+
+
+def test_parallel_cables() -> None:
+    fabric = fat_tree(3, 4, 2, parallel=2)
+    assert structure(fabric).parallel_cables == {2: 6}
+    low, high, count = cables_per_pair(fabric)
+    assert list(zip(low.tolist(), high.tolist(), count.tolist(), strict=True)) == [
+        (leaf, top, 2) for leaf in range(3) for top in (3, 4)
+    ]
+
+
+def test_branch_that_leads_nowhere_stands_in_no_level() -> None:
+    # Switch 5 hangs on the top switch 4, and switch 6 on switch 5.
+    fabric = fat_tree(3, 2, 2)
+    one, port, other, far = (
+        np.append(column, more).astype(column.dtype)
+        for column, more in (
+            (fabric.cable_from, [4, 5]),
+            (fabric.cable_from_port, [9, 2]),
+            (fabric.cable_to, [5, 6]),
+            (fabric.cable_to_port, [1, 1]),
+        )
+    )
+    longer = fabric.replace(
+        switch_name=(*fabric.switch_name, "five", "six"),
+        switch_guid=np.arange(7, dtype=np.uint64),
+        switch_system_guid=np.arange(7, dtype=np.uint64),
+        switch_ports=np.full(7, 9, dtype=np.uint16),
+        switch_lid=np.arange(50, 57, dtype=np.uint32),
+        cable_from=one,
+        cable_from_port=port,
+        cable_to=other,
+        cable_to_port=far,
+        cable_rate=np.ones(8, dtype=np.uint16),
+    )
+    found = structure(longer)
+    assert switch_levels(longer).tolist() == [1, 1, 1, 2, 2, 3, 4]
+    assert (found.dead_end_switches, found.unreached_switches) == (2, 0)
+    assert [level.oversubscription for level in found.levels] == [1, None]
+
+
+def test_parts_and_unreached_switches() -> None:
+    fabric = fat_tree(4, 1, 2)
+    # Only leaf 0 - top 4 and leaf 1 - top 4 keep their cables; leaves 2 and 3 stand alone.
+    kept = (fabric.cable_to == 4) & (fabric.cable_from < 2)
+    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
+    found = structure(fabric.replace(**{name: getattr(fabric, name)[kept] for name in columns}))
+    assert found.parts == 3
+    assert found.unreached_switches == 1
+
+
+def test_left_out_and_json() -> None:
+    note = Finding("aggregation node", "7 aggregation nodes are left out", wrong=False)
+    wrong = Finding("denied cable", "not here")
+    found = structure(crossbar(3).replace(findings=(note, wrong)))
+    assert found.left_out == ("7 aggregation nodes are left out",)
+    decoded = msgspec.json.decode(msgspec.json.encode(found))
+    assert decoded["host_links"] == {"4xHDR": 3}
+    assert decoded["levels"][0]["hosts"] == 3
+    assert decoded["hosts_per_server"] == {"1": 3}
+
+
+@pytest.mark.parametrize("radix", [4, 6])
+def test_levels_by_breadth_first_search(radix: int) -> None:
+    # Leaves come first, then as many middle switches, then the top.
+    half = radix * radix // 2
+    expected = [1] * half + [2] * half + [3] * (half // 2)
+    assert switch_levels(three_level_tree(radix)).tolist() == expected

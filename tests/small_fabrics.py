@@ -1,0 +1,133 @@
+"""Fabrics small enough to know every answer, and shortest-path tables for them."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from contend.fabric.fabric import Fabric, build
+from contend.routes.forwarding import NO_PORT, ForwardingTables
+
+
+class _Plan:
+    """Gives out ports one after the other."""
+
+    def __init__(self, switches: int) -> None:
+        self.used = [0] * switches
+        self.hosts: list[tuple[int, int]] = []
+        self.cables: list[tuple[int, int, int, int]] = []
+
+    def host(self, switch: int) -> None:
+        self.hosts.append((switch, self._port(switch)))
+
+    def cable(self, one: int, other: int) -> None:
+        self.cables.append((one, self._port(one), other, self._port(other)))
+
+    def _port(self, switch: int) -> int:
+        self.used[switch] += 1
+        return self.used[switch]
+
+    def build(self, name: str) -> Fabric:
+        at = np.array(self.hosts).reshape(-1, 2)
+        return build(
+            name,
+            host_name=[f"host {h}" for h in range(len(self.hosts))],
+            host_switch=at[:, 0],
+            host_port=at[:, 1],
+            switch_name=[f"switch {s}" for s in range(len(self.used))],
+            switch_ports=max(self.used),
+            cables=np.array(self.cables, dtype=np.uint32).reshape(-1, 4),
+        )
+
+
+def crossbar(hosts: int) -> Fabric:
+    """One switch."""
+    plan = _Plan(1)
+    for _ in range(hosts):
+        plan.host(0)
+    return plan.build("crossbar")
+
+
+def ring(switches: int, hosts_each: int) -> Fabric:
+    """Switch i is cabled to i + 1; port hosts_each + 1 leads on (except of switch 0, back)."""
+    return torus((switches,), hosts_each)
+
+
+def torus(sizes: tuple[int, ...], hosts_each: int = 1) -> Fabric:
+    """A torus with `hosts_each` hosts on every switch, switches in row-major order."""
+    plan = _Plan(int(np.prod(sizes)))
+    for switch in range(len(plan.used)):
+        for _ in range(hosts_each):
+            plan.host(switch)
+    place = np.arange(len(plan.used)).reshape(sizes)
+    for axis in range(len(sizes)):
+        for one, other in zip(place.ravel(), np.roll(place, -1, axis).ravel(), strict=True):
+            plan.cable(int(one), int(other))
+    return plan.build("torus")
+
+
+def fat_tree(leaves: int, down: int, tops: int, parallel: int = 1) -> Fabric:
+    """Two levels: every leaf with `down` hosts and `parallel` cables to each of `tops`."""
+    plan = _Plan(leaves + tops)
+    for leaf in range(leaves):
+        for _ in range(down):
+            plan.host(leaf)
+        for top in range(tops):
+            for _ in range(parallel):
+                plan.cable(leaf, leaves + top)
+    return plan.build("fat tree")
+
+
+def three_level_tree(radix: int) -> Fabric:
+    """The full fat tree of switches with `radix` ports: radix pods, radix^3 / 4 hosts."""
+    half = radix // 2
+    leaves = radix * half
+    plan = _Plan(2 * leaves + half * half)
+    for pod in range(radix):
+        for i in range(half):
+            leaf, middle = pod * half + i, leaves + pod * half + i
+            for j in range(half):
+                plan.host(leaf)
+                plan.cable(leaf, leaves + pod * half + j)
+                plan.cable(middle, 2 * leaves + i * half + j)
+    return plan.build("three-level tree")
+
+
+def shortest_path_tables(fabric: Fabric) -> ForwardingTables:
+    """To each host a shortest path; among equal ports the host's number chooses."""
+    neighbours: list[list[tuple[int, int, int]]] = [[] for _ in range(fabric.switches)]
+    for one, port, other, far_port in zip(
+        fabric.cable_from.tolist(),
+        fabric.cable_from_port.tolist(),
+        fabric.cable_to.tolist(),
+        fabric.cable_to_port.tolist(),
+        strict=True,
+    ):
+        neighbours[one].append((port, other, far_port))
+        neighbours[other].append((far_port, one, port))
+    top = int(max(fabric.host_lid.max() + 2 ** fabric.host_lmc.max(), fabric.switch_lid.max()))
+    ports = np.full((fabric.switches, top + 1), NO_PORT, dtype=np.uint16)
+    for host in range(fabric.hosts):
+        root = int(fabric.host_switch[host])
+        distance = _distances(neighbours, root)
+        for i in range(2 ** int(fabric.host_lmc[host])):
+            address = int(fabric.host_lid[host]) + i
+            ports[root, address] = fabric.host_port[host]
+            for s, d in distance.items():
+                if s != root:
+                    nearer = sorted(p for p, n, _ in neighbours[s] if distance.get(n, d) < d)
+                    ports[s, address] = nearer[(host + i) % len(nearer)]
+    return ForwardingTables(ports, "shortest")
+
+
+def _distances(neighbours: list[list[tuple[int, int, int]]], root: int) -> dict[int, int]:
+    distance = {root: 0}
+    queue = deque([root])
+    while queue:
+        at = queue.popleft()
+        for _, other, _ in neighbours[at]:
+            if other not in distance:
+                distance[other] = distance[at] + 1
+                queue.append(other)
+    return distance
