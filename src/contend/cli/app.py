@@ -9,6 +9,7 @@ import typer
 
 # A verb registers itself when it is imported.
 import contend.cli.fabric.check
+import contend.cli.fabric.draw
 import contend.cli.fabric.show  # noqa: F401
 from contend.cli.fabric import fabric_app
 from contend.errors import ContendError
