@@ -1,18 +1,67 @@
-"""What the tests share."""
+"""What all tests share: real fabrics to read, and programs that the machine may lack.
+
+With CONTEND_REQUIRE_ALL=1 no test may skip because the machine lacks something: such a skip counts
+as a failure. Only a missing folder of shared data stays a skip.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+NO_SHARED_DATA = "the folder of shared fabrics is absent (set CONTEND_SHARED_DATA to it)"
 
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of real fabrics; tests that need it are skipped where it is absent."""
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    folder = Path(os.environ.get("CONTEND_SHARED_DATA", beside))
+    """The folder of large real fabrics, which is not part of the checkout."""
+    named = os.environ.get("CONTEND_SHARED_DATA")
+    checkout = Path(__file__).resolve().parents[1]
+    folder = Path(named) if named else checkout.parent / "shared" / "data"
     if not folder.is_dir():
-        pytest.skip(f"no real fabrics in {folder}; set CONTEND_SHARED_DATA")
+        pytest.skip(NO_SHARED_DATA)
     return folder
+
+
+@pytest.fixture(scope="session")
+def require_program() -> Callable[[str], str]:
+    """`require_program("opensm")` gives the program's path or skips the test."""
+
+    def require(program: str) -> str:
+        # Debian installs subnet managers where only root's search path looks.
+        path = shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin")
+        if path is None:
+            pytest.skip(f"the program {program} is not installed")
+        return path
+
+    return require
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if not hasattr(report, "wasxfail"):
+        _refuse_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    _refuse_skip(report)
+    return report
+
+
+def _refuse_skip(report: Any) -> None:
+    """Turns a skip into a failure where everything that tests need must be installed."""
+    if not report.skipped or os.environ.get("CONTEND_REQUIRE_ALL", "0") in ("", "0"):
+        return
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    if NO_SHARED_DATA not in reason:
+        report.outcome = "failed"
+        report.longrepr = f"{reason}: not allowed to skip with CONTEND_REQUIRE_ALL set"

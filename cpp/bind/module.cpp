@@ -17,10 +17,12 @@ static void translate(const std::exception_ptr& error, void*) {
     std::rethrow_exception(error);
   } catch (const contend::InputError& e) {
     // The reader's source name is not known here.
-    raise("InputError", nb::make_tuple("", e.line(), nb::str(e.expected().data(), e.expected().size()),
-                                       nb::str(e.got().data(), e.got().size())));
+    raise("InputError",
+          nb::make_tuple("", e.line(), nb::str(e.expected().data(), e.expected().size()),
+                         nb::str(e.got().data(), e.got().size())));
   } catch (const contend::UnreachableError& e) {
-    raise("UnreachableError", nb::make_tuple(e.to(), e.address(), e.from(), e.at(), e.why().c_str()));
+    raise("UnreachableError",
+          nb::make_tuple(e.to(), e.address(), e.from(), e.at(), e.why().c_str()));
   } catch (const contend::Error& e) {
     raise("UsageError", nb::make_tuple(e.what()));
   }
@@ -35,4 +37,6 @@ NB_MODULE(_core, m) {
   contend::bind::bind_resolver(m);
   contend::bind::bind_pattern(m);
   contend::bind::bind_congestion(m);
+  contend::bind::bind_readers(m);
+  contend::bind::bind_engines(m);
 }

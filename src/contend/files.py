@@ -24,6 +24,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     """
     if path.is_dir():
         raise UsageError(f"{path}: is a folder")
+    # A link stays a link: what it points to is replaced.
+    path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
         # A device or a pipe, such as /dev/stdout, cannot be replaced by a rename.
         with path.open("wb") as file:

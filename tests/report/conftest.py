@@ -32,13 +32,19 @@ def make_simulation() -> MakeSimulation:
             "samples": 4,
             "seed": 7,
             "exhaustive": False,
+            "outcomes": 12,
             "scale": 1.0,
             "bandwidth": np.array([0.4, 0.5, 0.6, 0.7]),
             "mean_congestion": np.array([2.0, 2.0, 4.0, 4.0]),
             "max_congestion": np.array([5.0, 5.0, 10.0, 10.0]),
+            "round_mean_congestion": np.array([3.0]),
+            "round_max_congestion": np.array([7.5]),
             "histogram": np.array([0, 6, 3, 0, 1], dtype=np.uint64),
             "channel_load": np.array([0.5, 2.5, 0.5, 0.0, 1, 1, 1, 1, 1, 1, 1, 1]),
             "elapsed_s": 0.5,
+            "drawing_s": 0.1,
+            "counting_s": 0.3,
+            "messages": 10,
         }
         return Simulation(**{**settings, **changes})
 

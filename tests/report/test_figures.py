@@ -99,6 +99,18 @@ def test_both_bounds_of_rounds(make_simulation: Any) -> None:
         assert expected in text
 
 
+def test_scaled_bandwidths_are_drawn_and_said(make_simulation: Any) -> None:
+    figure = round_bounds([make_simulation(pattern="neighbour:2", scale=2.0)])
+    assert "no waiting 75.0 %" in texts(figure)
+    assert "times 2" in texts(figure)
+
+
+def test_messages_within_a_host_have_a_bar(make_simulation: Any) -> None:
+    histogram = np.array([1, 3], dtype=np.uint64)
+    bars = congestion_distribution([make_simulation(histogram=histogram)]).axes[0].containers[0]
+    assert [bar.get_height() for bar in bars] == pytest.approx([0.25, 0.75])
+
+
 def test_messages_by_congestion_as_bars(make_simulation: Any) -> None:
     figure = congestion_distribution([make_simulation()])
     heights = [bar.get_height() for bar in figure.axes[0].containers[0]]

@@ -22,7 +22,7 @@ def test_bandwidth_of_a_sample_by_measure(make_simulation: Any) -> None:
         assert measure.per_sample(simulation) == pytest.approx(values)
 
 
-def test_means_agree_with_the_simulations_own(make_simulation: Any) -> None:
+def test_means_are_the_simulations_own_times_scale(make_simulation: Any) -> None:
     simulation = make_simulation(scale=6.0)
     own = {
         Measure.MEAN_BANDWIDTH: simulation.effective_bandwidth,
@@ -30,16 +30,23 @@ def test_means_agree_with_the_simulations_own(make_simulation: Any) -> None:
         Measure.OF_MAX_CONGESTION: simulation.of_max_congestion,
     }
     for measure, value in own.items():
-        assert measure.estimate(simulation).mean == pytest.approx(value)
-        assert measure.per_sample(simulation).mean() == pytest.approx(value)
+        assert measure.estimate(simulation).mean == pytest.approx(6 * value)
 
 
-def test_the_interval_is_the_standard_errors(make_simulation: Any) -> None:
-    # 1/π is 1/2, 1/2, 1/4, 1/4: mean 3/8, standard deviation 1/8 * sqrt(4/3), n = 4.
+def test_the_interval_is_the_simulations_own(make_simulation: Any) -> None:
+    simulation = make_simulation()
+    estimate = Measure.MEAN_BANDWIDTH.estimate(simulation)
+    assert (estimate.low, estimate.high) == pytest.approx(simulation.ci95)
+
+
+def test_the_interval_follows_from_the_standard_error(make_simulation: Any) -> None:
+    # 1/π is 1/2, 1/2, 1/4, 1/4: mean 3/8, standard deviation 1/8 * sqrt(4/3); Student's quantile
+    # for 3 degrees of freedom is 3.182.
     estimate = Measure.OF_MEAN_CONGESTION.estimate(make_simulation())
+    half = 3.182 * np.sqrt(4 / 3) / 8 / np.sqrt(4)
     assert estimate.mean == pytest.approx(3 / 8)
-    assert estimate.high - estimate.mean == pytest.approx(1.96 * np.sqrt(4 / 3) / 8 / 2, rel=1e-3)
-    assert estimate.mean - estimate.low == pytest.approx(estimate.high - estimate.mean)
+    assert estimate.high - estimate.mean == pytest.approx(half, rel=1e-3)
+    assert estimate.mean - estimate.low == pytest.approx(half, rel=1e-3)
 
 
 def test_exhaustive_results_have_no_interval(make_simulation: Any) -> None:

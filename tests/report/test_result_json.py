@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
-from contend.fabric.fabric import Fabric
-from contend.report.json import bisect_patterns, simulation_json
+from contend.congestion import simulate
+from contend.fabric.fabric import Fabric, build
+from contend.report.json import simulation_json
+from contend.routes.forwarding import NO_PORT, ForwardingTables
 
 
 def test_every_key_that_scripts_rely_on(make_simulation: Any, duo: Fabric) -> None:
@@ -48,21 +50,42 @@ def test_hottest_channels_are_named_and_used(make_simulation: Any, duo: Fabric) 
 
 
 def test_it_encodes(make_simulation: Any, duo: Fabric) -> None:
-    result = simulation_json(make_simulation(ranks=4391), duo)
+    result = simulation_json(make_simulation(outcomes=2**62), duo)
     assert msgspec.json.decode(msgspec.json.encode(result)) == result
-    # C(4391, 2195) * 2196! / 1! = 4391! / 2195!: one rank of the odd number is left out.
-    exist = (math.lgamma(4392) - math.lgamma(2196)) / math.log(10)
-    assert result["patterns_exist"] == {"count": None, "log10": pytest.approx(exist)}
+    assert result["patterns_exist"] == 2**62
 
 
-def test_no_time_no_rate(make_simulation: Any, duo: Fabric) -> None:
-    assert simulation_json(make_simulation(elapsed_s=0.0), duo)["patterns_per_s"] is None
+def test_a_single_sample_has_no_interval(make_simulation: Any, duo: Fabric) -> None:
+    one = {"samples": 1, "bandwidth": np.array([0.5])}
+    assert simulation_json(make_simulation(**one), duo)["effective_bandwidth"]["ci95"] is None
 
 
-@pytest.mark.parametrize(("ranks", "exist"), [(2, 2), (3, 6), (4, 12), (16, 518_918_400)])
-def test_bisect_patterns_that_exist(ranks: int, exist: int) -> None:
-    assert bisect_patterns(ranks) == exist
+def test_only_the_last_keys_depend_on_time(make_simulation: Any, duo: Fabric) -> None:
+    fast, slow = make_simulation(), make_simulation(elapsed_s=9.0, drawing_s=4.0, counting_s=5.0)
+    first, second = simulation_json(fast, duo), simulation_json(slow, duo)
+    assert [key for key in first if first[key] != second[key]] == [
+        "elapsed_s",
+        "drawing_s",
+        "counting_s",
+        "patterns_per_s",
+    ]
 
 
-def test_other_patterns_are_not_counted(make_simulation: Any, duo: Fabric) -> None:
-    assert simulation_json(make_simulation(pattern="tree"), duo)["patterns_exist"] is None
+def test_sixteen_nodes_have_518918400_bisect_patterns() -> None:
+    fabric = build(
+        "crossbar",
+        host_name=[str(h) for h in range(16)],
+        host_switch=np.zeros(16),
+        host_port=np.arange(1, 17),
+        switch_name=["s"],
+        switch_ports=16,
+        cables=np.empty((0, 4)),
+    )
+    address = np.arange(18, dtype=np.uint16)
+    tables = np.where((address >= 1) & (address <= 16), address, NO_PORT).astype(np.uint16)
+    routed = fabric.replace(routes=ForwardingTables(tables[None, :], engine="star"))
+    result = simulation_json(simulate(routed, "bisect", samples=100), routed)
+    # C(16, 8) * 8! (Hoefler et al. 2008, section 3)
+    assert result["patterns_exist"] == 518_918_400
+    assert result["effective_bandwidth"]["mean"] == 1
+    assert result["congestion"] == {"histogram": {"1": 1}, "max": 1}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import StringIO
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 
 from contend.fabric.fabric import Fabric
@@ -50,8 +51,21 @@ def test_names_are_never_markup(make_simulation: Any, duo: Fabric) -> None:
     assert "switch &quot;ri[red]ght&quot; port 3 -&gt; switch" in html
 
 
-def test_scaled_and_exhaustive_results_say_so(make_simulation: Any) -> None:
-    table = headline(make_simulation(scale=6.0, pattern="neighbour:6", exhaustive=True))
-    assert "multiplied by 6" in table.note
-    assert table.rows[0][0] == "effective bandwidth"
+def test_scaled_figures_are_told_beside_the_plain_ones(make_simulation: Any) -> None:
+    table = headline(make_simulation(scale=1.5, pattern="neighbour:6", exhaustive=True))
+    assert table.rows[0][:2] == ("effective bandwidth", "55.0 %")
     assert "exact" in table.rows[0][2]
+    # 1.5 * 0.55 and 1.5 * 3/8
+    assert table.rows[1][:2] == ("times 1.5", "82.5 %")
+    assert "56.2 %" in table.rows[1][2]
+
+
+def test_messages_within_a_host_are_named(make_simulation: Any, duo: Fabric) -> None:
+    histogram = np.array([1, 3], dtype=np.uint64)
+    table = simulation_tables(make_simulation(histogram=histogram), duo)[1]
+    assert table.rows[0][:3] == ("0", "same host", "25.0 %")
+
+
+def test_a_single_sample_has_no_interval_to_print(make_simulation: Any) -> None:
+    table = headline(make_simulation(samples=1, bandwidth=np.array([0.5])))
+    assert table.rows[0][2] == "a single sample has no interval"

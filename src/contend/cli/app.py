@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import cast
 
 import typer
 
 # A verb registers itself when it is imported.
+import contend.cli.fabric.convert  # noqa: F401
+import contend.cli.fabric.make  # noqa: F401
 import contend.cli.fabric.check
 import contend.cli.fabric.draw
 import contend.cli.fabric.show  # noqa: F401
@@ -15,7 +18,10 @@ from contend.cli.fabric import fabric_app
 from contend.errors import ContendError
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
-_WrongUsage = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+_WrongUsage = cast(
+    "type[Exception]",
+    next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"),
+)
 
 app = typer.Typer(
     name="contend",
@@ -41,9 +47,8 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Runs one command and returns its exit status, having written one line for any error."""
-    command = typer.main.get_command(app)
     try:
-        status = command.main(arguments, prog_name="contend", standalone_mode=False)
+        return _invoke(arguments)
     except ContendError as error:
         print(f"contend: {error}", file=sys.stderr)
         return error.status
@@ -58,6 +63,9 @@ def run(arguments: list[str]) -> int:
     except FileNotFoundError as error:
         print(f"contend: {error.filename}: no such file", file=sys.stderr)
         return 2
+    except MemoryError:
+        print("contend: not enough memory for this", file=sys.stderr)
+        return 3
     except BrokenPipeError:
         # The reader of our output has gone, as `head` does; keep Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -66,4 +74,16 @@ def run(arguments: list[str]) -> int:
         where = f"{error.filename}: " if error.filename else ""
         print(f"contend: {where}{error.strerror or error}", file=sys.stderr)
         return 2
-    return status if isinstance(status, int) else 0
+
+
+def _invoke(arguments: list[str]) -> int:
+    """Runs one command; unlike its `main` this leaves interrupts and broken pipes to `run`."""
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("contend", arguments) as context:
+            result = command.invoke(context)
+    except typer.Exit as finished:
+        result = finished.exit_code
+    # Here rather than at exit, where a broken pipe could no longer be caught.
+    sys.stdout.flush()
+    return result if isinstance(result, int) else 0

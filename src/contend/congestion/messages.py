@@ -52,11 +52,11 @@ def message_congestion(
         UsageError: when a host does not exist, or there is no route.
     """
     sources, targets = np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)
-    hosts, places = np.unique(np.concatenate((sources, targets)), return_inverse=True)
+    hosts, numbers = np.unique(np.concatenate((sources, targets)), return_inverse=True)
     if len(hosts) and not 0 <= hosts[0] <= hosts[-1] < fabric.hosts:
         raise UsageError(f"hosts 0 .. {fabric.hosts - 1}, got {hosts[0]} .. {hosts[-1]}")
     resolver = make_resolver(fabric, hosts.astype(np.uint32), spread=spread, messages=len(sources))
-    places = places.astype(np.uint32)
+    places = numbers.astype(np.uint32)
     congestion, counted = _core.message_congestion(
         resolver, places[: len(sources)].copy(), places[len(sources) :].copy()
     )

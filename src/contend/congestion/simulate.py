@@ -26,6 +26,8 @@ DEFAULT_PRECISION = 0.001
 _MOST_SAMPLES = 1_000_000
 # Outcomes up to this number are all counted rather than sampled.
 _FEW_OUTCOMES = 100_000
+# Every outcome leaves its figures in memory, three numbers each.
+_MOST_OUTCOMES = 10_000_000
 # The interval of fewer samples is not trusted to end a simulation.
 _LEAST_SAMPLES = 64
 
@@ -171,8 +173,12 @@ def _plan(
     if precision is not None and not 0 < precision < 1:
         raise UsageError(f"a precision between 0 and 100 %, got {precision:%}")
     outcomes = _core.outcomes(pattern.core, seating.slots, seating.ranks_per_slot, seating.random)
-    if exhaustive and outcomes is None:
-        raise UsageError("an exhaustive simulation needs fewer than 2^63 outcomes")
+    if exhaustive and (outcomes is None or outcomes > _MOST_OUTCOMES):
+        count = f"{outcomes:,}" if outcomes is not None else "more than 2^63"
+        raise UsageError(
+            f"an exhaustive simulation counts up to {_MOST_OUTCOMES:,} outcomes, and this pattern "
+            f"and placement have {count}; draw samples instead"
+        )
     few = outcomes is not None and outcomes <= (_FEW_OUTCOMES if samples is None else samples)
     if outcomes is not None and (exhaustive or few):
         return _Plan(outcomes, None, True, outcomes)

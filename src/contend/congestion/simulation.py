@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,4 +121,4 @@ def half_width(values: NDArray[np.float64]) -> float:
         from scipy.stats import t
 
         quantile = float(t.ppf(0.975, n - 1))
-    return quantile * float(values.std(ddof=1)) / n**0.5
+    return quantile * float(values.std(ddof=1)) / math.sqrt(n)

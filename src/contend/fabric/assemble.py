@@ -34,8 +34,9 @@ def assemble(subnet: Subnet, name: str) -> Fabric:
     `fabric check` counts as wrong.
 
     Raises:
-        InputError: when no switch or no host is left.
+        InputError: when no switch or no host is left, or something is cabled to port 0.
     """
+    _refuse_port_0(subnet, name)
     findings: list[Finding] = [Finding("reader's note", note, wrong=False) for note in subnet.notes]
     findings += _duplicate_guids(subnet)
     excluded = _excluded(subnet, findings)
@@ -67,6 +68,16 @@ def assemble(subnet: Subnet, name: str) -> Fabric:
     hosts.sort(key=lambda pair: (pair[0].node, pair[0].port))
     _note_unconnected(subnet, excluded, hosts, findings)
     return _columns(subnet, name, hosts, cables, switch_rows, switch_of_row, tuple(findings))
+
+
+def _refuse_port_0(subnet: Subnet, name: str) -> None:
+    """Port 0 is a switch's own: a cable there means that the file was not understood."""
+    at_0 = np.flatnonzero((subnet.peer >= 0) & ((subnet.port == 0) | (subnet.peer_port == 0)))
+    if len(at_0):
+        row = int(at_0[0])
+        got = f"a cable from port {subnet.port[row]} to port {subnet.peer_port[row]}"
+        line = int(subnet.end_line[row])
+        raise InputError(name, line, "ports from 1 on at both ends of a cable", got)
 
 
 def _port(subnet: Subnet, end: _End) -> str:
@@ -177,7 +188,8 @@ def _note_unconnected(
     if adapters:
         some = ", ".join(f'"{subnet.name[row]}"' for row in adapters[:3])
         more = ", ..." if len(adapters) > 3 else ""
-        text = f"{len(adapters)} adapters on no switch are left out: {some}{more}"
+        what = "adapters on no switch are" if len(adapters) > 1 else "adapter on no switch is"
+        text = f"{len(adapters)} {what} left out: {some}{more}"
         findings.append(Finding("unconnected adapter", text, wrong=False))
 
 
@@ -205,11 +217,6 @@ def _columns(
     lmc = of_end(subnet.end_lmc)
     # A node's own columns hold what its neighbours said of it.
     lid = np.where(lid == 0, subnet.lid[host_node], lid)
-    switch_side = np.array([end.row for end in at])
-    rate = of_end(subnet.rate)
-    rate = np.where((rate == 0) & (switch_side >= 0), subnet.rate[switch_side], rate)
-
-    near_rows = np.array([near.row for near, _ in cables], dtype=np.int64)
     return Fabric(
         name=name,
         host_name=tuple(subnet.name[row] for row in host_node.tolist()),
@@ -221,7 +228,7 @@ def _columns(
         host_lmc=lmc.astype(np.uint8),
         host_switch=switch_of_row[[end.node for end in at]].astype(np.uint32),
         host_port=np.array([end.port for end in at], dtype=np.uint16),
-        host_rate=rate.astype(np.uint16),
+        host_rate=_rates(subnet, hosts),
         switch_name=tuple(subnet.name[row] for row in switch_rows.tolist()),
         switch_guid=subnet.guid[switch_rows],
         switch_system_guid=subnet.system_guid[switch_rows],
@@ -231,10 +238,19 @@ def _columns(
         cable_from_port=np.array([near.port for near, _ in cables], dtype=np.uint16),
         cable_to=switch_of_row[[far.node for _, far in cables]].astype(np.uint32),
         cable_to_port=np.array([far.port for _, far in cables], dtype=np.uint16),
-        cable_rate=subnet.rate[near_rows].astype(np.uint16),
+        cable_rate=_rates(subnet, cables),
         rates=subnet.rates,
         findings=findings,
     )
+
+
+def _rates(subnet: Subnet, pairs: list[tuple[_End, _End]]) -> np.ndarray:
+    """Rate of every pair of ends: what the first says, or where it does not know, the second."""
+    # Index -1, of an end that was never declared, meets the 0 appended here.
+    rate = np.append(subnet.rate, np.uint16(0))
+    near = rate[np.array([near.row for near, _ in pairs], dtype=np.int64)]
+    far = rate[np.array([far.row for _, far in pairs], dtype=np.int64)]
+    return np.where(near == 0, far, near)
 
 
 def _switch_ports(subnet: Subnet, switch_rows: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.errors import UsageError
 
 if TYPE_CHECKING:
     from contend.routes.forwarding import ForwardingTables
@@ -77,7 +78,8 @@ class Fabric:
         for column in fields(self):
             values = getattr(self, column.name)
             if isinstance(values, np.ndarray) and values.flags.writeable:
-                frozen = np.ascontiguousarray(values)
+                # A copy, so that neither the caller's array freezes nor its changes come through.
+                frozen = values.copy()
                 frozen.flags.writeable = False
                 object.__setattr__(self, column.name, frozen)
 
@@ -136,7 +138,13 @@ class Fabric:
         return replace(self, **changes)
 
     def channel_ends(self, channel: int) -> tuple[str, str]:
-        """Names of where a channel starts and ends, with the port."""
+        """Names of where a channel starts and ends, with the port.
+
+        Raises:
+            UsageError: when there is no such channel.
+        """
+        if not 0 <= channel < self.channels:
+            raise UsageError(f"channel {channel} of {self.channels}, counted from 0")
         if channel < 2 * self.cables:
             cable = channel // 2
             ends = (

@@ -41,12 +41,12 @@ class Pattern:
         return self.core.random
 
     def messages(
-        self, round: int = 0, *, seed: int = 1, sample: int = 0
+        self, number: int = 0, *, seed: int = 1, sample: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """Source and target ranks of a round, as sample number `sample` of `seed` draws it.
+        """Source and target ranks of a round, counted from 0, as sample number `sample` of `seed` draws it.
 
         Returns:
             Two arrays of shape [messages].
         """
-        source, target, _ = self.core.messages(round, seed, sample)
+        source, target, _ = self.core.messages(number, seed, sample)
         return source, target

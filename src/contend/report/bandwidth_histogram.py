@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from contend.congestion.simulation import Simulation
 from contend.report.direct_labels import Label, write_labels
 from contend.report.marks import mark_rated, mark_reference
-from contend.report.measures import Measure, engine_labels, labels, percent
+from contend.report.measures import Measure, engine_labels, labels, percent, scaled_by
 from contend.report.style import COLOURS, bandwidth_axis, new_figure, percent_axis, styled, title
-
-if TYPE_CHECKING:
-    from contend.congestion.simulation import Simulation
 
 _FINE_BINS, _COARSE_BINS = 100, 50
 # Above this spread of the samples bins of 1 % would show combs rather than shapes.
@@ -54,7 +51,10 @@ def bandwidth_histogram(
             axes.set_title(fabric, loc="left", fontsize=7.5)
             mark_rated(axes, [rated[i] for i in members if rated])
             mark_reference(axes, [reference[i] for i in members if reference], reference_name)
-        bandwidth_axis(panels[-1], f"bandwidth of a sample ({measure.value}), of the link speed")
+        words = (
+            f"bandwidth of a sample ({measure.value}{scaled_by(simulations)}), of the link speed"
+        )
+        bandwidth_axis(panels[-1], words)
         figure.supylabel("fraction of samples", fontsize=7.5)
         title(figure, _finding(simulations, measure))
     return figure

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib.figure import Figure
 
+from contend.congestion.simulation import Simulation
 from contend.fabric.fabric import Fabric
 from contend.report.measures import labels
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
-
-if TYPE_CHECKING:
-    from contend.congestion.simulation import Simulation
 
 _NAMED = 3
 

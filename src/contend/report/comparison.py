@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from contend.report.measures import Estimate, Measure, labels, percent
+from contend.congestion.simulation import Simulation
+from contend.report.measures import Estimate, Measure, labels, percent, scaled_by
 from contend.report.style import (
     COLOURS,
     FAINT,
@@ -19,9 +19,6 @@ from contend.report.style import (
     styled,
     title,
 )
-
-if TYPE_CHECKING:
-    from contend.congestion.simulation import Simulation
 
 
 def comparison(
@@ -55,7 +52,10 @@ def comparison(
         axes.set_yticks(rows, labels(simulations))
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(simulations) - 0.4, -0.6)
-        bandwidth_axis(axes, f"effective bandwidth ({measure.value}), of the link speed")
+        bandwidth_axis(
+            axes,
+            f"effective bandwidth ({measure.value}{scaled_by(simulations)}), of the link speed",
+        )
         axes.spines["left"].set_visible(False)
         axes.set_xlim(0, 1)
         _legend(figure, axes)
@@ -85,7 +85,7 @@ def _intervals(axes: Axes, estimates: Sequence[Estimate]) -> None:
     axes.errorbar(
         means,
         np.arange(len(estimates)),
-        xerr=np.maximum(reach, 0),
+        xerr=np.nan_to_num(reach, posinf=0),
         fmt="o",
         markersize=4,
         color=COLOURS[0],

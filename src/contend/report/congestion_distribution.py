@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from contend.congestion.simulation import Simulation
 from contend.report.measures import labels, percent
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
 from contend.report.summary import congestion_shares
-
-if TYPE_CHECKING:
-    from contend.congestion.simulation import Simulation
 
 # A tail of fewer messages than this is summed up in words: it would stretch the axis for nothing.
 _TAIL = 1e-3
@@ -36,7 +33,7 @@ def congestion_distribution(simulations: Sequence[Simulation]) -> Figure:
             _bars(axes, shares[0], shown)
         else:
             _lines(axes, shares, labels(simulations), shown)
-        axes.set_xlim(0.4, shown + 0.6)
+        axes.set_xlim(min(min(share) for share in shares) - 0.6, shown + 0.6)
         axes.set_ylim(0, 1.12 * max(max(share.values()) for share in shares))
         axes.xaxis.set_major_locator(MaxNLocator(nbins=14, integer=True, steps=[1, 2, 5, 10]))
         axes.set_xlabel("congestion π: messages on a message's fullest channel")
@@ -58,7 +55,7 @@ def _shown(shares: dict[int, float]) -> int:
 
 
 def _bars(axes: Axes, shares: dict[int, float], shown: int) -> None:
-    pis = np.arange(1, shown + 1)
+    pis = np.arange(min(shares), shown + 1)
     heights = np.array([shares.get(int(pi), 0.0) for pi in pis])
     bars = axes.bar(pis, heights, width=0.78, color=COLOURS[0])
     if shown <= 12:
@@ -80,7 +77,7 @@ def _bars(axes: Axes, shares: dict[int, float], shown: int) -> None:
 def _lines(
     axes: Axes, shares: Sequence[dict[int, float]], names: Sequence[str], shown: int
 ) -> None:
-    pis = np.arange(1, shown + 1)
+    pis = np.arange(min(min(share) for share in shares), shown + 1)
     for i, (share, name) in enumerate(zip(shares, names, strict=True)):
         heights = [share.get(int(pi), 0.0) for pi in pis]
         axes.plot(

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from contend.congestion.simulation import Simulation
 from contend.fabric.fabric import Fabric
 from contend.report.summary import congestion_shares, hottest_channels
 
-if TYPE_CHECKING:
-    from contend.congestion.simulation import Simulation
-
 _HOTTEST = 10
-# Larger integers are not exact in the doubles that most readers of JSON use.
-_LARGEST_EXACT = 2**53
 
 
 def simulation_json(
     simulation: Simulation, fabric: Fabric, rated: float | None = None
 ) -> dict[str, Any]:
-    """The result of ``contend simulate --json``; only elapsed_s and patterns_per_s hold time.
+    """The result of ``contend simulate --json``; only the last four keys depend on time.
+
+    Bandwidths are fractions of the link speed, not multiplied by `scale`. An unbounded interval, of
+    a single sample, is null.
 
     Args:
         simulation: the result.
@@ -27,7 +26,6 @@ def simulation_json(
         rated: rated bisection bandwidth as a fraction of full bisection, where it is known.
     """
     low, high = simulation.ci95
-    elapsed = simulation.elapsed_s
     return {
         "fabric": {
             "name": simulation.fabric,
@@ -41,12 +39,13 @@ def simulation_json(
         "ranks": simulation.ranks,
         "samples": simulation.samples,
         "exhaustive": simulation.exhaustive,
-        "patterns_exist": _patterns_exist(simulation),
+        "patterns_exist": simulation.outcomes,
         "seed": simulation.seed,
         "scale": simulation.scale,
+        "messages": simulation.messages,
         "effective_bandwidth": {
             "mean": simulation.effective_bandwidth,
-            "ci95": [low, high],
+            "ci95": [low, high] if math.isfinite(high - low) else None,
             "of_mean_congestion": simulation.of_mean_congestion,
             "of_max_congestion": simulation.of_max_congestion,
         },
@@ -59,30 +58,15 @@ def simulation_json(
             "count": simulation.rounds,
             "mean_max": simulation.mean_max,
             "mean_mean": simulation.mean_mean,
+            "max_by_round": simulation.round_max_congestion.tolist(),
+            "mean_by_round": simulation.round_mean_congestion.tolist(),
         },
         "hottest_channels": [
             {"channel": channel, "name": fabric.channel_name(channel), "messages_per_round": load}
             for channel, load in hottest_channels(simulation, _HOTTEST)
         ],
-        "elapsed_s": elapsed,
-        "patterns_per_s": simulation.samples / elapsed if elapsed > 0 else None,
+        "elapsed_s": simulation.elapsed_s,
+        "drawing_s": simulation.drawing_s,
+        "counting_s": simulation.counting_s,
+        "patterns_per_s": simulation.patterns_per_s,
     }
-
-
-def bisect_patterns(ranks: int) -> int:
-    """Number of one-way bisect patterns: C(p, k) (p-k)! / (p-2k)! with k = p div 2.
-
-    The k senders are chosen among p ranks and given distinct receivers among the others; for even
-    p that is C(p, p/2) (p/2)! (Hoefler et al. 2008, section 3), 518,918,400 for 16.
-    """
-    half = ranks // 2
-    return math.comb(ranks, half) * math.perm(ranks - half, half)
-
-
-def _patterns_exist(simulation: Simulation) -> dict[str, int | float | None] | None:
-    """How many patterns the samples are drawn from, where it is known."""
-    if simulation.pattern != "bisect":
-        return None
-    exist = bisect_patterns(simulation.ranks)
-    # math.log10 takes integers of any size.
-    return {"count": exist if exist <= _LARGEST_EXACT else None, "log10": math.log10(exist)}

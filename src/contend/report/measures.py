@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from contend.congestion.simulation import Simulation
-
-# Two-sided 95 % quantile of the normal distribution; samples are independent and many.
-_NORMAL_95 = 1.959963984540054
+from contend.congestion.simulation import Simulation, half_width
 
 
 class Measure(Enum):
-    """How the congestions π of a sample become one bandwidth; values are its words on an axis."""
+    """How the congestions π of a sample become one bandwidth; values are its words on an axis.
+
+    Bandwidths are fractions of the link speed, multiplied by the simulation's scale, which takes
+    out what a pattern such as ``neighbour:6`` does to its own end points.
+    """
 
     MEAN_BANDWIDTH = "mean of 1/π"
     OF_MEAN_CONGESTION = "1 / mean π"
     OF_MAX_CONGESTION = "1 / mean of the rounds' largest π"
 
     def per_sample(self, simulation: Simulation) -> NDArray[np.float64]:
-        """Bandwidth of every sample as a fraction of the link speed, shape [samples]."""
+        """Bandwidth of every sample, shape [samples]."""
         if self is Measure.MEAN_BANDWIDTH:
             return simulation.scale * simulation.bandwidth
         if self is Measure.OF_MEAN_CONGESTION:
@@ -34,13 +33,9 @@ class Measure(Enum):
 
     def estimate(self, simulation: Simulation) -> Estimate:
         """Mean over the samples with its 95 % interval; exhaustive results have no interval."""
-        if self is Measure.MEAN_BANDWIDTH:
-            return Estimate(simulation.effective_bandwidth, *simulation.ci95)
         samples = self.per_sample(simulation)
         mean = float(samples.mean())
-        if simulation.exhaustive or len(samples) < 2:
-            return Estimate(mean, mean, mean)
-        half = _NORMAL_95 * float(samples.std(ddof=1)) / len(samples) ** 0.5
+        half = 0.0 if simulation.exhaustive else half_width(samples)
         return Estimate(mean, mean - half, mean + half)
 
 
@@ -78,6 +73,12 @@ def engine_labels(engines: Sequence[str]) -> list[str]:
     short = [engine.removeprefix("opensm:") for engine in engines]
     clash = len(set(short)) < len(set(engines))
     return list(engines) if clash else short
+
+
+def scaled_by(simulations: Sequence[Simulation]) -> str:
+    """What bandwidths have been multiplied by, for an axis: ``, times 6`` or nothing."""
+    scales = {s.scale for s in simulations} - {1.0}
+    return f", times {scales.pop():g}" if len(scales) == 1 else ", scaled" if scales else ""
 
 
 def headline_name(pattern: str) -> str:

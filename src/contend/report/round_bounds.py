@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from contend.congestion.simulation import Simulation
 from contend.report.bandwidth_histogram import bin_edges, fractions, outline
 from contend.report.direct_labels import Label, write_labels
 from contend.report.marks import mark_reference
-from contend.report.measures import Measure, labels, percent
+from contend.report.measures import Measure, labels, percent, scaled_by
 from contend.report.style import COLOURS, bandwidth_axis, new_figure, percent_axis, styled, title
-
-if TYPE_CHECKING:
-    from contend.congestion.simulation import Simulation
 
 _BOUNDS = (
     (Measure.OF_MAX_CONGESTION, "waiting", COLOURS[1], "--"),
@@ -55,7 +52,9 @@ def round_bounds(
                 written.append(Label(text, mean, float(heights.max()), colour))
             _finish(axes, written, names[i])
             mark_reference(axes, reference[i : i + 1], reference_name)
-        bandwidth_axis(panels[-1], "bandwidth of a sample, of the link speed")
+        bandwidth_axis(
+            panels[-1], f"bandwidth of a sample{scaled_by(simulations)}, of the link speed"
+        )
         figure.supylabel("fraction of samples", fontsize=7.5)
         title(figure, _finding(simulations))
     return figure

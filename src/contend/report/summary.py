@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
 
 import numpy as np
 
+from contend.congestion.simulation import Simulation
 from contend.fabric.fabric import Fabric
 from contend.report.measures import Measure, headline_name, percent
 from contend.report.result_table import ResultTable
-
-if TYPE_CHECKING:
-    from contend.congestion.simulation import Simulation
 
 _BAR = 40
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -30,12 +28,12 @@ def simulation_tables(
 
 def headline(simulation: Simulation, rated: float | None = None) -> ResultTable:
     """Effective bandwidth with its interval, its other averages, and what is rated beside it."""
-    effective = Measure.MEAN_BANDWIDTH.estimate(simulation)
-    interval = f"95 % interval {100 * effective.low:.2f} to {100 * effective.high:.2f} %"
-    if simulation.exhaustive:
-        interval = "exact: every sample there is"
     rows = [
-        (headline_name(simulation.pattern), percent(effective.mean), interval),
+        (
+            headline_name(simulation.pattern),
+            percent(simulation.effective_bandwidth),
+            _interval(simulation),
+        ),
         ("1 / mean π", percent(simulation.of_mean_congestion), "no waiting between rounds"),
         (
             "1 / mean of the rounds' largest π",
@@ -43,23 +41,44 @@ def headline(simulation: Simulation, rated: float | None = None) -> ResultTable:
             "every round waits for its slowest message",
         ),
     ]
+    if simulation.scale != 1:
+        rows.insert(1, _scaled(simulation))
     if rated is not None:
         rows.append(("rated bisection bandwidth", percent(rated), "what the cables could carry"))
     rows += [
         ("mean π", f"{simulation.mean_mean:.2f}", "messages on a message's fullest channel"),
         ("mean of the rounds' largest π", f"{simulation.mean_max:.2f}", ""),
     ]
-    scaled = ""
-    if simulation.scale != 1:
-        scaled = f" Bandwidths are multiplied by {simulation.scale:g} to take out the end points."
     return ResultTable(
         title=_title(simulation),
         columns=("", "of link speed", ""),
         rows=tuple(rows),
         numeric=frozenset({"of link speed"}),
-        note=f"{simulation.samples:,} samples of {simulation.rounds:,} round"
-        f"{'s' if simulation.rounds != 1 else ''}, {simulation.ranks:,} ranks, "
-        f"seed {simulation.seed}, {simulation.elapsed_s:.2f} s.{scaled}",
+        note=_conditions(simulation),
+    )
+
+
+def _interval(simulation: Simulation) -> str:
+    if simulation.exhaustive:
+        return "exact: all that can happen was counted"
+    low, high = simulation.ci95
+    if not math.isfinite(high - low):
+        return "a single sample has no interval"
+    return f"95 % interval {100 * low:.2f} to {100 * high:.2f} %"
+
+
+def _scaled(simulation: Simulation) -> tuple[str, str, str]:
+    scaled = Measure.MEAN_BANDWIDTH.estimate(simulation).mean
+    of_mean = Measure.OF_MEAN_CONGESTION.estimate(simulation).mean
+    also = f"without what its own end points take; 1 / mean π: {percent(of_mean)}"
+    return f"times {simulation.scale:g}", percent(scaled), also
+
+
+def _conditions(simulation: Simulation) -> str:
+    rounds = f"{simulation.rounds:,} round{'s' if simulation.rounds != 1 else ''}"
+    return (
+        f"{simulation.samples:,} samples of {rounds}, {simulation.ranks:,} ranks, "
+        f"seed {simulation.seed}, {simulation.elapsed_s:.2f} s"
     )
 
 
@@ -71,7 +90,7 @@ def congestion_table(simulation: Simulation) -> ResultTable:
         title="Messages by congestion",
         columns=("π", "bandwidth", "messages", " "),
         rows=tuple(
-            (str(pi), percent(simulation.scale / pi), _share(share), _bar(share / largest))
+            (str(pi), _bandwidth(pi), _share(share), _bar(share / largest))
             for pi, share in shares.items()
         ),
         numeric=frozenset({"π", "bandwidth", "messages"}),
@@ -92,7 +111,7 @@ def hottest_table(simulation: Simulation, fabric: Fabric, count: int = 8) -> Res
 
 
 def congestion_shares(simulation: Simulation) -> dict[int, float]:
-    """Fraction of messages for every π that occurs, ascending."""
+    """Fraction of messages for every π that occurs, ascending; 0 is those within a host."""
     total = int(simulation.histogram.sum())
     return {
         int(pi): int(simulation.histogram[pi]) / total
@@ -110,6 +129,10 @@ def hottest_channels(simulation: Simulation, count: int) -> list[tuple[int, floa
 def _title(simulation: Simulation) -> str:
     engine = f", {simulation.engine}" if simulation.engine else ""
     return f"{simulation.pattern} on {simulation.fabric}{engine}, {simulation.placement} placement"
+
+
+def _bandwidth(pi: int) -> str:
+    return percent(1 / pi) if pi else "same host"
 
 
 def _share(share: float) -> str:

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Readers of topology files, one per format; each yields a `contend.fabric.subnet.Subnet`."""

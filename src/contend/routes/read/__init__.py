@@ -1,1 +1,1 @@
-"""TODO."""
+"""Readers of forwarding tables, one per format; each yields `TableColumns`."""

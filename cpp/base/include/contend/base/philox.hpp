@@ -23,4 +23,8 @@ inline constexpr std::size_t kPhiloxGroup = 32;
 void philox_fill(const PhiloxStream& stream, std::uint32_t first_group,
                  std::span<std::uint32_t> words);
 
+/// The same words without vector instructions, to check the above against.
+void philox_fill_plainly(const PhiloxStream& stream, std::uint32_t first_group,
+                         std::span<std::uint32_t> words);
+
 }  // namespace contend

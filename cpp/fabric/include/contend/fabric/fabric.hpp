@@ -75,8 +75,8 @@ class Fabric {
 
   std::vector<SwitchId> host_switch_;
   std::vector<PortNumber> host_port_;
-  std::vector<std::size_t> port_begin_;      ///< first entry of a switch in port_channel_
-  std::vector<ChannelId> port_channel_;      ///< by switch and port (port 0 included, unused)
+  std::vector<std::size_t> port_begin_;  ///< first entry of a switch in port_channel_
+  std::vector<ChannelId> port_channel_;  ///< by switch and port (port 0 included, unused)
   std::vector<SwitchId> channel_to_;
   std::vector<PortNumber> channel_from_port_;
 };

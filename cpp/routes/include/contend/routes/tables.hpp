@@ -8,7 +8,8 @@
 namespace contend {
 
 /// Forwarding tables, borrowed: for every switch and address the port to leave by.
-/// Row-major [switches][addresses]; kNoPort where a table has no entry; port 0 is the switch itself.
+/// Row-major [switches][addresses]; kNoPort where a table has no entry; port 0 is the switch
+/// itself.
 struct TableView {
   const PortNumber* ports;
   std::size_t switches;

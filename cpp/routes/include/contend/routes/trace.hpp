@@ -10,11 +10,11 @@ namespace contend {
 
 /// How a walk through the forwarding tables ended.
 enum class TraceEnd : std::uint8_t {
-  delivered,    ///< at the host that has the address
-  no_entry,     ///< a switch has no port for the address
-  dead_end,     ///< a switch sends it to a port with nothing plugged in, or to itself
-  wrong_host,   ///< it left the network at another host
-  loop          ///< it visited more switches than there are
+  delivered,   ///< at the host that has the address
+  no_entry,    ///< a switch has no port for the address
+  dead_end,    ///< a switch sends it to a port with nothing plugged in, or to itself
+  wrong_host,  ///< it left the network at another host
+  loop         ///< it visited more switches than there are
 };
 
 struct Trace {

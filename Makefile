@@ -1,0 +1,72 @@
+# The front door: `make help` lists the targets.
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+bin := $(VENV)/bin
+core := $(shell find cpp \( -path '*/test' -o -path cpp/bench -o -path cpp/fuzz \) -prune -o -print)
+cxx_sources = $(shell find cpp -name '*.cpp' -o -name '*.hpp')
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test sanitize fuzz bench lint format docs clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+build: $(VENV)/.installed ## compile the core and install the package into .venv
+
+$(VENV)/.tools: pyproject.toml tools/check_machine.sh
+	@PYTHON="$(PYTHON)" tools/check_machine.sh
+	$(PYTHON) -m venv $(VENV)
+	$(bin)/python tools/build_requirements.py | xargs $(bin)/python -m pip install --quiet
+	@touch $@
+
+# Without isolation, so that the compiled core is kept between builds and only what changed is
+# compiled again.
+$(VENV)/.installed: $(VENV)/.tools CMakeLists.txt $(core)
+	PATH="$(abspath $(bin)):$$PATH" CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(bin)/python -m pip install \
+	  --quiet --no-build-isolation --config-settings build-dir=build/dev --editable '.[dev]'
+	$(bin)/python -m nanobind.stubgen -q -m contend._core -o src/contend/_core.pyi
+	@touch $@
+
+demo: build ## show, check and simulate a small real fabric
+	PATH="$(abspath $(bin)):$$PATH" sh demo/demo.sh
+
+test: build ## run all tests: Python, then the core's under sanitizers
+	$(bin)/python -m pytest
+	@$(MAKE) --no-print-directory sanitize
+
+sanitize: build ## run the core's C++ tests under address and undefined-behaviour sanitizers
+	@CMAKE="$(bin)/cmake" JOBS=$(JOBS) tools/test_core.sh
+
+fuzz: build ## fuzz every parser for a moment and show that a planted fault is found
+	PATH="$(abspath $(bin)):$$PATH" cpp/fuzz/check_fuzzers.sh
+
+bench: build ## build and run all benchmarks
+	@CMAKE="$(bin)/cmake" PYTHON="$(bin)/python" JOBS=$(JOBS) tools/bench.sh
+
+lint: build ## check style, types, layers and formatting
+	$(bin)/ruff check .
+	$(bin)/ruff format --check .
+	$(bin)/mypy
+	$(bin)/lint-imports
+	$(bin)/clang-format --dry-run --Werror $(cxx_sources)
+
+format: build ## format Python and C++
+	$(bin)/ruff check --fix --select I .
+	$(bin)/ruff format .
+	$(bin)/clang-format -i $(cxx_sources)
+
+$(VENV)/.docs: $(VENV)/.installed
+	$(bin)/python -m pip install --quiet --no-build-isolation --config-settings build-dir=build/dev \
+	  --editable '.[dev,docs]'
+	@touch $@
+
+docs: $(VENV)/.docs ## build the user guide in build/docs
+	$(bin)/sphinx-build --quiet --fail-on-warning --keep-going docs build/docs
+	@echo "open build/docs/index.html"
+
+clean: ## remove what was built, .venv included
+	rm -rf build dist $(VENV) src/contend/_core.pyi

@@ -1,0 +1,81 @@
+#include <nanobind/stl/vector.h>
+
+#include "bind.hpp"
+#include "contend/base/error.hpp"
+#include "contend/routes/engines.hpp"
+
+namespace contend::bind {
+
+namespace {
+
+/// Checks the arrays, runs an engine without the interpreter's lock and hands the tables to numpy.
+template <class Engine>
+nb::ndarray<nb::numpy, PortNumber> run(const Fabric& fabric, const Targets& targets,
+                                       const Engine& engine) {
+  std::vector<PortNumber> tables;
+  {
+    nb::gil_scoped_release release;
+    check_targets(fabric, targets);
+    tables = engine(fabric, targets);
+  }
+  return to_numpy(std::move(tables), {fabric.switches(), targets.addresses});
+}
+
+}  // namespace
+
+void bind_engines(nb::module_& m) {
+  nb::class_<Targets>(m, "Targets")
+      .def(
+          "__init__",
+          [](Targets* self, const Vector<std::uint32_t>& host_first,
+             const Vector<std::uint8_t>& host_lmc, const Vector<std::uint32_t>& switch_address,
+             const Vector<std::uint64_t>& switch_guid, const Vector<std::uint64_t>& switch_system,
+             std::size_t addresses) {
+            new (self) Targets{{as_span(host_first), as_span(host_lmc)},
+                               as_span(switch_address),
+                               as_span(switch_guid),
+                               as_span(switch_system),
+                               addresses};
+          },
+          nb::arg("host_first"), nb::arg("host_lmc"), nb::arg("switch_address"),
+          nb::arg("switch_guid"), nb::arg("switch_system"), nb::arg("addresses"),
+          // The arrays are borrowed: they must live as long as what points at them.
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+          nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>());
+  m.def(
+      "minhop",
+      [](const Fabric& fabric, const Targets& targets) { return run(fabric, targets, minhop); },
+      nb::arg("fabric"), nb::arg("targets"));
+  m.def(
+      "dimension_order",
+      [](const Fabric& fabric, const Targets& targets) {
+        return run(fabric, targets, dimension_order);
+      },
+      nb::arg("fabric"), nb::arg("targets"));
+  m.def(
+      "d_mod_k",
+      [](const Fabric& fabric, const Targets& targets) { return run(fabric, targets, d_mod_k); },
+      nb::arg("fabric"), nb::arg("targets"));
+  m.def(
+      "up_down",
+      [](const Fabric& fabric, const Targets& targets, const Vector<std::uint32_t>& roots) {
+        return run(fabric, targets, [&](const Fabric& f, const Targets& t) {
+          return up_down(f, t, as_span(roots));
+        });
+      },
+      nb::arg("fabric"), nb::arg("targets"), nb::arg("roots"));
+  m.def("tree_fault", &tree_fault, nb::arg("fabric"));
+  m.def(
+      "find_roots",
+      [](const Fabric& fabric) {
+        std::vector<SwitchId> roots;
+        {
+          nb::gil_scoped_release release;
+          roots = find_roots(fabric);
+        }
+        return to_numpy(std::move(roots));
+      },
+      nb::arg("fabric"));
+}
+
+}  // namespace contend::bind

@@ -1,0 +1,91 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <string_view>
+
+#include "bind.hpp"
+#include "contend/fabric/ibnetdiscover.hpp"
+#include "contend/routes/dumps.hpp"
+
+namespace contend::bind {
+
+using Columns = nb::typed<nb::dict, nb::str, nb::any>;
+
+/// Texts of a file as they may be: what is not UTF-8 becomes the replacement character.
+static nb::tuple texts(const std::vector<std::string>& values) {
+  nb::list decoded;
+  for (const std::string& value : values) {
+    decoded.append(nb::steal(PyUnicode_DecodeUTF8(
+        value.data(), static_cast<Py_ssize_t>(value.size()), "replace")));
+  }
+  return nb::tuple(decoded);
+}
+
+template <class Parser>
+static void feed(Parser& parser, const nb::bytes& chunk) {
+  const std::string_view bytes(chunk.c_str(), chunk.size());
+  nb::gil_scoped_release release;
+  parser.feed(bytes);
+}
+
+template <class Parser>
+static auto finish(Parser& parser) {
+  nb::gil_scoped_release release;
+  return parser.finish();
+}
+
+static Columns finish_subnet(IbnetdiscoverParser& parser) {
+  SubnetColumns columns = finish(parser);
+  Columns result;
+  result["kind"] = to_numpy(std::move(columns.kind));
+  result["guid"] = to_numpy(std::move(columns.guid));
+  result["system_guid"] = to_numpy(std::move(columns.system_guid));
+  result["device_id"] = to_numpy(std::move(columns.device_id));
+  result["ports"] = to_numpy(std::move(columns.ports));
+  result["lid"] = to_numpy(std::move(columns.lid));
+  result["lmc"] = to_numpy(std::move(columns.lmc));
+  result["name"] = texts(columns.name);
+  result["node_line"] = to_numpy(std::move(columns.node_line));
+  result["node"] = to_numpy(std::move(columns.node));
+  result["port"] = to_numpy(std::move(columns.port));
+  result["port_guid"] = to_numpy(std::move(columns.port_guid));
+  result["end_lid"] = to_numpy(std::move(columns.end_lid));
+  result["end_lmc"] = to_numpy(std::move(columns.end_lmc));
+  result["peer"] = to_numpy(std::move(columns.peer));
+  result["peer_port"] = to_numpy(std::move(columns.peer_port));
+  result["rate"] = to_numpy(std::move(columns.rate));
+  result["end_line"] = to_numpy(std::move(columns.end_line));
+  result["rates"] = texts(columns.rates);
+  result["notes"] = texts(columns.notes);
+  return result;
+}
+
+template <class Parser>
+static Columns finish_tables(Parser& parser) {
+  TableColumns columns = finish(parser);
+  const std::size_t switches = columns.switch_guid.size();
+  Columns result;
+  result["switch_guid"] = to_numpy(std::move(columns.switch_guid));
+  result["ports"] = to_numpy(std::move(columns.ports), {switches, columns.addresses});
+  result["owner_guid"] = to_numpy(std::move(columns.owner_guid));
+  result["notes"] = texts(columns.notes);
+  return result;
+}
+
+void bind_readers(nb::module_& m) {
+  nb::class_<IbnetdiscoverParser>(m, "IbnetdiscoverParser")
+      .def(nb::init<>())
+      .def("feed", &feed<IbnetdiscoverParser>, nb::arg("chunk"))
+      .def("finish", &finish_subnet);
+  nb::class_<LftsParser>(m, "LftsParser")
+      .def(nb::init<>())
+      .def("feed", &feed<LftsParser>, nb::arg("chunk"))
+      .def("finish", &finish_tables<LftsParser>);
+  nb::class_<FdbsParser>(m, "FdbsParser")
+      .def(nb::init<>())
+      .def("feed", &feed<FdbsParser>, nb::arg("chunk"))
+      .def("finish", &finish_tables<FdbsParser>);
+}
+
+}  // namespace contend::bind

@@ -1,0 +1,169 @@
+#include "contend/fabric/ibnetdiscover.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "contend/base/error.hpp"
+#include "ibnetdiscover_words.hpp"
+
+namespace contend {
+
+using namespace ibnetdiscover;
+
+void IbnetdiscoverParser::feed(std::string_view chunk) {
+  lines_.feed(chunk, [this](const Line& line) { read(line); });
+}
+
+SubnetColumns IbnetdiscoverParser::finish() {
+  lines_.finish([this](const Line& line) { read(line); });
+  if (subnet_.nodes() == 0) {
+    throw InputError(0, "the records or ports that ibnetdiscover prints", "none");
+  }
+  std::vector<std::string> notes;
+  noise_.note(notes, "line passed over that is not ibnetdiscover's",
+              "lines passed over that are not ibnetdiscover's");
+  if (shape_ == Shape::listing) {
+    notes.push_back("a port listing names no adapters: every adapter port counts as an adapter, "
+                    "and several LIDs per port are not told");
+  }
+  return subnet_.finish(std::move(notes));
+}
+
+/// Headings that stand between the records under -g.
+static bool is_heading(std::string_view text) {
+  return text.starts_with("Chassis ") || text.starts_with("Non-Chassis Nodes") ||
+         text.starts_with("Hostname: ");
+}
+
+void IbnetdiscoverParser::read(const Line& line) {
+  const Line trimmed{Cursor(line.text).skip_blanks().rest(), line.number, line.ended};
+  if (trimmed.text.empty()) return;
+  switch (trimmed.text.front()) {
+    case '#':
+      return;
+    case '[':
+      read_port(trimmed);
+      return;
+    default:
+      if (read_identity(trimmed) || read_header(trimmed) || read_listing(trimmed) ||
+          is_heading(trimmed.text)) {
+        return;
+      }
+      noise_.add(trimmed.number, trimmed.text);
+  }
+}
+
+void IbnetdiscoverParser::insist_on(Shape shape, const Line& line) {
+  if (shape_ == Shape::unknown) shape_ = shape;
+  if (shape_ == shape) return;
+  throw InputError(line.number,
+                   shape_ == Shape::records ? "node records as above" : "a port listing as above",
+                   excerpt(line.text));
+}
+
+/// What the last line of a cut file ends in may be cut too: a rate is believed only if it was seen
+/// before, and a number not at all.
+std::uint16_t IbnetdiscoverParser::read_rate(std::string_view label, const Line& line) {
+  if (!line.ended) {
+    const bool ends_in_number = label.empty() && is_digit(line.text.back());
+    const bool lacks_rate = label.empty() && subnet_.has_rates();
+    if (ends_in_number || lacks_rate || !subnet_.knows_rate(label)) {
+      throw InputError(line.number, "the rest of the line", "the end of the file");
+    }
+  }
+  if (label.find_first_not_of('?') == label.npos) label = {};
+  return subnet_.rate(label, line.number);
+}
+
+bool IbnetdiscoverParser::read_identity(const Line& line) {
+  Cursor at(line.text);
+  if (at.take("vendid=")) {
+    identity_ = {};
+    return true;
+  }
+  if (at.take("devid=")) {
+    const std::optional<std::uint64_t> id = at.take_prefixed_hexadecimal();
+    if (!id || *id > std::numeric_limits<std::uint32_t>::max()) fail(line, "a device id", at);
+    identity_.device_id = static_cast<std::uint32_t>(*id);
+    return true;
+  }
+  if (at.take("sysimgguid=")) {
+    const std::optional<std::uint64_t> guid = at.take_prefixed_hexadecimal();
+    if (!guid) fail(line, "a GUID", at);
+    identity_.system_guid = *guid;
+    return true;
+  }
+  // The header that follows names the same GUID.
+  return at.take("switchguid=") || at.take("caguid=") || at.take("rtguid=");
+}
+
+bool IbnetdiscoverParser::read_header(const Line& line) {
+  Cursor at(line.text);
+  if (!at.take("Switch") && !at.take("Ca") && !at.take("Hca") && !at.take("Rt")) return false;
+  if (!at.skip_blanks().at_digit()) return false;
+  insist_on(Shape::records, line);
+  if (!line.ended) throw InputError(line.number, "the rest of the record", "the end of the file");
+  NodeDeclaration declaration;
+  declaration.ports = static_cast<std::uint16_t>(
+      number(at, kHighestPort, line, "a number of ports of at most 254"));
+  const NodeName name = node_name(at.skip_blanks(), line);
+  const Comment said = comment(at, line);
+  declaration.system_guid = identity_.system_guid;
+  declaration.device_id = identity_.device_id;
+  declaration.lid = said.lid;
+  declaration.lmc = said.lmc;
+  declaration.name = said.description;
+  declaration.line = line.number;
+  identity_ = {};
+  current_ = subnet_.node(name.kind, name.guid, line.number);
+  current_is_switch_ = name.kind == NodeKind::switch_;
+  subnet_.declare(current_, declaration);
+  return true;
+}
+
+/// The port number on the outside of a chassis, `[ext 3]`, which nothing here needs.
+static void pass_external_port(Cursor& at) {
+  Cursor ahead = at;
+  if (ahead.take("[ext") && ahead.skip_blanks().take_decimal(65535) && ahead.take(']')) at = ahead;
+}
+
+/// `(c42a103008b40d0)`, or 0 where there is none.
+static std::uint64_t port_guid_in_parentheses(Cursor& at, const Line& line) {
+  if (!at.skip_blanks().at('(')) return 0;
+  Cursor ahead = at;
+  ahead.take('(');
+  const std::optional<std::uint64_t> guid = ahead.take_hexadecimal();
+  if (!guid || !ahead.take(')')) fail(line, "a port GUID in parentheses", at);
+  at = ahead;
+  return *guid;
+}
+
+static std::uint16_t port_in_brackets(Cursor& at, const Line& line) {
+  if (!at.take('[')) fail(line, "a port in brackets", at);
+  const std::uint16_t port = port_number(at, line);
+  if (!at.take(']')) fail(line, "a closing bracket", at);
+  pass_external_port(at);
+  return port;
+}
+
+void IbnetdiscoverParser::read_port(const Line& line) {
+  Cursor at(line.text);
+  PortEnd end;
+  end.port = port_in_brackets(at, line);
+  end.port_guid = port_guid_in_parentheses(at, line);
+  if (current_ < 0) fail(line, "a node before its ports", Cursor(line.text));
+  const NodeName peer = node_name(at.skip_blanks(), line);
+  end.peer_port = port_in_brackets(at, line);
+  port_guid_in_parentheses(at, line);  // the peer's, which it declares itself
+  const Comment said = comment(at, line);
+  end.rate = read_rate(said.rate, line);
+  end.node = current_;
+  end.lid = current_is_switch_ ? 0 : said.own_lid;
+  end.lmc = said.own_lmc;
+  end.peer = subnet_.node(peer.kind, peer.guid, line.number);
+  end.line = line.number;
+  subnet_.hear_of(end.peer, said.description, said.lid);
+  subnet_.add(end);
+}
+
+}  // namespace contend

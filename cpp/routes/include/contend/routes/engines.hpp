@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "contend/base/ids.hpp"
+#include "contend/fabric/fabric.hpp"
+#include "contend/routes/tables.hpp"
+
+namespace contend {
+
+/// What the engines route to, borrowed.
+struct Targets {
+  AddressView hosts;
+  std::span<const Address> switches;                ///< address of every switch; 0: none
+  std::span<const std::uint64_t> switch_guid;
+  std::span<const std::uint64_t> switch_system;     ///< GUID of the box that a switch belongs to
+  std::size_t addresses;                            ///< size of the tables to make
+};
+
+/// Forwarding tables as an engine makes them: row-major [switches][addresses].
+using Tables = std::vector<PortNumber>;
+
+/// Throws Error when arrays do not fit the fabric, an address is beyond `addresses` or used twice.
+void check_targets(const Fabric& fabric, const Targets& targets);
+
+/// Shortest paths, spread over the ports that lie on one by giving every address the port that the
+/// fewest have been given. Identical to the engine `minhop` of OpenSM 3.3.
+/// Cost: O(switches * links) for the distances, O(switches * addresses) for the tables.
+Tables minhop(const Fabric& fabric, const Targets& targets);
+
+/// As minhop, but of the ports on a shortest path only those to the neighbour that the lowest of
+/// them leads to. Dimension-order routing where every dimension has its ports on all switches in
+/// the same order. Identical to the engine `dor` of OpenSM 3.3.
+Tables dimension_order(const Fabric& fabric, const Targets& targets);
+
+/// Shortest paths among those that never go up after down, balanced as minhop. Ranks are distances
+/// from the roots, between equal ranks the smaller GUID is up. Identical to the engine `updn` of
+/// OpenSM 3.3, which in fabrics that are no trees lets some paths through that break the rule.
+/// Cost: as minhop, with every link looked at a few times.
+Tables up_down(const Fabric& fabric, const Targets& targets, std::span<const SwitchId> roots);
+
+/// The roots that up_down starts from when none are given: switches with more than 90 % of all
+/// hosts at one distance and no other distance with more than 5 %.
+std::vector<SwitchId> find_roots(const Fabric& fabric);
+
+/// Destination-mod-k on trees: host d leaves a switch of level l by its up port number
+/// floor(d / (k_0 ... k_{l-1})) mod k_l, with k_l up ports at level l, and comes down by the cable
+/// that leads up from the switch below by the same rule. Hosts are counted in the order of the
+/// tree. (Zahavi, D-Mod-K routing providing non-blocking traffic for shift permutations on real
+/// life fat trees, CCIT report 776, 2010.)
+/// Cost: O(switches * addresses). Throws Error when the fabric is no tree, see tree_fault.
+Tables d_mod_k(const Fabric& fabric, const Targets& targets);
+
+/// Levels of a tree are distances from the switches that hold hosts, and every cable joins
+/// neighbouring levels. Returns two switches that a cable joins and their level where it doesn't,
+/// or nothing.
+std::vector<SwitchId> tree_fault(const Fabric& fabric);
+
+}  // namespace contend

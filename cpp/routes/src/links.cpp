@@ -1,0 +1,28 @@
+#include "contend/routes/links.hpp"
+
+namespace contend {
+
+SwitchLinks::SwitchLinks(const Fabric& fabric) {
+  std::vector<LinkId> link_of(fabric.switch_channels());
+  std::vector<ChannelId> channel_of;
+  begin_.push_back(0);
+  word_begin_.push_back(0);
+  for (SwitchId s = 0; s < fabric.switches(); ++s) {
+    for (PortNumber port = 1; port <= fabric.switch_ports(s); ++port) {
+      const ChannelId channel = fabric.out(s, port);
+      if (channel == kNoChannel || !fabric.is_switch_channel(channel)) continue;
+      if (fabric.channel_to(channel) == s) continue;
+      link_of[channel] = static_cast<LinkId>(channel_of.size());
+      channel_of.push_back(channel);
+      to_.push_back(fabric.channel_to(channel));
+      port_.push_back(port);
+    }
+    const std::size_t degree = channel_of.size() - begin_.back();
+    begin_.push_back(static_cast<LinkId>(channel_of.size()));
+    word_begin_.push_back(word_begin_.back() + (degree + 63) / 64);
+  }
+  reverse_.reserve(channel_of.size());
+  for (const ChannelId channel : channel_of) reverse_.push_back(link_of[channel ^ 1U]);
+}
+
+}  // namespace contend

@@ -1,0 +1,60 @@
+"""``contend fabric convert``: a fabric in, a file of another kind out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from contend.cli.common import FabricArgument, RouteOption, RoutesOption
+from contend.cli.fabric import fabric_app
+from contend.errors import UsageError
+from contend.routes.load import load_fabric
+from contend.routes.save import KINDS, NEED_ROUTES, kind_of, save, save_to
+
+ToOption = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        metavar="KIND",
+        help=f"{', '.join(KINDS)}; when absent, by the suffix of the file to write.",
+    ),
+]
+OutputOption = Annotated[
+    str,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="File to write; .gz, .xz and .zst compress, - is standard output.",
+    ),
+]
+
+
+@fabric_app.command()
+def convert(
+    fabric: FabricArgument,
+    output: OutputOption,
+    to: ToOption = None,
+    routes: RoutesOption = None,
+    route: RouteOption = None,
+) -> None:
+    """Write a fabric as a file of another kind.
+
+    Example: contend fabric convert net.ibnetdiscover --routes net.lfts -o net.fabric
+    """
+    kind = to or _kind_by_name(output)
+    whole = load_fabric(fabric, routes=routes, route=route, need_routes=kind in NEED_ROUTES)
+    if output == "-":
+        save_to(whole, sys.stdout.buffer, kind)
+        sys.stdout.flush()
+    else:
+        save(whole, Path(output), kind)
+
+
+def _kind_by_name(output: str) -> str:
+    if output == "-":
+        raise UsageError(f"say with --to what to write: one of {', '.join(KINDS)}")
+    return kind_of(Path(output))

@@ -1,0 +1,76 @@
+"""All families of generated fabrics, and the way from a specification to a fabric."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from contend.errors import UsageError
+from contend.fabric.fabric import Fabric
+from contend.fabric.generate import (
+    benes,
+    clos,
+    crossbar,
+    dragonfly,
+    fattree,
+    fig1,
+    grid,
+    hypercube,
+    hyperx,
+    machines,
+    rails,
+    random_regular,
+    slimfly,
+    tara,
+    xgft,
+)
+from contend.fabric.generate.family import Family, Parameters
+
+_FAMILIES: dict[str, Family] = {
+    family.name: family
+    for module in (
+        crossbar,
+        xgft,
+        fattree,
+        clos,
+        rails,
+        benes,
+        grid,
+        hypercube,
+        dragonfly,
+        hyperx,
+        slimfly,
+        random_regular,
+        fig1,
+        machines,
+        tara,
+    )
+    for family in module.FAMILIES
+}
+
+
+def catalogue() -> tuple[Family, ...]:
+    """All families, in the order in which a list shows them."""
+    return tuple(_FAMILIES.values())
+
+
+def is_generator(spec: str) -> bool:
+    """Whether a text names a family, whatever its parameters: ``torus:4x4``, ``fig1``."""
+    return spec.partition(":")[0] in _FAMILIES
+
+
+def make(spec: str) -> Fabric:
+    """Makes the fabric that ``family:parameters`` describes; it is called by its specification.
+
+    Raises:
+        UsageError: when there is no such family, its parameters are not of its form, or the fabric
+            would be too large.
+    """
+    name, colon, text = spec.partition(":")
+    family = _FAMILIES.get(name)
+    if family is None:
+        near = get_close_matches(name, _FAMILIES, n=1)
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        raise UsageError(f'{spec}: expected one of {", ".join(_FAMILIES)}, got "{name}"{hint}')
+    if colon and not text:
+        raise UsageError(f"{spec}: expected {family.form}, got nothing after the colon")
+    return family.build(Parameters(spec, family.form, text)).replace(name=spec)

@@ -1,0 +1,110 @@
+"""Folded Clos networks, and the director switches built as one inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from contend.fabric.fabric import Fabric
+from contend.fabric.generate.family import Family, Parameters, require
+from contend.fabric.generate.plan import Indices, Plan, check_size, numbered
+from contend.fabric.generate.xgft import place_tree
+
+
+@dataclass(frozen=True)
+class ExternalPorts:
+    """A director's ports to the outside, in the order they are labelled, shape [ports]."""
+
+    switch: Indices
+    port: Indices
+
+
+def clos(hosts: int, middle: int, leaves: int) -> Fabric:
+    """The Clos network C(n, m, r), folded: r leaves with n hosts, one cable to each of m spines.
+
+    It is rearrangeably non-blocking when m >= n.
+
+    Source: Clos, "A study of non-blocking switching networks", Bell System Technical Journal 1953.
+    """
+    check_size(
+        "clos",
+        hosts=hosts * leaves,
+        switches=leaves + middle,
+        cables=leaves * middle,
+        ports=max(hosts + middle, leaves),
+    )
+    plan = Plan()
+    place_tree(plan, [hosts, leaves], [1, middle], [1, 1], level_names=["leaf", "spine"])
+    return plan.fabric("clos")
+
+
+def place_director(plan: Plan, name: str, ports: int, radix: int = 24) -> ExternalPorts:
+    """Adds a director switch: line chips with half their ports outside, joined by spine chips.
+
+    With L = ports / (radix / 2) line chips, each line chip has radix / L cables to each spine
+    chip: 288 ports of 24-port chips are 24 line chips (12 ports outside, 12 inside) by 12 spine
+    chips with one cable between each pair. External port e (from 0) is port e mod (radix / 2) + 1
+    of line chip e div (radix / 2).
+
+    Raises:
+        UsageError: when the chips do not come out even.
+    """
+    half = radix // 2
+    lines = ports // half if half else 0
+    fits = radix % 2 == 0 and lines * half == ports and lines > 0 and radix % lines == 0
+    links = radix // lines if fits else 1
+    require(
+        fits and half % links == 0,
+        name,
+        f"whole line chips of {half} external ports whose cables spread evenly over spine chips",
+        f"{ports} ports",
+    )
+    spines = half // links
+    line_chips = plan.add_switches(numbered(f"{name} line", lines), radix)
+    spine_chips = plan.add_switches(numbered(f"{name} spine", spines), radix)
+    line, spine, copy = np.ogrid[:lines, :spines, :links]
+    inside = spine * links + copy
+    plan.add_cables(
+        line_chips[line], half + inside + 1, spine_chips[spine], line * links + copy + 1
+    )
+    external = np.arange(ports)
+    return ExternalPorts(line_chips[external // half], external % half + 1)
+
+
+def director(ports: int, radix: int = 24) -> Fabric:
+    """A director switch by itself, a host on every external port."""
+    check_size("director", hosts=ports, switches=2 * ports, cables=ports, ports=radix)
+    plan = Plan()
+    external = place_director(plan, "director", ports, radix)
+    plan.add_hosts(numbered("host", ports), external.switch, external.port)
+    return plan.fabric("director")
+
+
+def _build_clos(parameters: Parameters) -> Fabric:
+    parameters.expect_groups(1, 1)
+    return clos(*parameters.positive(0, 3))
+
+
+def _build_director(parameters: Parameters) -> Fabric:
+    parameters.expect_groups(1, 2)
+    (ports,) = parameters.positive(0, 1)
+    return director(ports, parameters.optional(1, 24))
+
+
+FAMILIES = (
+    Family(
+        "clos",
+        "clos:n,m,r",
+        "folded Clos network: r leaves with n hosts each, m spines",
+        "clos:4,4,8",
+        _build_clos,
+    ),
+    Family(
+        "director",
+        "director:ports[;radix]",
+        "one director switch of line and spine chips, a host on every port",
+        "director:288",
+        _build_director,
+    ),
+)

@@ -1,0 +1,115 @@
+"""The drawing board of the generators: switches, hosts and cables are added, then it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.errors import UsageError
+from contend.fabric.fabric import Fabric, build
+
+Indices = NDArray[np.int64]
+
+MOST_HOSTS = 1 << 20
+MOST_SWITCHES = 1 << 20
+MOST_CABLES = 1 << 22
+# Port 0 is the switch itself and 0xFFFF means no port in a forwarding table.
+MOST_PORTS = 0xFFFE
+
+
+def check_size(what: str, *, hosts: int, switches: int, cables: int, ports: int) -> None:
+    """Refuses what is too large before memory is asked for; `ports` is the widest switch's.
+
+    Raises:
+        UsageError: naming the number that is too large.
+    """
+    for kind, count, most in (
+        ("hosts", hosts, MOST_HOSTS),
+        ("switches", switches, MOST_SWITCHES),
+        ("cables between switches", cables, MOST_CABLES),
+        ("ports on a switch", ports, MOST_PORTS),
+    ):
+        if count > most:
+            shown = str(count) if count < 10**15 else "more than 10^15"
+            raise UsageError(f"{what}: expected at most {most} {kind}, got {shown}")
+
+
+def numbered(what: str, count: int) -> list[str]:
+    """Names counted from 1: ``host 1``, ``host 2``..."""
+    return [f"{what} {number}" for number in range(1, count + 1)]
+
+
+class Plan:
+    """A fabric being drawn. Switches and hosts are numbered in the order they are added."""
+
+    def __init__(self) -> None:
+        self._switch_name: list[str] = []
+        self._switch_ports: list[int] = []
+        self._host_name: list[str] = []
+        self._host_at: list[Indices] = []
+        self._cables: list[Indices] = []
+
+    def add_switches(self, names: Sequence[str], ports: int) -> Indices:
+        """Adds switches with the same number of ports; returns their numbers, shape [names]."""
+        first = len(self._switch_name)
+        self._switch_name += names
+        self._switch_ports += [ports] * len(names)
+        return np.arange(first, len(self._switch_name), dtype=np.int64)
+
+    def add_hosts(self, names: Sequence[str], switch: Indices, port: Indices) -> None:
+        """Adds hosts, each on a switch and a port from 1; arrays broadcast to shape [names]."""
+        self._host_name += names
+        self._host_at.append(_rows(switch, port))
+
+    def add_cables(
+        self, near: Indices, near_port: Indices, far: Indices, far_port: Indices
+    ) -> None:
+        """Adds cables between switches; the arrays broadcast, the cables follow in C order."""
+        self._cables.append(_rows(near, near_port, far, far_port))
+
+    def fabric(self, name: str, rate: str = "4xHDR") -> Fabric:
+        """Builds the fabric; `rate` is that of every cable."""
+        hosts = np.concatenate(self._host_at)
+        cables = np.concatenate([*self._cables, np.empty((0, 4), dtype=np.int64)])
+        return build(
+            name,
+            host_name=self._host_name,
+            host_switch=hosts[:, 0],
+            host_port=hosts[:, 1],
+            switch_name=self._switch_name,
+            switch_ports=np.array(self._switch_ports),
+            cables=cables,
+            rate=rate,
+        )
+
+
+def add_hosts_per_switch(plan: Plan, switches: Indices, hosts: int) -> None:
+    """Adds ``host 1``... to switches, the same number to each, on its first ports."""
+    count = len(switches) * hosts
+    ports = np.tile(np.arange(1, hosts + 1), len(switches))
+    plan.add_hosts(numbered("host", count), np.repeat(switches, hosts), ports)
+
+
+def ports_in_order(near: Indices, far: Indices, hosts: int) -> tuple[Indices, Indices]:
+    """Ports for cables between switches, numbered on each by the switch at the other end.
+
+    Args:
+        near: one end of every cable, shape [cables].
+        far: the other end.
+        hosts: on each switch; cables take the ports after them.
+    """
+    here, there = np.concatenate([near, far]), np.concatenate([far, near])
+    order = np.lexsort((there, here))
+    sorted_here = here[order]
+    rank = np.arange(len(here)) - np.searchsorted(sorted_here, sorted_here)
+    port = np.empty(len(here), dtype=np.int64)
+    port[order] = hosts + rank + 1
+    return port[: len(near)], port[len(near) :]
+
+
+def _rows(*columns: Indices) -> Indices:
+    """Columns that broadcast against each other, as the columns of one table."""
+    whole = np.broadcast_arrays(*columns)
+    return np.stack([column.ravel() for column in whole], axis=1).astype(np.int64)

@@ -1,0 +1,136 @@
+"""Random regular networks (Jellyfish)."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from contend.errors import UsageError
+from contend.fabric.fabric import Fabric
+from contend.fabric.generate.draw import Draw
+from contend.fabric.generate.family import Family, Parameters, require
+from contend.fabric.generate.plan import (
+    Indices,
+    Plan,
+    add_hosts_per_switch,
+    check_size,
+    numbered,
+    ports_in_order,
+)
+
+_ATTEMPTS = 200
+_REPAIRS = 2000
+
+
+def random_regular(switches: int, degree: int, hosts: int, seed: int = 0) -> Fabric:
+    """A random simple connected network in which every switch has the same number of cables.
+
+    Ends are paired at random; cables that join a switch to itself or a pair twice swap an end with
+    a random other cable until none is left; networks in several pieces are drawn again. Above half
+    of all possible cables it is the absent ones that are drawn. A switch's cables follow its hosts,
+    ordered by the switch they lead to.
+
+    Args:
+        switches: how many.
+        degree: cables of each switch.
+        hosts: on each switch.
+        seed: of the random choices.
+
+    Source: Singla, Hong, Popa, Godfrey, "Jellyfish: networking data centers randomly", NSDI 2012.
+
+    Raises:
+        UsageError: when no such network exists.
+    """
+    even = switches * degree % 2 == 0
+    require(even, "random", "an even number of cable ends (switches x degree)", switches * degree)
+    require(degree < switches, "random", f"a degree below the {switches} switches", degree)
+    lonely = degree == 1 and switches > 2
+    require(not lonely, "random", "a degree of at least 2 to connect the switches", degree)
+    cables = switches * degree // 2
+    check_size(
+        "random", hosts=switches * hosts, switches=switches, cables=cables, ports=hosts + degree
+    )
+    near, far = _connected(switches, degree, Draw(seed))
+    plan = Plan()
+    add_hosts_per_switch(
+        plan, plan.add_switches(numbered("switch", switches), hosts + degree), hosts
+    )
+    near_port, far_port = ports_in_order(near, far, hosts)
+    plan.add_cables(near, near_port, far, far_port)
+    return plan.fabric("random")
+
+
+def _connected(switches: int, degree: int, draw: Draw) -> tuple[Indices, Indices]:
+    """Both ends of every cable, near < far, ordered."""
+    if degree == 2:
+        return _ring(draw.order(switches))
+    for _ in range(_ATTEMPTS):
+        if degree > switches // 2:
+            near, far = _complement(switches, *_simple(switches, switches - 1 - degree, draw))
+        else:
+            near, far = _simple(switches, degree, draw)
+        links = coo_array((np.ones(len(near), bool), (near, far)), shape=(switches, switches))
+        if len(near) == switches * degree // 2 and connected_components(links)[0] == 1:
+            return near, far
+    raise UsageError(f"random: expected a connected network of degree {degree}, got none")
+
+
+def _ring(order: Indices) -> tuple[Indices, Indices]:
+    """Connected and of degree 2, that is one ring; pairing at random would rarely give one."""
+    return _sorted(np.stack([order, np.roll(order, 1)], axis=1))
+
+
+def _simple(switches: int, degree: int, draw: Draw) -> tuple[Indices, Indices]:
+    """A random simple network of the degree; no cables when the repair did not come to an end."""
+    ends = np.repeat(np.arange(switches), degree)[draw.order(switches * degree)].reshape(-1, 2)
+    for _ in range(_REPAIRS):
+        wrong = _wrong_cables(ends, switches)
+        if len(wrong) == 0:
+            return _sorted(ends)
+        # One after the other: two swaps at once might take the same cable.
+        for cable, other in zip(wrong, draw.below(len(ends), len(wrong)), strict=True):
+            ends[cable, 1], ends[other, 1] = ends[other, 1], ends[cable, 1]
+    empty = np.empty(0, dtype=np.int64)
+    return empty, empty
+
+
+def _wrong_cables(ends: Indices, switches: int) -> Indices:
+    """Cables from a switch to itself, and all but one of those that join the same pair."""
+    key = ends.min(axis=1) * switches + ends.max(axis=1)
+    repeated = np.ones(len(ends), dtype=bool)
+    repeated[np.unique(key, return_index=True)[1]] = False
+    return np.flatnonzero(repeated | (ends[:, 0] == ends[:, 1]))
+
+
+def _complement(switches: int, near: Indices, far: Indices) -> tuple[Indices, Indices]:
+    """The cables that are absent."""
+    absent = np.triu(np.ones((switches, switches), dtype=bool), 1)
+    absent[near, far] = False
+    first, second = np.nonzero(absent)
+    return first, second
+
+
+def _sorted(ends: Indices) -> tuple[Indices, Indices]:
+    ordered = np.sort(ends, axis=1)
+    ordered = ordered[np.lexsort((ordered[:, 1], ordered[:, 0]))]
+    return ordered[:, 0], ordered[:, 1]
+
+
+def _build(parameters: Parameters) -> Fabric:
+    parameters.expect_groups(1, 1)
+    switches, degree, hosts, *seed = parameters.integers(0, 3, 4)
+    if 0 in (switches, degree, hosts):
+        raise parameters.wrong(f'0 in "{parameters.text}"')
+    return random_regular(switches, degree, hosts, *seed)
+
+
+FAMILIES = (
+    Family(
+        "random",
+        "random:switches,degree,hosts[,seed]",
+        "random regular network (Jellyfish), hosts counted per switch",
+        "random:20,4,2",
+        _build,
+    ),
+)

@@ -1,0 +1,155 @@
+"""Extended generalised fat trees, and the k-ary n-trees among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from contend.fabric.fabric import Fabric
+from contend.fabric.generate.family import Family, Parameters, require
+from contend.fabric.generate.plan import Indices, Plan, check_size, numbered
+
+
+def place_tree(
+    plan: Plan,
+    children: Sequence[int],
+    parents: Sequence[int],
+    links: Sequence[int],
+    *,
+    host_names: Sequence[str] | None = None,
+    level_names: Sequence[str] | None = None,
+    ports: Sequence[int] | None = None,
+) -> list[Indices]:
+    """Adds a parallel-port generalised fat tree to a plan.
+
+    A node of level l (hosts are level 0) is named by digits x_1 .. x_h with x_i < parents[i] for
+    i <= l and x_i < children[i] for i > l; nodes of neighbouring levels l - 1 and l are joined by
+    links[l] cables when all their digits but x_l agree. Every switch's ports are numbered down
+    first (child by child), then up (parent by parent), parallel cables next to each other.
+
+    Args:
+        plan: where it is added.
+        children: m_1 .. m_h, children of a node of each level.
+        parents: w_1 .. w_h, parents of a node of the level below; w_1 = 1.
+        links: p_1 .. p_h, cables between a node and each of its parents; p_1 = 1.
+        host_names: of all hosts; ``host 1``... by default.
+        level_names: what switches of levels 1 .. h are called.
+        ports: of the switches of levels 1 .. h; those in use by default.
+
+    Returns:
+        Numbers of the switches of every level, from level 1.
+
+    Source: Öhring, Ibel, Das, Kumar, "On generalized fat trees", IPPS 1995; parallel links as in
+    Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on real life
+    fat trees", CCIT report 776, Technion 2010.
+    """
+    height = len(children)
+    names = level_names or _level_names(height)
+    used = _ports(children, parents, links)
+    levels = []
+    for level in range(1, height + 1):
+        count = prod(children[level:]) * prod(parents[:level])
+        width = used[level - 1] if ports is None else ports[level - 1]
+        levels.append(plan.add_switches(numbered(names[level - 1], count), width))
+    host = np.arange(prod(children))
+    plan.add_hosts(
+        host_names or numbered("host", len(host)),
+        levels[0][host // children[0]],
+        host % children[0] + 1,
+    )
+    for level in range(1, height):
+        down = children[level - 1] * links[level - 1]
+        siblings, planes, uplinks = children[level], prod(parents[:level]), parents[level]
+        subtree, child, plane, parent, copy = np.ogrid[
+            : prod(children[level + 1 :]), :siblings, :planes, :uplinks, : links[level]
+        ]
+        plan.add_cables(
+            levels[level - 1][(subtree * siblings + child) * planes + plane],
+            down + parent * links[level] + copy + 1,
+            levels[level][(subtree * planes + plane) * uplinks + parent],
+            child * links[level] + copy + 1,
+        )
+    return levels
+
+
+def xgft(
+    children: Sequence[int],
+    parents: Sequence[int],
+    links: Sequence[int] | None = None,
+    family: str = "xgft",
+) -> Fabric:
+    """An extended generalised fat tree; the arguments are those of `place_tree`.
+
+    Args:
+        children: m_1 .. m_h.
+        parents: w_1 .. w_h.
+        links: p_1 .. p_h; all 1 when None.
+        family: what errors call it.
+
+    Raises:
+        UsageError: when hosts would have several parents or cables, or the tree is too large.
+    """
+    links = links or [1] * len(children)
+    require(parents[0] == 1, family, "w1 = 1 (a host hangs on one switch)", f"w1 = {parents[0]}")
+    require(links[0] == 1, family, "p1 = 1 (a host has one cable)", f"p1 = {links[0]}")
+    height = len(children)
+    sizes = [prod(children[level:]) * prod(parents[:level]) for level in range(height + 1)]
+    check_size(
+        family,
+        hosts=sizes[0],
+        switches=sum(sizes[1:]),
+        cables=sum(sizes[i] * parents[i] * links[i] for i in range(1, height)),
+        ports=max(_ports(children, parents, links)),
+    )
+    plan = Plan()
+    place_tree(plan, children, parents, links)
+    return plan.fabric(family)
+
+
+def kary(arity: int, levels: int) -> Fabric:
+    """A k-ary n-tree: k^n hosts under n levels of k^(n-1) switches with k ports down and k up.
+
+    Source: Petrini, Vanneschi, "k-ary n-trees: high performance networks for massively parallel
+    architectures", IPPS 1997.
+    """
+    require(levels <= 20, "kary", "at most 20 levels", levels)
+    return xgft([arity] * levels, [1] + [arity] * (levels - 1), family="kary")
+
+
+def _ports(children: Sequence[int], parents: Sequence[int], links: Sequence[int]) -> list[int]:
+    """Ports in use on the switches of each level."""
+    up = [parents[i] * links[i] for i in range(1, len(children))] + [0]
+    return [children[i] * links[i] + up[i] for i in range(len(children))]
+
+
+def _level_names(height: int) -> list[str]:
+    if height <= 3:
+        return [["leaf"], ["leaf", "top"], ["leaf", "middle", "top"]][height - 1]
+    return ["leaf", *(f"level {level} switch" for level in range(2, height)), "top"]
+
+
+def _build_xgft(parameters: Parameters) -> Fabric:
+    parameters.expect_groups(3, 4)
+    (height,) = parameters.positive(0, 1)
+    if height > 20:
+        raise parameters.wrong(f"{height} levels (at most 20)")
+    return xgft(*(parameters.positive(i, height) for i in range(1, len(parameters.groups))))
+
+
+def _build_kary(parameters: Parameters) -> Fabric:
+    parameters.expect_groups(1, 1)
+    return kary(*parameters.positive(0, 2))
+
+
+FAMILIES = (
+    Family(
+        "xgft",
+        "xgft:h;m1,..,mh;w1,..,wh[;p1,..,ph]",
+        "extended generalised fat tree: children, parents and parallel cables of every level",
+        "xgft:2;18,36;1,18",
+        _build_xgft,
+    ),
+    Family("kary", "kary:k,n", "k-ary n-tree", "kary:4,3", _build_kary),
+)

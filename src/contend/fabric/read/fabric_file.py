@@ -1,0 +1,200 @@
+"""Reads contend's .fabric files, of this version and all before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.errors import InputError, UsageError
+from contend.fabric.fabric import Fabric, Finding
+from contend.fabric.fabric_format import (
+    COUNTS,
+    HEADER,
+    LAYOUTS,
+    LIMITS,
+    MAGIC,
+    SWITCH_PORTS,
+    TABLE_ENTRIES,
+    TEXT_BYTES,
+    VERSION,
+)
+from contend.fabric.read.topology import Topology
+
+_VERSION_DIGITS = 8
+_FIRST_BYTES = 1 << 20
+
+
+def recognises(head: bytes) -> bool:
+    """Whether the (decompressed) file begins like a .fabric file."""
+    return head.startswith(MAGIC)
+
+
+def read(chunks: Iterable[bytes], source: str) -> Topology:
+    """Reads a .fabric file that `open_chunks` has decompressed.
+
+    Every length that the file claims is checked against a limit, and memory is filled only as fast
+    as content arrives.
+
+    Raises:
+        InputError: the file is cut off, longer than it says, or does not describe a fabric; or a
+            newer contend wrote it.
+    """
+    stream = _Stream(chunks, source)
+    version = _version(stream)
+    columns, texts = LAYOUTS[version]
+    counts = dict(zip(COUNTS, HEADER.unpack(stream.take(HEADER.size)), strict=True))
+    _check_counts(counts, source)
+    values: dict[str, Any] = {}
+    for column in columns:
+        values[column.name] = stream.numbers(counts[column.count], column.type)
+    for text in texts:
+        values[text.name] = _texts(stream, counts[text.count] if text.count else 1, text.name)
+    shape = (counts["switches"], counts["addresses"])
+    ports = stream.numbers(shape[0] * shape[1], "<u2").reshape(shape) if shape[1] else None
+    stream.expect_end()
+    _check_values(values, counts, source)
+    return Topology(_fabric(values, source), ports, values["engine"][0])
+
+
+class _Stream:
+    """Content by number of bytes."""
+
+    def __init__(self, chunks: Iterable[bytes], source: str) -> None:
+        self._chunks: Iterator[bytes] = iter(chunks)
+        self._chunk = memoryview(b"")
+        self._source = source
+        self._offset = 0
+
+    def bad(self, expected: str, got: str) -> InputError:
+        return InputError(self._source, 0, expected, got)
+
+    def _some(self, most: int) -> memoryview:
+        while not self._chunk:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                raise self.bad(
+                    f"at least {most} more bytes", f"the end of the file at byte {self._offset}"
+                )
+            self._chunk = memoryview(chunk)
+        piece, self._chunk = self._chunk[:most], self._chunk[most:]
+        self._offset += len(piece)
+        return piece
+
+    def take(self, size: int) -> bytes:
+        """Just as many bytes; the size must have been checked."""
+        held = bytearray()
+        while len(held) < size:
+            held += self._some(size - len(held))
+        return bytes(held)
+
+    def numbers(self, count: int, kind: str) -> NDArray[Any]:
+        """A column; it grows with the content that arrives, to at most twice that."""
+        size = count * np.dtype(kind).itemsize
+        raw = np.empty(min(size, _FIRST_BYTES), dtype=np.uint8)
+        filled = 0
+        while filled < size:
+            if filled == len(raw):
+                raw.resize(min(size, 2 * len(raw)), refcheck=False)
+            piece = self._some(len(raw) - filled)
+            raw[filled : filled + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
+            filled += len(piece)
+        column: NDArray[Any] = raw.view(kind)
+        return column.astype(column.dtype.newbyteorder("="), copy=False)
+
+    def expect_end(self) -> None:
+        while True:
+            if self._chunk:
+                raise self.bad(f"the end of the file at byte {self._offset}", "more")
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return
+            self._chunk = memoryview(chunk)
+
+
+def _version(stream: _Stream) -> int:
+    if stream.take(len(MAGIC)) != MAGIC:
+        raise stream.bad("a .fabric file", "another kind of file")
+    digits = b""
+    while (byte := stream.take(1)) != b"\n":
+        digits += byte
+        if len(digits) > _VERSION_DIGITS:
+            break
+    if not digits.isdigit() or len(digits) > _VERSION_DIGITS:
+        raise stream.bad("the version of a .fabric file", repr(digits.decode("latin-1")))
+    if int(digits) not in LAYOUTS:
+        raise stream.bad(f"version {VERSION} of .fabric or an older one", f"version {int(digits)}")
+    return int(digits)
+
+
+def _check_counts(counts: dict[str, int], source: str) -> None:
+    for name, count in counts.items():
+        if count > LIMITS[name]:
+            raise InputError(source, 0, f"at most {LIMITS[name]} {name}", str(count))
+    for name in ("hosts", "switches", "rates"):
+        if counts[name] == 0:
+            raise InputError(source, 0, f"{name}", "none")
+    if counts["switches"] * counts["addresses"] > TABLE_ENTRIES:
+        entries = f"{counts['switches']} x {counts['addresses']}"
+        raise InputError(source, 0, f"at most {TABLE_ENTRIES} table entries", entries)
+
+
+def _texts(stream: _Stream, count: int, name: str) -> tuple[str, ...]:
+    lengths = stream.numbers(count, "<u4")
+    size = int(lengths.sum(dtype=np.uint64))
+    if size > TEXT_BYTES:
+        raise stream.bad(f"at most {TEXT_BYTES} bytes of {name}", str(size))
+    content = stream.take(size)
+    ends = np.cumsum(lengths, dtype=np.int64)
+    starts = ends - lengths
+    try:
+        return tuple(
+            content[start:end].decode("utf-8", "surrogatepass")
+            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+        )
+    except UnicodeDecodeError as error:
+        raise stream.bad(f"text in UTF-8 as {name}", "other bytes") from error
+
+
+def _check_values(values: dict[str, Any], counts: dict[str, int], source: str) -> None:
+    """Indices point at something, numbers are possible."""
+    below = {
+        "host_switch": counts["switches"],
+        "cable_from": counts["switches"],
+        "cable_to": counts["switches"],
+        "host_rate": counts["rates"],
+        "cable_rate": counts["rates"],
+        "host_lmc": 8,
+        "finding_wrong": 2,
+    }
+    for name, limit in below.items():
+        if len(values[name]) and int(values[name].max()) >= limit:
+            raise InputError(source, 0, f"{name} below {limit}", str(int(values[name].max())))
+    if values["rates"][0] != "":
+        raise InputError(source, 0, "an unnamed first rate", repr(values["rates"][0]))
+    ports = int(values["switch_ports"].sum(dtype=np.uint64))
+    if ports > SWITCH_PORTS:
+        raise InputError(source, 0, f"at most {SWITCH_PORTS} switch ports", str(ports))
+
+
+def _fabric(values: dict[str, Any], source: str) -> Fabric:
+    findings = tuple(
+        Finding(kind, message, bool(wrong))
+        for kind, message, wrong in zip(
+            values.pop("finding_kind"),
+            values.pop("finding_message"),
+            values.pop("finding_wrong").tolist(),
+            strict=True,
+        )
+    )
+    name = values["name"][0]
+    columns = {key: value for key, value in values.items() if key not in ("name", "engine")}
+    fabric = Fabric(name=name, findings=findings, **columns)
+    try:
+        # Building the graph finds ports that do not exist or hold two cables.
+        fabric.core  # noqa: B018
+    except UsageError as error:
+        raise InputError(source, 0, "cables that fit their switches", str(error)) from error
+    return fabric

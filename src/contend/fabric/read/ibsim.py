@@ -1,0 +1,148 @@
+"""Reads ibsim's net files, which look like ibnetdiscover's output without its numbers.
+
+Nodes may have names of any kind instead of GUIDs; those get GUIDs here, as ibsim gives them some.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from contend.errors import InputError
+from contend.fabric.read.builder import SubnetBuilder
+from contend.fabric.read.lines import lines
+from contend.fabric.subnet import NodeKind, Subnet
+
+_NODE = re.compile(
+    r'\s*(Switch|Hca|Ca|Rt)\s+(\d{1,3})\s+"([^"]{1,256})"\s*(?:#\s*(?:"(.*?)")?.*)?', re.IGNORECASE
+)
+_PORT = re.compile(
+    r'\s*\[(\d{1,3})\]\s*(?:\([0-9A-Fa-f]*\))?\s*"([^"]{1,256})"\s*\[(\d{1,3})\](.*)'
+)
+_GUID_LINE = re.compile(
+    r"\s*(switch|ca|rt|sysimg)guid\s*=\s*0x([0-9A-Fa-f]{1,16})\b.*", re.IGNORECASE
+)
+_OTHER_LINE = re.compile(r"\s*(#.*|(vendid|devid)\s*=.*)?", re.IGNORECASE)
+_WIDTH = re.compile(r"\bw=(1|2|4|8|12)\b")
+_SPEED = re.compile(r"\bs=(2\.5|5|10|14|25|50|100)\b")
+_SPEEDS = {
+    "2.5": "SDR",
+    "5": "DDR",
+    "10": "QDR",
+    "14": "FDR",
+    "25": "EDR",
+    "50": "HDR",
+    "100": "NDR",
+}
+_HEAD = re.compile(rb'^\s*(?:Switch|Hca|Ca|Rt)\s+\d{1,3}\s+"', re.MULTILINE | re.IGNORECASE)
+_HEAD_HCA = re.compile(rb'^\s*Hca\s+\d{1,3}\s+"', re.MULTILINE | re.IGNORECASE)
+_DISCOVERED = re.compile(rb"^vendid=|\blid \d", re.MULTILINE)
+_ID_GUID = re.compile(r"[SHR]-([0-9A-Fa-f]{16})")
+_KINDS = {
+    "switch": NodeKind.SWITCH,
+    "hca": NodeKind.ADAPTER,
+    "ca": NodeKind.ADAPTER,
+    "rt": NodeKind.ROUTER,
+}
+# Where ibsim itself starts counting.
+_FIRST_GUIDS = {NodeKind.ADAPTER: 0x100000, NodeKind.SWITCH: 0x200000, NodeKind.ROUTER: 0x300000}
+
+
+@dataclass
+class _Node:
+    kind: NodeKind
+    identity: str
+    name: str
+    ports: int
+    guid: int
+    system_guid: int
+    line: int
+    ends: list[tuple[int, str, int, str, int]] = field(default_factory=list)
+
+
+def recognises(head: bytes) -> bool:
+    """Whether the head declares nodes as people write them, not as ibnetdiscover prints them."""
+    if _HEAD_HCA.search(head):
+        return True
+    return _HEAD.search(head) is not None and _DISCOVERED.search(head) is None
+
+
+def read(chunks: Iterable[bytes], source: str) -> Subnet:
+    """Reads the nodes and their ports.
+
+    Raises:
+        InputError: a line that is neither, a port before any node, a peer that is no node.
+    """
+    nodes: dict[str, _Node] = {}
+    guids: dict[str, int] = {}
+    node: _Node | None = None
+    for number, line in lines(chunks, source):
+        if match := _PORT.fullmatch(line):
+            if node is None:
+                raise InputError(source, number, "a node before its ports", repr(line[:60]))
+            port, peer, peer_port, rest = match.groups()
+            node.ends.append((int(port), peer, int(peer_port), _rate(rest), number))
+        elif match := _NODE.fullmatch(line):
+            node = _node(match, guids, number)
+            guids = {}
+            if node.identity in nodes:
+                raise InputError(source, number, "every node once", f'"{node.identity}" again')
+            nodes[node.identity] = node
+        elif match := _GUID_LINE.fullmatch(line):
+            guids[match[1].lower()] = int(match[2], 16)
+        elif not _OTHER_LINE.fullmatch(line):
+            raise InputError(source, number, "a node or a port", repr(line[:60]))
+    return _subnet(nodes, source)
+
+
+def _node(match: re.Match[str], guids: dict[str, int], number: int) -> _Node:
+    word, ports, identity, name = match.groups()
+    kind = _KINDS[word.lower()]
+    declared = guids.get({"hca": "ca"}.get(word.lower(), word.lower()), 0)
+    in_identity = _ID_GUID.fullmatch(identity)
+    guid = declared or (int(in_identity[1], 16) if in_identity else 0)
+    system_guid = guids.get("sysimg", 0)
+    return _Node(kind, identity, name or identity, int(ports), guid, system_guid, number)
+
+
+def _rate(rest: str) -> str:
+    width, speed = _WIDTH.search(rest), _SPEED.search(rest)
+    return f"{width[1]}x{_SPEEDS[speed[1]]}" if width and speed else ""
+
+
+def _subnet(nodes: dict[str, _Node], source: str) -> Subnet:
+    builder = SubnetBuilder(source)
+    taken = {node.guid for node in nodes.values()}
+    following = dict(_FIRST_GUIDS)
+    rows: dict[str, int] = {}
+    for identity, node in nodes.items():
+        guid = node.guid
+        while guid == 0 or (node.guid == 0 and guid in taken):
+            # Room for the GUIDs of an adapter's ports, which follow its own.
+            guid = following[node.kind]
+            following[node.kind] += 1 if node.kind is NodeKind.SWITCH else node.ports + 1
+        rows[identity] = builder.node(
+            node.kind,
+            node.name,
+            guid=guid,
+            system_guid=node.system_guid or guid,
+            ports=node.ports,
+            line=node.line,
+        )
+        node.guid = guid
+    for identity, node in nodes.items():
+        for port, peer, peer_port, rate, line in node.ends:
+            if peer not in rows:
+                raise InputError(source, line, "a port of a node of this file", f'"{peer}"')
+            is_switch = node.kind is NodeKind.SWITCH
+            builder.end(
+                rows[identity],
+                port,
+                rows[peer],
+                peer_port,
+                port_guid=node.guid if is_switch else min(node.guid + port, (1 << 64) - 1),
+                rate=rate,
+                line=line,
+            )
+    return builder.subnet()

@@ -1,0 +1,156 @@
+"""Routing engines: forwarding tables for a fabric that has none, or others than it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
+from contend.errors import MissingError, UsageError
+from contend.fabric.fabric import Fabric
+from contend.routes import opensm
+from contend.routes.forwarding import ForwardingTables
+from contend.routes.options import read_roots, split
+from contend.units import format_bytes
+
+_Tables = NDArray[np.uint16]
+
+
+@dataclass(frozen=True)
+class _Job:
+    fabric: Fabric
+    targets: _core.Targets
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Engine:
+    """What an engine does, in one line, how it makes tables, and which options it takes."""
+
+    about: str
+    tables: Callable[[_Job], _Tables]
+    options: tuple[str, ...] = ()
+
+
+def _minhop(job: _Job) -> _Tables:
+    return _core.minhop(job.fabric.core, job.targets)
+
+
+def _dor(job: _Job) -> _Tables:
+    return _core.dimension_order(job.fabric.core, job.targets)
+
+
+def _updn(job: _Job) -> _Tables:
+    core = job.fabric.core
+    if "roots" in job.options:
+        roots = read_roots(Path(job.options["roots"]), job.fabric)
+    else:
+        roots = _core.find_roots(core)
+    if len(roots) == 0:
+        raise UsageError(
+            f"updn finds no root in {job.fabric.name}, which takes a switch with more than 90 % of "
+            "all hosts at one distance; name some with updn,roots=FILE"
+        )
+    return _core.up_down(core, job.targets, roots)
+
+
+def _dmodk(job: _Job) -> _Tables:
+    fabric = job.fabric
+    if fault := _core.tree_fault(fabric.core):
+        near, far, level = fault
+        raise UsageError(
+            f'dmodk needs a tree, but in {fabric.name} switches "{fabric.switch_name[near]}" and '
+            f'"{fabric.switch_name[far]}" are cabled to each other and both {level} switches away '
+            "from the nearest hosts"
+        )
+    return _core.d_mod_k(fabric.core, job.targets)
+
+
+_ENGINES = {
+    "minhop": _Engine("shortest paths, balanced over ports; the tables of OpenSM's", _minhop),
+    "updn": _Engine(
+        "shortest paths that never go up after down; the tables of OpenSM's", _updn, ("roots",)
+    ),
+    "dor": _Engine("dimension order on meshes and tori; the tables of OpenSM's", _dor),
+    "dmodk": _Engine("destination-mod-k on fat trees, the closed form", _dmodk),
+    "fig1": _Engine("the 16-node figure of Hoefler et al. 2008, whose rule is dmodk", _dmodk),
+}
+
+
+def engine_names() -> dict[str, str]:
+    """Every engine with what it does in one line; ``opensm:NAME`` runs the real OpenSM."""
+    return {name: engine.about for name, engine in _ENGINES.items()} | {
+        f"opensm:{name}": about for name, about in opensm.engine_names().items()
+    }
+
+
+def compute(fabric: Fabric, engine: str) -> Fabric:
+    """The fabric with the routes that an engine computes for it.
+
+    Args:
+        fabric: with LIDs, which are kept; where some are missing or used twice, all are given out
+            anew. Under ``opensm:`` it is OpenSM that gives them out.
+        engine: one of `engine_names`, with options after commas: ``updn,roots=FILE``,
+            ``opensm:minhop,lmc=2``.
+
+    Raises:
+        UsageError: when there is no such engine or it can't route this fabric.
+        InputError: when the file of roots is not what it should be.
+        MissingError: when OpenSM is asked for and not installed, or memory is short.
+        ShortfallError: when OpenSM fails.
+    """
+    if engine.startswith("opensm:"):
+        return opensm.route(fabric, engine.removeprefix("opensm:"))
+    name = engine.partition(",")[0]
+    if name not in _ENGINES:
+        raise UsageError(f"no engine {name!r}; there are {', '.join(engine_names())}")
+    found = _ENGINES[name]
+    _, options = split(engine, found.options)
+    addressed = with_addresses(fabric)
+    size = addressed.switches * (int(_addresses(addressed).max(initial=0)) + 1) * 2
+    try:
+        tables = found.tables(_Job(addressed, _targets(addressed), options))
+    except MemoryError:
+        raise MissingError(f"not enough memory for tables of {format_bytes(size)}") from None
+    return addressed.replace(routes=ForwardingTables(tables, engine=engine))
+
+
+def with_addresses(fabric: Fabric) -> Fabric:
+    """The fabric if every host has addresses of its own, else with new ones given out.
+
+    New addresses are 1 .. hosts for hosts, those that follow for switches.
+    """
+    taken = _addresses(fabric)
+    if (fabric.host_lid > 0).all() and len(np.unique(taken)) == len(taken):
+        return fabric
+    numbers = np.arange(1, fabric.hosts + fabric.switches + 1, dtype=np.uint32)
+    return fabric.replace(
+        host_lid=numbers[: fabric.hosts],
+        host_lmc=np.zeros(fabric.hosts, dtype=np.uint8),
+        switch_lid=numbers[fabric.hosts :],
+        routes=None,
+    )
+
+
+def _addresses(fabric: Fabric) -> NDArray[np.int64]:
+    """All addresses in use, those of switches without one left out."""
+    count = np.left_shift(1, fabric.host_lmc.astype(np.int64))
+    first = np.repeat(fabric.host_lid.astype(np.int64), count)
+    nth = np.arange(len(first)) - np.repeat(np.cumsum(count) - count, count)
+    return np.concatenate([first + nth, fabric.switch_lid[fabric.switch_lid > 0].astype(np.int64)])
+
+
+def _targets(fabric: Fabric) -> _core.Targets:
+    system = fabric.switch_system_guid
+    return _core.Targets(
+        host_first=fabric.host_lid,
+        host_lmc=fabric.host_lmc,
+        switch_address=fabric.switch_lid,
+        switch_guid=fabric.switch_guid,
+        switch_system=np.where(system == 0, fabric.switch_guid, system),
+        addresses=int(_addresses(fabric).max(initial=0)) + 1,
+    )

@@ -1,0 +1,122 @@
+"""The front door: a fabric from a file or by name, with its routes from a file or computed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from contend.errors import InputError, UsageError
+from contend.fabric.fabric import Fabric
+from contend.fabric.read.recognise import recognise
+from contend.fabric.read.source import open_chunks, peek, source_name
+from contend.fabric.read.topology import read_topology
+from contend.routes.adopt import adopt
+from contend.routes.forwarding import ForwardingTables
+
+if TYPE_CHECKING:
+    from contend.routes.read.columns import TableColumns
+
+# Modules of contend.routes.read that read tables.
+TABLE_READERS = {"OpenSM's or dump_fts' tables": "lfts", "fdbs": "fdbs"}
+_OWN_ENGINES = {"fig1": "fig1"}
+_DEFAULT_ENGINE = "minhop"
+
+
+def load_fabric(
+    source: str,
+    *,
+    routes: str | None = None,
+    route: str | None = None,
+    need_routes: bool = False,
+) -> Fabric:
+    """Loads a fabric, and its routes where they are given, asked for or part of the file.
+
+    Args:
+        source: a generator with its parameters (``thunderbird``, ``xgft:2;18,36;1,18``), a
+            topology file of any kind that contend knows, or ``-`` for standard input. A file that
+            is called like a generator is named by a path, ``./thunderbird``.
+        routes: a file of forwarding tables.
+        route: an engine that computes them, such as ``minhop`` or ``opensm:ftree``.
+        need_routes: whether the caller cannot do without: generated fabrics are routed with
+            ``minhop`` (``fig1`` with its own routes) when nothing else is said.
+
+    Raises:
+        UsageError: both `routes` and `route` given; routes needed but none given.
+        InputError: a file that is not what it should be.
+    """
+    if routes is not None and route is not None:
+        raise UsageError("give either --routes FILE or --route ENGINE, not both")
+    if source == "-" and routes == "-":
+        raise UsageError("the topology and the tables cannot both come from standard input")
+    generator = _is_generator(source)
+    fabric = _make(source) if generator else load_topology(source)
+    if routes is not None:
+        return adopt(fabric, load_tables(routes), source_name(routes))
+    if route is None and need_routes and fabric.routes is None:
+        if not generator:
+            name = source_name(source)
+            raise UsageError(f"{name} holds no routes: give --routes FILE or --route ENGINE")
+        route = _OWN_ENGINES.get(source.partition(":")[0], _DEFAULT_ENGINE)
+    return fabric if route is None else _compute(fabric, route)
+
+
+def load_topology(path: str) -> Fabric:
+    """A fabric from a topology file, with routes only where the file itself carries them.
+
+    Raises:
+        UsageError: the file cannot be read, or holds tables instead of a topology.
+        InputError: a file that is not what it should be.
+    """
+    source = source_name(path)
+    head, chunks = peek(open_chunks(path))
+    try:
+        reader = recognise(head, source)
+    except InputError:
+        if _table_reader(head) is not None:
+            text = "holds forwarding tables, not a topology: give it with --routes"
+            raise UsageError(f"{source} {text}") from None
+        raise
+    topology = read_topology(reader, chunks, source)
+    if topology.ports is None:
+        return topology.fabric
+    return topology.fabric.replace(routes=ForwardingTables(topology.ports, topology.engine))
+
+
+def load_tables(path: str) -> TableColumns:
+    """Forwarding tables from a file of any kind that contend knows.
+
+    Raises:
+        UsageError: the file cannot be read.
+        InputError: a file that is not what it should be.
+    """
+    source = source_name(path)
+    head, chunks = peek(open_chunks(path))
+    module = _table_reader(head)
+    if module is None:
+        got = "another kind of file" if head else "an empty file"
+        raise InputError(source, 0, f"forwarding tables ({', '.join(TABLE_READERS)})", got)
+    columns: TableColumns = import_module(module).read(chunks, source)
+    return columns
+
+
+def _table_reader(head: bytes) -> str | None:
+    """The module that reads tables which begin like this."""
+    for name in TABLE_READERS.values():
+        module = f"contend.routes.read.{name}"
+        if import_module(module).recognises(head):
+            return module
+    return None
+
+
+def _is_generator(source: str) -> bool:
+    return bool(import_module("contend.fabric.generate").is_generator(source))
+
+
+def _make(source: str) -> Fabric:
+    fabric: Fabric = import_module("contend.fabric.generate").make(source)
+    return fabric
+
+
+def _compute(fabric: Fabric, engine: str) -> Fabric:
+    computed: Fabric = import_module("contend.routes.engines").compute(fabric, engine)
+    return computed

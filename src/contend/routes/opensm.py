@@ -1,0 +1,171 @@
+"""The real OpenSM, run on ibsim: InfiniBand's own routing engines, whatever the fabric."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.errors import ShortfallError, UsageError
+from contend.fabric.fabric import Fabric
+from contend.fabric.write import ibsim
+from contend.routes import options
+from contend.routes.forwarding import NO_PORT, ForwardingTables
+from contend.routes.opensm_process import Start, run, start_process
+
+_ENGINES = {
+    "minhop": "OpenSM's minhop: balanced shortest paths",
+    "updn": "OpenSM's updn: shortest paths that never go up after down",
+    "dnup": "OpenSM's dnup: shortest paths that never go down after up",
+    "dor": "OpenSM's dor: dimension order on meshes and tori",
+    "ftree": "OpenSM's ftree: shift patterns without congestion on regular fat trees",
+    "lash": "OpenSM's lash: shortest paths, free of deadlock by virtual lanes",
+    "sssp": "OpenSM's sssp: balanced over the whole fabric",
+    "dfsssp": "OpenSM's dfsssp: sssp, free of deadlock by virtual lanes",
+}
+_MOST_LMC = 7
+_USUAL_LIMIT = 1800.0
+
+_SWITCH = re.compile(r"Unicast lids \[\S+\] of switch Lid \d+ guid 0x([0-9a-f]+)")
+_ENTRY = re.compile(r"0x([0-9a-f]{4}) (\d{3}) # .*? portguid 0x([0-9a-f]+):")
+# Errors and information in OpenSM's log, after the function and number that lead them.
+_REASON = re.compile(r"\] 0x0[12] -> (?:\w+: )?(?:ERR \w+: )?(.*\w.*)")
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is asked of OpenSM.
+
+    Attributes:
+        text: the order as it was given.
+        engine: the engine's name.
+        lmc: every host gets 2^lmc LIDs.
+        roots: a file with one GUID of a root switch on each line, or None.
+        limit: seconds after which it is given up.
+    """
+
+    text: str
+    engine: str
+    lmc: int = 0
+    roots: Path | None = None
+    limit: float = _USUAL_LIMIT
+
+    @classmethod
+    def parse(cls, text: str) -> Order:
+        """Reads ``ENGINE[,lmc=N][,roots=FILE][,limit=SECONDS]``.
+
+        Raises:
+            UsageError: when an engine or option is not known or a value is out of range.
+        """
+        engine, values = options.split(text, ("lmc", "roots", "limit"))
+        if engine not in _ENGINES:
+            raise UsageError(f"OpenSM has no engine {engine!r}; it has {', '.join(_ENGINES)}")
+        lmc = values.get("lmc", "0")
+        if not re.fullmatch(r"[0-9]", lmc) or int(lmc) > _MOST_LMC:
+            raise UsageError(f"opensm:{text}: lmc is a number from 0 to {_MOST_LMC}, not {lmc!r}")
+        limit = values.get("limit", str(_USUAL_LIMIT))
+        if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", limit) or float(limit) == 0:
+            raise UsageError(f"opensm:{text}: limit is a number of seconds, not {limit!r}")
+        roots = Path(values["roots"]) if "roots" in values else None
+        return cls(text, engine, int(lmc), roots, float(limit))
+
+
+def engine_names() -> dict[str, str]:
+    """OpenSM's engines with what they do in one line."""
+    return dict(_ENGINES)
+
+
+def route(fabric: Fabric, order: str, *, start: Start = start_process) -> Fabric:
+    """The fabric with the LIDs and routes that OpenSM gives it.
+
+    Args:
+        fabric: its own LIDs are not used.
+        order: engine and options, ``ftree`` or ``minhop,lmc=2``; see `Order.parse`.
+        start: starts a process.
+
+    Raises:
+        UsageError: when the order can't be understood or the fabric has no place in InfiniBand.
+        MissingError: when OpenSM or ibsim are not installed.
+        ShortfallError: when OpenSM fails, refuses the fabric or takes too long.
+    """
+    wanted = Order.parse(order)
+    if fabric.hosts == 0:
+        raise UsageError(f"{fabric.name} has no host for OpenSM to run on")
+    if fabric.hosts << wanted.lmc > ibsim.LAST_UNICAST_LID - fabric.switches:
+        raise UsageError(
+            f"{fabric.hosts} hosts with {1 << wanted.lmc} LIDs each and {fabric.switches} switches "
+            f"need more than {ibsim.LAST_UNICAST_LID} LIDs"
+        )
+    arguments = ["-l", str(wanted.lmc)] if wanted.lmc else []
+    with tempfile.TemporaryDirectory(prefix="contend-opensm-") as name:
+        folder = Path(name)
+        (folder / "fabric.net").write_text(ibsim.write(fabric), encoding="ascii")
+        if wanted.roots is not None:
+            roots = ibsim.port_guids(fabric)[1][options.read_roots(wanted.roots, fabric)]
+            named = "".join(f"0x{guid:016x}\n" for guid in roots.tolist())
+            (folder / "roots").write_text(named, encoding="ascii")
+            arguments += ["-a", "roots"]
+        run(fabric, wanted.engine, arguments, folder, wanted.limit, start)
+        _assert_engine(folder / "opensm.log", wanted.engine)
+        return _with_tables(fabric, wanted, folder / "opensm-lfts.dump")
+
+
+def _assert_engine(log: Path, engine: str) -> None:
+    """Raises ShortfallError unless this engine made the tables: OpenSM falls back silently."""
+    text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    if re.search(rf"\b{re.escape(engine)} tables configured", text):
+        return
+    told = text.partition(f"building routing with '{engine}'")[2].partition("tables configured")[0]
+    lines = [match[1] for line in told.split("\n")[:-1] if (match := _REASON.search(line))]
+    # The last word, that there are no tables, says nothing of why.
+    reasons = [line.strip(". ") for line in lines if "cannot build" not in line]
+    why = f": {'; '.join(dict.fromkeys(reasons[:3]))}" if reasons else ""
+    raise ShortfallError(f"OpenSM's engine {engine} can't route this fabric{why}")
+
+
+def _with_tables(fabric: Fabric, order: Order, dump: Path) -> Fabric:
+    host_guid, switch_guid = ibsim.port_guids(fabric)
+    ports, owner = _read_dump(dump, switch_guid)
+    host_lid = _first_lids(host_guid, owner)
+    if (host_lid == 0).any():
+        host = int(np.flatnonzero(host_lid == 0)[0])
+        raise ShortfallError(
+            f'OpenSM gave no LID to host "{fabric.host_name[host]}", which it can\'t reach'
+        )
+    return fabric.replace(
+        host_lid=host_lid,
+        host_lmc=np.full(fabric.hosts, order.lmc, dtype=np.uint8),
+        switch_lid=_first_lids(switch_guid, owner),
+        routes=ForwardingTables(ports, engine=f"opensm:{order.text}"),
+    )
+
+
+def _first_lids(guids: NDArray[np.uint64], owner: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """The lowest LID that each GUID owns, shape [guids]; 0 where it owns none."""
+    owners, lids = np.unique(owner, return_index=True)
+    place = np.minimum(np.searchsorted(owners, guids), len(owners) - 1)
+    return np.where(owners[place] == guids, lids[place], 0).astype(np.uint32)
+
+
+def _read_dump(
+    path: Path, switch_guid: NDArray[np.uint64]
+) -> tuple[NDArray[np.uint16], NDArray[np.uint64]]:
+    """Ports [switches, addresses] and the port GUID [addresses] that owns every LID."""
+    switch_of = {guid: switch for switch, guid in enumerate(switch_guid.tolist())}
+    ports = np.full((len(switch_guid), ibsim.LAST_UNICAST_LID + 1), NO_PORT, dtype=np.uint16)
+    owner = np.zeros(ibsim.LAST_UNICAST_LID + 1, dtype=np.uint64)
+    row = ports[0]
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if entry := _ENTRY.match(line):
+                lid, port = int(entry[1], 16), int(entry[2])
+                owner[lid] = int(entry[3], 16)
+                row[lid] = NO_PORT if port == 255 else port
+            elif head := _SWITCH.match(line):
+                row = ports[switch_of[int(head[1], 16)]]
+    top = int(np.flatnonzero(owner).max(initial=0))
+    return ports[:, : top + 1].copy(), owner[: top + 1]

@@ -1,0 +1,146 @@
+"""The two processes behind a run of OpenSM: ibsim plays the fabric, opensm manages it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from contend.errors import MissingError, ShortfallError
+from contend.fabric.fabric import Fabric
+from contend.fabric.write import ibsim
+
+_PACKAGES = "opensm ibsim-utils infiniband-diags"
+# Debian keeps daemons where an ordinary user's PATH does not look.
+_MORE_FOLDERS = ("/usr/sbin", "/usr/local/sbin")
+_LIBRARY = "umad2sim/libumad2sim.so"
+_READY = b"simulator ready"
+_PATIENCE = 0.02
+_GRACE = 5.0
+
+Start = Callable[[Sequence[str], Path, Mapping[str, str], IO[bytes]], "subprocess.Popen[bytes]"]
+"""Starts a program: command, folder to run in, environment, where its output goes."""
+
+
+def start_process(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], output: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Starts a program in a session of its own, so that Ctrl-C reaches only contend."""
+    return subprocess.Popen(
+        list(command),
+        cwd=folder,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+
+
+def run(
+    fabric: Fabric, engine: str, arguments: Sequence[str], folder: Path, limit: float, start: Start
+) -> None:
+    """Runs OpenSM once on the folder's ``fabric.net``; leaves its log and dumps in the folder.
+
+    Neither process outlives the call. Instances are told apart by the folder's name, so that any
+    number can run side by side.
+
+    Raises:
+        MissingError: when a program is not installed.
+        ShortfallError: when one of them ends early or the limit, in seconds, is over.
+    """
+    simulator, manager = _program("ibsim"), _program("opensm")
+    library = _simulated_device()
+    deadline = time.monotonic() + limit
+    environment = {
+        **os.environ,
+        "IBSIM_SOCKNAME": folder.name,
+        "SIM_HOST": ibsim.host_id(0),
+        "OSM_TMP_DIR": str(folder),
+        "OSM_CACHE_DIR": str(folder),
+    }
+    with _running(start, _simulate(simulator, fabric), folder, environment, "ibsim") as simulation:
+        _await_ready(simulation, folder / "ibsim.out", deadline, limit)
+        command = [manager, "-R", engine, "-o", "-D", "0x47", "-f", "opensm.log", *arguments]
+        with_device = {**environment, "LD_PRELOAD": library}
+        with _running(start, command, folder, with_device, "opensm") as management:
+            _await_end(management, engine, deadline, limit)
+
+
+def _program(name: str) -> str:
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_MORE_FOLDERS])
+    found = shutil.which(name, path=path)
+    if found is None:
+        raise MissingError(f"no program {name}; on Debian: apt install {_PACKAGES}")
+    return found
+
+
+def _simulated_device() -> str:
+    """The library that stands in for the kernel's InfiniBand device."""
+    for root in (Path("/usr/lib"), Path("/usr/lib64"), Path("/usr/local/lib")):
+        for pattern in (_LIBRARY, f"*/{_LIBRARY}"):
+            if found := sorted(root.glob(pattern)):
+                return str(found[0])
+    raise MissingError(f"no library {_LIBRARY}; on Debian: apt install {_PACKAGES}")
+
+
+def _simulate(program: str, fabric: Fabric) -> list[str]:
+    """ibsim's command: no console, and room for this fabric."""
+    ports = int(fabric.switch_ports.sum()) + fabric.switches + 2 * fabric.hosts
+    room = {
+        "-N": fabric.hosts + fabric.switches + 1,
+        "-S": fabric.switches + 1,
+        "-P": ports + 1,
+        "-L": ibsim.LAST_UNICAST_LID + 1,
+    }
+    sizes = [text for flag, size in room.items() for text in (flag, str(size))]
+    return [program, "-s", "-n", *sizes, "fabric.net"]
+
+
+@contextmanager
+def _running(
+    start: Start, command: Sequence[str], folder: Path, environment: Mapping[str, str], name: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that is ended, at the latest, when the block is left, however it is left."""
+    with (folder / f"{name}.out").open("wb") as output:
+        process = start(command, folder, environment, output)
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                try:
+                    process.wait(_GRACE)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+
+
+def _await_ready(
+    process: subprocess.Popen[bytes], output: Path, deadline: float, limit: float
+) -> None:
+    while _READY not in (said := output.read_bytes()):
+        if process.poll() is not None:
+            lines = said.decode(errors="replace").split("\n")
+            last = next((line.strip() for line in reversed(lines) if line.strip()), "silently")
+            raise ShortfallError(f"ibsim ended before the fabric was up: {last}")
+        if time.monotonic() > deadline:
+            raise ShortfallError(f"ibsim did not have the fabric up within {limit:g} s")
+        time.sleep(_PATIENCE)
+
+
+def _await_end(
+    process: subprocess.Popen[bytes], engine: str, deadline: float, limit: float
+) -> None:
+    try:
+        process.wait(max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        raise ShortfallError(
+            f"OpenSM's engine {engine} was not done within {limit:g} s; "
+            f"opensm:{engine},limit=SECONDS gives it more"
+        ) from None

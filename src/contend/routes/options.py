@@ -1,0 +1,52 @@
+"""Options of a routing engine: ``NAME,option=value,...``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.errors import InputError, UsageError
+from contend.fabric.fabric import Fabric
+
+
+def split(text: str, known: Collection[str]) -> tuple[str, dict[str, str]]:
+    """Name and options of an engine.
+
+    Raises:
+        UsageError: when an option is not among the known ones or has no value.
+    """
+    name, *parts = text.split(",")
+    options = {}
+    for part in parts:
+        key, _, value = part.partition("=")
+        if key not in known:
+            there = f"it has {', '.join(sorted(known))}" if known else "it has none"
+            raise UsageError(f"engine {name} has no option {key!r}; {there}")
+        if not value:
+            raise UsageError(f"engine {name}: option {key} needs a value: {key}=VALUE")
+        options[key] = value
+    return name, options
+
+
+def read_roots(path: Path, fabric: Fabric) -> NDArray[np.uint32]:
+    """Root switches that a file names by GUID, one on each line, as OpenSM's ``-a`` takes it.
+
+    Raises:
+        InputError: when a line is no GUID of a switch of the fabric or there is none at all.
+    """
+    switch_of = {guid: switch for switch, guid in enumerate(fabric.switch_guid.tolist())}
+    roots = []
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), 1):
+        word = line.partition("#")[0].strip()
+        if not word:
+            continue
+        try:
+            roots.append(switch_of[int(word, 0)])
+        except (ValueError, KeyError):
+            raise InputError(str(path), number, "the GUID of a switch", repr(word)) from None
+    if not roots:
+        raise InputError(str(path), 0, "at least one GUID of a switch", "none")
+    return np.array(roots, dtype=np.uint32)

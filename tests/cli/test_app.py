@@ -1,0 +1,124 @@
+"""The front door: one line for any error, and the exit status that belongs to it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+import typer
+
+from contend.cli.app import app, run
+from contend.errors import InputError, MissingError, ShortfallError, UsageError
+
+Fail = Callable[[BaseException], list[str]]
+
+
+@pytest.fixture
+def fail() -> Iterator[Fail]:
+    """`fail(error)` gives the arguments of a command that raises the error."""
+    before = list(app.registered_commands)
+
+    def register(error: BaseException) -> list[str]:
+        @app.command("fail")
+        def _fail() -> None:
+            raise error
+
+        return ["fail"]
+
+    yield register
+    app.registered_commands[:] = before
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "line"),
+    [
+        (UsageError("2 ranks are needed"), 2, "contend: 2 ranks are needed"),
+        (
+            InputError("net", 3, "a port", '"x"'),
+            2,
+            'contend: net:3: expected a port, got "x"',
+        ),
+        (ShortfallError("1 check failed"), 1, "contend: 1 check failed"),
+        (MissingError("opensm is not installed"), 3, "contend: opensm is not installed"),
+        (FileNotFoundError(2, "No such file", "net"), 2, "contend: net: no such file"),
+        (IsADirectoryError(21, "Is a directory", "net"), 2, "contend: net: Is a directory"),
+        (PermissionError(13, "Permission denied", "net"), 2, "contend: net: Permission denied"),
+        (OSError("what else"), 2, "contend: what else"),
+        (KeyboardInterrupt(), 130, "contend: interrupted"),
+        (typer.Abort(), 130, "contend: interrupted"),
+        (typer.BadParameter("no such engine"), 2, "contend: Invalid value: no such engine"),
+    ],
+)
+def test_error_is_one_line_and_a_status(
+    fail: Fail, capsys: pytest.CaptureFixture[str], error: BaseException, status: int, line: str
+) -> None:
+    """0 done, 1 fell short, 2 bad input or usage, 3 the machine lacks something."""
+    assert run(fail(error)) == status
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == f"{line}\n"
+
+
+def test_exit_status_of_a_command_is_kept(fail: Fail, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(fail(typer.Exit(1))) == 1
+    assert capsys.readouterr().err == ""
+
+
+def test_fault_of_contend_itself_is_not_hidden(fail: Fail) -> None:
+    with pytest.raises(ZeroDivisionError):
+        run(fail(ZeroDivisionError()))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["nothing-like-this"], "contend: No such command 'nothing-like-this'."),
+        (["--nothing-like-this"], "contend: No such option: --nothing-like-this"),
+    ],
+)
+def test_wrong_usage(capsys: pytest.CaptureFixture[str], arguments: list[str], line: str) -> None:
+    assert run(arguments) == 2
+    assert capsys.readouterr().err.strip() == line
+
+
+def test_help_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    captured = capsys.readouterr()
+    assert "Usage: contend" in captured.out
+    assert captured.err == ""
+
+
+def test_program_ends_with_the_status() -> None:
+    program = [sys.executable, "-c", "from contend.cli import main; main()"]
+    wrong = subprocess.run([*program, "nothing-like-this"], capture_output=True, text=True)
+    assert wrong.returncode == 2
+    assert wrong.stderr.count("\n") == 1
+    assert wrong.stdout == ""
+
+
+def test_reader_that_goes_away_is_no_error() -> None:
+    """As in `contend ... | head -1`: no traceback, status 0."""
+    script = """
+import os, sys
+from contend.cli.app import app, main
+
+@app.command("talk")
+def talk():
+    for _ in range(100_000):
+        print("as long as a pipe is deep")
+
+sys.argv[1:] = ["talk"]
+main()
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(), errors) == (0, b"")

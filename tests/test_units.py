@@ -1,0 +1,58 @@
+"""Units at the edge."""
+
+from __future__ import annotations
+
+import pytest
+
+from contend.units import format_bandwidth, format_bytes, rate_of
+
+
+@pytest.mark.parametrize(
+    ("label", "gigabits"),
+    [("1xSDR", 2), ("4xSDR", 8), ("4xQDR", 32), ("4xEDR", 100), ("4xHDR", 200), ("12xXDR", 2400)],
+)
+def test_rate_is_lanes_times_lane_rate(label: str, gigabits: float) -> None:
+    """Bytes per second = lanes x data bits per second and lane / 8."""
+    assert rate_of(label) == gigabits * 1e9 / 8
+
+
+def test_fdr_loses_two_bits_of_66_to_its_line_code() -> None:
+    """FDR signals 14.0625 Gbit/s per lane and codes 64 bits in 66: 4 lanes carry 54.5 Gbit/s."""
+    assert rate_of("4xFDR") == pytest.approx(4 * 14.0625e9 * 64 / 66 / 8, rel=1e-9)
+
+
+@pytest.mark.parametrize("label", ["", "???", "4x???", "HDR", "xHDR", "4xhdr", "4xHDR ", "123xHDR"])
+def test_unknown_rate_is_none(label: str) -> None:
+    assert rate_of(label) is None
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1 KiB"),
+        (1536 * 1024, "1.5 MiB"),
+        (3 * 2**30, "3 GiB"),
+        (-2048, "-2 KiB"),
+        (2**50, "1024 TiB"),
+    ],
+)
+def test_bytes_in_binary_units(count: float, text: str) -> None:
+    assert format_bytes(count) == text
+
+
+@pytest.mark.parametrize(
+    ("bytes_per_second", "text"),
+    [
+        (0, "0 bit/s"),
+        (124, "992 bit/s"),
+        (125, "1 kbit/s"),
+        (12.5e6, "100 Mbit/s"),
+        (25e9, "200 Gbit/s"),
+        (312.5e9, "2.5 Tbit/s"),
+    ],
+)
+def test_bandwidth_in_decimal_bits(bytes_per_second: float, text: str) -> None:
+    """1 byte per second is 8 bit/s."""
+    assert format_bandwidth(bytes_per_second) == text
