@@ -12,6 +12,7 @@ import typer
 import contend.cli.fabric.convert  # noqa: F401
 import contend.cli.fabric.make  # noqa: F401
 import contend.cli.fabric.check
+import contend.cli.fabric.draw
 import contend.cli.fabric.show  # noqa: F401
 from contend.cli.fabric import fabric_app
 from contend.cli.study import study
