@@ -136,7 +136,7 @@ def _build_xgft(parameters: Parameters) -> Fabric:
     if height > 20:
         raise parameters.wrong(f"{height} levels (at most 20)")
     per_level = [parameters.positive(group, height) for group in range(1, len(parameters.groups))]
-    return xgft(*per_level)
+    return xgft(per_level[0], per_level[1], per_level[2] if len(per_level) > 2 else None)
 
 
 def _build_kary(parameters: Parameters) -> Fabric:
