@@ -1,5 +1,6 @@
 """contend: how much of a network's rated bandwidth will this communication get?"""
 
+from contend.congestion import MessageCongestion, Simulation, message_congestion, simulate
 from contend.errors import ContendError, InputError, MissingError, ShortfallError, UsageError
 from contend.fabric.fabric import Fabric
 from contend.routes.forwarding import ForwardingTables
@@ -9,7 +10,11 @@ __all__ = [
     "Fabric",
     "ForwardingTables",
     "InputError",
+    "MessageCongestion",
     "MissingError",
     "ShortfallError",
+    "Simulation",
     "UsageError",
+    "message_congestion",
+    "simulate",
 ]

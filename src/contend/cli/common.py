@@ -55,14 +55,21 @@ PlotOption = Annotated[
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of every random choice.")]
 
 
+# Columns of tables that no terminal shows: names are not to be cut short in a file or a pipe.
+_PIPED_WIDTH = 200
+
+
 def console_for(json: str | None) -> Console:
     """Where tables go: standard output, or nowhere when JSON is printed there."""
-    return Console(quiet=True) if json == "-" else Console()
+    width = None if sys.stdout.isatty() else _PIPED_WIDTH
+    return Console(quiet=json == "-", width=width)
 
 
-def load(source: str, routes: str | None, route: str | None) -> Fabric:
+def load(
+    source: str, routes: str | None, route: str | None, *, need_routes: bool = False
+) -> Fabric:
     """The fabric that the command line names."""
-    return Fabric.load(source, routes=routes, route=route)
+    return Fabric.load(source, routes=routes, route=route, need_routes=need_routes)
 
 
 def write_json(target: str | None, result: Any) -> None:

@@ -6,12 +6,13 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.congestion.communicator import Communicator
 from contend.congestion.messages import channels_of_fabric
 from contend.congestion.simulation import Simulation, half_width
 from contend.errors import UsageError
@@ -33,17 +34,6 @@ _LEAST_SAMPLES = 64
 
 Progress = Callable[[int, int], None]
 """Called with the samples done and the samples to do (an estimate while a precision is sought)."""
-
-
-class Communicator(Protocol):
-    """What is needed of an MPI communicator (mpi4py's has it)."""
-
-    rank: int
-    size: int
-
-    def allgather(self, sendobj: Any) -> list[Any]:
-        """Everybody's object, in the order of ranks."""
-        ...
 
 
 def simulate(
