@@ -26,6 +26,7 @@ def mark_rated(axes: Axes, rated: Sequence[float | None]) -> None:
             va="center",
             fontsize=6.5,
             color=QUIET,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.8},
         )
 
 
