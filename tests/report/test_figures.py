@@ -181,3 +181,13 @@ def test_labels_that_would_meet_take_rows() -> None:
     row = label_rows([Label("ftree 40.1 %", x, 1, "k") for x in (0.40, 0.42, 0.90)])
     assert row[0] != row[1]
     assert row[2] == 0
+
+
+def test_the_scale_covers_what_is_drawn(make_simulation: Any) -> None:
+    wide = make_simulation(mean_congestion=1 / np.linspace(0.3, 0.7, 40), samples=40)
+    axes = bandwidth_histogram([wide]).axes[0]
+    highest = max(axes.patches[0].get_data().values)
+    ticks = axes.get_yticks()
+    assert len(ticks) >= 3
+    assert ticks[0] == 0
+    assert ticks[-1] <= 1.05 * highest

@@ -67,3 +67,14 @@ def test_labels_say_only_what_differs(make_simulation: Any) -> None:
 def test_engines_of_one_name_stay_apart() -> None:
     assert engine_labels(["updn", "opensm:updn"]) == ["updn", "opensm:updn"]
     assert engine_labels(["opensm:ftree", "updn"]) == ["ftree", "updn"]
+
+
+def test_ranks_and_placements_are_named_only_where_nothing_else_differs(
+    make_simulation: Any,
+) -> None:
+    small, large = make_simulation(ranks=64), make_simulation(ranks=128)
+    assert labels([small, large]) == ["duo, updn, 64 ranks", "duo, updn, 128 ranks"]
+    linear = make_simulation(placement="linear")
+    assert labels([make_simulation(), linear]) == ["duo, updn, random", "duo, updn, linear"]
+    other = make_simulation(fabric="trio", ranks=9)
+    assert labels([small, other]) == ["duo", "trio"]

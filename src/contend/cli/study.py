@@ -122,7 +122,8 @@ def _watch(plan: Plan, console: Console) -> Iterator[tuple[OnStep, OnSamples]]:
                 return
             whole += 1
             bar.update(task, completed=whole)
-            console.print(Text(f"{whole:>3}/{cells} {_line(plan, step)}"))
+            line = Text(f"{whole:>3}/{cells} {_line(plan, step)}")
+            console.print(line, no_wrap=True, overflow="ellipsis")
 
         def on_samples(done: int, expected: int) -> None:
             bar.update(task, completed=whole + done / max(expected, 1))

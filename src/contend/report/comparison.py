@@ -41,7 +41,7 @@ def comparison(
     estimates = [measure.estimate(s) for s in simulations]
     rows = np.arange(len(simulations))
     with styled():
-        figure = new_figure(height=1.25 + 0.2 * len(simulations))
+        figure = new_figure(height=1.38 + 0.2 * len(simulations))
         axes = figure.subplots()
         axes.barh(rows, [e.mean for e in estimates], height=0.12, color=FAINT, zorder=1)
         _intervals(axes, estimates)
@@ -52,10 +52,9 @@ def comparison(
         axes.set_yticks(rows, labels(simulations))
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(simulations) - 0.4, -0.6)
-        bandwidth_axis(
-            axes,
-            f"effective bandwidth ({measure.value}{scaled_by(simulations)}), of the link speed",
-        )
+        average = measure.value + scaled_by(simulations)
+        # Two lines: long labels of rows leave little width.
+        bandwidth_axis(axes, f"effective bandwidth ({average}),\nof the link speed")
         axes.spines["left"].set_visible(False)
         axes.set_xlim(0, 1)
         _legend(figure, axes)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 # Width of a character and height of a row of text at 7 points within a column-wide panel about an
 # inch high, as shares of the panel.
@@ -30,8 +31,9 @@ def write_labels(axes: Axes, labels: Sequence[Label]) -> None:
     highest = max((label.top for label in labels), default=1) or 1
     full = highest / (1 - min(room, 0.8))
     axes.set_ylim(0, full)
-    # Fractions end at 1; the room above is for words.
-    axes.set_yticks([tick for tick in axes.get_yticks() if tick <= min(highest * 1.1, 1)])
+    # Only what is drawn is scaled; the room above is for words.
+    ticks = MaxNLocator(nbins=3, steps=[1, 2, 2.5, 5, 10]).tick_values(0, highest)
+    axes.set_yticks([tick for tick in ticks if 0 <= tick <= highest * 1.05])
     for label, row in zip(labels, rows, strict=True):
         y = full * (1 - room + 0.04 + _ROW * (row + 0.5))
         left, right = _span(label)

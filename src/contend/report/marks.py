@@ -14,8 +14,8 @@ def mark_rated(axes: Axes, rated: Sequence[float | None]) -> None:
     """A broken vertical line at every rated bandwidth."""
     for value in dict.fromkeys(value for value in rated if value is not None):
         axes.axvline(value, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
-        # Beyond the middle the text stands left of the line, so that it stays in the panel.
-        side = "right" if value > 0.5 else "left"
+        # Near the right end the text stands left of the line, so that it stays in the panel.
+        side = "right" if value > 0.7 else "left"
         axes.annotate(
             f"rated {percent(value)}".replace(".0 %", " %"),
             (value, 0.5),
@@ -26,6 +26,7 @@ def mark_rated(axes: Axes, rated: Sequence[float | None]) -> None:
             va="center",
             fontsize=6.5,
             color=QUIET,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.8},
         )
 
 

@@ -55,16 +55,19 @@ def percent(fraction: float) -> str:
 
 def labels(simulations: Sequence[Simulation]) -> list[str]:
     """What tells simulations apart, in as few words as will do."""
-    columns: list[list[str]] = [
+    first = (
         [s.fabric for s in simulations],
         engine_labels([s.engine for s in simulations]),
         [s.pattern for s in simulations],
-        [s.placement for s in simulations],
-        [f"{s.ranks} ranks" for s in simulations],
-    ]
-    telling = [column for column in columns if len(set(column)) > 1]
+    )
+    further = ([s.placement for s in simulations], [f"{s.ranks} ranks" for s in simulations])
     # Alone, or all alike: the fabric and its engine say most.
-    telling = telling or columns[:2]
+    telling = [column for column in first if len(set(column)) > 1] or list(first[:2])
+    for column in further:
+        if len(set(zip(*telling, strict=True))) == len(simulations):
+            break
+        if len(set(column)) > 1:
+            telling.append(column)
     return [", ".join(filter(None, words)) for words in zip(*telling, strict=True)]
 
 

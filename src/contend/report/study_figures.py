@@ -11,7 +11,7 @@ from contend.report.bandwidth_histogram import bandwidth_histogram
 from contend.report.comparison import comparison
 from contend.report.measures import Measure
 from contend.report.round_bounds import round_bounds
-from contend.report.study_tables import reference_of
+from contend.report.study_tables import main_source, reference_of
 from contend.study.plan import Plan
 from contend.study.record import Outcome
 
@@ -46,8 +46,7 @@ def _figures(plan: Plan, name: str, cells: Sequence[Outcome]) -> Iterator[tuple[
     references = [_reference(plan, cell) for cell in cells]
     rated = [cell.record.rated_bisection for cell in cells]
     measure = _MEASURES[plan.average]
-    sources = {r.source for r in plan.references if r.pattern == name and r.average is None}
-    source = sources.pop() if len(sources) == 1 else "elsewhere"
+    source = main_source(plan)
     if all(s.rounds == 1 and s.scale == 1 for s in simulations):
         figure = bandwidth_histogram(
             simulations,
@@ -77,7 +76,7 @@ def _figures(plan: Plan, name: str, cells: Sequence[Outcome]) -> Iterator[tuple[
 
 
 def _reference(plan: Plan, cell: Outcome) -> float | None:
-    found = reference_of(plan, cell.record, plan.average)
+    found = reference_of(plan, cell.record)
     return None if found is None else found.percent / 100
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from contend.report.study_tables import scaled
+from contend.report.study_tables import references_of, scaled
 from contend.study.plan import Plan
 from contend.study.record import Outcome, Record
 
@@ -52,14 +52,9 @@ def _cell(plan: Plan, record: Record) -> dict[str, Any]:
 def _references(plan: Plan, record: Record) -> list[dict[str, Any]]:
     """Numbers known from elsewhere; ours are multiplied by the scale for the difference."""
     found = []
-    for reference in plan.references:
+    for reference in references_of(plan, record):
         average = reference.average or plan.average
-        ours = scaled(record, average)
-        if (
-            ours is not None
-            and (reference.fabric, reference.pattern) == (record.fabric, record.pattern)
-            and reference.engine in (None, record.engine)
-        ):
+        if (ours := scaled(record, average)) is not None:
             theirs = reference.percent / 100
             found.append(
                 {

@@ -11,6 +11,9 @@ from rich.text import Text
 
 from contend.report.result_table import ResultTable
 
+# Text up to this width stays on one line.
+_SHORT = 16
+
 
 def print_tables(console: Console, tables: Sequence[ResultTable]) -> None:
     """Prints tables one below the other, each with its note."""
@@ -29,10 +32,15 @@ def rich_table(table: ResultTable) -> Table:
         box=box.SIMPLE_HEAD,
         show_header=any(table.columns),
         pad_edge=False,
+        collapse_padding=True,
     )
-    for head in table.columns:
-        right = head in table.numeric
-        made.add_column(Text(head), justify="right" if right else "left", no_wrap=right)
+    for place, head in enumerate(table.columns):
+        widest = max((len(row[place]) for row in table.rows), default=0)
+        if head in table.numeric:
+            # Numbers stay whole; a long head may wrap above them.
+            made.add_column(Text(head), justify="right", vertical="bottom", min_width=widest)
+        else:
+            made.add_column(Text(head), min_width=min(widest, _SHORT))
     for row in table.rows:
         made.add_row(*(Text(cell) for cell in row))
     return made

@@ -82,7 +82,7 @@ class Outcome:
         """
         samples = self.path.with_suffix(".npz")
         try:
-            with np.load(samples, allow_pickle=False) as stored:
+            with samples.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
             return Simulation(**self.record.simulation, **arrays)
         except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:

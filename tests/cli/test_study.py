@@ -1,0 +1,119 @@
+"""``contend study`` as a user runs it, on fabrics small enough to route in no time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contend.cli.app import run
+
+PLAN = """
+name = "small"
+samples = 50
+engines = ["fig1"]
+
+[[fabric]]
+name = "nodes"
+source = "fig1"
+
+[[fabric]]
+name = "star"
+source = "crossbar:4"
+engines = ["minhop", "opensm:nothing"]
+
+[[pattern]]
+name = "bisect"
+pattern = "bisect"
+
+[[reference]]
+fabric = "star"
+pattern = "bisect"
+percent = 100.0
+source = "theory"
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "small.toml"
+    path.write_text(PLAN)
+    return path
+
+
+def test_a_crossbar_has_no_congestion(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = plan.read_text().replace(', "opensm:nothing"', "")
+    plan.write_text(text)
+    assert run(["study", str(plan), "--json", "-"]) == 0
+    output = capsys.readouterr()
+    cells = {cell["fabric"]: cell for cell in json.loads(output.out)["cells"]}
+    assert cells["star"]["averages"]["effective_bandwidth"]["mean"] == 1
+    assert cells["star"]["references"][0]["difference"] == 0
+    assert 0.5 < cells["nodes"]["averages"]["effective_bandwidth"]["mean"] < 1
+    assert (plan.parent / "small" / "cells" / "star.minhop.bisect.json").exists()
+
+
+def test_a_failing_cell_is_err_and_the_status_one(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["study", str(plan), "--out", "here", "--plot", "all.html"]) == 1
+    output = capsys.readouterr()
+    assert "1 of 3 cells failed" in output.err
+    assert "ERR" in output.out
+    assert "OpenSM has no engine" in output.out
+    assert "theory" in output.out
+    assert "<svg" in (plan.parent / "all.html").read_text()
+
+
+def test_a_second_run_keeps_and_a_retry_repeats(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(["study", str(plan)])
+    capsys.readouterr()
+    run(["study", str(plan)])
+    assert capsys.readouterr().out.count("(kept)") == 2
+    run(["study", str(plan), "--retry"])
+    assert "routing star opensm:nothing" in capsys.readouterr().out
+
+
+def test_options_stand_above_the_plan(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--only", "nodes", "--samples", "9", "--seed", "5", "--json", "-"]
+    assert run(["study", str(plan), *arguments]) == 0
+    cells = json.loads(capsys.readouterr().out)["cells"]
+    assert [(cell["fabric"], cell["samples"], cell["seed"]) for cell in cells] == [("nodes", 9, 5)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["nowhere.toml"], "no such file, nor one of contend's own studies (hoefler2008)"),
+        (["small.toml", "--only", "ranger"], "--only: expected one of nodes, star, got ranger"),
+        (["small.toml", "--plot", "x.jpeg"], "expected a figure's name ending in"),
+        (["small.toml", "--samples", "0"], "--samples"),
+    ],
+)
+def test_wrong_usage_is_one_line(
+    arguments: list[str], complaint: str, plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["study", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("contend: ")
+    assert complaint in error
+    assert error.count("\n") == 1
+    assert not (plan.parent / "small").exists()
+
+
+def test_the_sixteen_node_examples_come_out_exactly(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--only", "fig1", "--samples", "20", "--out", "h", "--json", "-"]
+    assert run(["study", "hoefler2008", *arguments]) == 0
+    cells = {cell["pattern"]: cell for cell in json.loads(capsys.readouterr().out)["cells"]}
+    # π of 3, 3, 3, 1, 1, 1, 1, 1: mean of 1/π 6/8, 1 / mean π 8/14.
+    congested = cells["16-node example, congested"]["averages"]
+    assert congested["effective_bandwidth"]["mean"] == pytest.approx(6 / 8)
+    assert congested["of_mean_congestion"]["mean"] == pytest.approx(8 / 14)
+    free = cells["16-node example, full bandwidth"]["averages"]
+    assert free["effective_bandwidth"]["mean"] == 1

@@ -1,0 +1,113 @@
+"""Plans: what they mean, and what is said of wrong ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from contend.errors import InputError, UsageError
+from contend.study import find_plan, read_plan, shipped_plans
+
+
+def test_cells_go_by_fabric_routing_and_pattern(plan_file: Path) -> None:
+    cells = [
+        (cell.fabric.name, cell.engine, cell.pattern.name) for cell in read_plan(plan_file).cells()
+    ]
+    assert cells == [
+        ("one", "good", "bisect"),
+        ("one", "good", "many rounds"),
+        ("one", "bad", "bisect"),
+        ("one", "bad", "many rounds"),
+        ("two", "good", "bisect"),
+    ]
+
+
+def test_a_fabric_with_routes_needs_no_engine(plan_file: Path) -> None:
+    text = plan_file.read_text().replace('engines = ["good"]\n', 'routes = "tables"\n')
+    plan_file.write_text(text)
+    plan = read_plan(plan_file)
+    assert plan.engines_of(plan.fabrics[1]) == ("",)
+
+
+def test_some_fabrics_and_other_samples(plan_file: Path) -> None:
+    plan = read_plan(plan_file).only(("two",)).with_samples(9).with_seed(4)
+    assert [cell.fabric.name for cell in plan.cells()] == ["two"]
+    assert (plan.samples, plan.seed) == (9, 4)
+    assert all(pattern.samples is None for pattern in plan.patterns)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("samples = 3", 'samples = "3"', "expected int at samples, got str"),
+        ("samples = 2", "samples = 0", "expected int >= 1 at samples of [[pattern]] number 2"),
+        ('pattern = "tree"', "", "expected a key pattern in [[pattern]] number 2, got none"),
+        ("samples = 2", "sample = 2", "only known keys in [[pattern]] number 2, got sample"),
+        ('name = "small"', 'nam = "small"', "expected only known keys in the plan, got nam"),
+        ('name = "two"', 'name = "one"', "expected every fabric once, got one 2 times"),
+        ('["good", "bad"]', '["good", "good"]', "every engine of one once, got good 2 times"),
+        (
+            'fabrics = ["one"]',
+            'fabrics = ["six"]',
+            "fabrics of pattern many rounds by name, got six",
+        ),
+        ('engine = "good"', 'engine = "better"', "in [[reference]] number 2, got better"),
+        ('pattern = "bisect"\npercent = 40', 'pattern = "x"\npercent = 40', "got x on one"),
+        ("percent = 40.0", "percent = -1.0", "expected float > 0.0 at percent of [[reference]]"),
+        ("of_mean_congestion", "of_luck", "expected a plan, got Invalid enum value 'of_luck'"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_key(
+    old: str, new: str, complaint: str, plan_file: Path
+) -> None:
+    text = plan_file.read_text()
+    assert old in text
+    plan_file.write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError) as raised:
+        read_plan(plan_file)
+    assert complaint in str(raised.value)
+    assert str(raised.value).startswith(f"{plan_file}: ")
+
+
+def test_broken_toml_names_the_line(plan_file: Path) -> None:
+    plan_file.write_text('name = "x"\nsamples = = 3\n')
+    with pytest.raises(InputError, match=r"small\.toml:2: expected TOML"):
+        read_plan(plan_file)
+    plan_file.write_bytes(b'name = "\xff"')
+    with pytest.raises(InputError, match="UTF-8"):
+        read_plan(plan_file)
+
+
+def test_plans_are_found_by_name_or_path(plan_file: Path) -> None:
+    assert find_plan(str(plan_file)) == plan_file
+    assert find_plan("hoefler2008").name == "hoefler2008.toml"
+    with pytest.raises(UsageError, match="hoefler2008"):
+        find_plan("hoefler2007")
+
+
+@pytest.mark.parametrize("name", shipped_plans())
+def test_plans_that_come_with_contend_are_sound(name: str) -> None:
+    path = find_plan(name)
+    plan = read_plan(path)
+    files = [p.pattern.removeprefix("file:") for p in plan.patterns if "file:" in p.pattern]
+    assert all((path.parent / file).is_file() for file in files)
+
+
+def test_the_papers_numbers_stand_in_the_plan() -> None:
+    plan = read_plan(find_plan("hoefler2008"))
+    paper = {
+        (r.fabric, r.pattern): r.percent
+        for r in plan.references
+        if r.source == "paper" and r.average is None
+    }
+    # Hoefler et al. 2008, sections 3.2.4 and 5.1: Ranger, Atlas, Thunderbird.
+    expected = {
+        "bisect": (57.6, 55.6, 40.6),
+        "dissemination": (41.9, 40.2, 27.4),
+        "tree": (69.9, 71.3, 57.4),
+        "neighbour:6": (62.4, 60.7, 37.4),
+    }
+    for pattern, values in expected.items():
+        machines = ("ranger", "atlas", "thunderbird")
+        assert tuple(paper[machine, pattern] for machine in machines) == values
