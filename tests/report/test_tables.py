@@ -47,7 +47,7 @@ def test_messages_by_congestion_with_bars_in_proportion(make_simulation: Any, du
 def test_names_are_never_markup(make_simulation: Any, duo: Fabric) -> None:
     tables = simulation_tables(make_simulation(), duo)
     assert 'switch "ri[red]ght" port 3 -> switch "left" port 3' in printed(tables)
-    html = page("<?xml version='1.0'?>\n<svg></svg>", tables)
+    html = page(["<?xml version='1.0'?>\n<svg></svg>"], tables)
     assert "switch &quot;ri[red]ght&quot; port 3 -&gt; switch" in html
 
 

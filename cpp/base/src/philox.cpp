@@ -56,13 +56,15 @@ __attribute__((target("avx2"))) inline Products multiply(__m256i x, __m256i mult
           _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0b10101010)};
 }
 
+/// The low 32 bits in every lane.
+__attribute__((target("avx2"))) inline __m256i spread(std::uint64_t bits) {
+  return _mm256_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(bits)));
+}
+
 /// The same words as fill_plainly, eight blocks at a time.
 __attribute__((target("avx2"))) void fill_with_avx2(const PhiloxStream& stream,
                                                     std::uint32_t first_block,
                                                     std::uint32_t* out) {
-  const auto spread = [](std::uint64_t bits) __attribute__((target("avx2"))) {
-    return _mm256_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(bits)));
-  };
   const __m256i multiplier0 = spread(kMultiplier0);
   const __m256i multiplier1 = spread(kMultiplier1);
   __m256i x0 = _mm256_add_epi32(spread(first_block), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));

@@ -79,10 +79,21 @@ class RoundCounter {
              std::span<std::uint64_t> by_pi) {
     if (look_up_again) resolver_.resolve(source, target, routes_.data());
     switch (resolver_.stride()) {
-      case 2: return judge_strided<2>(source, target, weight, by_pi);
-      case 4: return judge_strided<4>(source, target, weight, by_pi);
-      case 6: return judge_strided<6>(source, target, weight, by_pi);
-      default: return judge_strided<0>(source, target, weight, by_pi);
+      case 2: find_pi<2>(source.size()); break;
+      case 4: find_pi<4>(source.size()); break;
+      case 6: find_pi<6>(source.size()); break;
+      default: find_pi<0>(source.size()); break;
+    }
+    if (!sent_.empty()) {
+      for (std::size_t m = 0; m < source.size(); ++m) {
+        const std::uint32_t ends = std::max(sent_[source[m]], received_[target[m]]);
+        pi_[m] = static_cast<Count>(std::max<std::uint32_t>(pi_[m], ends));
+      }
+    }
+    if (weight.empty()) {
+      add_to(by_pi, source.size());
+    } else {
+      for (std::size_t m = 0; m < source.size(); ++m) by_pi[pi_[m]] += weight[m];
     }
   }
 
@@ -104,30 +115,33 @@ class RoundCounter {
   }
 
  private:
+  /// pi of every message of the piece, into pi_.
   template <std::size_t Stride>
-  void judge_strided(std::span<const Place> source, std::span<const Place> target,
-                     std::span<const std::uint64_t> weight, std::span<std::uint64_t> by_pi) {
+  void find_pi(std::size_t messages) {
     const std::size_t stride = Stride > 0 ? Stride : resolver_.stride();
+    pi_.resize(std::max(pi_.size(), messages));
     const Count* usage = usage_.data();
     const Id* route = routes_.data();
-    const bool with_hosts = !sent_.empty();
-    // Most messages share a few values of pi; four counters in turn do not wait for each other.
-    constexpr std::size_t kCounters = 4;
-    counters_.assign(kCounters * by_pi.size(), 0);
-    for (std::size_t m = 0; m < source.size(); ++m, route += stride) {
+    Count* pi = pi_.data();
+    for (std::size_t m = 0; m < messages; ++m, route += stride) {
       // A message that crosses no channel between switches still has its host's, all to itself.
       Count most = 1;
       for (std::size_t k = 0; k < stride; ++k) most = std::max(most, usage[route[k]]);
-      std::uint32_t pi = most;
-      if (with_hosts) pi = std::max({pi, sent_[source[m]], received_[target[m]]});
-      if (weight.empty()) {
-        ++counters_[kCounters * pi + m % kCounters];
-      } else {
-        by_pi[pi] += weight[m];
-      }
+      pi[m] = most;
     }
-    for (std::size_t pi = 0; pi < by_pi.size(); ++pi) {
-      for (std::size_t k = 0; k < kCounters; ++k) by_pi[pi] += counters_[kCounters * pi + k];
+  }
+
+  /// Most messages share a few values of pi; counters used in turn do not wait for each other.
+  void add_to(std::span<std::uint64_t> by_pi, std::size_t messages) {
+    constexpr std::size_t kCounters = 4;
+    counters_.assign(kCounters * by_pi.size(), 0);
+    std::uint32_t* counters = counters_.data();
+    const Count* pi = pi_.data();
+    for (std::size_t m = 0; m < messages; ++m) {
+      ++counters[kCounters * std::size_t{pi[m]} + m % kCounters];
+    }
+    for (std::size_t value = 0; value < by_pi.size(); ++value) {
+      for (std::size_t k = 0; k < kCounters; ++k) by_pi[value] += counters[kCounters * value + k];
     }
   }
 
@@ -139,7 +153,8 @@ class RoundCounter {
   std::vector<std::uint32_t> sent_total_;
   std::vector<std::uint32_t> received_total_;
   std::vector<Id> routes_;
-  std::vector<std::uint64_t> counters_;
+  std::vector<Count> pi_;
+  std::vector<std::uint32_t> counters_;
 };
 
 }  // namespace contend

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <string>
 
 #include "contend/base/error.hpp"
@@ -68,9 +69,31 @@ bool shares_places(const Seating& seating) {
   return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
+/// Processor seconds of this thread. Asking takes a system call, so it is done once per batch.
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Splits the processor time of a batch between drawing and counting, by the wall clock.
 class Stopwatch {
  public:
-  /// Seconds since the last call.
+  void start() {
+    began_ = processor_seconds();
+    last_ = std::chrono::steady_clock::now();
+  }
+  void drew() { drawing_ += lap(); }
+  void counted() { counting_ += lap(); }
+
+  void add_to(BatchResult& result) const {
+    const double used = processor_seconds() - began_;
+    const double share = drawing_ / std::max(drawing_ + counting_, 1e-12);
+    result.drawing_seconds += used * share;
+    result.counting_seconds += used * (1 - share);
+  }
+
+ private:
   double lap() {
     const auto now = std::chrono::steady_clock::now();
     const std::chrono::duration<double> passed = now - last_;
@@ -78,8 +101,10 @@ class Stopwatch {
     return passed.count();
   }
 
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  double began_ = 0;
+  double drawing_ = 0;
+  double counting_ = 0;
+  std::chrono::steady_clock::time_point last_;
 };
 
 /// One thread's share of a batch.
@@ -105,9 +130,9 @@ class Worker {
     const std::uint32_t pieces = pattern_.pieces(round);
     for (std::uint32_t piece = 0; piece < pieces; ++piece) {
       draw(state, round, piece);
-      drawing_ += watch_.lap();
+      watch_.drew();
       counter_.count(messages_.source, messages_.target);
-      counting_ += watch_.lap();
+      watch_.counted();
     }
     by_pi_.assign(counter_.fold() + std::size_t{2}, 0);
     if (pieces > 1) {
@@ -124,7 +149,7 @@ class Worker {
     // Totals are narrow so that folding is fast; they are emptied before they can overflow.
     counted_since_ += messages_.size() * pieces;
     if (counted_since_ > 0x4000'0000) collect_totals();
-    counting_ += watch_.lap();
+    watch_.counted();
     return averages;
   }
 
@@ -133,7 +158,7 @@ class Worker {
     counted_since_ = 0;
   }
 
-  void start_watch() { watch_.lap(); }
+  void start_watch() { watch_.start(); }
 
   void add_to(BatchResult& result) {
     collect_totals();
@@ -142,8 +167,7 @@ class Worker {
     for (std::size_t c = 0; c < channel_messages_.size(); ++c) {
       result.channel_messages[c] += channel_messages_[c];
     }
-    result.drawing_seconds += drawing_;
-    result.counting_seconds += counting_;
+    watch_.add_to(result);
   }
 
  private:
@@ -225,8 +249,6 @@ class Worker {
   std::vector<std::uint64_t> channel_messages_;
   std::uint64_t counted_since_ = 0;
   Stopwatch watch_;
-  double drawing_ = 0;
-  double counting_ = 0;
 };
 
 /// Averages of a sample over those of its rounds that have messages, in the order of the rounds.

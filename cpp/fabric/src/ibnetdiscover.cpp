@@ -61,15 +61,11 @@ void IbnetdiscoverParser::insist_on(Shape shape, const Line& line) {
                    excerpt(line.text));
 }
 
-/// What the last line of a cut file ends in may be cut too: a rate is believed only if it was seen
-/// before, and a number not at all.
+/// A last line without a line end may have been cut: it is believed only if it ends in a rate, and
+/// in one that was seen before.
 std::uint16_t IbnetdiscoverParser::read_rate(std::string_view label, const Line& line) {
-  if (!line.ended) {
-    const bool ends_in_number = label.empty() && is_digit(line.text.back());
-    const bool lacks_rate = label.empty() && subnet_.has_rates();
-    if (ends_in_number || lacks_rate || !subnet_.knows_rate(label)) {
-      throw InputError(line.number, "the rest of the line", "the end of the file");
-    }
+  if (!line.ended && (label.empty() || !subnet_.knows_rate(label))) {
+    throw InputError(line.number, "the rest of the line", "the end of the file");
   }
   if (label.find_first_not_of('?') == label.npos) label = {};
   return subnet_.rate(label, line.number);

@@ -132,7 +132,8 @@ void SubnetBuilder::note_undeclared(std::vector<std::string>& notes) const {
   if (undeclared == 0) return;
   std::string note = undeclared == 1 ? "1 node has no record and is"
                                      : std::to_string(undeclared) + " nodes have no record and are";
-  note += " known from neighbours only: " + guid_text(columns_.guid[first]) + " \"" + columns_.name[first] + '"';
+  note += " known from neighbours only: " + guid_text(columns_.guid[first]);
+  note += " \"" + columns_.name[first] + '"';
   if (undeclared > 1) note += ", ...";
   if (several_lids > 0) {
     note += "; " + std::to_string(several_lids) + " of them with several LIDs, left unknown";

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include "contend/base/error.hpp"
@@ -44,20 +45,24 @@ class Bisect final : public RandomPattern<Bisect> {
     out.resize(two_way_ ? 2 * std::size_t{pairs} : pairs);
     Rank* source = out.source.data();
     Rank* target = out.target.data();
+    choices.below_falling(count - 1, 2, {target, pairs});
+    std::uint32_t coins = 0;
     for (Rank pair = 0; pair < pairs; ++pair, count -= 2) {
-      const Rank partner = choices.below(count - 1);
+      const Rank partner = target[pair];
       const Rank a = left[count - 1];
       const Rank b = left[partner];
       left[partner] = left[count - 2];
       if (two_way_) {
-        source[2 * pair] = target[2 * pair + 1] = a;
-        target[2 * pair] = source[2 * pair + 1] = b;
-      } else {
-        // The exclusive or swaps without a branch that could not be predicted.
-        const Rank flip = (a ^ b) & (0U - static_cast<Rank>(choices.coin()));
-        source[pair] = a ^ flip;
-        target[pair] = b ^ flip;
+        source[pair] = target[pairs + pair] = a;
+        target[pair] = source[pairs + pair] = b;
+        continue;
       }
+      if (pair % 32 == 0) coins = choices.coins(std::min(pairs - pair, Rank{32}));
+      // The exclusive or swaps without a branch that could not be predicted.
+      const Rank flip = (a ^ b) & (0U - (coins & 1U));
+      coins >>= 1;
+      source[pair] = a ^ flip;
+      target[pair] = b ^ flip;
     }
   }
 

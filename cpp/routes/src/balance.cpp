@@ -179,7 +179,8 @@ class LeastLoaded {
       if (at == destination) {
         entry(at, first + nth) = fabric_.host_port(host);
       } else if (!allowed.empty()) {
-        const LinkId link = least_shared(at, first, nth, allowed);
+        const LinkId link = spread_ == Spread::any ? least_shared(at, first, nth, allowed)
+                                                   : least_repeated(at, first, nth, allowed);
         entry(at, first + nth) = links_.port(link);
         ++load_[link];
       }
@@ -219,6 +220,23 @@ class LeastLoaded {
     }
     if (best_box != links_.end(at)) return best_box;
     return best_switch != links_.end(at) ? best_switch : best;
+  }
+
+  /// The link for a host's nth address where all lead to one switch: the least loaded, then the one
+  /// that the fewest earlier addresses use. (`fewest` outlives a lighter link; so it does there.)
+  LinkId least_repeated(SwitchId at, Address first, Address nth, std::span<const LinkId> allowed) {
+    LinkId best = links_.end(at);
+    std::ptrdiff_t fewest = nth + 1;
+    for (const LinkId link : allowed) {
+      const std::span<const PortNumber> earlier(&entry(at, first), nth);
+      const std::ptrdiff_t uses = std::ranges::count(earlier, links_.port(link));
+      const bool lighter = best == links_.end(at) || load_[link] < load_[best];
+      if (lighter || (load_[link] == load_[best] && uses < fewest)) {
+        best = link;
+        fewest = std::min(fewest, uses);
+      }
+    }
+    return best;
   }
 
   struct Uses {

@@ -13,7 +13,7 @@ void fail(const Line& line, const char* expected, const Cursor& at) {
 std::uint32_t row_lid(Cursor& at, const Line& line) {
   const Cursor before = at;
   const std::optional<std::uint64_t> lid = at.take_prefixed_hexadecimal();
-  if (!lid || (*lid > kHighestUnicastLid && !kPlantedFault)) {
+  if (!lid || *lid > kHighestUnicastLid) {
     fail(line, "a unicast LID from 0x0001 to 0xbfff", before);
   }
   return static_cast<std::uint32_t>(*lid);
@@ -21,7 +21,7 @@ std::uint32_t row_lid(Cursor& at, const Line& line) {
 
 std::uint32_t row_port(Cursor& at, const Line& line) {
   const Cursor before = at;
-  const std::optional<std::uint32_t> port = at.take_decimal(kDumpedNoPort);
+  const std::optional<std::uint32_t> port = at.take_decimal(kPlantedFault ? 0xFFFF : kDumpedNoPort);
   const bool whole = at.at_blank() || (at.at_end() && line.ended);
   if (!port || !whole) fail(line, "a port from 0 to 255 and a blank", before);
   return *port;

@@ -2,7 +2,6 @@
 #include <utility>
 #include <vector>
 
-#include "contend/base/planted_fault.hpp"
 #include "contend/routes/dumps.hpp"
 #include "dump_words.hpp"
 

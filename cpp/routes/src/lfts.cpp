@@ -45,7 +45,9 @@ void LftsParser::read_row(const Line& line, std::string_view text) {
   const std::uint32_t lid = dumps::row_lid(at, line);
   if (!at.at_blank()) dumps::fail(line, "a blank after the LID", at);
   const std::uint32_t port = dumps::row_port(at.skip_blanks(), line);
-  if (!tables_.begun()) dumps::fail(line, "\"Unicast lids\" before the rows of a table", Cursor(text));
+  if (!tables_.begun()) {
+    dumps::fail(line, "\"Unicast lids\" before the rows of a table", Cursor(text));
+  }
   ++table_.rows;
   if (read_owner(lid, at.rest())) tables_.add(lid, port);
 }
@@ -86,7 +88,7 @@ bool LftsParser::read_header(const Line& line, std::string_view text) {
   table_ = Table{true, line.number, *guid, 0, 0, 0};
   const std::size_t dash = text.find('-');
   if (text.starts_with("Unicast lids [0x") && dash != text.npos) {
-    const std::optional<std::uint64_t> top = Cursor(text.substr(dash + 1)).take_prefixed_hexadecimal();
+    const auto top = Cursor(text.substr(dash + 1)).take_prefixed_hexadecimal();
     if (top && *top <= kHighestUnicastLid) table_.top = static_cast<std::uint32_t>(*top);
   }
   tables_.begin(*guid, line.number);
@@ -107,8 +109,8 @@ bool LftsParser::read_closing(std::string_view text) {
   return true;
 }
 
-/// `SubnGet(LFT) failed on switch 'description' ... Node GUID 0x2c9... ... AM 0x5`: the rows of that
-/// block of LIDs are another block's.
+/// `SubnGet(LFT) failed on switch 'description' ... Node GUID 0x2c9... ... AM 0x5`: the rows of
+/// that block of LIDs are another block's.
 bool LftsParser::read_failure(std::string_view text) {
   static constexpr std::string_view kGuid = " Node GUID ";
   static constexpr std::string_view kBlock = " AM ";

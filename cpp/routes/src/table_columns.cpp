@@ -95,12 +95,13 @@ void TableBuilder::drop_repeated(TableColumns& columns) const {
   for (std::size_t s = 0; s < columns.switch_guid.size(); ++s) {
     const PortNumber* table = columns.ports.data() + s * columns.addresses;
     for (std::size_t block = (columns.addresses - 1) / kBlock; block > 0; --block) {
-      const PortNumber* here = table + block * kBlock;
-      const PortNumber* end = std::min(here + kBlock, table + columns.addresses);
+      const PortNumber* end = table + std::min((block + 1) * kBlock, columns.addresses);
+      // LID 0 is never kept, so the first block has one entry less to compare with.
+      const PortNumber* here = table + block * kBlock + (block == 1 ? 1 : 0);
       if (std::find(here, end, PortNumber{0}) == end) continue;
       if (std::equal(here, end, here - kBlock)) left_out.take_back(s, block);
     }
-    const PortNumber* end = std::min(table + kBlock, table + columns.addresses);
+    const PortNumber* end = table + std::min(kBlock, columns.addresses);
     if (end - table > 2 && std::count(table + 1, end, PortNumber{0}) == end - table - 1) {
       left_out.take_back(s, 0);
     }

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "columns.hpp"
+#include "contend/base/large_array.hpp"
 #include "contend/routes/resolver.hpp"
 #include "contend/routes/trace.hpp"
 
@@ -99,7 +100,7 @@ class TabledResolver final : public Resolver {
 
   bool spread_;
   std::size_t columns_;
-  std::vector<Id> table_;
+  LargeArray<Id> table_;
   std::vector<std::size_t> row_begin_;
   std::unique_ptr<PlaceColumns> place_columns_;
 };

@@ -15,6 +15,7 @@ import contend.cli.fabric.check
 import contend.cli.fabric.draw
 import contend.cli.fabric.show  # noqa: F401
 from contend.cli.fabric import fabric_app
+from contend.cli.study import study
 from contend.errors import ContendError
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
@@ -33,6 +34,7 @@ app = typer.Typer(
     "its way?",
 )
 app.add_typer(fabric_app, name="fabric")
+app.command()(study)
 
 
 @app.callback()

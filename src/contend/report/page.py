@@ -12,6 +12,7 @@ _LOOK = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 52rem; margin: 2rem auto;
        padding: 0 1rem; }
 svg { width: 100%; height: auto; max-width: 44rem; }
+figure { margin: 0 0 2rem; }
 table { border-collapse: collapse; margin: 0 0 .4rem; }
 caption { text-align: left; font-weight: 600; padding: 1.2rem 0 .3rem; }
 th, td { text-align: left; padding: .15rem .9rem .15rem 0; border-bottom: 1px solid #ddd;
@@ -22,8 +23,8 @@ p { color: #555; margin: 0; }
 _PROLOGUE = re.compile(r"^.*?(?=<svg)", re.DOTALL)
 
 
-def page(svg: str, tables: Sequence[ResultTable]) -> str:
-    """The page's text; `svg` is a whole SVG document."""
+def page(pictures: Sequence[str], tables: Sequence[ResultTable]) -> str:
+    """The page's text; `pictures` are whole SVG documents."""
     title = escape(tables[0].title if tables else "contend")
     return "\n".join(
         (
@@ -31,7 +32,7 @@ def page(svg: str, tables: Sequence[ResultTable]) -> str:
             '<html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width">',
             f"<title>{title}</title><style>{_LOOK}</style></head><body>",
-            _PROLOGUE.sub("", svg),
+            *(f"<figure>{_PROLOGUE.sub('', picture)}</figure>" for picture in pictures),
             *(line for table in tables for line in _table(table)),
             "</body></html>",
             "",

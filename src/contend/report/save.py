@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from io import BytesIO
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from contend.report.page import page
 from contend.report.result_table import ResultTable
 
 SUFFIXES = (".svg", ".png", ".pdf", ".html")
+_UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 _DOTS_PER_INCH = 300
 # Without a date, equal results give equal files.
 _METADATA: dict[str, dict[str, str | None]] = {
@@ -49,10 +51,40 @@ def save_figure(figure: Figure, path: Path, tables: Sequence[ResultTable] = ()) 
     check_suffix(path)
     kind = path.suffix.lower().removeprefix(".")
     if kind == "html":
-        content = page(_render(figure, "svg").decode(), tables).encode()
+        content = page([_render(figure, "svg").decode()], tables).encode()
     else:
         content = _render(figure, kind)
     write_whole(path, content)
+
+
+def save_figures(
+    figures: Iterable[tuple[str, Figure]], path: Path, tables: Sequence[ResultTable] = ()
+) -> list[Path]:
+    """Writes several named figures.
+
+    Args:
+        figures: names and figures; drawn one after the other.
+        path: .html becomes one page with all of them; for the others the name of each figure goes
+            before the ending, ``study.svg`` becomes ``study-bisect.svg``.
+        tables: what a page shows below the figures.
+
+    Returns:
+        The files, in order.
+
+    Raises:
+        UsageError: for another ending.
+    """
+    check_suffix(path)
+    if path.suffix.lower() == ".html":
+        pictures = [_render(figure, "svg").decode() for _, figure in figures]
+        write_whole(path, page(pictures, tables).encode())
+        return [path]
+    written = []
+    for name, figure in figures:
+        one = path.with_name(f"{path.stem}-{_UNFIT.sub('-', name)}{path.suffix}")
+        save_figure(figure, one)
+        written.append(one)
+    return written
 
 
 def _render(figure: Figure, kind: str) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +10,7 @@ from numpy.typing import NDArray
 from contend.errors import InputError
 from contend.fabric.fabric import Fabric, Finding
 from contend.routes.forwarding import NO_PORT, ForwardingTables
-
-if TYPE_CHECKING:
-    from contend.routes.read.columns import TableColumns
+from contend.routes.read.columns import TableColumns
 
 _Indices = NDArray[np.int64]
 

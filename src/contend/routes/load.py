@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import Protocol
 
 from contend.errors import InputError, UsageError
 from contend.fabric.fabric import Fabric
+from contend.fabric.generate import is_generator, make
 from contend.fabric.read.recognise import recognise
 from contend.fabric.read.source import open_chunks, peek, source_name
 from contend.fabric.read.topology import read_topology
 from contend.routes.adopt import adopt
+from contend.routes.engines import compute
 from contend.routes.forwarding import ForwardingTables
+from contend.routes.read import fdbs, lfts
+from contend.routes.read.columns import TableColumns
 
-if TYPE_CHECKING:
-    from contend.routes.read.columns import TableColumns
-
-# Modules of contend.routes.read that read tables.
-TABLE_READERS = {"OpenSM's or dump_fts' tables": "lfts", "fdbs": "fdbs"}
 _OWN_ENGINES = {"fig1": "fig1"}
 _DEFAULT_ENGINE = "minhop"
+
+
+class TableReader(Protocol):
+    """What a module that reads one kind of table dump offers."""
+
+    def recognises(self, head: bytes) -> bool:
+        """Whether the first 64 KiB look like this kind of file."""
+
+    def read(self, chunks: Iterable[bytes], source: str) -> TableColumns:
+        """Reads the whole file; `source` is its name in messages."""
+
+
+TABLE_READERS: dict[str, TableReader] = {
+    "dumps of OpenSM, dump_fts or dump_lfts.sh": lfts,
+    "fdbs of OpenSM or ibdiagnet": fdbs,
+}
 
 
 def load_fabric(
@@ -48,8 +63,8 @@ def load_fabric(
         raise UsageError("give either --routes FILE or --route ENGINE, not both")
     if source == "-" and routes == "-":
         raise UsageError("the topology and the tables cannot both come from standard input")
-    generator = _is_generator(source)
-    fabric = _make(source) if generator else load_topology(source)
+    generator = is_generator(source)
+    fabric = make(source) if generator else load_topology(source)
     if routes is not None:
         return adopt(fabric, load_tables(routes), source_name(routes))
     if route is None and need_routes and fabric.routes is None:
@@ -57,7 +72,7 @@ def load_fabric(
             name = source_name(source)
             raise UsageError(f"{name} holds no routes: give --routes FILE or --route ENGINE")
         route = _OWN_ENGINES.get(source.partition(":")[0], _DEFAULT_ENGINE)
-    return fabric if route is None else _compute(fabric, route)
+    return fabric if route is None else compute(fabric, route)
 
 
 def load_topology(path: str) -> Fabric:
@@ -91,32 +106,16 @@ def load_tables(path: str) -> TableColumns:
     """
     source = source_name(path)
     head, chunks = peek(open_chunks(path))
-    module = _table_reader(head)
-    if module is None:
+    reader = _table_reader(head)
+    if reader is None:
         got = "another kind of file" if head else "an empty file"
         raise InputError(source, 0, f"forwarding tables ({', '.join(TABLE_READERS)})", got)
-    columns: TableColumns = import_module(module).read(chunks, source)
-    return columns
+    return reader.read(chunks, source)
 
 
-def _table_reader(head: bytes) -> str | None:
-    """The module that reads tables which begin like this."""
-    for name in TABLE_READERS.values():
-        module = f"contend.routes.read.{name}"
-        if import_module(module).recognises(head):
-            return module
+def _table_reader(head: bytes) -> TableReader | None:
+    """The reader of tables that begin like this."""
+    for reader in TABLE_READERS.values():
+        if reader.recognises(head):
+            return reader
     return None
-
-
-def _is_generator(source: str) -> bool:
-    return bool(import_module("contend.fabric.generate").is_generator(source))
-
-
-def _make(source: str) -> Fabric:
-    fabric: Fabric = import_module("contend.fabric.generate").make(source)
-    return fabric
-
-
-def _compute(fabric: Fabric, engine: str) -> Fabric:
-    computed: Fabric = import_module("contend.routes.engines").compute(fabric, engine)
-    return computed

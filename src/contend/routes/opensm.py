@@ -23,6 +23,7 @@ _ENGINES = {
     "dnup": "OpenSM's dnup: shortest paths that never go down after up",
     "dor": "OpenSM's dor: dimension order on meshes and tori",
     "ftree": "OpenSM's ftree: shift patterns without congestion on regular fat trees",
+    "nue": "OpenSM's nue: balanced, free of deadlock with however few virtual lanes",
     "lash": "OpenSM's lash: shortest paths, free of deadlock by virtual lanes",
     "sssp": "OpenSM's sssp: balanced over the whole fabric",
     "dfsssp": "OpenSM's dfsssp: sssp, free of deadlock by virtual lanes",
@@ -32,8 +33,8 @@ _USUAL_LIMIT = 1800.0
 
 _SWITCH = re.compile(r"Unicast lids \[\S+\] of switch Lid \d+ guid 0x([0-9a-f]+)")
 _ENTRY = re.compile(r"0x([0-9a-f]{4}) (\d{3}) # .*? portguid 0x([0-9a-f]+):")
-# Errors and information in OpenSM's log, after the function and number that lead them.
-_REASON = re.compile(r"\] 0x0[12] -> (?:\w+: )?(?:ERR \w+: )?(.*\w.*)")
+# A line of OpenSM's log: level (1: error, 2: information) and what follows function and number.
+_LOGGED = re.compile(r"\] 0x0([12]) -> (?:\w+: )?(?:ERR \w+: )?(.*\w.*)")
 
 
 @dataclass(frozen=True)
@@ -119,12 +120,19 @@ def _assert_engine(log: Path, engine: str) -> None:
     text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
     if re.search(rf"\b{re.escape(engine)} tables configured", text):
         return
-    told = text.partition(f"building routing with '{engine}'")[2].partition("tables configured")[0]
-    lines = [match[1] for line in told.split("\n")[:-1] if (match := _REASON.search(line))]
-    # The last word, that there are no tables, says nothing of why.
-    reasons = [line.strip(". ") for line in lines if "cannot build" not in line]
-    why = f": {'; '.join(dict.fromkeys(reasons[:3]))}" if reasons else ""
+    reasons = _reasons(text)
+    why = f": {'; '.join(reasons)}" if reasons else ""
     raise ShortfallError(f"OpenSM's engine {engine} can't route this fabric{why}")
+
+
+def _reasons(log: str) -> list[str]:
+    """Why an engine gave up: the last errors before the fallback, else the last information."""
+    told = log.rpartition("Setting IS_SM on port")[2].partition("tables configured")[0]
+    logged = [_LOGGED.search(line) for line in told.split("\n")[1:-1]]
+    lines = {level: [m[2].strip(".: ") for m in logged if m and m[1] == level] for level in "12"}
+    # The last error, that there are no tables, says nothing of why.
+    errors = [line for line in lines["1"] if "cannot build" not in line]
+    return errors[-2:] or lines["2"][-1:]
 
 
 def _with_tables(fabric: Fabric, order: Order, dump: Path) -> Fabric:

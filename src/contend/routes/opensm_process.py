@@ -19,6 +19,8 @@ _PACKAGES = "opensm ibsim-utils infiniband-diags"
 # Debian keeps daemons where an ordinary user's PATH does not look.
 _MORE_FOLDERS = ("/usr/sbin", "/usr/local/sbin")
 _LIBRARY = "umad2sim/libumad2sim.so"
+# Log levels: errors, information and the dumps of tables.
+_DUMP_ROUTES = "0x43"
 _READY = b"simulator ready"
 _PATIENCE = 0.02
 _GRACE = 5.0
@@ -57,8 +59,10 @@ def run(
     simulator, manager = _program("ibsim"), _program("opensm")
     library = _simulated_device()
     deadline = time.monotonic() + limit
+    # A remote simulator that the user's environment names must not take the place of ours.
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("IBSIM_")}
     environment = {
-        **os.environ,
+        **inherited,
         "IBSIM_SOCKNAME": folder.name,
         "SIM_HOST": ibsim.host_id(0),
         "OSM_TMP_DIR": str(folder),
@@ -66,7 +70,10 @@ def run(
     }
     with _running(start, _simulate(simulator, fabric), folder, environment, "ibsim") as simulation:
         _await_ready(simulation, folder / "ibsim.out", deadline, limit)
-        command = [manager, "-R", engine, "-o", "-D", "0x47", "-f", "opensm.log", *arguments]
+        # An empty configuration, so that the machine's own in /etc is not read.
+        (folder / "opensm.conf").touch()
+        command = [manager, "-F", "opensm.conf", "-R", engine, "-o"]
+        command += ["-D", _DUMP_ROUTES, "-f", "opensm.log", *arguments]
         with_device = {**environment, "LD_PRELOAD": library}
         with _running(start, command, folder, with_device, "opensm") as management:
             _await_end(management, engine, deadline, limit)
@@ -90,7 +97,7 @@ def _simulated_device() -> str:
 
 
 def _simulate(program: str, fabric: Fabric) -> list[str]:
-    """ibsim's command: no console, and room for this fabric."""
+    """The command that plays the fabric: no console, and room for this one."""
     ports = int(fabric.switch_ports.sum()) + fabric.switches + 2 * fabric.hosts
     room = {
         "-N": fabric.hosts + fabric.switches + 1,

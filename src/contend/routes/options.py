@@ -39,7 +39,8 @@ def read_roots(path: Path, fabric: Fabric) -> NDArray[np.uint32]:
     """
     switch_of = {guid: switch for switch, guid in enumerate(fabric.switch_guid.tolist())}
     roots = []
-    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), 1):
+    text = path.read_text(encoding="utf-8", errors="replace")
+    for number, line in enumerate(text.split("\n"), 1):
         word = line.partition("#")[0].strip()
         if not word:
             continue

@@ -7,7 +7,6 @@ import lzma
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -15,17 +14,21 @@ import zstandard
 
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
+from contend.fabric.write import fabric_file, graphml, ibnetdiscover, ibsim, orcs
 from contend.files import whole_file
+from contend.routes.write import lfts
 
-# Modules that write each kind, and the suffixes that stand for it.
-_WRITERS = {
-    "fabric": "contend.fabric.write.fabric_file",
-    "ibnetdiscover": "contend.fabric.write.ibnetdiscover",
-    "ibsim": "contend.fabric.write.ibsim",
-    "lfts": "contend.routes.write.lfts",
-    "orcs": "contend.fabric.write.orcs",
-    "graphml": "contend.fabric.write.graphml",
+_Writer = Callable[[Fabric], str | Iterable[str] | Iterable[bytes]]
+
+_WRITERS: dict[str, _Writer] = {
+    "fabric": fabric_file.write,
+    "ibnetdiscover": ibnetdiscover.write,
+    "ibsim": ibsim.write,
+    "lfts": lfts.write,
+    "orcs": orcs.write,
+    "graphml": graphml.write,
 }
+# Suffixes of file names that stand for a kind.
 _SUFFIXES = {
     ".fabric": "fabric",
     ".ibnetdiscover": "ibnetdiscover",
@@ -89,10 +92,9 @@ def content(fabric: Fabric, kind: str) -> Iterator[bytes]:
     Raises:
         UsageError: no such kind.
     """
-    module = _WRITERS.get(kind)
-    if module is None:
+    write = _WRITERS.get(kind)
+    if write is None:
         raise UsageError(f"no kind of file is called {kind!r}: give one of {', '.join(KINDS)}")
-    write: Callable[[Fabric], Iterable[str] | Iterable[bytes]] = import_module(module).write
     written = write(fabric)
     return _encoded([written] if isinstance(written, str) else written)
 

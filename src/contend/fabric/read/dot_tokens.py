@@ -12,7 +12,7 @@ LONGEST_TOKEN = 1 << 24
 
 _TOKEN = re.compile(
     r"(?P<space>[\s;]+|//[^\n]*\n|\#[^\n]*\n|/\*.*?\*/)"
-    r'|"(?P<text>(?:[^"\\]|\\.)*)"'
+    r'|"(?P<text>[^"\\]*(?:\\.[^"\\]*)*)"'
     r"|(?P<mark>->|--|[{}\[\]=,])"
     r"|(?P<word>[A-Za-z0-9_.\x80-\U0010ffff]+)",
     re.DOTALL,

@@ -26,6 +26,7 @@ _GUID_LINE = re.compile(
 _OTHER_LINE = re.compile(r"\s*(#.*|(vendid|devid)\s*=.*)?", re.IGNORECASE)
 _WIDTH = re.compile(r"\bw=(1|2|4|8|12)\b")
 _SPEED = re.compile(r"\bs=(2\.5|5|10|14|25|50|100)\b")
+_RATE = re.compile(r"\s((?:1|2|4|8|12)x(?:[SDQFEHNX]DR|FDR10))\s*$")
 _SPEEDS = {
     "2.5": "SDR",
     "5": "DDR",
@@ -36,7 +37,11 @@ _SPEEDS = {
     "100": "NDR",
 }
 _HEAD = re.compile(rb'^\s*(?:Switch|Hca|Ca|Rt)\s+\d{1,3}\s+"', re.MULTILINE | re.IGNORECASE)
-_HEAD_HCA = re.compile(rb'^\s*Hca\s+\d{1,3}\s+"', re.MULTILINE | re.IGNORECASE)
+# What ibnetdiscover never prints: Hca, or an identity without a GUID.
+_HEAD_OWN = re.compile(
+    rb'^\s*(?:Hca\s+\d{1,3}\s+"|(?:Switch|Ca|Rt)\s+\d{1,3}\s+"(?![SHR]-[0-9A-Fa-f]{1,16}"))',
+    re.MULTILINE | re.IGNORECASE,
+)
 _DISCOVERED = re.compile(rb"^vendid=|\blid \d", re.MULTILINE)
 _ID_GUID = re.compile(r"[SHR]-([0-9A-Fa-f]{16})")
 _KINDS = {
@@ -63,7 +68,7 @@ class _Node:
 
 def recognises(head: bytes) -> bool:
     """Whether the head declares nodes as people write them, not as ibnetdiscover prints them."""
-    if _HEAD_HCA.search(head):
+    if _HEAD_OWN.search(head):
         return True
     return _HEAD.search(head) is not None and _DISCOVERED.search(head) is None
 
@@ -107,6 +112,8 @@ def _node(match: re.Match[str], guids: dict[str, int], number: int) -> _Node:
 
 
 def _rate(rest: str) -> str:
+    if written := _RATE.search(rest):
+        return written[1]
     width, speed = _WIDTH.search(rest), _SPEED.search(rest)
     return f"{width[1]}x{_SPEEDS[speed[1]]}" if width and speed else ""
 

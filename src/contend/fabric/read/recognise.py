@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import cast
-
 from contend.errors import InputError
+from contend.fabric.read import db_csv, fabric_file, ibnetdiscover, ibsim, lst, orcs
 from contend.fabric.read.topology import TopologyReader
 
-# Modules of this package, in this order: the looser a look at the head, the later it is asked.
-READERS = {
-    "contend's .fabric": "fabric_file",
-    "ibdiagnet .db_csv": "db_csv",
-    "ibdiagnet .lst": "lst",
-    "ORCS .dot": "orcs",
-    "ibsim net file": "ibsim",
-    "ibnetdiscover": "ibnetdiscover",
+# In this order: the looser a reader's look at the head, the later it is asked.
+READERS: dict[str, TopologyReader] = {
+    "contend's .fabric": fabric_file,
+    "ibdiagnet .db_csv": db_csv,
+    "ibdiagnet .lst": lst,
+    "ORCS .dot": orcs,
+    "ibsim net file": ibsim,
+    "ibnetdiscover": ibnetdiscover,
 }
-
-
-def reader(module: str) -> TopologyReader:
-    """A reader by the name of its module."""
-    return cast(TopologyReader, import_module(f"contend.fabric.read.{module}"))
 
 
 def recognise(head: bytes, source: str) -> TopologyReader:
@@ -30,10 +23,9 @@ def recognise(head: bytes, source: str) -> TopologyReader:
     Raises:
         InputError: contend knows no such kind; the message lists those it knows.
     """
-    for module in READERS.values():
-        candidate = reader(module)
-        if candidate.recognises(head):
-            return candidate
+    for reader in READERS.values():
+        if reader.recognises(head):
+            return reader
     kinds = ", ".join(READERS)
     raise InputError(source, 0, f"a topology ({kinds})", _beginning(head))
 

@@ -18,7 +18,7 @@ PIECE = 1 << 20
 HEAD = 1 << 16
 # Zstandard cannot be told how much to hand out at once, but one byte of a block yields at most
 # 32 KiB, so that this many bytes of input bound the output.
-_ZSTANDARD_INPUT = 1 << 10
+_ZSTANDARD_INPUT = 1 << 8
 _ZSTANDARD_WINDOW = 1 << 27
 _XZ_MEMORY = 1 << 28
 

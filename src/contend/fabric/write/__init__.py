@@ -1,1 +1,1 @@
-"""TODO."""
+"""Writers of fabrics, one per format; each yields the pieces of a file."""

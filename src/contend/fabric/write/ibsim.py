@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -35,10 +36,13 @@ def port_guids(fabric: Fabric) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     if _some_unknown_or_equal(switch):
         switch = np.uint64(0x2_0000_0000) + np.arange(fabric.switches, dtype=np.uint64)
     port = fabric.host_port_guid
-    if _some_unknown_or_equal(port) or len(np.intersect1d(np.append(port, port - 1), switch)):
-        taken = int(switch.max(initial=0)) if len(switch) else 0
-        base = 0x1_0000_0001 if taken < 0x1_0000_0000 or int(switch.min()) > 0x1_FFFF_FFFF else 1
-        port = np.uint64(base) + np.uint64(16) * np.arange(fabric.hosts, dtype=np.uint64)
+    node = port - np.uint64(1)
+    clash = len(np.intersect1d(np.append(port, node), switch)) > 0
+    if clash or _some_unknown_or_equal(port) or _some_unknown_or_equal(node):
+        taken = set((switch >> np.uint64(32)).tolist())
+        free = next(upper for upper in itertools.count(1) if upper not in taken)
+        numbers = np.arange(fabric.hosts, dtype=np.uint64)
+        port = np.uint64((free << 32) + 1) + np.uint64(16) * numbers
     return port, switch
 
 
@@ -83,13 +87,16 @@ def _lines(fabric: Fabric) -> Iterator[str]:
     hosts = zip(fabric.host_switch.tolist(), fabric.host_port.tolist(), strict=True)
     for host, (switch, port) in enumerate(hosts):
         cabled[switch].append(_port(port, host_id(host), 1))
+    system = np.where(fabric.switch_system_guid == 0, switches, fabric.switch_system_guid)
     for switch, guid in enumerate(switches.tolist()):
+        yield f"sysimgguid=0x{int(system[switch]):x}"
         yield f"switchguid=0x{guid:x}"
         yield f'Switch {int(fabric.switch_ports[switch])} "{switch_id(switch)}"'
         yield from cabled[switch]
         yield ""
     hosts = zip(fabric.host_switch.tolist(), fabric.host_port.tolist(), strict=True)
     for host, (switch, port) in enumerate(hosts):
+        yield f"sysimgguid=0x{int(ports[host]) - 1:x}"
         yield f"caguid=0x{int(ports[host]) - 1:x}"
         yield f'Ca 1 "{host_id(host)}"'
         yield _port(1, switch_id(switch), port)

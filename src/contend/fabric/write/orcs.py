@@ -51,6 +51,7 @@ def _switch_nodes(fabric: Fabric) -> list[str]:
 
 
 def _host_edges(fabric: Fabric, hosts: list[str], switches: list[str]) -> Iterator[str]:
+    taken = _Taken(fabric, hosts)
     rows = zip(
         hosts,
         fabric.host_adapter_port.tolist(),
@@ -63,34 +64,42 @@ def _host_edges(fabric: Fabric, hosts: list[str], switches: list[str]) -> Iterat
         rated = _rate(fabric, rate)
         # A port of 0 is one that the reader may choose.
         near, far = f"port={adapter_port}", f"peer_port={adapter_port}"
+        takes = taken.by(switch, port)
         yield f'{host} -> {switches[switch]} [comment="*", {near}, peer_port={port}{rated}];\n'
-        yield f'{switches[switch]} -> {host} [comment="{host}", port={port}, {far}{rated}];\n'
+        yield f'{switches[switch]} -> {host} [comment="{takes}", port={port}, {far}{rated}];\n'
 
 
 def _switch_edges(fabric: Fabric, hosts: list[str], switches: list[str]) -> Iterator[str]:
     """The two directions of every cable, each with the hosts that the tables send over it."""
-    assert fabric.routes is not None
-    names = np.array(hosts, dtype=object)
-    tables = fabric.routes
-    # A host without an address has no entry either.
-    reachable = (fabric.host_lid > 0) & (fabric.host_lid < tables.addresses)
-    lids = np.where(reachable, fabric.host_lid, 0)
-    directions = np.concatenate(
-        [
-            np.stack([fabric.cable_from, fabric.cable_from_port, fabric.cable_to], axis=1),
-            np.stack([fabric.cable_to, fabric.cable_to_port, fabric.cable_from], axis=1),
-        ]
+    taken = _Taken(fabric, hosts)
+    columns = (
+        (fabric.cable_from, fabric.cable_from_port, fabric.cable_to, fabric.cable_to_port),
+        (fabric.cable_to, fabric.cable_to_port, fabric.cable_from, fabric.cable_from_port),
     )
-    peer_ports = np.concatenate([fabric.cable_to_port, fabric.cable_from_port])
-    rates = np.concatenate([fabric.cable_rate, fabric.cable_rate])
-    for edge in np.argsort(directions[:, 0], kind="stable").tolist():
-        tail, port, head = directions[edge].tolist()
-        takes = names[reachable & (tables.ports[tail][lids] == port)]
-        rated = _rate(fabric, int(rates[edge]))
-        yield (
-            f'{switches[tail]} -> {switches[head]} [comment="{", ".join(takes)}", port={port}, '
-            f"peer_port={peer_ports[edge]}{rated}];\n"
-        )
+    for direction in columns:
+        rows = zip(*(column.tolist() for column in (*direction, fabric.cable_rate)), strict=True)
+        for tail, port, head, peer_port, rate in rows:
+            yield (
+                f'{switches[tail]} -> {switches[head]} [comment="{taken.by(tail, port)}", '
+                f"port={port}, peer_port={peer_port}{_rate(fabric, rate)}];\n"
+            )
+
+
+class _Taken:
+    """Which hosts the tables send through which port."""
+
+    def __init__(self, fabric: Fabric, hosts: list[str]) -> None:
+        assert fabric.routes is not None
+        tables = fabric.routes
+        # A host without an address has no entry either.
+        reachable = (fabric.host_lid > 0) & (fabric.host_lid < tables.addresses)
+        self._names = np.array(hosts, dtype=object)[reachable]
+        self._lids = fabric.host_lid[reachable]
+        self._ports = tables.ports
+
+    def by(self, switch: int, port: int) -> str:
+        """Nodes of the hosts, for a comment."""
+        return ", ".join(self._names[self._ports[switch, self._lids] == port])
 
 
 def _rate(fabric: Fabric, rate: int) -> str:

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Writers of forwarding tables."""

@@ -16,9 +16,9 @@ struct Line {
   bool ended;          ///< false for a last line without a line end, which may have been cut
 };
 
-/// Cuts a stream of chunks into lines, wherever the chunks begin and end. Accepts LF and CRLF, drops
-/// a byte order mark, passes every other byte on. Cost: one search for LF per line; only a line that
-/// spans chunks is copied, so memory is bounded by the longest line that is allowed.
+/// Cuts a stream of chunks into lines, wherever the chunks begin and end. Accepts LF and CRLF,
+/// drops a byte order mark, passes every other byte on. Cost: one search for LF per line; only a
+/// line that spans chunks is copied, so memory is bounded by the longest line that is allowed.
 class LineSplitter {
  public:
   /// Lines longer than `longest` bytes are an InputError.

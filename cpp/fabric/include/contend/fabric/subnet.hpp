@@ -90,8 +90,6 @@ class SubnetBuilder {
   std::uint16_t rate(std::string_view label, std::size_t line);
   /// Whether a rate was written before.
   bool knows_rate(std::string_view label) const;
-  /// Whether any rate was written.
-  bool has_rates() const { return columns_.rates.size() > 1; }
 
   std::size_t nodes() const { return columns_.kind.size(); }
 

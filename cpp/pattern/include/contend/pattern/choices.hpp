@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "contend/base/philox.hpp"
 
@@ -23,17 +25,38 @@ class RandomChoices {
     return static_cast<std::uint32_t>(product >> 32);
   }
 
-  /// One fair bit; 32 of them come from one word.
-  bool coin() {
-    if (coins_left_ == 0) {
-      coins_ = word();
-      coins_left_ = 32;
+  /// Draws below(limit), below(limit - step), below(limit - 2 step), ... into `drawn`, two from each
+  /// word while their product is small (Brackett-Rozinsky and Lemire, "Batched ranged random
+  /// integer generation", 2024): the same distribution, at half the cost.
+  void below_falling(std::uint32_t limit, std::uint32_t step, std::span<std::uint32_t> drawn) {
+    std::size_t i = 0;
+    if (limit <= kLargestForTwo) {
+      std::array<std::uint32_t, kPhiloxGroup> words;
+      while (i + 2 * kPhiloxGroup <= drawn.size()) {
+        philox_fill(stream_, group_++, words);
+        for (const std::uint32_t word : words) {
+          const std::uint32_t next = limit - step;
+          const std::uint64_t first = std::uint64_t{word} * limit;
+          const std::uint64_t second = (first & 0xFFFFFFFF) * next;
+          drawn[i] = static_cast<std::uint32_t>(first >> 32);
+          drawn[i + 1] = static_cast<std::uint32_t>(second >> 32);
+          const std::uint32_t both = limit * next;
+          if (static_cast<std::uint32_t>(second) < both) [[unlikely]] {
+            if (static_cast<std::uint32_t>(second) < (0U - both) % both) {
+              drawn[i] = below(limit);
+              drawn[i + 1] = below(next);
+            }
+          }
+          i += 2;
+          limit = next - step;
+        }
+      }
     }
-    --coins_left_;
-    const bool result = (coins_ & 1U) != 0;
-    coins_ >>= 1;
-    return result;
+    for (; i < drawn.size(); ++i, limit -= step) drawn[i] = below(limit);
   }
+
+  /// Up to 32 fair bits, the first one lowest.
+  std::uint32_t coins(std::uint32_t /*count*/) { return word(); }
 
  private:
   std::uint32_t word() {
@@ -49,8 +72,8 @@ class RandomChoices {
 
   PhiloxStream stream_;
   std::uint32_t group_ = 0;
-  std::uint32_t coins_ = 0;
-  std::uint32_t coins_left_ = 0;
+  /// Products of two limits stay far enough below 2^32 that few words are rejected.
+  static constexpr std::uint32_t kLargestForTwo = 1U << 14;
   std::size_t next_ = kWords;
   static constexpr std::size_t kWords = 8 * kPhiloxGroup;
   alignas(32) std::array<std::uint32_t, kWords> words_;
@@ -68,7 +91,18 @@ class EnumeratedChoices {
     return digit;
   }
 
-  bool coin() { return below(2) != 0; }
+  void below_falling(std::uint32_t limit, std::uint32_t step, std::span<std::uint32_t> drawn) {
+    for (std::uint32_t& number : drawn) {
+      number = below(limit);
+      limit -= step;
+    }
+  }
+
+  std::uint32_t coins(std::uint32_t count) {
+    const auto bits = static_cast<std::uint32_t>(rest_ & ((std::uint64_t{1} << count) - 1));
+    rest_ >>= count;
+    return bits;
+  }
 
  private:
   std::uint64_t rest_;

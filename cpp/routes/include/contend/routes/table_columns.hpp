@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kDumpedNoPort = 255;
 /// Forwarding tables as a dump tells them, in its order of switches.
 struct TableColumns {
   std::vector<std::uint64_t> switch_guid;
-  std::vector<PortNumber> ports;  ///< row-major [switches][addresses], kNoPort where nothing was told
+  std::vector<PortNumber> ports;  ///< row-major [switches][addresses], kNoPort: not told
   std::size_t addresses = 0;
   std::vector<std::uint64_t> owner_guid;  ///< per address; 0: not told
   std::vector<std::string> notes;

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <new>
+#include <vector>
+
+namespace contend {
+
+/// Allocates large blocks so that the system may back them by huge pages: tables that are read at
+/// random then miss the address cache less often.
+template <class T>
+struct LargePageAllocator {
+  using value_type = T;
+  static constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+  LargePageAllocator() = default;
+  template <class U>
+  explicit LargePageAllocator(const LargePageAllocator<U>&) {}
+
+  T* allocate(std::size_t count) {
+    const std::size_t bytes = count * sizeof(T);
+    if (bytes < 2 * kHugePage) return static_cast<T*>(::operator new(bytes));
+    void* block = ::operator new(bytes, std::align_val_t{kHugePage});
+    // A hint: without huge pages everything works as before.
+    madvise(block, bytes, MADV_HUGEPAGE);
+    return static_cast<T*>(block);
+  }
+
+  void deallocate(T* block, std::size_t count) {
+    if (count * sizeof(T) < 2 * kHugePage) {
+      ::operator delete(block);
+    } else {
+      ::operator delete(block, std::align_val_t{kHugePage});
+    }
+  }
+
+  template <class U>
+  bool operator==(const LargePageAllocator<U>&) const {
+    return true;
+  }
+};
+
+template <class T>
+using LargeArray = std::vector<T, LargePageAllocator<T>>;
+
+}  // namespace contend

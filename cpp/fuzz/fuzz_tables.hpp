@@ -1,0 +1,18 @@
+#pragma once
+
+#include "contend/routes/table_columns.hpp"
+#include "fuzz.hpp"
+
+namespace contend::fuzz {
+
+/// That tables fit together and are the same twice.
+inline void check_tables(const TableColumns& tables, const TableColumns& again) {
+  require(tables.ports == again.ports && tables.switch_guid == again.switch_guid);
+  require(tables.owner_guid == again.owner_guid && tables.notes == again.notes);
+  require(tables.addresses > 0 && tables.addresses <= kHighestUnicastLid + 1);
+  require(tables.ports.size() == tables.switch_guid.size() * tables.addresses);
+  require(tables.owner_guid.size() == tables.addresses);
+  for (const PortNumber port : tables.ports) require(port < kDumpedNoPort || port == kNoPort);
+}
+
+}  // namespace contend::fuzz

@@ -1,0 +1,91 @@
+"""A study's figures: for every pattern the histogram that suits it, and a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from matplotlib.figure import Figure
+
+from contend.congestion.simulation import Simulation
+from contend.report.bandwidth_histogram import bandwidth_histogram
+from contend.report.comparison import comparison
+from contend.report.measures import Measure
+from contend.report.round_bounds import round_bounds
+from contend.report.study_tables import reference_of
+from contend.study.plan import Plan
+from contend.study.record import Outcome
+
+_MEASURES = {
+    "effective_bandwidth": Measure.MEAN_BANDWIDTH,
+    "of_mean_congestion": Measure.OF_MEAN_CONGESTION,
+    "of_max_congestion": Measure.OF_MAX_CONGESTION,
+}
+
+
+def study_figures(plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, Figure]]:
+    """Named figures, pattern by pattern; samples are read for one pattern at a time.
+
+    Patterns of one round become histograms of all routings; those of several rounds, and those
+    whose own ends are taken out, show both bounds under each fabric's best routing, as the paper
+    draws them. Patterns that were not sampled have no distribution and only appear in tables.
+    """
+    for pattern in plan.patterns:
+        cells = [
+            outcome
+            for outcome in outcomes
+            if outcome.record.pattern == pattern.name
+            and outcome.record.status == "done"
+            and outcome.record.simulation["samples"] > 1
+        ]
+        if cells:
+            yield from _figures(plan, pattern.name, cells)
+
+
+def _figures(plan: Plan, name: str, cells: Sequence[Outcome]) -> Iterator[tuple[str, Figure]]:
+    simulations = [cell.simulation() for cell in cells]
+    references = [_reference(plan, cell) for cell in cells]
+    rated = [cell.record.rated_bisection for cell in cells]
+    measure = _MEASURES[plan.average]
+    sources = {r.source for r in plan.references if r.pattern == name and r.average is None}
+    source = sources.pop() if len(sources) == 1 else "elsewhere"
+    if all(s.rounds == 1 and s.scale == 1 for s in simulations):
+        figure = bandwidth_histogram(
+            simulations,
+            measure=measure,
+            rated=rated,
+            reference=references,
+            reference_name=source,
+        )
+    else:
+        best = _best(simulations, measure)
+        figure = round_bounds(
+            [simulations[i] for i in best],
+            reference=[references[i] for i in best],
+            reference_name=source,
+        )
+    yield f"{name}-histogram", figure
+    yield (
+        f"{name}-comparison",
+        comparison(
+            simulations,
+            measure=measure,
+            rated=rated,
+            reference=references,
+            reference_name=source,
+        ),
+    )
+
+
+def _reference(plan: Plan, cell: Outcome) -> float | None:
+    found = reference_of(plan, cell.record, plan.average)
+    return None if found is None else found.percent / 100
+
+
+def _best(simulations: Sequence[Simulation], measure: Measure) -> list[int]:
+    """The simulation with the highest average for each fabric, in the order of fabrics."""
+    best: dict[str, int] = {}
+    for i, simulation in enumerate(simulations):
+        known = best.setdefault(simulation.fabric, i)
+        if measure.estimate(simulation).mean > measure.estimate(simulations[known]).mean:
+            best[simulation.fabric] = i
+    return list(best.values())

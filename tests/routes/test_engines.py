@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+import lzma
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contend import _core
+from contend.errors import InputError, UsageError
+from contend.fabric.fabric import Fabric, build
+from contend.routes import engines
+from contend.routes.engines import compute
+from contend.routes.forwarding import NO_PORT
+
+Paper = Callable[[str], Fabric]
+
+DELIVERED, NO_ENTRY = 0, 1
+
+
+def route(fabric: Fabric, source: int, destination: int, nth: int = 0) -> list[int]:
+    """Channels between switches from a host to a host."""
+    assert fabric.routes is not None
+    end, _, channels = _core.trace_route(
+        fabric.core,
+        fabric.routes.ports,
+        int(fabric.host_switch[source]),
+        destination,
+        int(fabric.host_lid[destination]) + nth,
+    )
+    assert end == DELIVERED
+    return list(channels)
+
+
+def distances(fabric: Fabric) -> np.ndarray:
+    """Shortest distances between switches, by Floyd and Warshall."""
+    far = np.full((fabric.switches, fabric.switches), 10_000)
+    np.fill_diagonal(far, 0)
+    far[fabric.cable_from, fabric.cable_to] = 1
+    far[fabric.cable_to, fabric.cable_from] = 1
+    for by in range(fabric.switches):
+        far = np.minimum(far, far[:, [by]] + far[[by], :])
+    return far
+
+
+@pytest.mark.parametrize("engine", ["minhop", "dor"])
+def test_every_route_is_as_long_as_the_shortest_path(any_paper: Fabric, engine: str) -> None:
+    fabric = compute(any_paper, engine)
+    far = distances(fabric)
+    for source in range(fabric.hosts):
+        for destination in range(fabric.hosts):
+            expected = far[fabric.host_switch[source], fabric.host_switch[destination]]
+            assert len(route(fabric, source, destination)) == expected
+
+
+@pytest.mark.parametrize("engine", ["updn", "dmodk"])
+def test_routes_in_trees_go_up_then_down(any_tree: Fabric, engine: str) -> None:
+    fabric = compute(any_tree, engine)
+    leaves = np.unique(fabric.host_switch)
+    level = distances(fabric)[leaves].min(axis=0)
+    ends = np.stack([fabric.cable_from, fabric.cable_to])
+    for source in range(fabric.hosts):
+        for destination in range(fabric.hosts):
+            channels = np.array(route(fabric, source, destination), dtype=np.int64)
+            near = ends[channels % 2, channels // 2]
+            far = ends[1 - channels % 2, channels // 2]
+            steps = np.sign(level[far].astype(int) - level[near])
+            assert (np.diff(steps) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        (
+            [(1, 5), (2, 9), (3, 13), (4, 6), (7, 8), (10, 11), (12, 14), (15, 16)],
+            [3, 3, 3, 1, 1, 1, 1, 1],
+        ),
+        ([(1, 5), (2, 6), (3, 7), (4, 8), (9, 13), (10, 14), (11, 15), (12, 16)], [1] * 8),
+    ],
+)
+@pytest.mark.parametrize("engine", ["dmodk", "fig1"])
+def test_congestion_of_the_16_node_figure(
+    paper: Paper, engine: str, pairs: list[tuple[int, int]], expected: list[int]
+) -> None:
+    # Hoefler et al. 2008, figure 1: the largest usage count along each route.
+    fabric = compute(paper("figure"), engine)
+    routes = [route(fabric, source - 1, destination - 1) for source, destination in pairs]
+    usage = Counter(channel for channels in routes for channel in channels)
+    assert [max((usage[c] for c in channels), default=1) for channels in routes] == expected
+
+
+def test_a_shift_on_a_full_tree_uses_every_channel_once_under_dmodk(paper: Paper) -> None:
+    # Zahavi 2010: shift patterns are free of congestion; 16 hosts, shifts by 1 .. 15.
+    fabric = compute(paper("three levels"), "dmodk")
+    for shift in range(1, 16):
+        usage = Counter(
+            channel for host in range(16) for channel in route(fabric, host, (host + shift) % 16)
+        )
+        assert max(usage.values()) == 1
+
+
+def test_all_addresses_of_a_host_are_reached(paper: Paper) -> None:
+    bare = paper("torus")
+    several = bare.replace(
+        host_lid=4 * np.arange(1, 41, dtype=np.uint32),
+        host_lmc=np.full(40, 2, dtype=np.uint8),
+        switch_lid=np.arange(200, 220, dtype=np.uint32),
+    )
+    fabric = compute(several, "minhop")
+    for nth in range(4):
+        assert all(route(fabric, 0, destination, nth) is not None for destination in range(40))
+
+
+def test_tables_are_marked_with_the_engine_and_leave_unused_addresses_empty(paper: Paper) -> None:
+    bare = paper("figure")
+    lids = np.arange(1, 17, dtype=np.uint32) * 3
+    routes = compute(bare.replace(host_lid=lids, switch_lid=lids[:6] + 1), "minhop").routes
+    assert routes is not None
+    assert routes.engine == "minhop"
+    assert routes.ports.shape == (6, 49)
+    assert (routes.ports[:, [0, 2, 5, 47]] == NO_PORT).all()
+
+
+def test_a_single_switch_is_routed_by_every_engine_but_updn() -> None:
+    fabric = build(
+        "crossbar",
+        host_name=["a", "b", "c"],
+        host_switch=np.zeros(3),
+        host_port=np.array([300, 2, 1]),
+        switch_name=["x"],
+        switch_ports=300,
+        cables=np.zeros((0, 4)),
+    )
+    for engine in ("minhop", "dor", "dmodk", "updn"):
+        routes = compute(fabric, engine).routes
+        assert routes is not None
+        assert routes.ports.tolist() == [[NO_PORT, 300, 2, 1, 0]]
+
+
+def test_addresses_that_clash_are_given_out_anew(paper: Paper) -> None:
+    bare = paper("figure")
+    for lids in (np.zeros(16), np.ones(16), np.arange(7, 23)):
+        clashing = bare.replace(host_lid=lids.astype(np.uint32))
+        fabric = compute(clashing, "minhop")
+        assert fabric.host_lid.tolist() == list(range(1, 17))
+        assert fabric.switch_lid.tolist() == list(range(17, 23))
+    kept = bare.replace(host_lid=np.arange(30, 46, dtype=np.uint32))
+    assert compute(kept, "minhop").host_lid.tolist() == list(range(30, 46))
+    overlapping = bare.replace(host_lmc=np.ones(16, dtype=np.uint8))
+    assert compute(overlapping, "minhop").host_lmc.tolist() == [0] * 16
+
+
+def test_unknown_engines_and_options_are_refused(paper: Paper) -> None:
+    fabric = paper("figure")
+    with pytest.raises(UsageError, match="no engine 'mindhop'; there are minhop, updn"):
+        compute(fabric, "mindhop")
+    with pytest.raises(UsageError, match="engine minhop has no option 'lmc'; it has none"):
+        compute(fabric, "minhop,lmc=2")
+    assert all(about for about in engines.engine_names().values())
+    assert {"minhop", "updn", "dmodk", "fig1", "opensm:ftree"} <= engines.engine_names().keys()
+
+
+def test_updn_says_when_it_finds_no_root(paper: Paper) -> None:
+    with pytest.raises(UsageError, match="updn finds no root in torus"):
+        compute(paper("torus"), "updn")
+
+
+def test_updn_takes_roots_from_a_file(paper: Paper, tmp_path: Path) -> None:
+    fabric = paper("torus")
+    roots = tmp_path / "roots"
+    roots.write_text(f"# the first\n0x{int(fabric.switch_guid[0]):016x}\n\n", encoding="utf-8")
+    routed = compute(fabric, f"updn,roots={roots}")
+    assert all(route(routed, 0, destination) is not None for destination in range(40))
+    roots.write_text("0x1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="roots:1: expected the GUID of a switch, got '0x1'"):
+        compute(fabric, f"updn,roots={roots}")
+
+
+def test_dmodk_names_the_cable_that_makes_it_no_tree(paper: Paper) -> None:
+    with pytest.raises(UsageError, match='in torus switches "s0" and "s1" are cabled to each'):
+        compute(paper("torus"), "dmodk")
+
+
+# What OpenSM made of two real machines: its tables for every host, aggregation nodes included,
+# which take part in the balance though contend counts no traffic of theirs.
+
+
+def _switches_and_ends(text: str) -> Fabric:
+    """Every adapter's port a host, aggregation nodes too; read from the switches' records alone."""
+    ports: dict[int, int] = {}
+    ends: list[tuple[int, int, str, int, int]] = []
+    node = None
+    for line in text.split("\n"):
+        if head := re.match(r'Switch\s+(\d+) "S-([0-9a-f]+)"', line):
+            node = int(head[2], 16)
+            ports[node] = int(head[1])
+        elif line.startswith(("Ca", "Rt")):
+            node = None
+        elif node and (end := re.match(r'\[(\d+)\]\s+"([SHR])-([0-9a-f]+)"\[(\d+)\]', line)):
+            ends.append((node, int(end[1]), end[2], int(end[3], 16), int(end[4])))
+    number = {guid: switch for switch, guid in enumerate(ports)}
+    hosts = [end for end in ends if end[2] != "S"]
+    cables = [
+        (number[node], port, number[peer], peer_port)
+        for node, port, kind, peer, peer_port in ends
+        if kind == "S" and (node, port) < (peer, peer_port)
+    ]
+    fabric = build(
+        "real",
+        host_name=[f"{guid:x}/{port}" for _, _, _, guid, port in hosts],
+        host_switch=np.array([number[end[0]] for end in hosts]),
+        host_port=np.array([end[1] for end in hosts]),
+        switch_name=[f"{guid:x}" for guid in ports],
+        switch_ports=np.array(list(ports.values())),
+        cables=np.array(cables),
+    )
+    # ibsim, on which the tables were made, gives a port its node's GUID plus the port's number.
+    return fabric.replace(
+        switch_guid=np.array(list(ports), dtype=np.uint64),
+        switch_system_guid=np.array(list(ports), dtype=np.uint64),
+        host_port_guid=np.array([end[3] + end[4] for end in hosts], dtype=np.uint64),
+    )
+
+
+def _dumped(text: str, fabric: Fabric) -> tuple[Fabric, np.ndarray]:
+    """The fabric with the dump's LIDs, and its tables."""
+    switch = {guid: row for row, guid in enumerate(fabric.switch_guid.tolist())}
+    lid_of: dict[int, int] = {}
+    ports = np.full((fabric.switches, 1 << 13), NO_PORT, dtype=np.uint16)
+    row = 0
+    for line in text.split("\n"):
+        if line.startswith("0x"):
+            words = line.split(None, 6)
+            lid = int(words[0], 16)
+            ports[row, lid] = int(words[1])
+            lid_of[int(line.partition("portguid ")[2][:18], 16)] = lid
+        elif " guid " in line:
+            row = switch[int(line.partition(" guid ")[2][:18], 16)]
+    return (
+        fabric.replace(
+            host_lid=np.array([lid_of[g] for g in fabric.host_port_guid.tolist()], dtype=np.uint32),
+            switch_lid=np.array([lid_of[g] for g in fabric.switch_guid.tolist()], dtype=np.uint32),
+        ),
+        ports[:, : max(lid_of.values()) + 1],
+    )
+
+
+@pytest.mark.parametrize("name", ["selene.storage", "selene.compute"])
+def test_minhop_is_opensms_on_a_real_machine(shared_data: Path, name: str) -> None:
+    topology, tables = (
+        lzma.decompress((shared_data / f"{name}.{kind}.xz").read_bytes()).decode()
+        for kind in ("ibnetdiscover", "minhop.opensm-lfts")
+    )
+    fabric, expected = _dumped(tables, _switches_and_ends(topology))
+    routes = compute(fabric, "minhop").routes
+    assert routes is not None
+    assert np.array_equal(routes.ports, expected)

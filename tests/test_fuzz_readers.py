@@ -1,0 +1,127 @@
+"""Every reader bears damaged files, and the driver that says so finds readers that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contend.errors import UsageError
+from contend.fabric.fabric import Fabric
+from contend.fabric.read import lst
+from contend.fabric.read.recognise import READERS
+from contend.fabric.read.source import open_chunks
+from contend.fabric.read.topology import read_topology
+from contend.routes.adopt import adopt
+from contend.routes.forwarding import ForwardingTables
+from contend.routes.load import TABLE_READERS, load_fabric, load_topology
+from contend.routes.save import KINDS, save
+from contend.routes.save import content as content_of
+from fuzzing import TookTooLong, drive
+from sample_fabrics import DATA, two_leaves
+
+ROUNDS = 600
+
+SEEDS = {
+    "contend's .fabric": ["two-leaves-1.fabric"],
+    "ibdiagnet .db_csv": ["tiny.db_csv"],
+    "ibdiagnet .lst": ["tiny.opensm-subnet.lst"],
+    "ORCS .dot": ["tiny.dot"],
+    "ibsim net file": ["tiny.net"],
+    "ibnetdiscover": ["tiny.ibnetdiscover"],
+    "dumps of OpenSM, dump_fts or dump_lfts.sh": ["tiny.opensm-lfts.dump", "tiny.dump_fts"],
+    "fdbs of OpenSM or ibdiagnet": ["tiny.opensm.fdbs"],
+}
+
+
+def seeds(kind: str) -> list[bytes]:
+    return [b"".join(open_chunks(str(DATA / name))) for name in SEEDS[kind]]
+
+
+def in_pieces(content: bytes) -> Iterable[bytes]:
+    """Cut at places that depend on the content only."""
+    size = 1 + sum(content[:50]) % 3000
+    return (content[start : start + size] for start in range(0, len(content), size))
+
+
+def write_everything(fabric: Fabric) -> None:
+    """What could be read can be written, or is refused."""
+    for kind in KINDS:
+        with suppress(UsageError):
+            sum(map(len, content_of(fabric, kind)))
+
+
+def test_every_reader_is_driven() -> None:
+    assert set(SEEDS) == set(READERS) | set(TABLE_READERS)
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_topologies(kind: str) -> None:
+    def read(content: bytes) -> None:
+        READERS[kind].recognises(content)
+        topology = read_topology(READERS[kind], in_pieces(content), "fuzz")
+        fabric = topology.fabric
+        assert fabric.core.hosts == fabric.hosts
+        if topology.ports is not None:
+            fabric = fabric.replace(routes=ForwardingTables(topology.ports))
+        write_everything(fabric)
+
+    assert drive(read, seeds(kind), rounds=ROUNDS) == []
+
+
+@pytest.mark.parametrize("kind", TABLE_READERS)
+def test_tables(kind: str) -> None:
+    fabric = load_topology(str(DATA / "tiny.ibnetdiscover"))
+
+    def read(content: bytes) -> None:
+        TABLE_READERS[kind].recognises(content)
+        columns = TABLE_READERS[kind].read(in_pieces(content), "fuzz")
+        write_everything(adopt(fabric, columns, "fuzz"))
+
+    assert drive(read, seeds(kind), rounds=ROUNDS) == []
+
+
+@pytest.mark.parametrize("suffix", ["fabric", "dot.gz", "ibnetdiscover.xz", "ibsim.zst"])
+def test_whole_files_compressed_or_not(suffix: str, tmp_path: Path) -> None:
+    seed = tmp_path / f"seed.{suffix}"
+    save(two_leaves(), seed)
+    damaged = tmp_path / "damaged"
+
+    def read(content: bytes) -> None:
+        damaged.write_bytes(content)
+        write_everything(load_fabric(str(damaged)))
+
+    assert drive(read, [seed.read_bytes()], rounds=ROUNDS // 2) == []
+
+
+def test_the_driver_finds_an_error_that_is_no_contend_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # A planted fault: LIDs index a table without a look at its size.
+    table = list(range(0x100))
+    monkeypatch.setattr(lst, "unicast", lambda lid: table[lid])
+    kind = "ibdiagnet .lst"
+    faults = drive(lambda content: lst.read([content], "x"), seeds(kind), rounds=ROUNDS)
+    assert {type(fault.error) for fault in faults} == {IndexError}
+
+
+def test_the_driver_finds_a_reader_that_asks_for_what_the_file_claims() -> None:
+    def read(content: bytes) -> Any:
+        return bytearray(int.from_bytes(content[65:73], "little") % (1 << 45))
+
+    faults = drive(read, seeds("contend's .fabric"), rounds=ROUNDS)
+    assert MemoryError in {type(fault.error) for fault in faults}
+
+
+def test_the_driver_finds_a_reader_that_never_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzzing.SECONDS", 0.2)
+
+    def read(content: bytes) -> None:
+        while not content.endswith(b"END_LINKS\n"):
+            pass
+
+    faults = drive(read, seeds("ibdiagnet .db_csv"), rounds=2)
+    assert {type(fault.error) for fault in faults} == {TookTooLong}
