@@ -36,13 +36,12 @@ std::vector<Destination> destinations(const Fabric& fabric, const AddressView& a
 }
 
 void NextHops::look_up(std::span<const Destination> block) {
-  const std::size_t switches = fabric_->switches();
-  for (SwitchId s = 0; s < switches; ++s) {
+  for (SwitchId s = 0; s < fabric_->switches(); ++s) {
     for (std::size_t i = 0; i < block.size(); ++i) {
       const PortNumber port = tables_.at(s, block[i].address);
       const ChannelId channel = port == kNoPort ? kNoChannel : fabric_->out(s, port);
-      channel_[i * switches + s] = channel;
-      SwitchId& next = next_[i * switches + s];
+      channel_[i * stride_ + s] = channel;
+      SwitchId& next = next_[i * stride_ + s];
       if (channel == kNoChannel) {
         next = port == kNoPort ? kNoEntry : kDeadEnd;
       } else {

@@ -39,8 +39,9 @@ class NextHops {
   NextHops(const Fabric& fabric, const TableView& tables)
       : fabric_(&fabric),
         tables_(tables),
-        channel_(kBlock * fabric.switches()),
-        next_(kBlock * fabric.switches()) {}
+        stride_(16 * ((fabric.switches() / 16 + 1) | 1U)),
+        channel_(kBlock * stride_),
+        next_(kBlock * stride_) {}
 
   /// Looks up at most kBlock addresses.
   void look_up(std::span<const Destination> block);
@@ -52,11 +53,12 @@ class NextHops {
  private:
   template <class T>
   std::span<const T> row(const std::vector<T>& values, std::size_t i) const {
-    return {values.data() + i * fabric_->switches(), fabric_->switches()};
+    return {values.data() + i * stride_, fabric_->switches()};
   }
 
   const Fabric* fabric_;
   TableView tables_;
+  std::size_t stride_;  ///< an odd number of cache lines: rows must not share their cache sets
   std::vector<ChannelId> channel_;
   std::vector<SwitchId> next_;
 };
