@@ -20,6 +20,9 @@ template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
+using Numpy = nb::ndarray<nb::numpy, T>;
+
+template <class T>
 std::span<const T> as_span(const Vector<T>& array) {
   return {array.data(), array.size()};
 }
@@ -31,11 +34,11 @@ std::vector<T> as_vector(const Vector<T>& array) {
 
 /// Hands a vector to numpy without copying; numpy frees it.
 template <class T>
-nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::vector<std::size_t> shape = {}) {
+Numpy<T> to_numpy(std::vector<T>&& values, std::vector<std::size_t> shape = {}) {
   auto* owned = new std::vector<T>(std::move(values));
   nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
   if (shape.empty()) shape.push_back(owned->size());
-  return nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner);
+  return Numpy<T>(owned->data(), shape.size(), shape.data(), owner);
 }
 
 void bind_check(nb::module_& m);

@@ -8,7 +8,10 @@ namespace contend::bind {
 
 namespace {
 
-nb::dict run_batch(const Resolver& resolver, const Pattern& pattern,
+using BatchColumns = nb::typed<nb::dict, nb::str, nb::any>;
+using Judged = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<std::uint64_t>>;
+
+BatchColumns run_batch(const Resolver& resolver, const Pattern& pattern,
                    const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
                    bool random_seating, std::uint64_t seed, std::uint64_t first,
                    std::uint32_t count, bool enumerate, int threads) {
@@ -18,7 +21,7 @@ nb::dict run_batch(const Resolver& resolver, const Pattern& pattern,
     nb::gil_scoped_release release;
     result = simulate(resolver, pattern, seating, {seed, first, count, enumerate}, threads);
   }
-  nb::dict columns;
+  BatchColumns columns;
   columns["bandwidth"] = to_numpy(std::move(result.bandwidth));
   columns["mean_congestion"] = to_numpy(std::move(result.mean_congestion));
   columns["max_congestion"] = to_numpy(std::move(result.max_congestion));
@@ -37,15 +40,15 @@ std::optional<std::uint64_t> count_outcomes(const Pattern& pattern,
   return outcomes(pattern, {as_vector(slots), ranks_per_slot, random_seating});
 }
 
-nb::tuple judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& source,
+Judged judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& source,
                          const Vector<std::uint32_t>& target) {
   MessageCongestion found;
   {
     nb::gil_scoped_release release;
     found = message_congestion(resolver, as_span(source), as_span(target));
   }
-  return nb::make_tuple(to_numpy(std::move(found.congestion)),
-                        to_numpy(std::move(found.channel_messages)));
+  return Judged(nb::make_tuple(to_numpy(std::move(found.congestion)),
+                               to_numpy(std::move(found.channel_messages))));
 }
 
 }  // namespace

@@ -10,9 +10,10 @@ namespace contend::bind {
 namespace {
 
 using Shared = std::shared_ptr<const Pattern>;
+using RoundMessages = nb::typed<nb::tuple, Numpy<Rank>, Numpy<Rank>, Numpy<std::uint64_t>>;
 
 /// One round's messages: source, target and weight (empty: all alike), as sample `sample` draws it.
-nb::tuple round_messages(const Pattern& pattern, std::uint32_t round, std::uint64_t seed,
+RoundMessages round_messages(const Pattern& pattern, std::uint32_t round, std::uint64_t seed,
                          std::uint64_t sample) {
   Messages all;
   Messages piece;
@@ -23,8 +24,9 @@ nb::tuple round_messages(const Pattern& pattern, std::uint32_t round, std::uint6
     all.target.insert(all.target.end(), piece.target.begin(), piece.target.end());
     all.weight.insert(all.weight.end(), piece.weight.begin(), piece.weight.end());
   }
-  return nb::make_tuple(to_numpy(std::move(all.source)), to_numpy(std::move(all.target)),
-                        to_numpy(std::move(all.weight)));
+  return RoundMessages(nb::make_tuple(to_numpy(std::move(all.source)),
+                                      to_numpy(std::move(all.target)),
+                                      to_numpy(std::move(all.weight))));
 }
 
 }  // namespace

@@ -9,10 +9,10 @@ from typing import cast
 import typer
 
 # A verb registers itself when it is imported.
-import contend.cli.fabric.convert  # noqa: F401
-import contend.cli.fabric.make  # noqa: F401
 import contend.cli.fabric.check
+import contend.cli.fabric.convert
 import contend.cli.fabric.draw
+import contend.cli.fabric.make
 import contend.cli.fabric.show  # noqa: F401
 from contend.cli.fabric import fabric_app
 from contend.cli.study import study

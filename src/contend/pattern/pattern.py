@@ -43,7 +43,7 @@ class Pattern:
     def messages(
         self, number: int = 0, *, seed: int = 1, sample: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """Source and target ranks of a round, counted from 0, as sample number `sample` of `seed` draws it.
+        """Source and target ranks of round `number`, as sample `sample` of `seed` draws it.
 
         Returns:
             Two arrays of shape [messages].
