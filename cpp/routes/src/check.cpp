@@ -59,11 +59,11 @@ class Tally {
 
   /// Children come before their parent here, so what passes a switch is complete.
   void pass_on(SwitchId s, const InTree& tree) {
-    const ChannelId channel = tree.out(s);
-    if (!fabric_->is_switch_channel(channel) || passing_[s] == 0) return;
-    seen_.load[channel] += passing_[s];
-    ++seen_.addresses[channel];
-    passing_[fabric_->channel_to(channel)] += passing_[s];
+    // Nothing leads on from the last switch, nor from one that only the host itself hangs on.
+    if (tree.hops(s) == 0 || passing_[s] == 0) return;
+    seen_.load[tree.out(s)] += passing_[s];
+    ++seen_.addresses[tree.out(s)];
+    passing_[tree.next(s)] += passing_[s];
   }
 
   void note_fault(SwitchId s, const Destination& to, const InTree& tree) {

@@ -122,7 +122,7 @@ ChannelDependencies channel_dependencies(const Fabric& fabric, const TableView& 
                    [&](std::size_t, const Destination&, const InTree& tree) {
                      for (const SwitchId s : tree.order()) {
                        if (tree.end(s) != TraceEnd::delivered || tree.hops(s) < 2) continue;
-                       const ChannelId follower = tree.out(fabric.channel_to(tree.out(s)));
+                       const ChannelId follower = tree.out(tree.next(s));
                        found.add(tree.out(s), fabric.channel_from_port(follower));
                      }
                    });

@@ -9,9 +9,6 @@ namespace contend {
 
 namespace {
 
-constexpr std::uint8_t kUnseen = 0;
-constexpr std::uint8_t kOnPath = 1;
-constexpr std::uint8_t kResolved = 2;
 constexpr unsigned kLargestLmc = 7;
 
 }  // namespace
@@ -38,60 +35,67 @@ std::vector<Destination> destinations(const Fabric& fabric, const AddressView& a
   return all;
 }
 
+void NextHops::look_up(std::span<const Destination> block) {
+  for (SwitchId s = 0; s < fabric_->switches(); ++s) {
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      const PortNumber port = tables_.at(s, block[i].address);
+      const ChannelId channel = port == kNoPort ? kNoChannel : fabric_->out(s, port);
+      channel_[i * stride_ + s] = channel;
+      SwitchId& next = next_[i * stride_ + s];
+      if (channel == kNoChannel) {
+        next = port == kNoPort ? kNoEntry : kDeadEnd;
+      } else {
+        next = fabric_->is_switch_channel(channel) ? fabric_->channel_to(channel) : kHost;
+      }
+    }
+  }
+}
+
 InTree::InTree(const Fabric& fabric)
     : fabric_(&fabric),
-      seen_(fabric.switches(), kUnseen),
-      end_(fabric.switches()),
-      last_(fabric.switches()),
-      hops_(fabric.switches()),
-      out_(fabric.switches()) {
+      state_(fabric.switches(), State{kNoSwitch, 0, TraceEnd::delivered, Seen::no}) {
   order_.reserve(fabric.switches());
   path_.reserve(fabric.switches());
 }
 
-void InTree::grow(std::span<const PortNumber> column, HostId to,
+void InTree::grow(const NextHops& hops, std::size_t i, HostId to,
                   std::span<const SwitchId> sources) {
-  for (const SwitchId s : order_) seen_[s] = kUnseen;
+  for (const SwitchId s : order_) state_[s].seen = Seen::no;
   order_.clear();
+  channel_ = hops.channel(i);
+  next_ = hops.next(i);
   for (const SwitchId source : sources) {
-    if (seen_[source] == kUnseen) walk(column, to, source);
+    if (state_[source].seen == Seen::no) walk(to, source);
   }
 }
 
-void InTree::walk(std::span<const PortNumber> column, HostId to, SwitchId from) {
+void InTree::walk(HostId to, SwitchId from) {
   path_.clear();
   SwitchId at = from;
-  while (seen_[at] == kUnseen) {
-    seen_[at] = kOnPath;
-    path_.push_back(at);
-    const PortNumber port = column[at];
-    const ChannelId channel = port == kNoPort ? kNoChannel : fabric_->out(at, port);
-    out_[at] = channel;
-    last_[at] = at;
-    hops_[at] = 0;
-    if (channel == kNoChannel) {
-      end_[at] = port == kNoPort ? TraceEnd::no_entry : TraceEnd::dead_end;
-    } else if (!fabric_->is_switch_channel(channel)) {
-      const bool right = fabric_->ejected_host(channel) == to;
-      end_[at] = right ? TraceEnd::delivered : TraceEnd::wrong_host;
-    } else {
-      at = fabric_->channel_to(channel);
-      continue;
+  while (state_[at].seen == Seen::no) {
+    const SwitchId next = next_[at];
+    if (next >= NextHops::kHost) {
+      state_[at] = {at, 0, ended(at, to), Seen::resolved};
+      order_.push_back(at);
+      break;
     }
-    seen_[at] = kResolved;
-    order_.push_back(at);
-    path_.pop_back();
+    state_[at].seen = Seen::on_path;
+    path_.push_back(at);
+    at = next;
   }
-  if (seen_[at] == kOnPath) close_loop(at);
+  if (state_[at].seen == Seen::on_path) close_loop(at);
+  State state = state_[at];
   for (; !path_.empty(); path_.pop_back()) {
-    const SwitchId s = path_.back();
-    end_[s] = end_[at];
-    last_[s] = last_[at];
-    hops_[s] = hops_[at] + 1;
-    seen_[s] = kResolved;
-    order_.push_back(s);
-    at = s;
+    ++state.hops;
+    state_[path_.back()] = state;
+    order_.push_back(path_.back());
   }
+}
+
+TraceEnd InTree::ended(SwitchId at, HostId to) const {
+  if (next_[at] == NextHops::kNoEntry) return TraceEnd::no_entry;
+  if (next_[at] == NextHops::kDeadEnd) return TraceEnd::dead_end;
+  return fabric_->ejected_host(channel_[at]) == to ? TraceEnd::delivered : TraceEnd::wrong_host;
 }
 
 /// The end of the path, from `again` on, is a loop: resolves it and takes it off the path.
@@ -99,20 +103,10 @@ void InTree::close_loop(SwitchId again) {
   const auto begin = std::ranges::find(path_, again);
   const SwitchId lowest = *std::min_element(begin, path_.end());
   for (auto s = begin; s != path_.end(); ++s) {
-    end_[*s] = TraceEnd::loop;
-    last_[*s] = lowest;
-    seen_[*s] = kResolved;
+    state_[*s] = {lowest, 0, TraceEnd::loop, Seen::resolved};
     order_.push_back(*s);
   }
   path_.erase(begin, path_.end());
-}
-
-void TableColumns::gather(std::span<const Destination> block) {
-  for (SwitchId s = 0; s < tables_.switches; ++s) {
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      ports_[i * tables_.switches + s] = tables_.at(s, block[i].address);
-    }
-  }
 }
 
 }  // namespace contend
