@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Protocol
 
 from contend.errors import InputError, UsageError
@@ -92,9 +94,18 @@ def load_topology(path: str) -> Fabric:
             raise UsageError(f"{source} {text}") from None
         raise
     topology = read_topology(reader, chunks, source)
+    fabric = topology.fabric
+    if fabric.name == source:
+        fabric = fabric.replace(name=_short_name(source))
     if topology.ports is None:
-        return topology.fabric
-    return topology.fabric.replace(routes=ForwardingTables(topology.ports, topology.engine))
+        return fabric
+    return fabric.replace(routes=ForwardingTables(topology.ports, topology.engine))
+
+
+def _short_name(source: str) -> str:
+    """What tables and figures call a fabric that has no name of its own: its file's, bare."""
+    name = re.sub(r"\.(gz|xz|zst)$", "", Path(source).name)
+    return re.sub(r"(?<=.)\.[A-Za-z_]+$", "", name)
 
 
 def load_tables(path: str) -> TableColumns:

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from contend.errors import ShortfallError, UsageError
 from contend.fabric.fabric import Fabric
+from contend.fabric.read.source import open_chunks
 from contend.fabric.write import ibsim
 from contend.routes import options
-from contend.routes.forwarding import NO_PORT, ForwardingTables
+from contend.routes.forwarding import ForwardingTables
 from contend.routes.opensm_process import Start, run, start_process
+from contend.routes.read import lfts
 
 _ENGINES = {
     "minhop": "OpenSM's minhop: balanced shortest paths",
@@ -31,8 +33,6 @@ _ENGINES = {
 _MOST_LMC = 7
 _USUAL_LIMIT = 1800.0
 
-_SWITCH = re.compile(r"Unicast lids \[\S+\] of switch Lid \d+ guid 0x([0-9a-f]+)")
-_ENTRY = re.compile(r"0x([0-9a-f]{4}) (\d{3}) # .*? portguid 0x([0-9a-f]+):")
 # A line of OpenSM's log: level (1: error, 2: information) and what follows function and number.
 _LOGGED = re.compile(r"\] 0x0([12]) -> (?:\w+: )?(?:ERR \w+: )?(.*\w.*)")
 
@@ -163,17 +163,6 @@ def _read_dump(
     path: Path, switch_guid: NDArray[np.uint64]
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint64]]:
     """Ports [switches, addresses] and the port GUID [addresses] that owns every LID."""
-    switch_of = {guid: switch for switch, guid in enumerate(switch_guid.tolist())}
-    ports = np.full((len(switch_guid), ibsim.LAST_UNICAST_LID + 1), NO_PORT, dtype=np.uint16)
-    owner = np.zeros(ibsim.LAST_UNICAST_LID + 1, dtype=np.uint64)
-    row = ports[0]
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            if entry := _ENTRY.match(line):
-                lid, port = int(entry[1], 16), int(entry[2])
-                owner[lid] = int(entry[3], 16)
-                row[lid] = NO_PORT if port == 255 else port
-            elif head := _SWITCH.match(line):
-                row = ports[switch_of[int(head[1], 16)]]
-    top = int(np.flatnonzero(owner).max(initial=0))
-    return ports[:, : top + 1].copy(), owner[: top + 1]
+    columns = lfts.read(open_chunks(str(path)), path.name)
+    row_of = {guid: row for row, guid in enumerate(columns.switch_guid.tolist())}
+    return columns.ports[[row_of[guid] for guid in switch_guid.tolist()]], columns.owner_guid
