@@ -32,6 +32,13 @@ def test_json_alone_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFix
     assert result["file"] == str(file)
 
 
+def test_the_file_itself_on_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert run(["fabric", "make", "ring:3", "--as", "ibnetdiscover", "-o", "-"]) == 0
+    written = capfdbinary.readouterr().out
+    assert written.count(b"Switch\t") == 3
+    assert b"3 switches" not in written
+
+
 def test_the_list_shows_every_family(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fabric", "make", "--list"]) == 0
     shown = capsys.readouterr().out
@@ -46,6 +53,7 @@ def test_the_list_shows_every_family(capsys: pytest.CaptureFixture[str]) -> None
         (["chic"], "expected a fabric and -o FILE"),
         (["chic", "-o", "x", "--remove", "some"], 'expected a percentage such as 5%, got "some"'),
         (["chic", "-o", "x", "--remove", "200%"], "expected a percentage within 0 .. 100"),
+        (["chic", "-o", "-"], "expected --as KIND"),
         (["torus:4x", "-o", "x"], 'torus:4x: expected torus:AxBx..[;hosts], got "" for a number'),
     ],
 )
