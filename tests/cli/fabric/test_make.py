@@ -18,7 +18,7 @@ def test_what_is_written_can_be_loaded(tmp_path: Path, capsys: pytest.CaptureFix
     # (3 - 1) 2^3 = 16 cables, laid twice, a quarter of them removed.
     assert (fabric.hosts, fabric.switches, fabric.cables) == (8, 12, 24)
     assert fabric.routes is not None
-    assert "8 hosts, 12 switches, 24 cables" in capsys.readouterr().out.replace("\n", " ")
+    assert "8 hosts, 12 switches, 24 cables" in capsys.readouterr().out
 
 
 def test_json_alone_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

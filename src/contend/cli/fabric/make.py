@@ -89,7 +89,7 @@ def make_fabric(
         sys.stdout.flush()
     else:
         save(fabric, Path(output), kind)
-        console.print(summary(fabric, output), markup=False, highlight=False)
+        console.print(summary(fabric, output), markup=False, highlight=False, soft_wrap=True)
     write_json(json, as_json(fabric, spec, output, seed))
 
 
@@ -158,9 +158,9 @@ def list_families(console: Console) -> None:
     rows = families_as_rows()
     table = Table(box=None, pad_edge=False)
     # A form or example cut short could not be copied, so only the description is wrapped.
-    table.add_column("form", min_width=max(len(row["form"]) for row in rows))
+    table.add_column("form", no_wrap=True)
     table.add_column("what it is")
-    table.add_column("example", min_width=max(len(row["example"]) for row in rows))
+    table.add_column("example", no_wrap=True)
     for row in rows:
         table.add_row(escape(row["form"]), escape(row["summary"]), escape(row["example"]))
     console.print(table)
