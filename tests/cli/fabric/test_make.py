@@ -18,7 +18,7 @@ def test_what_is_written_can_be_loaded(tmp_path: Path, capsys: pytest.CaptureFix
     # (3 - 1) 2^3 = 16 cables, laid twice, a quarter of them removed.
     assert (fabric.hosts, fabric.switches, fabric.cables) == (8, 12, 24)
     assert fabric.routes is not None
-    assert "8 hosts, 12 switches, 24 cables" in capsys.readouterr().out.replace("\n", " ")
+    assert "8 hosts, 12 switches, 24 cables" in capsys.readouterr().out
 
 
 def test_json_alone_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,6 +30,13 @@ def test_json_alone_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFix
     assert [finding["kind"] for finding in result["findings"]] == ["removed cable"]
     assert result["engine"] is None
     assert result["file"] == str(file)
+
+
+def test_the_file_itself_on_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert run(["fabric", "make", "ring:3", "--as", "ibnetdiscover", "-o", "-"]) == 0
+    written = capfdbinary.readouterr().out
+    assert written.count(b"Switch\t") == 3
+    assert b"3 switches" not in written
 
 
 def test_the_list_shows_every_family(capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,6 +53,7 @@ def test_the_list_shows_every_family(capsys: pytest.CaptureFixture[str]) -> None
         (["chic"], "expected a fabric and -o FILE"),
         (["chic", "-o", "x", "--remove", "some"], 'expected a percentage such as 5%, got "some"'),
         (["chic", "-o", "x", "--remove", "200%"], "expected a percentage within 0 .. 100"),
+        (["chic", "-o", "-"], "expected --as KIND"),
         (["torus:4x", "-o", "x"], 'torus:4x: expected torus:AxBx..[;hosts], got "" for a number'),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +19,7 @@ from contend.fabric.fabric import Fabric
 from contend.fabric.generate import catalogue, make
 from contend.fabric.generate.degrade import remove_cables, remove_switches, with_parallel_links
 from contend.routes.engines import compute
-from contend.routes.save import save
+from contend.routes.save import save, save_to
 
 _PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)%?")
 
@@ -30,7 +31,13 @@ def make_fabric(
         typer.Argument(metavar="SPEC", help="A family and its parameters; --list shows them."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where it is written.")
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="File to write; .gz, .xz and .zst compress, - is standard output.",
+        ),
     ] = None,
     kind: Annotated[
         str | None,
@@ -71,12 +78,18 @@ def make_fabric(
         return
     if spec is None or output is None:
         raise UsageError("make: expected a fabric and -o FILE (or --list)")
+    if output == "-" and (kind is None or json == "-"):
+        raise UsageError("make: expected --as KIND, and no --json -, with -o -")
     fabric = make(spec)
     fabric = degraded(fabric, parallel_links, percent(remove), percent(broken_switches), seed)
     if route is not None:
         fabric = compute(fabric, route)
-    save(fabric, output, kind)
-    console.print(summary(fabric, output), markup=False, highlight=False)
+    if output == "-" and kind is not None:
+        save_to(fabric, sys.stdout.buffer, kind)
+        sys.stdout.flush()
+    else:
+        save(fabric, Path(output), kind)
+        console.print(summary(fabric, output), markup=False, highlight=False, soft_wrap=True)
     write_json(json, as_json(fabric, spec, output, seed))
 
 
@@ -105,7 +118,7 @@ def degraded(
     return fabric
 
 
-def summary(fabric: Fabric, output: Path) -> str:
+def summary(fabric: Fabric, output: str) -> str:
     """What was made, in one line."""
     routes = "" if fabric.routes is None else f", routes by {fabric.routes.engine}"
     return (
@@ -114,7 +127,7 @@ def summary(fabric: Fabric, output: Path) -> str:
     )
 
 
-def as_json(fabric: Fabric, spec: str, output: Path, seed: int) -> dict[str, Any]:
+def as_json(fabric: Fabric, spec: str, output: str, seed: int) -> dict[str, Any]:
     """What was made, for programs."""
     return {
         "spec": spec,
@@ -128,7 +141,7 @@ def as_json(fabric: Fabric, spec: str, output: Path, seed: int) -> dict[str, Any
         },
         "engine": None if fabric.routes is None else fabric.routes.engine,
         "findings": [{"kind": f.kind, "message": f.message} for f in fabric.findings],
-        "file": str(output),
+        "file": output,
     }
 
 
@@ -145,9 +158,9 @@ def list_families(console: Console) -> None:
     rows = families_as_rows()
     table = Table(box=None, pad_edge=False)
     # A form or example cut short could not be copied, so only the description is wrapped.
-    table.add_column("form", min_width=max(len(row["form"]) for row in rows))
+    table.add_column("form", no_wrap=True)
     table.add_column("what it is")
-    table.add_column("example", min_width=max(len(row["example"]) for row in rows))
+    table.add_column("example", no_wrap=True)
     for row in rows:
         table.add_row(escape(row["form"]), escape(row["summary"]), escape(row["example"]))
     console.print(table)

@@ -20,16 +20,17 @@ from contend.fabric.generate.plan import (
 )
 
 _ATTEMPTS = 200
-_REPAIRS = 2000
+# Cables tried as the partner of a swap.
+_PARTNERS = 100
 
 
 def random_regular(switches: int, degree: int, hosts: int, seed: int = 0) -> Fabric:
     """A random simple connected network in which every switch has the same number of cables.
 
-    Ends are paired at random; cables that join a switch to itself or a pair twice swap an end with
-    a random other cable until none is left; networks in several pieces are drawn again. Above half
-    of all possible cables it is the absent ones that are drawn. A switch's cables follow its hosts,
-    ordered by the switch they lead to.
+    Ends are paired at random; a cable that joins a switch to itself or a pair twice swaps an end
+    with a random other cable such that both are right; networks in several pieces are drawn again.
+    Above half of all possible cables it is the absent ones that are drawn. A switch's cables follow
+    its hosts, ordered by the switch they lead to.
 
     Args:
         switches: how many.
@@ -82,25 +83,34 @@ def _ring(order: Indices) -> tuple[Indices, Indices]:
 
 
 def _simple(switches: int, degree: int, draw: Draw) -> tuple[Indices, Indices]:
-    """A random simple network of the degree; no cables when the repair did not come to an end."""
+    """A random simple network of the degree; no cables when a wrong one found no partner."""
     ends = np.repeat(np.arange(switches), degree)[draw.order(switches * degree)].reshape(-1, 2)
-    for _ in range(_REPAIRS):
-        wrong = _wrong_cables(ends, switches)
-        if len(wrong) == 0:
-            return _sorted(ends)
-        # One after the other: two swaps at once might take the same cable.
-        for cable, other in zip(wrong, draw.below(len(ends), len(wrong)), strict=True):
-            ends[cable, 1], ends[other, 1] = ends[other, 1], ends[cable, 1]
-    empty = np.empty(0, dtype=np.int64)
-    return empty, empty
-
-
-def _wrong_cables(ends: Indices, switches: int) -> Indices:
-    """Cables from a switch to itself, and all but one of those that join the same pair."""
     key = ends.min(axis=1) * switches + ends.max(axis=1)
+    wrong = ends[:, 0] == ends[:, 1]
     repeated = np.ones(len(ends), dtype=bool)
     repeated[np.unique(key, return_index=True)[1]] = False
-    return np.flatnonzero(repeated | (ends[:, 0] == ends[:, 1]))
+    wrong |= repeated
+    joined = set(key[~wrong].tolist())
+
+    def key_of(first: int, second: int) -> int:
+        return min(first, second) * switches + max(first, second)
+
+    for cable in np.flatnonzero(wrong).tolist():
+        near, far = ends[cable].tolist()
+        for other in draw.below(len(ends), _PARTNERS).tolist():
+            other_near, other_far = ends[other].tolist()
+            one, two = key_of(near, other_far), key_of(other_near, far)
+            simple = near != other_far and other_near != far and one != two
+            if simple and not wrong[other] and one not in joined and two not in joined:
+                joined.remove(key_of(other_near, other_far))
+                joined |= {one, two}
+                ends[cable, 1], ends[other, 1] = other_far, far
+                wrong[cable] = False
+                break
+        else:
+            empty = np.empty(0, dtype=np.int64)
+            return empty, empty
+    return _sorted(ends)
 
 
 def _complement(switches: int, near: Indices, far: Indices) -> tuple[Indices, Indices]:

@@ -135,8 +135,10 @@ def _build_xgft(parameters: Parameters) -> Fabric:
     (height,) = parameters.positive(0, 1)
     if height > 20:
         raise parameters.wrong(f"{height} levels (at most 20)")
-    per_level = [parameters.positive(group, height) for group in range(1, len(parameters.groups))]
-    return xgft(per_level[0], per_level[1], per_level[2] if len(per_level) > 2 else None)
+    children, parents, *links = (
+        parameters.positive(group, height) for group in range(1, len(parameters.groups))
+    )
+    return xgft(children, parents, links[0] if links else None)
 
 
 def _build_kary(parameters: Parameters) -> Fabric:
