@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from contend.errors import UsageError
 from contend.fabric.generate import make
 
 
@@ -104,3 +105,18 @@ def test_tara(adjacency, flow_between_halves) -> None:
     assert np.array_equal(adjacency(fabric)[:2, 2:], np.full((2, 9), 2))
     assert flow_between_halves(fabric) == 18
     assert fabric.rates[fabric.cable_rate[0]] == "4xQDR"
+
+
+def test_thunderbird_on_more_leaves_keeps_its_hosts_and_fills_its_directors() -> None:
+    fabric = make("thunderbird:288")
+    assert (fabric.hosts, fabric.switches) == (4391, 288 + 8 * 36)
+    assert fabric.cables == 8 * (288 + 288)
+    per_leaf = np.bincount(fabric.host_switch, minlength=288)[:288]
+    # 288 * 16 places, 217 of them empty: one on each of the last leaves.
+    assert per_leaf.tolist() == [16] * 71 + [15] * 217
+
+
+@pytest.mark.parametrize("leaves", ["274", "289", "x", "280,1"])
+def test_thunderbird_has_between_275_and_288_leaves(leaves: str) -> None:
+    with pytest.raises(UsageError, match="thunderbird"):
+        make(f"thunderbird:{leaves}")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from contend.fabric.fabric import Fabric
 from contend.fabric.generate.clos import ExternalPorts, place_director
-from contend.fabric.generate.family import named
+from contend.fabric.generate.family import Family, Parameters, named
 from contend.fabric.generate.magnum import place_magnum
 from contend.fabric.generate.plan import Plan, numbered
 
@@ -43,8 +43,7 @@ class Machine:
 
         On the leaf it is port places + links c + j + 1, on the core switch the external port
         links i + j (from 0), so that neighbouring leaves are on neighbouring ports. Hosts fill the
-        leaves in order; where places are left, the last of them on each of the last leaves stays
-        empty.
+        leaves in order; places that are left stay empty, spread evenly over the last leaves.
 
         Source: sizes from Hoefler, Schneider, Lumsdaine, "Multistage switches are not crossbars",
         CLUSTER 2008, section 3.2; the cabling is not published and chosen here.
@@ -66,8 +65,9 @@ class Machine:
 
     def _add_hosts(self, plan: Plan) -> None:
         empty = self.leaves * self.places - self.hosts
-        per_leaf = np.full(self.leaves, self.places)
-        per_leaf[self.leaves - empty :] -= 1
+        every, more = divmod(empty, self.leaves)
+        per_leaf = np.full(self.leaves, self.places - every)
+        per_leaf[self.leaves - more :] -= 1
         on = np.repeat(np.arange(self.leaves), per_leaf)
         first = np.cumsum(per_leaf) - per_leaf
         port = np.arange(self.hosts) - first[on] + 1
@@ -89,15 +89,29 @@ _RANGER = Machine(
     3936, 328, 12, cores=2, links=6, rate="4xSDR", core="magnum", place_core=place_magnum
 )
 
+
+def _build_thunderbird(parameters: Parameters) -> Fabric:
+    parameters.expect_groups(0, 1)
+    if not parameters.groups:
+        return _THUNDERBIRD.build("thunderbird")
+    (leaves,) = parameters.positive(0, 1)
+    # Every leaf has at least one host, and one port on each of the directors of 288 ports.
+    if not 275 <= leaves <= 288:
+        raise parameters.wrong(f"{leaves} leaves (275 to 288 hold its hosts)")
+    return replace(_THUNDERBIRD, leaves=leaves).build(parameters.spec)
+
+
 FAMILIES = (
     named("chic", "CHiC 2008: 528 hosts, 2 directors of 288 ports", lambda: _CHIC.build("chic")),
     named(
         "atlas", "Atlas 2008: 1142 hosts, 4 directors of 288 ports", lambda: _ATLAS.build("atlas")
     ),
-    named(
+    Family(
         "thunderbird",
+        "thunderbird[:leaves]",
         "Thunderbird 2008: 4391 hosts, 8 directors of 288 ports, half bisection",
-        lambda: _THUNDERBIRD.build("thunderbird"),
+        "thunderbird",
+        _build_thunderbird,
     ),
     named(
         "ranger",
