@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from contend.fabric.fabric import Finding
+from contend.fabric.fabric import Finding, build
 from contend.fabric.structure import (
     FabricSize,
     cables_per_pair,
@@ -90,8 +90,47 @@ def test_branch_that_leads_nowhere_stands_in_no_level() -> None:
     )
     found = structure(longer)
     assert switch_levels(longer).tolist() == [1, 1, 1, 2, 2, 3, 4]
-    assert (found.dead_end_switches, found.unreached_switches) == (2, 0)
+    assert (found.idle_switches, found.unreached_switches) == (2, 0)
     assert [level.oversubscription for level in found.levels] == [1, None]
+
+
+def test_spare_line_card_of_a_director_is_idle() -> None:
+    # Spines 4 and 5 join line cards 2 and 3, each with one leaf; card 6 has spines but no leaf.
+    fabric = build(
+        "director",
+        host_name=["a", "b"],
+        host_switch=np.array([0, 1]),
+        host_port=np.array([1, 1]),
+        switch_name=[f"switch {s}" for s in range(7)],
+        switch_ports=9,
+        cables=np.array(
+            [[0, 2, 2, 1], [1, 2, 3, 1]]
+            + [[card, 2 + k, 4 + k, port] for port, card in enumerate((2, 3, 6), 1) for k in (0, 1)]
+        ),
+    )
+    found = structure(fabric)
+    assert switch_levels(fabric).tolist() == [1, 1, 2, 2, 3, 3, 4]
+    assert found.idle_switches == 1
+    assert [level.switches for level in found.levels] == [2, 2, 2]
+    assert [level.oversubscription for level in found.levels] == [1, 0.5, None]
+
+
+def test_top_switch_over_leaves_that_are_joined_is_not_idle() -> None:
+    fabric = ring(4, 1)
+    cables = np.stack(
+        [fabric.cable_from, fabric.cable_from_port, fabric.cable_to, fabric.cable_to_port], axis=1
+    )
+    top = np.array([[s, 4, 4, s + 1] for s in range(4)])
+    with_top = build(
+        "ring with a top switch",
+        host_name=fabric.host_name,
+        host_switch=fabric.host_switch,
+        host_port=fabric.host_port,
+        switch_name=[f"switch {s}" for s in range(5)],
+        switch_ports=4,
+        cables=np.concatenate([cables, top]),
+    )
+    assert structure(with_top).idle_switches == 0
 
 
 def test_parts_and_unreached_switches() -> None:

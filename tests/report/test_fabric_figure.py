@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from matplotlib.collections import LineCollection
 
-from contend.fabric.fabric import Fabric
+from contend.fabric.fabric import Fabric, build
 from contend.report.fabric_figure import fabric_figure
-from contend.report.fabric_layout import place_switches
+from contend.report.fabric_layout import place_switches, without_idle
 from contend.report.save import save_figure
 from contend.routes.check import all_to_all_load
 from small_fabrics import (
@@ -102,6 +102,28 @@ def test_busiest_line_is_drawn_last_in_the_darkest_colour() -> None:
     assert sorted(ends[:, 0].tolist()) == pytest.approx(sorted([layout.x[2], layout.x[4]]))
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert texts == ["no route"]
+
+
+def test_idle_switches_are_left_out_unless_used() -> None:
+    # Switch 0 of two hosts, and switch 1 behind it that leads nowhere.
+    fabric = build(
+        "stub",
+        host_name=["a", "b"],
+        host_switch=np.array([0, 0]),
+        host_port=np.array([1, 2]),
+        switch_name=["leaf", "stub"],
+        switch_ports=3,
+        cables=np.array([[0, 3, 1, 1]]),
+    )
+    load = np.zeros(2, dtype=np.uint64)
+    drawn, kept = without_idle(fabric, load)
+    assert drawn.switch_name == ("leaf",)
+    assert kept is not None
+    assert len(kept) == 0
+    texts = fabric_figure(fabric).legends[0].get_texts()
+    assert [text.get_text() for text in texts] == ["1 idle switch not drawn"]
+    load[1] = 1
+    assert without_idle(fabric, load)[0].switches == 2
 
 
 def test_title_says_the_finding() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,8 +70,9 @@ class Structure:
         unit: of capacities: ``bytes/s``, or ``cables`` where a rate is unknown.
         levels: from the leaves up.
         unreached_switches: switches from which no host can be reached.
-        dead_end_switches: switches that no route needs: without hosts and with one neighbour, and
-            those that become so when these are taken away. They stand in no level.
+        idle_switches: switches without hosts that join only what is joined below them already, such
+            as a director's spare line cards or a chain of management switches. No route needs
+            them, and they stand in no level.
         parts: groups of hosts with no path between them; 1 in a whole fabric.
         host_links: number of cables to hosts by rate label (``unknown`` where it is).
         switch_links: the same for cables between switches.
@@ -84,7 +86,7 @@ class Structure:
     unit: str
     levels: tuple[Level, ...]
     unreached_switches: int
-    dead_end_switches: int
+    idle_switches: int
     parts: int
     host_links: dict[str, int]
     switch_links: dict[str, int]
@@ -98,14 +100,14 @@ def structure(fabric: Fabric) -> Structure:
     """Describes a fabric. Cost: linear in hosts and cables."""
     level_of = switch_levels(fabric)
     unreached = int(np.count_nonzero(level_of == 0))
-    dead_ends = _dead_ends(fabric)
+    idle = idle_switches(fabric)
     per_server = np.bincount(servers_of(fabric))
     return Structure(
         cables=fabric.cables,
         unit=capacities(fabric).unit,
-        levels=_levels(fabric, np.where(dead_ends, 0, level_of)),
+        levels=_levels(fabric, np.where(idle, 0, level_of)),
         unreached_switches=unreached,
-        dead_end_switches=int(np.count_nonzero(dead_ends & (level_of > 0))),
+        idle_switches=int(np.count_nonzero(idle & (level_of > 0))),
         parts=len(np.unique(switch_parts(fabric)[fabric.host_switch])),
         host_links=_by_rate(fabric, fabric.host_rate),
         switch_links=_by_rate(fabric, fabric.cable_rate),
@@ -132,10 +134,12 @@ def switch_levels(fabric: Fabric) -> NDArray[np.int64]:
 
 def switch_parts(fabric: Fabric) -> NDArray[np.int64]:
     """Number of the connected part of every switch, shape [switches]."""
-    joined = coo_array(
-        (np.ones(fabric.cables, dtype=np.int8), (fabric.cable_from, fabric.cable_to)),
-        shape=(fabric.switches, fabric.switches),
-    )
+    return _parts(fabric.switches, fabric.cable_from, fabric.cable_to)
+
+
+def _parts(size: int, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int64]:
+    ones = np.ones(len(one), dtype=np.int8)
+    joined = coo_array((ones, (one, other)), shape=(size, size))
     labels: NDArray[np.int64] = connected_components(joined.tocsr(), directed=False)[1]
     return labels.astype(np.int64)
 
@@ -177,20 +181,29 @@ def _levels(fabric: Fabric, level_of: NDArray[np.int64]) -> tuple[Level, ...]:
     return tuple(levels)
 
 
-def _dead_ends(fabric: Fabric) -> NDArray[np.bool_]:
-    """Switches without hosts that have one neighbour, when those found are taken away again."""
+def idle_switches(fabric: Fabric) -> NDArray[np.bool_]:
+    """Which switches join only what is joined below them already, shape [switches].
+
+    They lead up to idle switches only, and down to one part of what lies below them. Cables
+    between leaves do not count here: a switch above joined leaves is still a way round.
+    """
+    level_of = switch_levels(fabric)
     low, high, _ = cables_per_pair(fabric)
-    kept = np.zeros(fabric.switches, dtype=np.bool_)
-    kept[fabric.host_switch] = True
-    gone = np.zeros(fabric.switches, dtype=np.bool_)
-    while True:
-        live = ~gone[low] & ~gone[high] & (low != high)
-        neighbours = np.bincount(low[live], minlength=fabric.switches)
-        neighbours += np.bincount(high[live], minlength=fabric.switches)
-        more = (neighbours <= 1) & ~kept & ~gone
-        if not more.any():
-            return gone
-        gone |= more
+    near, far = np.concatenate([low, high]), np.concatenate([high, low])
+    idle = np.zeros(fabric.switches, dtype=np.bool_)
+    for level in range(int(level_of.max(initial=0)), 1, -1):
+        inside = (level_of[low] < level) & (level_of[high] < level) & (level > 2)
+        part = _parts(fabric.switches, low[inside], high[inside])
+        here = level_of[near] == level
+        below = here & (level_of[far] < level)
+        leads_on = here & (level_of[far] >= level) & ~idle[far]
+        least = np.full(fabric.switches, fabric.switches)
+        most = np.full(fabric.switches, -1)
+        np.minimum.at(least, near[below], part[far[below]])
+        np.maximum.at(most, near[below], part[far[below]])
+        idle |= (level_of == level) & (least >= most)
+        idle[near[leads_on]] = False
+    return idle
 
 
 def _by_rate(fabric: Fabric, rate: NDArray[np.uint16]) -> dict[str, int]:

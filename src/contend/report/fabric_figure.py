@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from contend.fabric.fabric import Fabric
 from contend.fabric.structure import cables_per_pair
-from contend.report.fabric_layout import Layout, place_switches
+from contend.report.fabric_layout import Layout, place_switches, without_idle
 from contend.report.style import COLOURS, new_figure, styled, title
 
 _WIDTH = 7.0  # inches, both columns of a page
@@ -41,6 +41,8 @@ def fabric_figure(fabric: Fabric, load: NDArray[np.uint64] | None = None) -> Fig
         load: routes over every channel between switches, shape [2 cables]; a line then has the
             colour of the busiest channel between its two switches, the busiest drawn on top.
     """
+    whole = fabric
+    fabric, load = without_idle(fabric, load)
     layout = place_switches(fabric)
     with styled():
         height = 1.1 + _GAP * layout.height[-1] if layout.is_tree else _WIDTH - 0.9
@@ -58,11 +60,16 @@ def fabric_figure(fabric: Fabric, load: NDArray[np.uint64] | None = None) -> Fig
             hosts = Line2D([], [], color=_HOST, linewidth=0.8)
             keys[_switches(fabric.switches)] = switches
             keys[_counted(fabric.hosts, "host", "s")] = hosts
+        if fabric.switches < whole.switches:
+            left_out = (
+                f"{_counted(whole.switches - fabric.switches, 'idle switch', 'es')} not drawn"
+            )
+            keys[left_out] = Line2D([], [], linestyle="")
         if keys:
             figure.legend(
                 keys.values(), keys.keys(), loc="outside lower center", ncols=4, frameon=False
             )
-        title(figure, _finding(fabric, load))
+        title(figure, _finding(whole, load))
     return figure
 
 

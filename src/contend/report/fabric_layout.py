@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components, laplacian
 from scipy.sparse.linalg import eigsh
 
 from contend.fabric.fabric import Fabric
-from contend.fabric.structure import cables_per_pair, switch_levels
+from contend.fabric.structure import cables_per_pair, idle_switches, switch_levels
 
 # A fabric with more than this share of its joined pairs within a level is no tree.
 _MOST_ACROSS = 0.05
@@ -40,6 +40,35 @@ class Layout:
     def is_tree(self) -> bool:
         """Whether the switches stand in levels."""
         return len(self.height) > 0
+
+
+def without_idle(
+    fabric: Fabric, load: NDArray[np.uint64] | None
+) -> tuple[Fabric, NDArray[np.uint64] | None]:
+    """What a picture needs: idle switches are left out, unless routes use them nevertheless."""
+    kept = ~idle_switches(fabric)
+    ends = np.stack([fabric.cable_from, fabric.cable_to])
+    if load is not None:
+        used = load.reshape(-1, 2).any(axis=1)
+        kept[ends[:, used]] = True
+    number = (np.cumsum(kept) - 1).astype(np.uint32)
+    cables = kept[ends].all(axis=0)
+    names = np.array(fabric.switch_name, dtype=object)
+    drawn = fabric.replace(
+        host_switch=number[fabric.host_switch],
+        switch_name=tuple(names[kept]),
+        switch_guid=fabric.switch_guid[kept],
+        switch_system_guid=fabric.switch_system_guid[kept],
+        switch_ports=fabric.switch_ports[kept],
+        switch_lid=fabric.switch_lid[kept],
+        cable_from=number[fabric.cable_from[cables]],
+        cable_from_port=fabric.cable_from_port[cables],
+        cable_to=number[fabric.cable_to[cables]],
+        cable_to_port=fabric.cable_to_port[cables],
+        cable_rate=fabric.cable_rate[cables],
+        routes=None,
+    )
+    return drawn, None if load is None else load.reshape(-1, 2)[cables].ravel()
 
 
 def place_switches(fabric: Fabric) -> Layout:

@@ -150,6 +150,6 @@ def _parallel(structure: Structure) -> str:
 def _odd_switches(structure: Structure) -> str:
     kinds = (
         (structure.unreached_switches, "reach no host"),
-        (structure.dead_end_switches, "lead nowhere"),
+        (structure.idle_switches, "join nothing new"),
     )
     return ", ".join(f"{count:,} {what}" for count, what in kinds if count)

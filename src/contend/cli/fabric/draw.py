@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 from matplotlib.figure import Figure
 
-from contend.cli.common import RouteOption, RoutesOption, load
+from contend.cli.common import RouteOption, RoutesOption
 from contend.cli.fabric import fabric_app
 from contend.errors import UsageError
+from contend.fabric.fabric import Fabric
 from contend.report.alltoall_figure import alltoall_figure
 from contend.report.fabric_figure import fabric_figure
 from contend.report.save import check_suffix, save_figure
@@ -64,7 +65,7 @@ def _figure(
     fabric: str | None, routes: str | None, route: str | None, loads: bool, alltoall: str | None
 ) -> Figure:
     if fabric is not None:
-        whole = load(fabric, routes, route)
+        whole = Fabric.load(fabric, routes=routes, route=route, need_routes=loads)
         return fabric_figure(whole, all_to_all_load(whole) if loads else None)
     if loads or routes or route:
         raise UsageError("--loads, --routes and --route need a fabric, not --alltoall")
