@@ -13,9 +13,9 @@ show() {
   [ "$status" -le 1 ] || exit "$status"
 }
 
-show fabric show demo/fabric.ibnetdiscover --routes demo/fabric.lfts
-show fabric check demo/fabric.ibnetdiscover --routes demo/fabric.lfts
-show simulate demo/fabric.ibnetdiscover --routes demo/fabric.lfts --pattern bisect \
+show fabric show demo/elbe.ibnetdiscover --routes demo/elbe.lfts
+show fabric check demo/elbe.ibnetdiscover --routes demo/elbe.lfts
+show simulate demo/elbe.ibnetdiscover --routes demo/elbe.lfts --pattern bisect \
   --plot build/demo/bisect.svg
 echo
 echo "The figure is build/demo/bisect.svg"

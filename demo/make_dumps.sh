@@ -38,5 +38,5 @@ run ibnetdiscover >elbe.ibnetdiscover
 run dump_fts >elbe.lfts
 # ibnetdiscover writes the date; without it the file is the same every time.
 sed "s/generated on .*/generated on Thu Jan  1 00:00:00 1970/" elbe.ibnetdiscover \
-  >"$demo/fabric.ibnetdiscover"
-cp elbe.lfts "$demo/fabric.lfts"
+  >"$demo/elbe.ibnetdiscover"
+cp elbe.lfts "$demo/elbe.lfts"

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from contend.fabric.fabric import Fabric
+
+if TYPE_CHECKING:
+    import polars
 
 # Below this many samples the interval comes from Student's distribution.
 _MANY_SAMPLES = 200
@@ -108,6 +114,37 @@ class Simulation:
     def patterns_per_s(self) -> float:
         """Samples a second."""
         return self.samples / self.elapsed_s if self.elapsed_s > 0 else 0.0
+
+    def samples_frame(self) -> polars.DataFrame:
+        """One row per sample: ``bandwidth``, ``mean_congestion``, ``max_congestion``."""
+        # Imported here, as below: it takes longer to load than many simulations run.
+        import polars
+
+        return polars.DataFrame(
+            {
+                "bandwidth": self.bandwidth,
+                "mean_congestion": self.mean_congestion,
+                "max_congestion": self.max_congestion,
+            }
+        )
+
+    def channels_frame(self, fabric: Fabric) -> polars.DataFrame:
+        """One row per channel: ``channel``, ``source``, ``target``, ``load``; fullest first.
+
+        Args:
+            fabric: what the simulation ran on, for the names.
+        """
+        import polars
+
+        ends = [fabric.channel_ends(channel) for channel in range(self.channels)]
+        return polars.DataFrame(
+            {
+                "channel": np.arange(self.channels, dtype=np.uint32),
+                "source": [source for source, _ in ends],
+                "target": [target for _, target in ends],
+                "load": self.channel_load,
+            }
+        ).sort("load", descending=True, maintain_order=True)
 
 
 def half_width(values: NDArray[np.float64]) -> float:

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Fabrics: hosts, switches and channels; read, written, generated and described."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Routes: forwarding tables; read, written, computed, checked and followed."""

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from matplotlib.figure import Figure
 
 from contend.cli.common import RouteOption, RoutesOption
 from contend.cli.fabric import fabric_app
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
-from contend.report.alltoall_figure import alltoall_figure
-from contend.report.fabric_figure import fabric_figure
-from contend.report.save import check_suffix, save_figure
-from contend.routes.check import all_to_all_load
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SourceArgument = Annotated[
     str | None,
@@ -55,6 +53,9 @@ def draw(
     Examples: contend fabric draw chic --route dmodk --loads --plot chic.svg,
     contend fabric draw --alltoall 9,18,36 --plot alltoall.svg
     """
+    # Imported here, as below: matplotlib takes longer to load than other verbs run.
+    from contend.report.save import check_suffix, save_figure
+
     check_suffix(plot)
     if (fabric is None) == (alltoall is None):
         raise UsageError("name a fabric to draw, or give --alltoall N")
@@ -65,8 +66,13 @@ def _figure(
     fabric: str | None, routes: str | None, route: str | None, loads: bool, alltoall: str | None
 ) -> Figure:
     if fabric is not None:
+        from contend.report.fabric_figure import fabric_figure
+        from contend.routes.check import all_to_all_load
+
         whole = Fabric.load(fabric, routes=routes, route=route, need_routes=loads)
         return fabric_figure(whole, all_to_all_load(whole) if loads else None)
+    from contend.report.alltoall_figure import alltoall_figure
+
     if loads or routes or route:
         raise UsageError("--loads, --routes and --route need a fabric, not --alltoall")
     return alltoall_figure(_counts(alltoall or ""))
