@@ -1,5 +1,5 @@
-// Bisect patterns on the fabrics that tools/bench_fabrics.py wrote: nanoseconds per message and core
-// for drawing and counting, beside a bare loop that does the same and nothing else on the same
+// Bisect patterns on the fabrics that tools/bench_fabrics.py wrote: nanoseconds per message and
+// core for drawing and counting, beside a bare loop that does the same and nothing else on the same
 // arrays. Times are processor times of the threads, the best of several repetitions, so that other
 // work on the machine does not count.
 
@@ -252,7 +252,8 @@ void bench(const std::filesystem::path& path) {
   const auto resolver = tabled ? make_tabled_resolver(fabric, tables, addresses, places)
                                : make_walking_resolver(fabric, tables, addresses, places);
   const auto pattern = make_bisect(static_cast<Rank>(fabric.hosts()), false);
-  const auto samples = static_cast<std::uint32_t>(std::max<std::size_t>(4'000'000 / fabric.hosts(), 20));
+  const auto samples =
+      static_cast<std::uint32_t>(std::max<std::size_t>(4'000'000 / fabric.hosts(), 20));
   for (const int threads : {1, 2}) {
     PerMessage bare;
     PerMessage ours;
@@ -260,11 +261,12 @@ void bench(const std::filesystem::path& path) {
       keep_best(bare, measure_bare(fabric, tables, loaded.lid, threads, samples));
       keep_best(ours, measure_contend(*resolver, *pattern, threads, samples));
     }
-    std::printf("%-16s %d thread%s  bare %6.2f + %6.2f = %6.2f   contend %6.2f + %6.2f = %6.2f   "
-                "ratio %.2f   (mean 1/pi %.4f, %.4f)\n",
-                path.stem().c_str(), threads, threads > 1 ? "s" : " ", bare.drawing, bare.counting,
-                bare.both(), ours.drawing, ours.counting, ours.both(), ours.both() / bare.both(),
-                bare.mean, ours.mean);
+    std::printf(
+        "%-16s %d thread%s  bare %6.2f + %6.2f = %6.2f   contend %6.2f + %6.2f = %6.2f   "
+        "ratio %.2f   (mean 1/pi %.4f, %.4f)\n",
+        path.stem().c_str(), threads, threads > 1 ? "s" : " ", bare.drawing, bare.counting,
+        bare.both(), ours.drawing, ours.counting, ours.both(), ours.both() / bare.both(), bare.mean,
+        ours.mean);
     std::fflush(stdout);
   }
 }

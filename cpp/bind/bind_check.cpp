@@ -19,8 +19,8 @@ static RouteCheck check(const Fabric& fabric, const Matrix<std::uint16_t>& ports
 static nb::typed<nb::list, Fault> examples(const RouteCheck& seen) {
   nb::list faults;
   for (const RouteFault& fault : seen.examples) {
-    faults.append(nb::make_tuple(static_cast<int>(fault.end), fault.at, fault.from, fault.to,
-                                 fault.address));
+    faults.append(
+        nb::make_tuple(static_cast<int>(fault.end), fault.at, fault.from, fault.to, fault.address));
   }
   return faults;
 }
@@ -41,9 +41,9 @@ static nb::typed<nb::tuple, std::uint64_t, std::vector<ChannelId>> dependency_cy
   std::vector<ChannelId> cycle;
   {
     nb::gil_scoped_release released;
-    const ChannelDependencies found = channel_dependencies(
-        fabric, {ports.data(), ports.shape(0), ports.shape(1)},
-        {as_span(host_address), as_span(host_lmc)}, from_all_switches);
+    const ChannelDependencies found =
+        channel_dependencies(fabric, {ports.data(), ports.shape(0), ports.shape(1)},
+                             {as_span(host_address), as_span(host_lmc)}, from_all_switches);
     count = found.count();
     cycle = found.cycle();
   }

@@ -12,9 +12,9 @@ using BatchColumns = nb::typed<nb::dict, nb::str, nb::any>;
 using Judged = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<std::uint64_t>>;
 
 BatchColumns run_batch(const Resolver& resolver, const Pattern& pattern,
-                   const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
-                   bool random_seating, std::uint64_t seed, std::uint64_t first,
-                   std::uint32_t count, bool enumerate, int threads) {
+                       const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
+                       bool random_seating, std::uint64_t seed, std::uint64_t first,
+                       std::uint32_t count, bool enumerate, int threads) {
   BatchResult result;
   const Seating seating{as_vector(slots), ranks_per_slot, random_seating};
   {
@@ -41,7 +41,7 @@ std::optional<std::uint64_t> count_outcomes(const Pattern& pattern,
 }
 
 Judged judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& source,
-                         const Vector<std::uint32_t>& target) {
+                      const Vector<std::uint32_t>& target) {
   MessageCongestion found;
   {
     nb::gil_scoped_release release;
@@ -55,9 +55,9 @@ Judged judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& sou
 
 void bind_congestion(nb::module_& m) {
   m.attr("MEAN_UNIT") = kMeanUnit;
-  m.def("simulate", &run_batch, nb::arg("resolver"), nb::arg("pattern"),
-        nb::arg("slots"), nb::arg("ranks_per_slot"), nb::arg("random_seating"), nb::arg("seed"),
-        nb::arg("first"), nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"));
+  m.def("simulate", &run_batch, nb::arg("resolver"), nb::arg("pattern"), nb::arg("slots"),
+        nb::arg("ranks_per_slot"), nb::arg("random_seating"), nb::arg("seed"), nb::arg("first"),
+        nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"));
   m.def("outcomes", &count_outcomes, nb::arg("pattern"), nb::arg("slots"),
         nb::arg("ranks_per_slot"), nb::arg("random_seating"));
   m.def("message_congestion", &judge_messages, nb::arg("resolver"), nb::arg("source"),

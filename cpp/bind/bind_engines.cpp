@@ -54,8 +54,13 @@ void bind_engines(nb::module_& m) {
       nb::arg("fabric"), nb::arg("targets"));
   m.def(
       "d_mod_k",
-      [](const Fabric& fabric, const Targets& targets) { return run(fabric, targets, d_mod_k); },
-      nb::arg("fabric"), nb::arg("targets"));
+      [](const Fabric& fabric, const Targets& targets, bool in_order_of_ports) {
+        return run(fabric, targets, [&](const Fabric& f, const Targets& t) {
+          return d_mod_k(f, t,
+                         in_order_of_ports ? Parallel::in_order_of_ports : Parallel::after_parents);
+        });
+      },
+      nb::arg("fabric"), nb::arg("targets"), nb::arg("in_order_of_ports"));
   m.def(
       "up_down",
       [](const Fabric& fabric, const Targets& targets, const Vector<std::uint32_t>& roots) {

@@ -14,7 +14,7 @@ using RoundMessages = nb::typed<nb::tuple, Numpy<Rank>, Numpy<Rank>, Numpy<std::
 
 /// One round's messages: source, target and weight (empty: all alike), as sample `sample` draws it.
 RoundMessages round_messages(const Pattern& pattern, std::uint32_t round, std::uint64_t seed,
-                         std::uint64_t sample) {
+                             std::uint64_t sample) {
   Messages all;
   Messages piece;
   RandomChoices choices({seed, sample, 1 + round});
@@ -45,39 +45,47 @@ void bind_pattern(nb::module_& m) {
     m.def(name, make, arguments...);
   };
   const auto ranks = nb::arg("ranks");
-  add("make_bisect", [](Rank p, bool two_way) -> Shared { return make_bisect(p, two_way); }, ranks,
+  add(
+      "make_bisect", [](Rank p, bool two_way) -> Shared { return make_bisect(p, two_way); }, ranks,
       nb::arg("two_way"));
   add("make_permutation", [](Rank p) -> Shared { return make_permutation(p); }, ranks);
   add("make_uniform", [](Rank p) -> Shared { return make_uniform(p); }, ranks);
-  add("make_localised",
+  add(
+      "make_localised",
       [](Rank p, Rank width, std::uint32_t percent) -> Shared {
         return make_localised(p, width, percent);
       },
       ranks, nb::arg("width"), nb::arg("percent"));
-  add("make_hot_spot_traffic",
+  add(
+      "make_hot_spot_traffic",
       [](Rank p, Rank spots, std::uint32_t percent) -> Shared {
         return make_hot_spot_traffic(p, spots, percent);
       },
       ranks, nb::arg("spots"), nb::arg("percent"));
-  add("make_shift", [](Rank p, Rank distance) -> Shared { return make_shift(p, distance); }, ranks,
+  add(
+      "make_shift", [](Rank p, Rank distance) -> Shared { return make_shift(p, distance); }, ranks,
       nb::arg("distance"));
   add("make_all_shifts", [](Rank p) -> Shared { return make_all_shifts(p); }, ranks);
   add("make_dissemination", [](Rank p) -> Shared { return make_dissemination(p); }, ranks);
   add("make_pipeline", [](Rank p) -> Shared { return make_pipeline(p); }, ranks);
   add("make_tornado", [](Rank p) -> Shared { return make_tornado(p); }, ranks);
-  add("make_recursive_doubling", [](Rank p) -> Shared { return make_recursive_doubling(p); },
+  add(
+      "make_recursive_doubling", [](Rank p) -> Shared { return make_recursive_doubling(p); },
       ranks);
   add("make_tree", [](Rank p) -> Shared { return make_tree(p); }, ranks);
   add("make_double_tree", [](Rank p) -> Shared { return make_double_tree(p); }, ranks);
   add("make_scatter", [](Rank p) -> Shared { return make_scatter(p); }, ranks);
   add("make_gather", [](Rank p) -> Shared { return make_gather(p); }, ranks);
-  add("make_hot_spot", [](Rank p, Rank receivers) -> Shared { return make_hot_spot(p, receivers); },
+  add(
+      "make_hot_spot", [](Rank p, Rank receivers) -> Shared { return make_hot_spot(p, receivers); },
       ranks, nb::arg("receivers"));
   add("make_all_to_all", [](Rank p) -> Shared { return make_all_to_all(p); }, ranks);
-  add("make_neighbour",
+  add(
+      "make_neighbour",
       [](Rank p, Rank neighbours) -> Shared { return make_neighbour(p, neighbours); }, ranks,
       nb::arg("neighbours"));
-  add("make_halo",
+  add(
+      "make_halo",
       [](Rank p, const Vector<std::uint32_t>& extents, bool periodic) -> Shared {
         return make_halo(p, as_span(extents), periodic);
       },
@@ -85,14 +93,16 @@ void bind_pattern(nb::module_& m) {
   add("make_transpose", [](Rank p) -> Shared { return make_transpose(p); }, ranks);
   add("make_bit_reversal", [](Rank p) -> Shared { return make_bit_reversal(p); }, ranks);
   add("make_bit_complement", [](Rank p) -> Shared { return make_bit_complement(p); }, ranks);
-  add("make_rounds",
+  add(
+      "make_rounds",
       [](Rank p, const Vector<std::uint64_t>& begin, const Vector<std::uint32_t>& source,
          const Vector<std::uint32_t>& target, const Vector<std::uint64_t>& weight) -> Shared {
         return make_rounds(p, as_vector(begin), as_vector(source), as_vector(target),
                            as_vector(weight));
       },
       ranks, nb::arg("round_begin"), nb::arg("source"), nb::arg("target"), nb::arg("weight"));
-  add("make_parts",
+  add(
+      "make_parts",
       [](Shared first, Shared second) -> Shared {
         return make_parts(std::move(first), std::move(second));
       },

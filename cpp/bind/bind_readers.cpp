@@ -16,8 +16,8 @@ using Columns = nb::typed<nb::dict, nb::str, nb::any>;
 static nb::tuple texts(const std::vector<std::string>& values) {
   nb::list decoded;
   for (const std::string& value : values) {
-    decoded.append(nb::steal(PyUnicode_DecodeUTF8(
-        value.data(), static_cast<Py_ssize_t>(value.size()), "replace")));
+    decoded.append(nb::steal(
+        PyUnicode_DecodeUTF8(value.data(), static_cast<Py_ssize_t>(value.size()), "replace")));
   }
   return nb::tuple(decoded);
 }

@@ -63,8 +63,7 @@ __attribute__((target("avx2"))) inline __m256i spread(std::uint64_t bits) {
 
 /// The same words as fill_plainly, eight blocks at a time.
 __attribute__((target("avx2"))) void fill_with_avx2(const PhiloxStream& stream,
-                                                    std::uint32_t first_block,
-                                                    std::uint32_t* out) {
+                                                    std::uint32_t first_block, std::uint32_t* out) {
   const __m256i multiplier0 = spread(kMultiplier0);
   const __m256i multiplier1 = spread(kMultiplier1);
   __m256i x0 = _mm256_add_epi32(spread(first_block), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));

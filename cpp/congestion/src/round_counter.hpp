@@ -79,10 +79,18 @@ class RoundCounter {
              std::span<std::uint64_t> by_pi) {
     if (look_up_again) resolver_.resolve(source, target, routes_.data());
     switch (resolver_.stride()) {
-      case 2: find_pi<2>(source.size()); break;
-      case 4: find_pi<4>(source.size()); break;
-      case 6: find_pi<6>(source.size()); break;
-      default: find_pi<0>(source.size()); break;
+      case 2:
+        find_pi<2>(source.size());
+        break;
+      case 4:
+        find_pi<4>(source.size());
+        break;
+      case 6:
+        find_pi<6>(source.size());
+        break;
+      default:
+        find_pi<0>(source.size());
+        break;
     }
     if (!sent_.empty()) {
       for (std::size_t m = 0; m < source.size(); ++m) {

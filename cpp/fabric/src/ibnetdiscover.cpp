@@ -23,8 +23,9 @@ SubnetColumns IbnetdiscoverParser::finish() {
   noise_.note(notes, "line passed over that is not ibnetdiscover's",
               "lines passed over that are not ibnetdiscover's");
   if (shape_ == Shape::listing) {
-    notes.push_back("a port listing names no adapters: every adapter port counts as an adapter, "
-                    "and several LIDs per port are not told");
+    notes.push_back(
+        "a port listing names no adapters: every adapter port counts as an adapter, "
+        "and several LIDs per port are not told");
   }
   return subnet_.finish(std::move(notes));
 }

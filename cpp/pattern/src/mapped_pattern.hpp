@@ -45,8 +45,8 @@ std::unique_ptr<Pattern> mapped(Rank ranks, std::uint32_t rounds, Target target)
 
 inline void need_ranks(const char* pattern, Rank ranks, Rank least) {
   if (ranks < least) {
-    throw Error(std::string(pattern) + " needs at least " + std::to_string(least) +
-                " ranks, got " + std::to_string(ranks));
+    throw Error(std::string(pattern) + " needs at least " + std::to_string(least) + " ranks, got " +
+                std::to_string(ranks));
   }
 }
 

@@ -61,7 +61,8 @@ class Neighbour final : public FixedPattern {
     for (Rank rank = 0; rank < ranks(); ++rank) {
       for (Rank k = 0; k < neighbours_; ++k) {
         const Rank distance = k / 2 + 1;
-        const std::uint64_t from = std::uint64_t{rank} + (k % 2 == 0 ? distance : ranks() - distance);
+        const std::uint64_t from =
+            std::uint64_t{rank} + (k % 2 == 0 ? distance : ranks() - distance);
         out.add(rank, static_cast<Rank>(from % ranks()));
       }
     }

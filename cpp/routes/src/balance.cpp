@@ -31,8 +31,7 @@ std::vector<std::vector<HostId>> hosts_by_port(const Fabric& fabric, const Targe
 
 class LeastLoaded {
  public:
-  LeastLoaded(const Fabric& fabric, const SwitchLinks& links, const Targets& targets,
-              Spread spread)
+  LeastLoaded(const Fabric& fabric, const SwitchLinks& links, const Targets& targets, Spread spread)
       : fabric_(fabric),
         links_(links),
         targets_(targets),
@@ -165,8 +164,8 @@ class LeastLoaded {
     if (at == destination) {
       entry(at, address) = 0;
     } else if (!allowed.empty()) {
-      const LinkId best = *std::ranges::min_element(
-          allowed, {}, [&](LinkId link) { return load_[link]; });
+      const LinkId best =
+          *std::ranges::min_element(allowed, {}, [&](LinkId link) { return load_[link]; });
       entry(at, address) = links_.port(best);
     }
   }
@@ -214,8 +213,10 @@ class LeastLoaded {
       }
       const bool fewer = switch_uses != 0 && switch_uses < fewest;
       const bool lighter = better(link, best);
-      if (lighter || (fewer && load_[link] == load_[best])) best = link;
-      else continue;
+      if (lighter || (fewer && load_[link] == load_[best]))
+        best = link;
+      else
+        continue;
       if (fewer) fewest = switch_uses;
     }
     if (best_box != links_.end(at)) return best_box;

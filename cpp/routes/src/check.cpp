@@ -106,8 +106,8 @@ void join(RouteCheck& whole, const RouteCheck& part, std::size_t examples) {
 
 }  // namespace
 
-RouteCheck check_routes(const Fabric& fabric, const TableView& tables,
-                        const AddressView& addresses, std::size_t examples) {
+RouteCheck check_routes(const Fabric& fabric, const TableView& tables, const AddressView& addresses,
+                        std::size_t examples) {
   if (tables.switches != fabric.switches()) {
     throw Error("forwarding tables of " + std::to_string(tables.switches) +
                 " switches for a fabric of " + std::to_string(fabric.switches()));

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "contend/base/error.hpp"
 #include "contend/routes/balance.hpp"
@@ -11,7 +13,7 @@ constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
 /// Distance of every switch from the nearest with hosts, and the switches in that order.
 struct Levels {
-  std::vector<std::uint32_t> of;    ///< kNone for switches that no host reaches
+  std::vector<std::uint32_t> of;  ///< kNone for switches that no host reaches
   std::vector<SwitchId> by_level;
 };
 
@@ -33,11 +35,35 @@ Levels find_levels(const Fabric& fabric, const SwitchLinks& links) {
   return levels;
 }
 
-/// The fabric seen as a tree: links up and down in the order of ports, and for every switch the
-/// leaves (switches with hosts) below it and those it reaches at all by going up, then down.
+/// Links up from one switch in the order in which parents take turns: the first cable to each, in
+/// the order of ports, then the second to each, ... Returns the number of parents.
+std::size_t take_parents_in_turn(const SwitchLinks& links, std::vector<LinkId>& up) {
+  std::vector<SwitchId> parents;
+  std::vector<std::size_t> cables;
+  std::vector<std::pair<std::size_t, std::size_t>> turn;  // (cable of its parent, parent)
+  for (const LinkId link : up) {
+    const auto found = std::ranges::find(parents, links.to(link));
+    const auto parent = static_cast<std::size_t>(found - parents.begin());
+    if (found == parents.end()) {
+      parents.push_back(links.to(link));
+      cables.push_back(0);
+    }
+    turn.emplace_back(cables[parent]++, parent);
+  }
+  std::vector<std::size_t> order(up.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t k) { return turn[k]; });
+  std::vector<LinkId> ordered;
+  for (const std::size_t k : order) ordered.push_back(up[k]);
+  up = std::move(ordered);
+  return parents.size();
+}
+
+/// The fabric seen as a tree: links up and down, and for every switch the leaves (switches with
+/// hosts) below it and those it reaches at all by going up, then down.
 class Tree {
  public:
-  Tree(const Fabric& fabric, const SwitchLinks& links)
+  Tree(const Fabric& fabric, const SwitchLinks& links, Parallel parallel)
       : links_(links),
         levels_(find_levels(fabric, links)),
         up_(links.switches()),
@@ -46,6 +72,13 @@ class Tree {
       const SwitchId from = links.from(link);
       const bool is_up = levels_.of[links.to(link)] > levels_.of[from];
       (is_up ? up_ : down_)[from].push_back(link);
+    }
+    widest_.assign(height(), 1);
+    for (const SwitchId s : levels_.by_level) {
+      const std::size_t parents = parallel == Parallel::in_order_of_ports
+                                      ? up_[s].size()
+                                      : take_parents_in_turn(links, up_[s]);
+      widest_[level(s)] = std::max(widest_[level(s)], parents);
     }
     order_leaves();
     find_reach();
@@ -57,7 +90,8 @@ class Tree {
   std::uint32_t height() const {
     return levels_.by_level.empty() ? 0 : levels_.of[levels_.by_level.back()] + 1;
   }
-  const std::vector<SwitchId>& by_level() const { return levels_.by_level; }
+  /// Most turns that a switch of a level splits the hosts by.
+  std::size_t widest(std::uint32_t of_level) const { return widest_[of_level]; }
   const std::vector<LinkId>& up(SwitchId s) const { return up_[s]; }
   const std::vector<LinkId>& down(SwitchId s) const { return down_[s]; }
   bool is_below(SwitchId s, std::size_t leaf) const { return below_[s * leaves() + leaf] != 0; }
@@ -108,6 +142,7 @@ class Tree {
   const Levels levels_;
   std::vector<std::vector<LinkId>> up_;
   std::vector<std::vector<LinkId>> down_;
+  std::vector<std::size_t> widest_;  ///< by level
   std::vector<SwitchId> leaf_;
   std::vector<std::uint8_t> below_;  ///< [switches][leaves]
   std::vector<std::uint8_t> reach_;  ///< [switches][leaves]
@@ -115,11 +150,11 @@ class Tree {
 
 class DestinationModK {
  public:
-  DestinationModK(const Fabric& fabric, const Targets& targets)
+  DestinationModK(const Fabric& fabric, const Targets& targets, Parallel parallel)
       : fabric_(fabric),
         targets_(targets),
         links_(fabric),
-        tree_(fabric, links_),
+        tree_(fabric, links_, parallel),
         divisor_(tree_.height(), 1),
         hosts_(fabric.switches()),
         number_(fabric.hosts()),
@@ -150,13 +185,8 @@ class DestinationModK {
   }
 
   void find_divisors() {
-    std::vector<std::size_t> widest(tree_.height(), 1);
-    for (const SwitchId s : tree_.by_level()) {
-      std::size_t& width = widest[tree_.level(s)];
-      width = std::max(width, tree_.up(s).size());
-    }
     for (std::uint32_t level = 1; level < tree_.height(); ++level) {
-      divisor_[level] = divisor_[level - 1] * widest[level - 1];
+      divisor_[level] = divisor_[level - 1] * tree_.widest(level - 1);
     }
   }
 
@@ -209,8 +239,10 @@ class DestinationModK {
           allowed.clear();
           set.out_of(s, allowed);
           PortNumber& entry = tables_[s * targets_.addresses + address];
-          if (s == destination) entry = 0;
-          else if (!allowed.empty()) entry = links_.port(allowed.front());
+          if (s == destination)
+            entry = 0;
+          else if (!allowed.empty())
+            entry = links_.port(allowed.front());
         }
       }
     }
@@ -263,9 +295,9 @@ std::vector<SwitchId> tree_fault(const Fabric& fabric) {
   return {};
 }
 
-Tables d_mod_k(const Fabric& fabric, const Targets& targets) {
+Tables d_mod_k(const Fabric& fabric, const Targets& targets, Parallel parallel) {
   if (!tree_fault(fabric).empty()) throw Error("destination-mod-k needs a tree");
-  return DestinationModK(fabric, targets).run();
+  return DestinationModK(fabric, targets, parallel).run();
 }
 
 }  // namespace contend

@@ -19,9 +19,8 @@ TableColumns FdbsParser::finish() {
   private_tables_.note(notes, "further private table passed over",
                        "further private tables passed over");
   if (tables_.switches() > 1 && last_lid_ < lowest_end_) {
-    notes.push_back("the last table ends at LID " + std::to_string(last_lid_) +
-                    ", all others at " + std::to_string(lowest_end_) +
-                    " or later: the file may be cut");
+    notes.push_back("the last table ends at LID " + std::to_string(last_lid_) + ", all others at " +
+                    std::to_string(lowest_end_) + " or later: the file may be cut");
   }
   tables_.own_by_port_zero();
   return tables_.finish(std::move(notes));

@@ -11,11 +11,16 @@ namespace {
 
 const char* meaning(TraceEnd end) {
   switch (end) {
-    case TraceEnd::no_entry: return "has no port for it";
-    case TraceEnd::dead_end: return "sends it to a port with nothing plugged in";
-    case TraceEnd::wrong_host: return "delivers it to another host";
-    case TraceEnd::loop: return "lies on a loop";
-    case TraceEnd::delivered: break;
+    case TraceEnd::no_entry:
+      return "has no port for it";
+    case TraceEnd::dead_end:
+      return "sends it to a port with nothing plugged in";
+    case TraceEnd::wrong_host:
+      return "delivers it to another host";
+    case TraceEnd::loop:
+      return "lies on a loop";
+    case TraceEnd::delivered:
+      break;
   }
   return "delivers it";
 }
@@ -25,7 +30,10 @@ const char* meaning(TraceEnd end) {
 class Depths {
  public:
   Depths(const Fabric& fabric, const TableView& tables)
-      : fabric_(fabric), tables_(tables), depth_(fabric.switches(), 0), mark_(fabric.switches(), 0) {}
+      : fabric_(fabric),
+        tables_(tables),
+        depth_(fabric.switches(), 0),
+        mark_(fabric.switches(), 0) {}
 
   void start_address() { ++stamp_; }
 

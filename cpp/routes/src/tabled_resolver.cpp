@@ -71,17 +71,21 @@ class TabledResolver final : public Resolver {
   template <class Out>
   void copy(std::span<const Place> source, std::span<const Place> target, Out* out) const {
     switch (stride()) {
-      case 2: return copy_strided<2>(source, target, out);
-      case 4: return copy_strided<4>(source, target, out);
-      case 6: return copy_strided<6>(source, target, out);
-      case 8: return copy_strided<8>(source, target, out);
-      default: return copy_strided<0>(source, target, out);
+      case 2:
+        return copy_strided<2>(source, target, out);
+      case 4:
+        return copy_strided<4>(source, target, out);
+      case 6:
+        return copy_strided<6>(source, target, out);
+      case 8:
+        return copy_strided<8>(source, target, out);
+      default:
+        return copy_strided<0>(source, target, out);
     }
   }
 
   template <std::size_t Stride, class Out>
-  void copy_strided(std::span<const Place> source, std::span<const Place> target,
-                    Out* out) const {
+  void copy_strided(std::span<const Place> source, std::span<const Place> target, Out* out) const {
     const std::size_t length = Stride > 0 ? Stride : stride();
     const Id* table = table_.data();
     const std::size_t* row_begin = row_begin_.data();
@@ -108,8 +112,7 @@ class TabledResolver final : public Resolver {
 }  // namespace
 
 std::unique_ptr<Resolver> make_tabled_resolver(const Fabric& fabric, const TableView& tables,
-                                               const AddressView& addresses,
-                                               const Places& places) {
+                                               const AddressView& addresses, const Places& places) {
   const std::size_t hops = longest_route(fabric, tables, addresses, places);
   if (fabric.switch_channels() + kPads <= 0x10000) {
     return std::make_unique<TabledResolver<std::uint16_t>>(fabric, tables, addresses, places, hops);

@@ -59,6 +59,14 @@ def _updn(job: _Job) -> _Tables:
 
 
 def _dmodk(job: _Job) -> _Tables:
+    return _destination_mod_k(job, in_order_of_ports=False)
+
+
+def _fig1(job: _Job) -> _Tables:
+    return _destination_mod_k(job, in_order_of_ports=True)
+
+
+def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> _Tables:
     fabric = job.fabric
     if fault := _core.tree_fault(fabric.core):
         near, far, level = fault
@@ -67,7 +75,7 @@ def _dmodk(job: _Job) -> _Tables:
             f'"{fabric.switch_name[far]}" are cabled to each other and both {level} switches away '
             "from the nearest hosts"
         )
-    return _core.d_mod_k(fabric.core, job.targets)
+    return _core.d_mod_k(fabric.core, job.targets, in_order_of_ports)
 
 
 _ENGINES = {
@@ -77,7 +85,7 @@ _ENGINES = {
     ),
     "dor": _Engine("dimension order on meshes and tori; the tables of OpenSM's", _dor),
     "dmodk": _Engine("destination-mod-k on fat trees, the closed form", _dmodk),
-    "fig1": _Engine("the 16-node figure of Hoefler et al. 2008, whose rule is dmodk", _dmodk),
+    "fig1": _Engine("the 16-node figure of Hoefler et al. 2008, dmodk by port", _fig1),
 }
 
 

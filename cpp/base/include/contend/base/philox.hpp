@@ -10,8 +10,8 @@ namespace contend {
 /// SC 2011.
 struct PhiloxStream {
   std::uint64_t seed;
-  std::uint64_t sample;  ///< which pattern or placement
-  std::uint32_t purpose; ///< keeps the draws of one sample apart from each other
+  std::uint64_t sample;   ///< which pattern or placement
+  std::uint32_t purpose;  ///< keeps the draws of one sample apart from each other
 };
 
 /// Words made in one go; a stream is read in whole groups.

@@ -25,8 +25,8 @@ class RandomChoices {
     return static_cast<std::uint32_t>(product >> 32);
   }
 
-  /// Draws below(limit), below(limit - step), below(limit - 2 step), ... into `drawn`, two from each
-  /// word while their product is small (Brackett-Rozinsky and Lemire, "Batched ranged random
+  /// Draws below(limit), below(limit - step), below(limit - 2 step), ... into `drawn`, two from
+  /// each word while their product is small (Brackett-Rozinsky and Lemire, "Batched ranged random
   /// integer generation", 2024): the same distribution, at half the cost.
   void below_falling(std::uint32_t limit, std::uint32_t step, std::span<std::uint32_t> drawn) {
     std::size_t i = 0;
@@ -60,7 +60,8 @@ class RandomChoices {
 
  private:
   std::uint32_t word() {
-    if (next_ == words_.size()) [[unlikely]] refill();
+    if (next_ == words_.size()) [[unlikely]]
+      refill();
     return words_[next_++];
   }
 

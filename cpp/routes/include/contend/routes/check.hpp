@@ -27,8 +27,8 @@ struct RouteCheck {
   std::array<std::uint64_t, kTraceEnds> routes{};  ///< by how they end
   std::array<std::uint64_t, kTraceEnds> faults{};  ///< places (switch, address) where they end so
   std::vector<RouteFault> examples;                ///< the first of each kind, by address
-  std::vector<std::uint64_t> hops;   ///< delivered routes by number of channels between switches
-  std::vector<std::uint64_t> load;   ///< delivered routes over each channel between switches
+  std::vector<std::uint64_t> hops;  ///< delivered routes by number of channels between switches
+  std::vector<std::uint64_t> load;  ///< delivered routes over each channel between switches
   std::vector<std::uint32_t> addresses;  ///< addresses delivered to over each such channel
 };
 
@@ -37,7 +37,7 @@ struct RouteCheck {
 ///
 /// Algorithm: per address one tree (see InTree), into which the hosts of every switch are summed
 /// from the leaves. Cost: addresses x switches. Memory: the counts, once per thread.
-RouteCheck check_routes(const Fabric& fabric, const TableView& tables,
-                        const AddressView& addresses, std::size_t examples);
+RouteCheck check_routes(const Fabric& fabric, const TableView& tables, const AddressView& addresses,
+                        std::size_t examples);
 
 }  // namespace contend

@@ -13,10 +13,10 @@ namespace contend {
 /// What the engines route to, borrowed.
 struct Targets {
   AddressView hosts;
-  std::span<const Address> switches;                ///< address of every switch; 0: none
+  std::span<const Address> switches;  ///< address of every switch; 0: none
   std::span<const std::uint64_t> switch_guid;
-  std::span<const std::uint64_t> switch_system;     ///< GUID of the box that a switch belongs to
-  std::size_t addresses;                            ///< size of the tables to make
+  std::span<const std::uint64_t> switch_system;  ///< GUID of the box that a switch belongs to
+  std::size_t addresses;                         ///< size of the tables to make
 };
 
 /// Forwarding tables as an engine makes them: row-major [switches][addresses].
@@ -45,13 +45,19 @@ Tables up_down(const Fabric& fabric, const Targets& targets, std::span<const Swi
 /// hosts at one distance and no other distance with more than 5 %.
 std::vector<SwitchId> find_roots(const Fabric& fabric);
 
-/// Destination-mod-k on trees: host d leaves a switch of level l by its up port number
-/// floor(d / (k_0 ... k_{l-1})) mod k_l, with k_l up ports at level l, and comes down by the cable
-/// that leads up from the switch below by the same rule. Hosts are counted in the order of the
-/// tree. (Zahavi, D-Mod-K routing providing non-blocking traffic for shift permutations on real
-/// life fat trees, CCIT report 776, 2010.)
+/// How cables in parallel take part in destination-mod-k.
+enum class Parallel : std::uint8_t {
+  after_parents,     ///< hosts are split by parents first, then by the cables to a parent
+  in_order_of_ports  ///< every up port is a parent of its own, as in the 16-node figure
+};
+
+/// Destination-mod-k on trees: host d leaves a switch of level l, with w_l parents by p_l cables
+/// each, by turn floor(d / (w_0 ... w_{l-1})) mod (w_l p_l), where turn t goes to parent t mod w_l
+/// by its cable floor(t / w_l), and comes down by the cable that leads up from the switch below by
+/// the same rule. Hosts are counted in the order of the tree. (Zahavi, D-Mod-K routing providing
+/// non-blocking traffic for shift permutations on real life fat trees, CCIT report 776, 2010.)
 /// Cost: O(switches * addresses). Throws Error when the fabric is no tree, see tree_fault.
-Tables d_mod_k(const Fabric& fabric, const Targets& targets);
+Tables d_mod_k(const Fabric& fabric, const Targets& targets, Parallel parallel);
 
 /// Levels of a tree are distances from the switches that hold hosts, and every cable joins
 /// neighbouring levels. Returns two switches that a cable joins and their level where it doesn't,

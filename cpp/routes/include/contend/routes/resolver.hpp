@@ -70,8 +70,7 @@ std::unique_ptr<Resolver> make_tabled_resolver(const Fabric& fabric, const Table
 /// accesses overlap. Needs no memory of its own; for fabrics whose route table would not fit.
 /// All routes are checked first, as above.
 std::unique_ptr<Resolver> make_walking_resolver(const Fabric& fabric, const TableView& tables,
-                                                const AddressView& addresses,
-                                                const Places& places);
+                                                const AddressView& addresses, const Places& places);
 
 /// Bytes that make_tabled_resolver would need for routes of up to `hops` channels.
 std::size_t tabled_bytes(const Fabric& fabric, const AddressView& addresses, const Places& places,
