@@ -25,6 +25,10 @@ echo "compiler  $("${CXX:-c++}" --version | head -1)"
 echo "commit    $(git describe --always --dirty 2>/dev/null || echo unknown)" \
   "${BASE:+compared with $(git rev-parse --short "$BASE")}"
 
+# What the core's benchmarks run on; made once.
+export CONTEND_BENCH_FABRICS=build/bench/fabrics
+"${PYTHON:-python3}" tools/bench_fabrics.py "$CONTEND_BENCH_FABRICS"
+
 ran=0
 for source in cpp/bench/*.cpp; do
   name=$(basename "$source" .cpp)
