@@ -8,21 +8,29 @@ namespace contend {
 namespace {
 
 /// Messages walked in step: enough for their cache misses to overlap.
-constexpr std::size_t kTogether = 32;
+constexpr std::size_t kTogether = 64;
 
 class WalkingResolver final : public Resolver {
  public:
   WalkingResolver(const Fabric& fabric, const TableView& tables, const AddressView& addresses,
                   const Places& places, std::size_t hops)
       : Resolver(places.hosts.size(), fabric.switch_channels(), std::max<std::size_t>(hops, 1)),
-        fabric_(fabric),
         tables_(tables),
         columns_(fabric, addresses, places) {
     leaf_.reserve(places.hosts.size());
     for (const HostId host : places.hosts) leaf_.push_back(fabric.host_switch(host));
+    first_step_.reserve(fabric.switches());
+    for (SwitchId s = 0; s < fabric.switches(); ++s) {
+      first_step_.push_back(steps_.size());
+      for (PortNumber port = 0; port <= fabric.switch_ports(s); ++port) {
+        const ChannelId channel = fabric.out(s, port);
+        const bool on = channel != kNoChannel && fabric.is_switch_channel(channel);
+        steps_.push_back({on ? channel : kNoChannel, on ? fabric.channel_to(channel) : s});
+      }
+    }
   }
 
-  std::size_t bytes() const override { return 0; }
+  std::size_t bytes() const override { return steps_.size() * sizeof(Step); }
 
   void resolve(std::span<const Place> source, std::span<const Place> target,
                std::uint16_t* channels) const override {
@@ -34,17 +42,28 @@ class WalkingResolver final : public Resolver {
   }
 
  private:
+  /// What leaving a switch by a port comes to; kNoChannel where that leaves the network.
+  struct Step {
+    ChannelId channel;
+    SwitchId to;
+  };
+
   struct Walker {
     std::size_t message;
     SwitchId at;
     Address address;
     const PortNumber* entry;
+    const Step* step;
   };
 
-  const PortNumber* look_ahead(SwitchId at, Address address) const {
-    const PortNumber* entry = tables_.ports + at * tables_.addresses + address;
-    __builtin_prefetch(entry);
-    return entry;
+  void look_up_entry(Walker& walker) const {
+    walker.entry = tables_.ports + walker.at * tables_.addresses + walker.address;
+    __builtin_prefetch(walker.entry);
+  }
+
+  void look_up_step(Walker& walker) const {
+    walker.step = steps_.data() + first_step_[walker.at] + *walker.entry;
+    __builtin_prefetch(walker.step);
   }
 
   template <class Out>
@@ -54,41 +73,46 @@ class WalkingResolver final : public Resolver {
       std::size_t walking = 0;
       const std::size_t last = std::min(first + kTogether, source.size());
       for (std::size_t m = first; m < last; ++m) {
-        const SwitchId at = leaf_[source[m]];
         const Address address = columns_.address(columns_.column(source[m], target[m]));
-        walkers[walking++] = {m, at, address, look_ahead(at, address)};
+        Walker& walker = walkers[walking++];
+        walker = {m, leaf_[source[m]], address, nullptr, nullptr};
+        look_up_entry(walker);
       }
       walk_in_step(walkers, walking, channels);
     }
   }
 
+  /// One memory access of every walker after the other, so that they overlap: first all table
+  /// entries, then all steps that these lead to.
   template <class Out>
   void walk_in_step(Walker* walkers, std::size_t walking, Out* channels) const {
-    for (std::size_t hop = 0; walking > 0 && hop <= stride(); ++hop) {
+    for (std::size_t hop = 0; walking > 0; ++hop) {
+      for (std::size_t w = 0; w < walking; ++w) look_up_step(walkers[w]);
       std::size_t still = 0;
       for (std::size_t w = 0; w < walking; ++w) {
         Walker walker = walkers[w];
-        const ChannelId channel = fabric_.out(walker.at, *walker.entry);
         Out* route = channels + walker.message * stride();
-        if (!fabric_.is_switch_channel(channel)) {
+        if (walker.step->channel == kNoChannel) {
           for (std::size_t k = hop; k < stride(); ++k) {
             route[k] = static_cast<Out>(switch_channels() + (k + 5 * walker.message) % kPads);
           }
           continue;
         }
-        route[hop] = static_cast<Out>(channel);
-        walker.at = fabric_.channel_to(channel);
-        walker.entry = look_ahead(walker.at, walker.address);
+        // All routes were followed before: none is longer than the stride.
+        route[hop] = static_cast<Out>(walker.step->channel);
+        walker.at = walker.step->to;
+        look_up_entry(walker);
         walkers[still++] = walker;
       }
       walking = still;
     }
   }
 
-  const Fabric& fabric_;
   TableView tables_;
   PlaceColumns columns_;
   std::vector<SwitchId> leaf_;
+  std::vector<std::size_t> first_step_;  ///< a switch's port 0 in steps_
+  std::vector<Step> steps_;
 };
 
 }  // namespace
