@@ -10,7 +10,7 @@ from rich.console import Console
 
 from contend.fabric.fabric import Fabric
 from contend.report.page import page
-from contend.report.summary import headline, simulation_tables
+from contend.report.summary import congestion_table, headline, simulation_tables
 from contend.report.table import print_tables
 
 
@@ -69,3 +69,14 @@ def test_messages_within_a_host_are_named(make_simulation: Any, duo: Fabric) -> 
 def test_a_single_sample_has_no_interval_to_print(make_simulation: Any) -> None:
     table = headline(make_simulation(samples=1, bandwidth=np.array([0.5])))
     assert table.rows[0][2] == "a single sample has no interval"
+
+
+def test_many_values_of_congestion_are_joined_to_ranges(make_simulation: Any) -> None:
+    # 45 messages, one of each π from 1 to 45, and five within their hosts: ranges of ceil(45 / 20).
+    histogram = np.ones(46, dtype=np.uint64)
+    histogram[0] = 5
+    rows = congestion_table(make_simulation(histogram=histogram)).rows
+    assert [row[0] for row in rows] == ["0", *(f"{pi} to {pi + 2}" for pi in range(1, 46, 3))]
+    assert rows[0][1:3] == ("same host", "10.0 %")
+    assert {row[2] for row in rows[1:]} == {"6.0 %"}
+    assert rows[-1][1] == "2.2 % or more"

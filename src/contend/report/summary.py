@@ -12,6 +12,7 @@ from contend.report.measures import Measure, headline_name, percent
 from contend.report.result_table import ResultTable
 
 _BAR = 40
+_MOST_ROWS = 20
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -83,18 +84,36 @@ def _conditions(simulation: Simulation) -> str:
 
 
 def congestion_table(simulation: Simulation) -> ResultTable:
-    """Share of messages by π, with bars."""
-    shares = congestion_shares(simulation)
-    largest = max(shares.values(), default=1)
+    """Share of messages by π, with bars; many values are joined to ranges of equal width."""
+    ranges = _ranges(congestion_shares(simulation))
+    largest = max((share for _, _, share in ranges), default=1)
     return ResultTable(
         title="Messages by congestion",
         columns=("π", "bandwidth", "messages", " "),
         rows=tuple(
-            (str(pi), _bandwidth(pi), _share(share), _bar(share / largest))
-            for pi, share in shares.items()
+            (
+                str(first) if first == last else f"{first} to {last}",
+                _bandwidth(first) if first == last else f"{_bandwidth(last)} or more",
+                _share(share),
+                _bar(share / largest),
+            )
+            for first, last, share in ranges
         ),
         numeric=frozenset({"π", "bandwidth", "messages"}),
     )
+
+
+def _ranges(shares: dict[int, float]) -> list[tuple[int, int, float]]:
+    """First and last π and share of messages of at most about `_MOST_ROWS` ranges."""
+    if len(shares) <= _MOST_ROWS:
+        return [(pi, pi, share) for pi, share in shares.items()]
+    width = -(-max(shares) // _MOST_ROWS)
+    joined: dict[int, float] = {}
+    for pi, share in shares.items():
+        # Messages within a host, π = 0, stay a row of their own.
+        first = pi if pi == 0 else (pi - 1) // width * width + 1
+        joined[first] = joined.get(first, 0.0) + share
+    return [(first, first + width - 1 if first else 0, share) for first, share in joined.items()]
 
 
 def hottest_table(simulation: Simulation, fabric: Fabric, count: int = 8) -> ResultTable:
