@@ -108,7 +108,7 @@ class Stopwatch {
 };
 
 /// One thread's share of a batch.
-template <class Id, class Count>
+template <class Id>
 class Worker {
  public:
   Worker(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
@@ -236,7 +236,7 @@ class Worker {
   const Pattern& pattern_;
   const Seating& seating_;
   Samples samples_;
-  RoundCounter<Id, Count> counter_;
+  RoundCounter<Id> counter_;
   std::vector<Place> order_;
   std::optional<std::uint64_t> placement_outcomes_;
   bool move_;
@@ -275,7 +275,7 @@ void average_samples(const std::vector<RoundAverages>& cells, std::uint32_t roun
   }
 }
 
-template <class Id, class Count>
+template <class Id>
 BatchResult run(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
                 const Samples& samples, bool with_hosts, int threads) {
   const std::uint32_t rounds = pattern.rounds();
@@ -292,7 +292,7 @@ BatchResult run(const Resolver& resolver, const Pattern& pattern, const Seating&
   const std::int64_t chunk = std::clamp<std::int64_t>(tasks / (8 * threads), 1, 64);
 #pragma omp parallel num_threads(threads)
   {
-    Worker<Id, Count> worker(resolver, pattern, seating, samples, with_hosts);
+    Worker<Id> worker(resolver, pattern, seating, samples, with_hosts);
     worker.start_watch();
 #pragma omp for schedule(dynamic, chunk)
     for (std::int64_t task = 0; task < tasks; ++task) {
@@ -338,15 +338,9 @@ BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Sea
   check(resolver, pattern, seating, samples);
   if (threads <= 0) threads = omp_get_max_threads();
   const bool with_hosts = pattern.shares_ends() || shares_places(seating);
-  // Without shared ends no channel sees more messages in a round than there are ranks.
-  const bool small_counts = !with_hosts && pattern.ranks() <= 0xFFFF;
-  const auto start = [&]<class Id, class Count>() {
-    return run<Id, Count>(resolver, pattern, seating, samples, with_hosts, threads);
-  };
-  if (resolver.narrow() && small_counts) return start.operator()<std::uint16_t, std::uint16_t>();
-  if (resolver.narrow()) return start.operator()<std::uint16_t, std::uint32_t>();
-  if (small_counts) return start.operator()<std::uint32_t, std::uint16_t>();
-  return start.operator()<std::uint32_t, std::uint32_t>();
+  return resolver.narrow()
+             ? run<std::uint16_t>(resolver, pattern, seating, samples, with_hosts, threads)
+             : run<std::uint32_t>(resolver, pattern, seating, samples, with_hosts, threads);
 }
 
 }  // namespace contend
