@@ -26,6 +26,8 @@ class Rounds final : public FixedPattern {
     return !std::equal(source_.begin(), source_.end(), target_.begin(), std::not_equal_to<>());
   }
 
+  bool weighted() const override { return !weight_.empty(); }
+
   using FixedPattern::fill;
   void fill(std::uint32_t round, std::uint32_t, Messages& out) const override {
     const auto first = static_cast<std::ptrdiff_t>(begin_[round]);
@@ -126,6 +128,9 @@ std::unique_ptr<Pattern> make_rounds(Rank ranks, std::vector<std::uint64_t> roun
 
 std::unique_ptr<Pattern> make_parts(std::shared_ptr<const Pattern> first,
                                     std::shared_ptr<const Pattern> second) {
+  if (first->weighted() || second->weighted()) {
+    throw Error("parts whose messages all count alike, got one with weights");
+  }
   return std::make_unique<Parts>(std::move(first), std::move(second));
 }
 

@@ -82,6 +82,15 @@ TEST_CASE("parts are random, symmetric or share ends as their parts do") {
   CHECK_FALSE(make_parts(bisect, bisect)->shares_ends());
 }
 
+TEST_CASE("parts with weights of their own cannot be weighed against each other") {
+  const Shared weighted = make_rounds(2, {0, 2}, {0, 1}, {1, 0}, {1, 1000});
+  CHECK(weighted->weighted());
+  const Shared ring = contend::make_shift(4, 1);
+  CHECK_FALSE(ring->weighted());
+  CHECK_THROWS_AS(make_parts(ring, weighted), contend::Error);
+  CHECK_THROWS_AS(make_parts(weighted, ring), contend::Error);
+}
+
 TEST_CASE("an all-to-all within parts has all its pieces") {
   const Shared all = contend::make_all_to_all(3);
   CHECK(round_of(*make_parts(all, all), 0).size() == 12);

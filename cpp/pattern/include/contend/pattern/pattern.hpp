@@ -59,6 +59,8 @@ class Pattern {
   virtual bool shares_ends() const { return false; }
   /// Whether a rank may send to itself, which crosses no channel.
   virtual bool sends_to_itself() const { return false; }
+  /// Whether messages count by their weights; either all of a pattern's do or none.
+  virtual bool weighted() const { return false; }
   /// Number of equally likely outcomes, when it is below 2^63; 1 for a pattern that is not random.
   virtual std::optional<std::uint64_t> outcomes() const { return 1; }
 
