@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_fabrics import fat_tree, shortest_path_tables
 
 from contend.congestion import Simulation, simulate
 from contend.congestion.communicator import launched_communicator
 from contend.errors import MissingError
 from contend.fabric.fabric import Fabric
+from small_fabrics import fat_tree, shortest_path_tables
 
 
 class Thread:
@@ -91,9 +91,7 @@ WORLD = [
 
 
 @pytest.mark.parametrize("environment", WORLD)
-def test_world_without_mpi4py(
-    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_world_without_mpi4py(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     # An entry of None makes the import fail as if it were not installed.
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     with pytest.raises(MissingError, match=r"one of 3 MPI processes, .*pip install") as caught:

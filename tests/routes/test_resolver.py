@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables
 
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
 from contend.routes import resolver as room
 from contend.routes.forwarding import NO_PORT
 from contend.routes.resolver import make_resolver
+from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables
 
 
 def routed(fabric: Fabric) -> Fabric:
