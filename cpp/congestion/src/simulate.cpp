@@ -120,8 +120,8 @@ class Worker {
         order_(seating.slots),
         placement_outcomes_(seating.random ? factorial(seating.slots.size()) : 1),
         move_(seating.random || seating.ranks_per_slot > 1 || !is_identity(seating.slots)),
-        // Only a pattern or a seating that shares hosts can send from a host to itself.
-        may_stay_(with_hosts || !pattern.random()),
+        // Ranks that share a host may send to each other, and given rounds to themselves.
+        may_stay_(with_hosts || pattern.sends_to_itself()),
         channel_messages_(resolver.switch_channels() + 2 * resolver.places(), 0) {}
 
   RoundAverages run(std::uint64_t sample, std::uint32_t round) {
@@ -132,6 +132,7 @@ class Worker {
       draw(state, round, piece);
       watch_.drew();
       counter_.count(messages_.source, messages_.target);
+      counted_since_ += messages_.size();
       watch_.counted();
     }
     by_pi_.assign(counter_.fold() + std::size_t{2}, 0);
@@ -147,7 +148,6 @@ class Worker {
     const RoundAverages averages = average(by_pi_);
     add_to_histogram();
     // Totals are narrow so that folding is fast; they are emptied before they can overflow.
-    counted_since_ += messages_.size() * pieces;
     if (counted_since_ > 0x4000'0000) collect_totals();
     watch_.counted();
     return averages;

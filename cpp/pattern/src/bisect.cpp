@@ -74,7 +74,7 @@ class Bisect final : public RandomPattern<Bisect> {
 }  // namespace
 
 std::unique_ptr<Pattern> make_bisect(Rank ranks, bool two_way) {
-  if (ranks < 2) throw Error("bisect needs at least 2 ranks, got " + std::to_string(ranks));
+  if (ranks < 2) throw Error("at least 2 ranks, got " + std::to_string(ranks));
   return std::make_unique<Bisect>(ranks, two_way);
 }
 

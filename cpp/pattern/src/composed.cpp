@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include "contend/pattern/fixed_patterns.hpp"
 #include "mapped_pattern.hpp"
@@ -20,6 +21,12 @@ class Rounds final : public FixedPattern {
 
   std::uint32_t rounds() const override { return static_cast<std::uint32_t>(begin_.size() - 1); }
   bool shares_ends() const override { return shares_ends_; }
+  bool sends_to_itself() const override {
+    // Not all of them differ.
+    return !std::equal(source_.begin(), source_.end(), target_.begin(), std::not_equal_to<>());
+  }
+
+  bool weighted() const override { return !weight_.empty(); }
 
   using FixedPattern::fill;
   void fill(std::uint32_t round, std::uint32_t, Messages& out) const override {
@@ -65,6 +72,9 @@ class Parts final : public Pattern {
   }
   bool random() const override { return first_->random() || second_->random(); }
   bool shares_ends() const override { return first_->shares_ends() || second_->shares_ends(); }
+  bool sends_to_itself() const override {
+    return first_->sends_to_itself() || second_->sends_to_itself();
+  }
   std::optional<std::uint64_t> outcomes() const override {
     if (!random()) return 1;
     return std::nullopt;
@@ -118,6 +128,9 @@ std::unique_ptr<Pattern> make_rounds(Rank ranks, std::vector<std::uint64_t> roun
 
 std::unique_ptr<Pattern> make_parts(std::shared_ptr<const Pattern> first,
                                     std::shared_ptr<const Pattern> second) {
+  if (first->weighted() || second->weighted()) {
+    throw Error("parts whose messages all count alike, got one with weights");
+  }
   return std::make_unique<Parts>(std::move(first), std::move(second));
 }
 

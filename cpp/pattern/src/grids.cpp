@@ -40,7 +40,7 @@ class Halo final : public FixedPattern {
 }  // namespace
 
 std::unique_ptr<Pattern> make_halo(Rank ranks, std::span<const Rank> extents, bool periodic) {
-  need_ranks("halo", ranks, 2);
+  need_ranks(ranks, 2);
   std::uint64_t product = extents.empty() ? 0 : 1;
   for (const Rank extent : extents) {
     product *= extent;
@@ -54,7 +54,7 @@ std::unique_ptr<Pattern> make_halo(Rank ranks, std::span<const Rank> extents, bo
 }
 
 std::unique_ptr<Pattern> make_transpose(Rank ranks) {
-  need_ranks("transpose", ranks, 4);
+  need_ranks(ranks, 4);
   Rank side = 1;
   while (std::uint64_t{side + 1} * (side + 1) <= ranks) ++side;
   return mapped(ranks, 1, [=](std::uint32_t, Rank i) {
@@ -63,7 +63,7 @@ std::unique_ptr<Pattern> make_transpose(Rank ranks) {
 }
 
 std::unique_ptr<Pattern> make_bit_reversal(Rank ranks) {
-  need_ranks("bit-reversal", ranks, 4);
+  need_ranks(ranks, 4);
   const std::uint32_t bits = log2_ceil(power_of_two_within(ranks));
   return mapped(ranks, 1, [=](std::uint32_t, Rank i) {
     if (i >> bits != 0) return i;
@@ -76,7 +76,7 @@ std::unique_ptr<Pattern> make_bit_reversal(Rank ranks) {
 }
 
 std::unique_ptr<Pattern> make_bit_complement(Rank ranks) {
-  need_ranks("bit-complement", ranks, 2);
+  need_ranks(ranks, 2);
   return mapped(ranks, 1, [=](std::uint32_t, Rank i) { return ranks - 1 - i; });
 }
 

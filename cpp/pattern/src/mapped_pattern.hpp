@@ -43,10 +43,9 @@ std::unique_ptr<Pattern> mapped(Rank ranks, std::uint32_t rounds, Target target)
   return std::make_unique<MappedPattern<Target>>(ranks, rounds, std::move(target));
 }
 
-inline void need_ranks(const char* pattern, Rank ranks, Rank least) {
+inline void need_ranks(Rank ranks, Rank least) {
   if (ranks < least) {
-    throw Error(std::string(pattern) + " needs at least " + std::to_string(least) + " ranks, got " +
-                std::to_string(ranks));
+    throw Error("at least " + std::to_string(least) + " ranks, got " + std::to_string(ranks));
   }
 }
 

@@ -41,7 +41,7 @@ class Permutation final : public RandomPattern<Permutation> {
 }  // namespace
 
 std::unique_ptr<Pattern> make_permutation(Rank ranks) {
-  if (ranks < 2) throw Error("permutation needs at least 2 ranks, got " + std::to_string(ranks));
+  if (ranks < 2) throw Error("at least 2 ranks, got " + std::to_string(ranks));
   return std::make_unique<Permutation>(ranks);
 }
 

@@ -75,17 +75,17 @@ class Neighbour final : public FixedPattern {
 }  // namespace
 
 std::unique_ptr<Pattern> make_scatter(Rank ranks) {
-  need_ranks("scatter", ranks, 2);
+  need_ranks(ranks, 2);
   return std::make_unique<Star>(ranks, 1, false);
 }
 
 std::unique_ptr<Pattern> make_gather(Rank ranks) {
-  need_ranks("gather", ranks, 2);
+  need_ranks(ranks, 2);
   return std::make_unique<Star>(ranks, 1, true);
 }
 
 std::unique_ptr<Pattern> make_hot_spot(Rank ranks, Rank receivers) {
-  need_ranks("hot-spot", ranks, 2);
+  need_ranks(ranks, 2);
   if (receivers < 1 || receivers >= ranks) {
     throw Error("between 1 and " + std::to_string(ranks - 1) + " receivers, got " +
                 std::to_string(receivers));
@@ -94,12 +94,12 @@ std::unique_ptr<Pattern> make_hot_spot(Rank ranks, Rank receivers) {
 }
 
 std::unique_ptr<Pattern> make_all_to_all(Rank ranks) {
-  need_ranks("alltoall", ranks, 2);
+  need_ranks(ranks, 2);
   return std::make_unique<AllToAll>(ranks);
 }
 
 std::unique_ptr<Pattern> make_neighbour(Rank ranks, Rank neighbours) {
-  need_ranks("neighbour", ranks, 2);
+  need_ranks(ranks, 2);
   if (neighbours < 1 || neighbours >= ranks) {
     throw Error("between 1 and " + std::to_string(ranks - 1) + " neighbours, got " +
                 std::to_string(neighbours));

@@ -13,7 +13,7 @@ Rank ahead(Rank rank, Rank distance, Rank ranks) {
 }  // namespace
 
 std::unique_ptr<Pattern> make_shift(Rank ranks, Rank distance) {
-  need_ranks("shift", ranks, 2);
+  need_ranks(ranks, 2);
   if (distance == 0 || distance >= ranks) {
     throw Error("a shift between 1 and " + std::to_string(ranks - 1) + ", got " +
                 std::to_string(distance));
@@ -22,24 +22,24 @@ std::unique_ptr<Pattern> make_shift(Rank ranks, Rank distance) {
 }
 
 std::unique_ptr<Pattern> make_all_shifts(Rank ranks) {
-  need_ranks("shifts", ranks, 2);
+  need_ranks(ranks, 2);
   return mapped(ranks, ranks - 1,
                 [=](std::uint32_t round, Rank i) { return ahead(i, round + 1, ranks); });
 }
 
 std::unique_ptr<Pattern> make_dissemination(Rank ranks) {
-  need_ranks("dissemination", ranks, 2);
+  need_ranks(ranks, 2);
   return mapped(ranks, log2_ceil(ranks),
                 [=](std::uint32_t round, Rank i) { return ahead(i, Rank{1} << round, ranks); });
 }
 
 std::unique_ptr<Pattern> make_pipeline(Rank ranks) {
-  need_ranks("pipeline", ranks, 2);
+  need_ranks(ranks, 2);
   return mapped(ranks, 1, [=](std::uint32_t, Rank i) { return i + 1 < ranks ? i + 1 : i; });
 }
 
 std::unique_ptr<Pattern> make_tornado(Rank ranks) {
-  need_ranks("tornado", ranks, 3);
+  need_ranks(ranks, 3);
   return make_shift(ranks, (ranks + 1) / 2 - 1);
 }
 

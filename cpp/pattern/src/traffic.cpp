@@ -11,8 +11,8 @@ namespace contend {
 namespace {
 
 void check(Rank ranks, std::uint32_t percent) {
-  if (ranks < 2) throw Error("traffic needs at least 2 ranks, got " + std::to_string(ranks));
-  if (percent > 100) throw Error("a share of " + std::to_string(percent) + " %, above 100 %");
+  if (ranks < 2) throw Error("at least 2 ranks, got " + std::to_string(ranks));
+  if (percent > 100) throw Error("a share of at most 100 %, got " + std::to_string(percent) + " %");
 }
 
 class Localised final : public RandomPattern<Localised> {

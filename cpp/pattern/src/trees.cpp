@@ -68,7 +68,7 @@ std::array<std::vector<Edge>, 2> two_rounds(const std::vector<Edge>& edges, Rank
 }  // namespace
 
 std::unique_ptr<Pattern> make_recursive_doubling(Rank ranks) {
-  need_ranks("recursive-doubling", ranks, 2);
+  need_ranks(ranks, 2);
   const Rank core = power_of_two_within(ranks);
   const std::uint32_t inner = log2_ceil(core);
   const std::uint32_t folds = core < ranks ? 1 : 0;
@@ -80,7 +80,7 @@ std::unique_ptr<Pattern> make_recursive_doubling(Rank ranks) {
 }
 
 std::unique_ptr<Pattern> make_tree(Rank ranks) {
-  need_ranks("tree", ranks, 2);
+  need_ranks(ranks, 2);
   return mapped(ranks, log2_ceil(ranks), [=](std::uint32_t round, Rank i) {
     const Rank step = Rank{1} << round;
     return i < step && ranks - i > step ? i + step : i;
@@ -88,7 +88,7 @@ std::unique_ptr<Pattern> make_tree(Rank ranks) {
 }
 
 std::unique_ptr<Pattern> make_double_tree(Rank ranks) {
-  need_ranks("double-tree", ranks, 3);
+  need_ranks(ranks, 3);
   // Rank 0 is the source and feeds both roots; the trees span ranks 1 .. n.
   const Rank n = ranks - 1;
   const std::vector<Rank> parent = in_order_parents(n);

@@ -52,7 +52,9 @@ PlotOption = Annotated[
     Path | None,
     typer.Option("--plot", metavar="FILE", help="Draw a figure: .svg, .png, .pdf or .html."),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of every random choice.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, max=2**64 - 1, help="Seed of every random choice.")
+]
 
 
 # Columns of tables that no terminal shows: names are not to be cut short in a file or a pipe.

@@ -158,6 +158,8 @@ def simulate(
         from contend.report.save import check_suffix
 
         check_suffix(plot)
+    elif picture is not None:
+        raise UsageError("--picture says what --plot FILE draws: give both")
     world = launched_communicator()
     relative = None if precision is None else _share(precision)
     results: list[tuple[Simulation, Fabric, float]] = []
@@ -227,7 +229,7 @@ def _draw(
 
     pictures = _pictures(results)
     tables = [table for result in results for table in simulation_tables(*result)]
-    if picture is None and path.suffix == ".html":
+    if picture is None and path.suffix.lower() == ".html":
         drawn = ((name.value, draw()) for name, draw in pictures.items())
         save_figures(drawn, path, tables)
         return

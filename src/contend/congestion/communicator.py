@@ -46,7 +46,7 @@ def launched_communicator(environment: Mapping[str, str] = os.environ) -> Commun
     except (ImportError, RuntimeError) as error:
         raise MissingError(
             f"started as one of {expected} MPI processes, but mpi4py cannot be used "
-            f"({str(error).splitlines()[0]}): pip install 'contend[mpi]'"
+            f"({' '.join(str(error).split())[:200]}): pip install 'contend[mpi]'"
         ) from None
     world: Communicator = MPI.COMM_WORLD
     if world.size != expected:

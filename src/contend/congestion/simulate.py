@@ -78,6 +78,10 @@ def simulate(
     started = time.perf_counter()
     if isinstance(placement, str):
         placement = parse_placement(placement, fabric, ranks_per_host=ranks_per_host, hosts=hosts)
+    elif hosts is not None or ranks_per_host != 1:
+        raise UsageError("hosts and ranks per host belong to the placement, which is made already")
+    if not 0 <= seed < 1 << 64:
+        raise UsageError(f"a seed between 0 and 2^64 - 1, got {seed}")
     if ranks is None:
         ranks = placement.ranks
     if not 1 <= ranks <= placement.ranks:
@@ -85,7 +89,7 @@ def simulate(
     if isinstance(pattern, str):
         pattern = parse_pattern(pattern, ranks)
     seating = _seat(pattern, placement)
-    plan = _plan(pattern, seating, samples, precision, exhaustive)
+    plan = _plan(pattern, placement, seating, samples, precision, exhaustive)
     resolver = make_resolver(
         fabric, seating.hosts, spread=spread, messages=plan.most * pattern.rounds * ranks
     )
@@ -153,6 +157,7 @@ class _Plan:
 
 def _plan(
     pattern: Pattern,
+    placement: Placement,
     seating: _Seating,
     samples: int | None,
     precision: float | None,
@@ -164,10 +169,10 @@ def _plan(
         raise UsageError(f"a precision between 0 and 100 %, got {precision:%}")
     outcomes = _core.outcomes(pattern.core, seating.slots, seating.ranks_per_slot, seating.random)
     if exhaustive and (outcomes is None or outcomes > _MOST_OUTCOMES):
-        count = f"{outcomes:,}" if outcomes is not None else "more than 2^63"
+        count = "more, or none that are equally likely" if outcomes is None else f"{outcomes:,}"
         raise UsageError(
-            f"an exhaustive simulation counts up to {_MOST_OUTCOMES:,} outcomes, and this pattern "
-            f"and placement have {count}; draw samples instead"
+            f"an exhaustive simulation counts up to {_MOST_OUTCOMES:,} equally likely outcomes, "
+            f"{pattern.name} with {placement.name} placement has {count}; draw samples instead"
         )
     few = outcomes is not None and outcomes <= (_FEW_OUTCOMES if samples is None else samples)
     if outcomes is not None and (exhaustive or few):
@@ -317,5 +322,13 @@ def _result(
         elapsed_s=time.perf_counter() - started,
         drawing_s=total.drawing_s,
         counting_s=total.counting_s,
-        messages=int(total.histogram.sum()),
+        messages=_messages(pattern, total),
     )
+
+
+def _messages(pattern: Pattern, total: _Total) -> int:
+    """Number of messages, which is not what the histogram holds when they count by their bytes."""
+    if not pattern.core.weighted:
+        return int(total.histogram.sum())
+    rounds = range(pattern.rounds)
+    return total.samples * sum(len(pattern.messages(number)[0]) for number in rounds)

@@ -45,7 +45,8 @@ class Simulation:
         max_congestion: shape [samples]; mean over rounds of the largest pi.
         round_mean_congestion: shape [rounds]; mean over samples of the round's mean pi.
         round_max_congestion: shape [rounds]; mean over samples of the round's largest pi.
-        histogram: shape [largest pi + 1]; messages by pi, those that stay on their host at 0.
+        histogram: shape [largest pi + 1]; messages by pi, those that stay on their host at 0; by
+            their bytes where the pattern says how many, in units that keep sums within 64 bits.
         channel_load: shape [channels]; mean number of messages a round.
         elapsed_s: seconds from start to end.
         drawing_s: core seconds spent on drawing patterns and placements.

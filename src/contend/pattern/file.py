@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import InputError, UsageError
+from contend.pattern.matrix import read_matrix
 
 _COLUMNS = ("round", "source", "target", "bytes")
-_LARGEST_MATRIX = 20_000
+# Without such a column all messages are of one round, and weigh alike.
+_ABSENT = (0, 0, 0, 1)
+# Leaves room for 2^23 samples; what it rounds away is below one part in 2^40 a message.
+_LARGEST_TOTAL = 2**40
+
+
+class _Reader(Protocol):
+    """What csv.reader makes."""
+
+    @property
+    def line_num(self) -> int: ...
+    def __iter__(self) -> Iterator[list[str]]: ...
+    def __next__(self) -> list[str]: ...
 
 
 def read_pattern_file(path: str, ranks: int) -> _core.Pattern:
@@ -26,8 +41,11 @@ def read_pattern_file(path: str, ranks: int) -> _core.Pattern:
     Raises:
         InputError: naming the line, when something else stands there.
     """
-    columns = _from_matrix(path) if path.endswith(".npy") else _from_csv(path)
-    rounds, source, target, weight = columns
+    if path.endswith(".npy"):
+        source, target, weight = read_matrix(path)
+        rounds = np.zeros(len(source), dtype=np.int64)
+    else:
+        rounds, source, target, weight = _from_csv(path)
     sent = weight > 0
     rounds, source, target, weight = (column[sent] for column in (rounds, source, target, weight))
     if len(source) == 0:
@@ -38,6 +56,7 @@ def read_pattern_file(path: str, ranks: int) -> _core.Pattern:
     order = np.argsort(rounds, kind="stable")
     begin = np.concatenate(([0], np.cumsum(np.unique(rounds, return_counts=True)[1])))
     alike = bool((weight == weight[0]).all())
+    weight = _bounded(weight)
     return _core.make_rounds(
         ranks,
         begin.astype(np.uint64),
@@ -47,46 +66,47 @@ def read_pattern_file(path: str, ranks: int) -> _core.Pattern:
     )
 
 
-def _from_matrix(path: str) -> tuple[NDArray[np.int64], ...]:
-    try:
-        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise InputError(path, 0, "a numpy array file", str(error)) from None
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "iuf":
-        got = f"{matrix.dtype} of shape {matrix.shape}"
-        raise InputError(path, 0, "a square matrix of numbers [source, target]", got)
-    if matrix.shape[0] > _LARGEST_MATRIX:
-        raise InputError(path, 0, f"at most {_LARGEST_MATRIX} ranks", str(matrix.shape[0]))
-    if not np.isfinite(matrix).all() or (matrix < 0).any() or (matrix >= 2**53).any():
-        raise InputError(path, 0, "bytes between 0 and 2^53", "something else")
-    source, target = np.nonzero(matrix)
-    # Fractions of a byte come from averages; what is sent counts as one byte at least.
-    weight = np.maximum(matrix[source, target], 1).astype(np.int64)
-    return np.zeros(len(source), dtype=np.int64), source, target, weight
+def _bounded(weight: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Scales weights whose sum over messages and samples might not fit 64 bits."""
+    total = float(weight.sum(dtype=np.float64))
+    if total <= _LARGEST_TOTAL:
+        return weight
+    scaled: NDArray[np.float64] = np.rint(weight * (_LARGEST_TOTAL / total))
+    return np.maximum(scaled, 1).astype(np.int64)
 
 
 def _from_csv(path: str) -> tuple[NDArray[np.int64], ...]:
-    rows: list[tuple[int, int, int, int]] = []
-    with Path(path).open(newline="", encoding="utf-8", errors="replace") as file:
+    # Spreadsheets put a mark at the start of UTF-8.
+    with Path(path).open(newline="", encoding="utf-8-sig", errors="replace") as file:
         reader = csv.reader(file)
-        heading = [name.strip().lower() for name in next(reader, [])]
-        if not {"source", "target"} <= set(heading) or not set(heading) <= set(_COLUMNS):
-            got = ",".join(heading)[:80] or "an empty file"
-            raise InputError(path, 1, "a heading of source,target[,round][,bytes]", got)
-        if len(set(heading)) < len(heading):
-            raise InputError(path, 1, "each column once", ",".join(heading))
-        places = [heading.index(name) if name in heading else -1 for name in _COLUMNS]
-        for cells in reader:
-            if not cells or (len(cells) == 1 and not cells[0].strip()):
-                continue
-            if len(cells) != len(heading):
-                raise InputError(path, reader.line_num, f"{len(heading)} cells", str(len(cells)))
-            values = [_number(path, reader.line_num, cells[at]) if at >= 0 else 0 for at in places]
-            if places[3] < 0:
-                values[3] = 1
-            rows.append((values[0], values[1], values[2], values[3]))
+        try:
+            rows = list(_rows(path, reader))
+        except csv.Error as error:
+            raise InputError(path, reader.line_num, "cells of numbers", str(error)) from None
     table = np.array(rows, dtype=np.int64).reshape(-1, 4)
     return tuple(table[:, column] for column in range(4))
+
+
+def _rows(path: str, reader: _Reader) -> Iterator[tuple[int, int, int, int]]:
+    """Round, source, target and bytes of every line below the heading."""
+    heading = [name.strip().lower() for name in next(reader, [])]
+    if not {"source", "target"} <= set(heading) or not set(heading) <= set(_COLUMNS):
+        got = repr(",".join(heading)[:80]) if heading else "an empty line"
+        raise InputError(path, 1, "a heading of source,target[,round][,bytes]", got)
+    if len(set(heading)) < len(heading):
+        raise InputError(path, 1, "each column once", ",".join(heading))
+    places = [heading.index(name) if name in heading else -1 for name in _COLUMNS]
+    for cells in reader:
+        line = reader.line_num
+        if not cells or (len(cells) == 1 and not cells[0].strip()):
+            continue
+        if len(cells) != len(heading):
+            raise InputError(path, line, f"{len(heading)} cells", str(len(cells)))
+        values = [
+            _number(path, line, cells[at]) if at >= 0 else absent
+            for at, absent in zip(places, _ABSENT, strict=True)
+        ]
+        yield values[0], values[1], values[2], values[3]
 
 
 def _number(path: str, line: int, text: str) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.errors import UsageError
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,11 @@ class Pattern:
 
         Returns:
             Two arrays of shape [messages].
+
+        Raises:
+            UsageError: when there is no such round.
         """
+        if not 0 <= number < self.rounds:
+            raise UsageError(f"round 0 .. {self.rounds - 1} of {self.name}, got {number}")
         source, target, _ = self.core.messages(number, seed, sample)
         return source, target

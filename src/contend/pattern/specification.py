@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -53,6 +54,9 @@ FORMS = (
     Form("A & B", "pattern A on the first half of the ranks, B on the others (A@30% & B)"),
 )
 
+# Far above any machine: more is a typing error, and would be memory asked for.
+_MOST_RANKS = 1 << 28
+
 _PLAIN: dict[str, Callable[[int], _core.Pattern]] = {
     "permutation": _core.make_permutation,
     "uniform": _core.make_uniform,
@@ -88,12 +92,17 @@ def parse(spec: str, ranks: int) -> Pattern:
     try:
         return _make(spec, family, rest, ranks)
     except UsageError as error:
-        if str(error).startswith("pattern "):
-            raise
-        raise UsageError(f"pattern {spec}: expected {error}") from None
+        raise _refusal(spec, f"expected {error}") from None
+
+
+def _refusal(spec: str, why: str) -> UsageError:
+    """In one line, whatever was given."""
+    return UsageError(" ".join(f"pattern {spec}: {why}".split()))
 
 
 def _make(spec: str, family: str, rest: str, ranks: int) -> Pattern:
+    if not 1 <= ranks <= _MOST_RANKS:
+        raise UsageError(f"between 1 and {_MOST_RANKS:,} ranks, got {ranks}")
     if family in _PLAIN:
         if rest:
             raise UsageError(f"no parameter after {family}, got {rest}")
@@ -121,7 +130,7 @@ def _make(spec: str, family: str, rest: str, ranks: int) -> Pattern:
         case "file":
             return Pattern(spec, read_pattern_file(rest, ranks))
     known = ", ".join(form.form for form in FORMS)
-    raise UsageError(f"pattern {spec}: expected one of {known}, got {family}")
+    raise UsageError(f"one of {known}, got {family or 'nothing'}")
 
 
 def _whole(text: str, expected: str, *, negative: bool = False) -> int:
@@ -147,7 +156,9 @@ def _hot_spot(rest: str, ranks: int) -> _core.Pattern:
 def _halo(rest: str, ranks: int) -> tuple[np.ndarray, bool]:
     match = re.fullmatch(r"(?:(\d)d|(\d{1,9}(?:x\d{1,9})*))(,open)?", rest)
     if match is None or match[1] == "0":
-        raise UsageError(f"halo:XxYxZ or halo:3d, with ,open when not periodic, got {rest}")
+        raise UsageError(
+            f"halo:XxYxZ or halo:3d, with ,open when not periodic, got {rest or 'nothing'}"
+        )
     if match[1]:
         extents = even_grid(ranks, int(match[1]))
     else:
@@ -158,26 +169,41 @@ def _halo(rest: str, ranks: int) -> tuple[np.ndarray, bool]:
 
 
 def even_grid(ranks: int, dimensions: int) -> tuple[int, ...]:
-    """Extents of a grid of so many ranks and dimensions, as even as possible, largest first."""
-    if dimensions == 1:
-        return (ranks,)
-    side = round(ranks ** (1 / dimensions))
-    # The smallest extent is the largest divisor not above the even side; the rest follows.
-    while side > 1 and (ranks % side or side**dimensions > ranks):
-        side -= 1
-    return (*even_grid(ranks // side, dimensions - 1), side)
+    """Extents of a grid of so many ranks, as even as possible, largest first.
+
+    The largest extent is as small as can be, then the second largest, and so on.
+    """
+    divisors = [d for d in range(1, math.isqrt(ranks) + 1) if ranks % d == 0]
+    divisors = sorted({*divisors, *(ranks // d for d in divisors)})
+
+    @cache
+    def best(rest: int, left: int, largest: int) -> tuple[int, ...] | None:
+        if left == 0:
+            return () if rest == 1 else None
+        for extent in divisors:
+            if extent > largest:
+                break
+            if rest % extent == 0 and extent**left >= rest:
+                others = best(rest // extent, left - 1, extent)
+                if others is not None:
+                    return (extent, *others)
+        return None
+
+    return best(ranks, dimensions, ranks) or (ranks,)
 
 
 def _parts(spec: str, ranks: int) -> Pattern:
     """Two patterns on disjoint parts: ``A & B`` or ``A@30% & B``."""
     texts = [text.strip() for text in spec.split("&")]
     if len(texts) != 2 or not all(texts):
-        raise UsageError(f"pattern {spec}: expected two patterns A & B, got {len(texts)}")
+        raise _refusal(spec, f"expected two patterns A & B, got {len(list(filter(None, texts)))}")
     first_text, at, share = texts[0].partition("@")
     percent = re.fullmatch(r"(\d{1,2})%", share.strip()) if at else None
     if at and percent is None:
-        raise UsageError(f"pattern {spec}: expected A@P% & B with P below 100, got @{share}")
+        raise _refusal(spec, f"expected A@P% & B with P below 100, got @{share}")
     first_ranks = ranks * int(percent[1]) // 100 if percent else ranks // 2
     first = parse(first_text, first_ranks)
     second = parse(texts[1], ranks - first_ranks)
+    if first.core.weighted or second.core.weighted:
+        raise _refusal(spec, "expected patterns without bytes of their own, got a file with them")
     return Pattern(spec, _core.make_parts(first.core, second.core))

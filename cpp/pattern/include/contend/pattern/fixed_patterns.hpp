@@ -67,7 +67,8 @@ std::unique_ptr<Pattern> make_rounds(Rank ranks, std::vector<std::uint64_t> roun
                                      std::vector<Rank> source, std::vector<Rank> target,
                                      std::vector<std::uint64_t> weight);
 /// Two patterns at once on disjoint parts: `first` on the ranks from 0, `second` on those that
-/// follow. As many rounds as the longer one has; the shorter one starts again.
+/// follow. As many rounds as the longer one has; the shorter one starts again. Throws Error when a
+/// part has weights, which would mean nothing beside the messages of the other.
 std::unique_ptr<Pattern> make_parts(std::shared_ptr<const Pattern> first,
                                     std::shared_ptr<const Pattern> second);
 

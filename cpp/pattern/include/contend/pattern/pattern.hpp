@@ -38,7 +38,8 @@ struct Messages {
 /// A traffic pattern: rounds of simultaneous messages between ranks 0 .. ranks - 1.
 ///
 /// A round may come in several pieces, so that an all-to-all never stands in memory at once.
-/// A pattern that draws from its choices is random and has one piece per round.
+/// A pattern that draws from its choices is random; all pieces of a round draw from the same choices,
+/// one after the other.
 class Pattern {
  public:
   explicit Pattern(Rank ranks) : ranks_(ranks) {}
@@ -56,6 +57,10 @@ class Pattern {
   virtual bool symmetric() const { return false; }
   /// Whether a rank sends or receives more than one message in a round.
   virtual bool shares_ends() const { return false; }
+  /// Whether a rank may send to itself, which crosses no channel.
+  virtual bool sends_to_itself() const { return false; }
+  /// Whether messages count by their weights; either all of a pattern's do or none.
+  virtual bool weighted() const { return false; }
   /// Number of equally likely outcomes, when it is below 2^63; 1 for a pattern that is not random.
   virtual std::optional<std::uint64_t> outcomes() const { return 1; }
 

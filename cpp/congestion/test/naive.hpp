@@ -1,0 +1,130 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "../../routes/test/random_fabric.hpp"
+#include "contend/congestion/simulate.hpp"
+#include "contend/pattern/shuffle.hpp"
+#include "contend/routes/trace.hpp"
+
+namespace contend::test {
+
+/// Counts what simulate() should find, one message after the other, with maps; every host's
+/// channels count always, which changes no pi where nobody shares them.
+class Naive {
+ public:
+  Naive(const RandomFabric& on, Places places, const Pattern& pattern, Seating seating)
+      : on_(on), places_(std::move(places)), pattern_(pattern), seating_(std::move(seating)) {
+    result_.round_mean_congestion.assign(pattern.rounds(), 0);
+    result_.round_max_congestion.assign(pattern.rounds(), 0);
+    result_.channel_messages.assign(on.fabric.switch_channels() + 2 * places_.hosts.size(), 0);
+  }
+
+  const BatchResult& result() const { return result_; }
+
+  void run(const Samples& samples) {
+    for (std::uint64_t k = samples.first; k < samples.first + samples.count; ++k) {
+      Figures sum;
+      double used = 0;
+      for (std::uint32_t round = 0; round < pattern_.rounds(); ++round) {
+        const Figures figures = judge(messages_of(samples.seed, k, round));
+        if (figures.max == 0) continue;
+        ++used;
+        sum.bandwidth += figures.bandwidth;
+        sum.mean += figures.mean;
+        sum.max += figures.max;
+        result_.round_mean_congestion[round] +=
+            static_cast<std::uint64_t>(std::llround(figures.mean / kMeanUnit));
+        result_.round_max_congestion[round] += static_cast<std::uint64_t>(figures.max);
+      }
+      result_.bandwidth.push_back(used > 0 ? sum.bandwidth / used : 1);
+      result_.mean_congestion.push_back(used > 0 ? sum.mean / used : 1);
+      result_.max_congestion.push_back(used > 0 ? sum.max / used : 1);
+    }
+  }
+
+ private:
+  struct Message {
+    Place from;
+    Place to;
+    std::uint64_t weight;
+  };
+  struct Figures {
+    double bandwidth = 0;
+    double mean = 0;
+    double max = 0;
+  };
+
+  std::vector<Message> messages_of(std::uint64_t seed, std::uint64_t sample,
+                                   std::uint32_t round) const {
+    std::vector<Place> order = seating_.slots;
+    if (seating_.random) {
+      RandomChoices choices({seed, sample, 0});
+      shuffle(std::span<std::uint32_t>(order), choices);
+    }
+    std::vector<Message> all;
+    RandomChoices choices({seed, sample, 1 + round});
+    Messages piece;
+    for (std::uint32_t p = 0; p < pattern_.pieces(round); ++p) {
+      pattern_.fill(round, p, choices, piece);
+      for (std::size_t m = 0; m < piece.size(); ++m) {
+        all.push_back({order.at(piece.source[m] / seating_.ranks_per_slot),
+                       order.at(piece.target[m] / seating_.ranks_per_slot),
+                       piece.weight.empty() ? 1 : piece.weight[m]});
+      }
+    }
+    return all;
+  }
+
+  /// Channels numbered as in `channel_messages`.
+  std::vector<std::size_t> route_of(const Message& message) const {
+    const HostId to = places_.hosts[message.to];
+    const Address turn = places_.spread ? (message.from + message.to) % (1U << on_.lmc[to]) : 0;
+    std::vector<ChannelId> between;
+    trace(on_.fabric, on_.tables(), on_.fabric.host_switch(places_.hosts[message.from]), to,
+          on_.first[to] + turn, between);
+    std::vector<std::size_t> route(between.begin(), between.end());
+    route.push_back(on_.fabric.switch_channels() + message.from);
+    route.push_back(on_.fabric.switch_channels() + places_.hosts.size() + message.to);
+    return route;
+  }
+
+  Figures judge(const std::vector<Message>& messages) {
+    std::map<std::size_t, std::uint64_t> usage;
+    for (const Message& message : messages) {
+      if (message.from == message.to) continue;
+      for (const std::size_t channel : route_of(message)) ++usage[channel];
+    }
+    for (const auto& [channel, count] : usage) result_.channel_messages[channel] += count;
+    Figures sum;
+    double weight = 0;
+    for (const Message& message : messages) {
+      std::uint64_t pi = 0;
+      if (message.from != message.to) {
+        for (const std::size_t channel : route_of(message)) pi = std::max(pi, usage[channel]);
+        const auto counts = static_cast<double>(message.weight);
+        weight += counts;
+        sum.bandwidth += counts / static_cast<double>(pi);
+        sum.mean += counts * static_cast<double>(pi);
+        sum.max = std::max(sum.max, static_cast<double>(pi));
+      }
+      if (result_.histogram.size() <= pi) result_.histogram.resize(pi + 1, 0);
+      result_.histogram[pi] += message.weight;
+    }
+    if (weight > 0) {
+      sum.bandwidth /= weight;
+      sum.mean /= weight;
+    }
+    return sum;
+  }
+
+  const RandomFabric& on_;
+  Places places_;
+  const Pattern& pattern_;
+  Seating seating_;
+  BatchResult result_;
+};
+
+}  // namespace contend::test

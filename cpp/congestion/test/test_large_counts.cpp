@@ -1,0 +1,77 @@
+// More messages on one channel than 16 bits can count.
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "contend/congestion/simulate.hpp"
+#include "contend/pattern/fixed_patterns.hpp"
+
+using namespace contend;
+
+namespace {
+
+constexpr HostId kOnLeaf = 33'000;
+
+/// Leaves 0 and 1 with switch 4 above them, leaves 2 and 3 with switch 5, one cable between 4
+/// and 5.
+struct Dumbbell {
+  Dumbbell() : fabric(cable()), first(4 * kOnLeaf), lmc(4 * kOnLeaf, 0) {
+    std::iota(first.begin(), first.end(), Address{1});
+    ports.assign(6 * width, kNoPort);
+    for (HostId host = 0; host < 4 * kOnLeaf; ++host) {
+      const SwitchId leaf = host / kOnLeaf;
+      for (SwitchId s = 0; s < 4; ++s) {
+        ports[s * width + first[host]] = s == leaf ? fabric.host_port(host) : PortNumber{1};
+      }
+      for (const SwitchId top : {4U, 5U}) {
+        const bool below = leaf / 2 == top - 4;
+        ports[top * width + first[host]] = below ? static_cast<PortNumber>(1 + leaf % 2) : 3;
+      }
+    }
+  }
+
+  static Fabric cable() {
+    std::vector<SwitchId> host_switch;
+    std::vector<PortNumber> host_port;
+    for (HostId host = 0; host < 4 * kOnLeaf; ++host) {
+      host_switch.push_back(host / kOnLeaf);
+      host_port.push_back(static_cast<PortNumber>(2 + host % kOnLeaf));
+    }
+    std::vector<PortNumber> sizes(6, kOnLeaf + 1);
+    return {host_switch,
+            host_port,
+            sizes,
+            {{0, 1, 4, 1}, {1, 1, 4, 2}, {2, 1, 5, 1}, {3, 1, 5, 2}, {4, 3, 5, 3}}};
+  }
+
+  static constexpr std::size_t width = 4 * kOnLeaf + 1;
+  Fabric fabric;
+  std::vector<Address> first;
+  std::vector<std::uint8_t> lmc;
+  std::vector<PortNumber> ports;
+};
+
+}  // namespace
+
+TEST_CASE("66,000 messages on one channel") {
+  const Dumbbell on;
+  Places places;
+  places.hosts.resize(4 * kOnLeaf);
+  std::iota(places.hosts.begin(), places.hosts.end(), HostId{0});
+  const auto resolver = make_walking_resolver(on.fabric, {on.ports.data(), 6, Dumbbell::width},
+                                              {on.first, on.lmc}, places);
+  // p - 1 - i: everyone sends to the other side.
+  const auto pattern = make_bit_complement(4 * kOnLeaf);
+  const BatchResult found = simulate(*resolver, *pattern, {places.hosts, 1, false}, {}, 1);
+  CHECK(found.bandwidth.empty());
+  const BatchResult one =
+      simulate(*resolver, *pattern, {places.hosts, 1, false}, {1, 0, 1, false}, 1);
+  CHECK(one.max_congestion == std::vector<double>{2 * kOnLeaf});
+  REQUIRE(one.histogram.size() > 2 * kOnLeaf);
+  CHECK(one.histogram[2 * kOnLeaf] == 4 * kOnLeaf);
+  // Cable 4 is channels 8 and 9.
+  CHECK(one.channel_messages[8] == 2 * kOnLeaf);
+  CHECK(one.channel_messages[9] == 2 * kOnLeaf);
+}

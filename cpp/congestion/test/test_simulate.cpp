@@ -1,0 +1,216 @@
+#include "contend/congestion/simulate.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "agreement.hpp"
+#include "contend/base/error.hpp"
+#include "contend/pattern/fixed_patterns.hpp"
+#include "contend/pattern/random_patterns.hpp"
+#include "naive.hpp"
+
+using contend::BatchResult;
+using contend::Pattern;
+using contend::Place;
+using contend::Places;
+using contend::Rank;
+using contend::Resolver;
+using contend::Samples;
+using contend::Seating;
+using contend::simulate;
+using contend::test::add;
+using contend::test::check_identical;
+using contend::test::check_same;
+using contend::test::make_random_fabric;
+using contend::test::Naive;
+using contend::test::RandomFabric;
+
+namespace {
+
+using Shared = std::shared_ptr<const Pattern>;
+
+/// One of every kind, for so many ranks (12 at least, and a multiple of 4).
+std::vector<std::pair<std::string, Shared>> every_kind(Rank ranks) {
+  using namespace contend;
+  std::vector<std::pair<std::string, Shared>> kinds;
+  const auto with = [&](const char* name, Shared pattern) { kinds.emplace_back(name, pattern); };
+  with("bisect", make_bisect(ranks, false));
+  with("bisect:two-way", make_bisect(ranks - 1, true));
+  with("permutation", make_permutation(ranks));
+  with("uniform", make_uniform(ranks));
+  with("localised", make_localised(ranks, 4, 80));
+  with("hot-spot traffic", make_hot_spot_traffic(ranks, 2, 30));
+  with("hot-spot", make_hot_spot(ranks, 3));
+  with("all-to-all", make_all_to_all(ranks));
+  with("shifts", make_all_shifts(ranks));
+  with("dissemination", make_dissemination(ranks));
+  with("recursive doubling", make_recursive_doubling(ranks));
+  with("tree", make_tree(ranks));
+  with("double tree", make_double_tree(ranks));
+  with("pipeline", make_pipeline(ranks));
+  with("tornado", make_tornado(ranks));
+  with("scatter", make_scatter(ranks));
+  with("gather", make_gather(ranks));
+  with("neighbour", make_neighbour(ranks, 6));
+  with("halo", make_halo(ranks, std::vector<Rank>{ranks / 4, 2, 2}, true));
+  with("transpose", make_transpose(ranks));
+  with("bit reversal", make_bit_reversal(ranks));
+  with("bit complement", make_bit_complement(ranks));
+  // Messages to oneself, an empty round, several messages between two, ranks without any.
+  with("weighted rounds", make_rounds(ranks, {0, 4, 4, 6}, {0, 1, 2, 3, 0, 0}, {1, 2, 2, 0, 5, 5},
+                                      {10, 20, 40, 5, 1, 2}));
+  with("only to oneself", make_rounds(ranks, {0, 2}, {0, 3}, {0, 3}, {}));
+  with("parts", make_parts(make_bisect(ranks / 2, false), make_tree(ranks / 2)));
+  with("parts, some to oneself",
+       make_parts(make_bisect(ranks - 4, false), make_rounds(4, {0, 3}, {0, 1, 2}, {0, 2, 1}, {})));
+  with("parts with pieces", make_parts(make_all_to_all(ranks - 3), make_uniform(3)));
+  return kinds;
+}
+
+std::vector<Place> in_order(std::size_t places) {
+  std::vector<Place> slots(places);
+  std::iota(slots.begin(), slots.end(), Place{0});
+  return slots;
+}
+
+/// Every kind of pattern in one seating, by both resolvers, against the naive count.
+void compare_every_kind(const RandomFabric& on, const Places& places, const Seating& seating) {
+  const auto tabled = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
+  const auto walking = make_walking_resolver(on.fabric, on.tables(), on.addresses(), places);
+  const auto ranks = static_cast<Rank>(seating.slots.size() * seating.ranks_per_slot);
+  for (const auto& [name, pattern] : every_kind(ranks)) {
+    CAPTURE(name);
+    Naive naive(on, places, *pattern, seating);
+    const Samples samples{11, 5, 7, false};
+    naive.run(samples);
+    for (const Resolver* resolver : {tabled.get(), walking.get()}) {
+      const BatchResult found = simulate(*resolver, *pattern, seating, samples, 1);
+      check_same(found, naive.result(), on.fabric.switch_channels());
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every kind of pattern comes to what counting message by message comes to") {
+  for (std::uint32_t seed = 0; seed < 6; ++seed) {
+    CAPTURE(seed);
+    const RandomFabric on = make_random_fabric(seed, 2 + 2 * seed, 24, 4 * seed, seed % 3);
+    const Places places{contend::test::some_hosts(seed, on.fabric, 20), seed % 2 == 1};
+    compare_every_kind(on, places, {in_order(20), 1, seed % 4 < 2});
+  }
+}
+
+TEST_CASE("two ranks share a slot") {
+  const RandomFabric on = make_random_fabric(20, 5, 10, 4);
+  const Places places{contend::test::some_hosts(20, on.fabric, 10), false};
+  compare_every_kind(on, places, {in_order(10), 2, false});
+  compare_every_kind(on, places, {in_order(10), 2, true});
+}
+
+TEST_CASE("places have several slots, in any order, and some have none") {
+  const RandomFabric on = make_random_fabric(21, 5, 10, 4);
+  const Places places{contend::test::some_hosts(21, on.fabric, 10), false};
+  const std::vector<Place> slots{3, 3, 0, 9, 1, 1, 1, 8, 2, 2, 7, 0, 3, 6, 9, 1};
+  compare_every_kind(on, places, {slots, 1, false});
+  compare_every_kind(on, places, {slots, 1, true});
+}
+
+TEST_CASE("one switch: no channel lies between") {
+  const RandomFabric on = make_random_fabric(22, 1, 12, 0);
+  compare_every_kind(on, {in_order(12), false}, {in_order(12), 1, true});
+}
+
+TEST_CASE("fewer ranks than slots") {
+  const RandomFabric on = make_random_fabric(23, 6, 30, 5);
+  const Places places{contend::test::some_hosts(23, on.fabric, 30), false};
+  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
+  const Shared tree = contend::make_tree(13);
+  const Seating seating{in_order(30), 1, true};
+  Naive naive(on, places, *tree, seating);
+  const Samples samples{1, 0, 20, false};
+  naive.run(samples);
+  check_same(simulate(*resolver, *tree, seating, samples, 1), naive.result(),
+             on.fabric.switch_channels());
+}
+
+TEST_CASE("channel numbers beyond 16 bits") {
+  // 33,000 cables between two switches.
+  const RandomFabric on = make_random_fabric(24, 2, 16, 32'999);
+  compare_every_kind(on, {in_order(16), false}, {in_order(16), 1, true});
+}
+
+TEST_CASE("threads change nothing") {
+  const RandomFabric on = make_random_fabric(25, 8, 24, 6);
+  const Places places{contend::test::some_hosts(25, on.fabric, 24), false};
+  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
+  const Seating seating{in_order(24), 1, true};
+  for (const auto& [name, pattern] : every_kind(24)) {
+    CAPTURE(name);
+    const Samples samples{3, 0, 200, false};
+    check_identical(simulate(*resolver, *pattern, seating, samples, 1),
+                    simulate(*resolver, *pattern, seating, samples, 3));
+  }
+}
+
+TEST_CASE("batches together are the whole, empty ones included") {
+  const RandomFabric on = make_random_fabric(26, 8, 24, 6);
+  const Places places{contend::test::some_hosts(26, on.fabric, 24), false};
+  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
+  const Seating seating{in_order(24), 1, true};
+  for (const auto& [name, pattern] : every_kind(24)) {
+    CAPTURE(name);
+    const BatchResult whole = simulate(*resolver, *pattern, seating, {3, 100, 30, false}, 1);
+    BatchResult sum = simulate(*resolver, *pattern, seating, {3, 100, 0, false}, 1);
+    CHECK(sum.bandwidth.empty());
+    add(sum, simulate(*resolver, *pattern, seating, {3, 100, 11, false}, 2));
+    add(sum, simulate(*resolver, *pattern, seating, {3, 111, 19, false}, 1));
+    check_identical(sum, whole);
+  }
+}
+
+TEST_CASE("enumeration goes over every pattern and every placement") {
+  const RandomFabric on = make_random_fabric(27, 4, 4, 1);
+  const Places places{in_order(4), false};
+  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
+  const Seating shuffled{in_order(4), 1, true};
+  const Shared bisect = contend::make_bisect(4, false);
+  REQUIRE(outcomes(*bisect, shuffled) == 12U * 24U);
+  const BatchResult found = simulate(*resolver, *bisect, shuffled, {1, 0, 12 * 24, true}, 2);
+  // Every one of the 12 patterns is met 24 times: placements only rename a symmetric pattern.
+  const Seating fixed{in_order(4), 1, false};
+  const BatchResult once = simulate(*resolver, *bisect, fixed, {1, 0, 12, true}, 1);
+  REQUIRE(found.histogram.size() == once.histogram.size());
+  for (std::size_t pi = 0; pi < once.histogram.size(); ++pi) {
+    CHECK(found.histogram[pi] == 24 * once.histogram[pi]);
+  }
+  for (std::size_t c = 0; c < once.channel_messages.size(); ++c) {
+    CHECK(found.channel_messages[c] == 24 * once.channel_messages[c]);
+  }
+  CHECK_THROWS_AS(simulate(*resolver, *bisect, fixed, {1, 0, 13, true}, 1), contend::Error);
+  CHECK_THROWS_AS(simulate(*resolver, *bisect, fixed, {1, 12, 1, true}, 1), contend::Error);
+}
+
+TEST_CASE("outcomes beyond 63 bits are not counted") {
+  const Shared tree = contend::make_tree(4);
+  CHECK(outcomes(*tree, {in_order(20), 1, true}) == 2'432'902'008'176'640'000U);
+  CHECK_FALSE(outcomes(*tree, {in_order(21), 1, true}).has_value());
+  CHECK_FALSE(outcomes(*contend::make_permutation(20), {in_order(20), 1, true}).has_value());
+  CHECK(outcomes(*tree, {in_order(21), 1, false}) == 1U);
+}
+
+TEST_CASE("patterns and slots that do not fit are refused") {
+  const RandomFabric on = make_random_fabric(28, 2, 4, 0);
+  const auto resolver =
+      make_tabled_resolver(on.fabric, on.tables(), on.addresses(), {in_order(4), false});
+  const Samples samples{1, 0, 1, false};
+  CHECK_THROWS_AS(simulate(*resolver, *contend::make_tree(5), {in_order(4), 1, false}, samples, 1),
+                  contend::Error);
+  CHECK_NOTHROW(simulate(*resolver, *contend::make_tree(8), {in_order(4), 2, false}, samples, 1));
+  CHECK_THROWS_AS(simulate(*resolver, *contend::make_tree(2), {{0, 4}, 1, false}, samples, 1),
+                  contend::Error);
+}

@@ -1,0 +1,112 @@
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <vector>
+
+#include "contend/base/error.hpp"
+#include "contend/pattern/fixed_patterns.hpp"
+#include "contend/pattern/random_patterns.hpp"
+#include "rounds.hpp"
+
+using contend::make_parts;
+using contend::make_rounds;
+using contend::Rank;
+using contend::test::Pairs;
+using contend::test::round_of;
+
+namespace {
+
+using Shared = std::shared_ptr<const contend::Pattern>;
+using Numbers = std::vector<std::uint64_t>;
+
+}  // namespace
+
+TEST_CASE("rounds as given, with their weights") {
+  const auto given = make_rounds(4, {0, 2, 2, 3}, {0, 1, 3}, {1, 0, 2}, {5, 6, 7});
+  REQUIRE(given->rounds() == 3);
+  CHECK(round_of(*given, 0) == Pairs{{0, 1}, {1, 0}});
+  CHECK(round_of(*given, 1).empty());
+  CHECK(round_of(*given, 2) == Pairs{{3, 2}});
+  CHECK_FALSE(given->shares_ends());
+  contend::RandomChoices choices({1, 0, 1});
+  contend::Messages messages;
+  given->fill(0, 0, choices, messages);
+  CHECK(messages.weight == Numbers{5, 6});
+  // Weights of a round before do not stay behind.
+  make_rounds(4, {0, 1}, {0}, {1}, {})->fill(0, 0, choices, messages);
+  CHECK(messages.weight.empty());
+}
+
+TEST_CASE("given rounds know whether they share ends") {
+  // The same sender in two rounds shares nothing, in one round it does.
+  CHECK_FALSE(make_rounds(4, {0, 1, 2}, {0, 0}, {1, 1}, {})->shares_ends());
+  CHECK(make_rounds(4, {0, 2}, {0, 0}, {1, 2}, {})->shares_ends());
+  CHECK(make_rounds(4, {0, 2}, {0, 1}, {2, 2}, {})->shares_ends());
+  // Sending and receiving are different directions of a cable.
+  CHECK_FALSE(make_rounds(4, {0, 2}, {0, 1}, {1, 0}, {})->shares_ends());
+}
+
+TEST_CASE("rounds that do not fit together are refused") {
+  CHECK_THROWS_AS(make_rounds(4, {}, {}, {}, {}), contend::Error);
+  CHECK_THROWS_AS(make_rounds(4, {0}, {}, {}, {}), contend::Error);
+  CHECK_THROWS_AS(make_rounds(4, {0, 2}, {0}, {1}, {}), contend::Error);
+  CHECK_THROWS_AS(make_rounds(4, {0, 1}, {0}, {1, 2}, {}), contend::Error);
+  CHECK_THROWS_AS(make_rounds(4, {0, 1}, {0}, {1}, {1, 2}), contend::Error);
+  CHECK_THROWS_AS(make_rounds(4, {1, 1}, {0}, {1}, {}), contend::Error);
+  CHECK_THROWS_AS(make_rounds(4, {0, 2, 1, 2}, {0, 1}, {1, 0}, {}), contend::Error);
+  CHECK_THROWS_AS(make_rounds(4, {0, 1}, {4}, {1}, {}), contend::Error);
+  CHECK_THROWS_AS(make_rounds(4, {0, 1}, {0}, {4}, {}), contend::Error);
+}
+
+TEST_CASE("two patterns at once: the second stands on the ranks that follow, the shorter repeats") {
+  const Shared tree = contend::make_tree(4);
+  const Shared shift = contend::make_shift(3, 1);
+  const auto parts = make_parts(tree, shift);
+  CHECK(parts->ranks() == 7);
+  REQUIRE(parts->rounds() == 2);
+  CHECK(round_of(*parts, 0) == Pairs{{0, 1}, {4, 5}, {5, 6}, {6, 4}});
+  CHECK(round_of(*parts, 1) == Pairs{{0, 2}, {1, 3}, {4, 5}, {5, 6}, {6, 4}});
+  CHECK_FALSE(parts->random());
+  CHECK(parts->outcomes() == 1U);
+}
+
+TEST_CASE("parts are random, symmetric or share ends as their parts do") {
+  const Shared bisect = contend::make_bisect(4, false);
+  const Shared gather = contend::make_gather(4);
+  const auto both = make_parts(bisect, gather);
+  CHECK(both->random());
+  CHECK(both->shares_ends());
+  // Not any rank may change places with any other.
+  CHECK_FALSE(both->symmetric());
+  CHECK_FALSE(both->outcomes().has_value());
+  CHECK_FALSE(make_parts(bisect, bisect)->shares_ends());
+}
+
+TEST_CASE("parts with weights of their own cannot be weighed against each other") {
+  const Shared weighted = make_rounds(2, {0, 2}, {0, 1}, {1, 0}, {1, 1000});
+  CHECK(weighted->weighted());
+  const Shared ring = contend::make_shift(4, 1);
+  CHECK_FALSE(ring->weighted());
+  CHECK_THROWS_AS(make_parts(ring, weighted), contend::Error);
+  CHECK_THROWS_AS(make_parts(weighted, ring), contend::Error);
+}
+
+TEST_CASE("an all-to-all within parts has all its pieces") {
+  const Shared all = contend::make_all_to_all(3);
+  CHECK(round_of(*make_parts(all, all), 0).size() == 12);
+}
+
+TEST_CASE("two random parts draw apart from each other") {
+  const Shared bisect = contend::make_bisect(12, false);
+  const auto both = make_parts(bisect, bisect);
+  std::size_t alike = 0;
+  for (std::uint64_t sample = 0; sample < 100; ++sample) {
+    const Pairs pairs = round_of(*both, 0, sample);
+    bool same = true;
+    for (std::size_t m = 0; m < 6; ++m) {
+      same = same && pairs[m].first + 12 == pairs[6 + m].first;
+    }
+    alike += same ? 1 : 0;
+  }
+  CHECK(alike < 5);
+}

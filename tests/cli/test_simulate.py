@@ -1,0 +1,260 @@
+"""`contend simulate` from the outside: tables, JSON, figures, and one line for any error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contend.cli.app import run
+from contend.pattern import FORMS
+
+TIMINGS = {"elapsed_s", "drawing_s", "counting_s", "patterns_per_s"}
+
+Simulate = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def simulate(capsys: pytest.CaptureFixture[str]) -> Simulate:
+    """`simulate(arguments)` gives status, standard output and standard error."""
+
+    def call(*arguments: str | Path) -> tuple[int, str, str]:
+        status = run(["simulate", *map(str, arguments)])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def measure(simulate: Simulate) -> Callable[..., Any]:
+    """`measure(arguments)` gives the JSON, which is alone on standard output."""
+
+    def call(*arguments: str | Path) -> Any:
+        status, out, err = simulate(*arguments, "--json", "-")
+        assert (status, err) == (0, "")
+        return json.loads(out)
+
+    return call
+
+
+def without_timings(result: dict[str, Any]) -> str:
+    return json.dumps({key: value for key, value in result.items() if key not in TIMINGS})
+
+
+def test_table(simulate: Simulate) -> None:
+    status, out, err = simulate("fig1", "--samples", "100")
+    assert (status, err) == (0, "")
+    for text in ("effective bisection bandwidth", "95 % interval", "Hottest channels", "seed 1"):
+        assert text in out
+
+
+def test_keys_that_scripts_rely_on(measure: Any) -> None:
+    result = measure("fig1", "--samples", "100", "--seed", "7")
+    assert result["fabric"] | {"name": ""} == {
+        "hosts": 16, "switches": 6, "channels": 2 * 16 + 2 * 16, "name": ""
+    }
+    assert (result["pattern"], result["samples"], result["seed"]) == ("bisect", 100, 7)
+    assert result["patterns_exist"] == 518_918_400
+    effective = result["effective_bandwidth"]
+    assert effective["ci95"][0] < effective["mean"] < effective["ci95"][1]
+    assert effective["of_mean_congestion"] < effective["mean"]
+    assert sum(result["congestion"]["histogram"].values()) == pytest.approx(1)
+    assert result["congestion"]["max"] == max(map(int, result["congestion"]["histogram"]))
+    assert result["rounds"]["mean_max"] >= result["rounds"]["mean_mean"] >= 1
+    assert set(result) >= TIMINGS
+
+
+def test_json_file_beside_the_table(simulate: Simulate, tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
+    status, out, _ = simulate("fig1", "--samples", "10", "--json", file)
+    assert status == 0
+    assert "Hottest channels" in out
+    assert json.loads(file.read_text())["samples"] == 10
+
+
+def test_figure_of_2008(measure: Any, tmp_path: Path) -> None:
+    """Node 1 to 5, 2 to 9, ...: 3, 3, 3 and five times 1 (Hoefler et al. 2008, figure 1)."""
+    file = tmp_path / "pattern.csv"
+    pairs = [(1, 5), (2, 9), (3, 13), (4, 6), (7, 8), (10, 11), (12, 14), (15, 16)]
+    rows = "\n".join(f"{source - 1},{target - 1}" for source, target in pairs)
+    file.write_text(f"source,target\n{rows}\n")
+    result = measure("fig1", "--pattern", f"file:{file}", "--placement", "linear")
+    assert result["congestion"]["histogram"] == {"1": 5 / 8, "3": 3 / 8}
+    assert result["effective_bandwidth"]["mean"] == pytest.approx((5 + 3 / 3) / 8)
+    assert result["exhaustive"]
+
+
+@pytest.mark.parametrize("pattern", ["bisect", "tree", "uniform", "shifts"])
+def test_threads_change_no_byte(measure: Any, pattern: str) -> None:
+    arguments = ("fig1", "-p", pattern, "--samples", "2000", "-n", "13")
+    one, two = (measure(*arguments, "--threads", threads) for threads in "12")
+    assert without_timings(one) == without_timings(two)
+
+
+def test_options_reach_the_simulation(measure: Any, tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_text("\n".join(f"node {k}" for k in (1, 5, 9)) + "\n")
+    few = measure("xgft:1;16;1", "-p", "gather", "--hosts", "4", "--ranks-per-host", "2")
+    assert few["ranks"] == 8
+    assert few["congestion"]["histogram"] == {"0": 1 / 7, "6": 6 / 7}
+    part = measure("xgft:1;16;1", "-p", "ring", "-n", "5", "--placement", "linear")
+    assert (part["ranks"], part["samples"], part["placement"]) == (5, 1, "linear")
+    precise = measure("fig1", "--precision", "1%")
+    mean, (low, high) = (precise["effective_bandwidth"][key] for key in ("mean", "ci95"))
+    assert (high - low) / 2 <= 0.01 * mean
+    all_of_them = measure("xgft:1;6;1", "--exhaustive")
+    assert (all_of_them["samples"], all_of_them["exhaustive"]) == (120, True)
+
+
+def test_all_to_all_on_a_crossbar(measure: Any) -> None:
+    result = measure("crossbar:9", "--pattern", "alltoall")
+    assert result["effective_bandwidth"]["mean"] == pytest.approx(1 / 8)
+
+
+def test_several_fabrics_and_engines(measure: Any, simulate: Simulate) -> None:
+    arguments = ("fig1", "crossbar:16", "--route", "minhop", "--route", "updn", "--samples", "50")
+    results = measure(*arguments)["results"]
+    assert [(r["fabric"]["name"], r["engine"]) for r in results] == [
+        *(("fig1", "minhop"), ("fig1", "updn")),
+        *(("crossbar:16", "minhop"), ("crossbar:16", "updn")),
+    ]
+    status, out, _ = simulate(*arguments)
+    assert status == 0
+    assert out.count("Hottest channels") == 4
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"),
+    [
+        (".svg", b"<?xml"),
+        (".png", b"\x89PNG"),
+        (".pdf", b"%PDF"),
+        (".html", b"<!"),
+        (".SVG", b"<?xml"),
+    ],
+)
+def test_plot(simulate: Simulate, tmp_path: Path, suffix: str, start: bytes) -> None:
+    file = tmp_path / f"figure{suffix}"
+    status, _, err = simulate("fig1", "--samples", "100", "--plot", file)
+    assert (status, err) == (0, "")
+    assert file.read_bytes().startswith(start)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("picture", ["bandwidth", "congestion", "rounds", "channels"])
+def test_every_picture_of_one_result(simulate: Simulate, tmp_path: Path, picture: str) -> None:
+    file = tmp_path / "figure.svg"
+    arguments = ("fig1", "-p", "tree", "--samples", "50", "--plot", file, "--picture", picture)
+    assert simulate(*arguments)[0] == 0
+    assert file.stat().st_size > 0
+
+
+def test_pictures_differ(simulate: Simulate, tmp_path: Path) -> None:
+    drawn = set()
+    for picture in ("bandwidth", "congestion", "rounds", "channels"):
+        file = tmp_path / f"{picture}.svg"
+        simulate("fig1", "-p", "tree", "--samples", "50", "--plot", file, "--picture", picture)
+        drawn.add(file.read_bytes())
+    assert len(drawn) == 4
+
+
+def test_picture_of_several_results(simulate: Simulate, tmp_path: Path) -> None:
+    file = tmp_path / "figure.svg"
+    arguments = ("fig1", "crossbar:16", "--samples", "50", "--plot", file)
+    assert simulate(*arguments)[0] == 0
+    by_default = file.read_bytes()
+    assert simulate(*arguments, "--picture", "comparison")[0] == 0
+    assert file.read_bytes() == by_default
+
+
+@pytest.mark.parametrize("suffix", [".html", ".HTML"])
+def test_page_shows_all_pictures_that_fit(simulate: Simulate, tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"page{suffix}"
+    assert simulate("fig1", "-p", "tree", "--samples", "50", "--plot", file)[0] == 0
+    # Bandwidth, congestion, rounds and channels.
+    assert file.read_text().count("<svg") == 4
+
+
+def test_picture_that_does_not_fit(simulate: Simulate, tmp_path: Path) -> None:
+    file = tmp_path / "figure.svg"
+    arguments = ("fig1", "--samples", "50", "--plot", file, "--picture", "rounds")
+    status, _, err = simulate(*arguments)
+    assert status == 2
+    assert err == (
+        "contend: --picture rounds does not fit this result; bandwidth, congestion, channels do\n"
+    )
+    assert not file.exists()
+
+
+def test_patterns_are_listed(simulate: Simulate) -> None:
+    status, out, err = simulate("--patterns")
+    assert (status, err) == (0, "")
+    assert len(out.splitlines()) == len(FORMS)
+    for line, form in zip(out.splitlines(), FORMS, strict=True):
+        assert line.startswith(form.form)
+        assert line.endswith(form.meaning)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("absent.file",),
+        ("nothing:4",),
+        ("fig1", "--pattern", "nothing"),
+        ("fig1", "--pattern", "shift:x"),
+        ("fig1", "--pattern", "shift:1@1% & ring"),
+        ("fig1", "--pattern", "file:absent.csv"),
+        ("fig1", "--pattern", "file:absent.npy"),
+        ("fig1", "--pattern", "file:"),
+        ("fig1", "--pattern", "file:/"),
+        ("fig1", "--placement", "nowhere"),
+        ("fig1", "--placement", "file:absent"),
+        ("fig1", "--hosts", "17"),
+        ("fig1", "--hosts", "nobody"),
+        ("fig1", "--ranks", "17"),
+        ("fig1", "--ranks", "0"),
+        ("fig1", "--ranks-per-host", "99999999999999"),
+        ("fig1", "--samples", "0"),
+        ("fig1", "--samples", "ten"),
+        ("fig1", "--precision", "0"),
+        ("fig1", "--precision", "100%"),
+        ("fig1", "--precision", "-1%"),
+        ("fig1", "--precision", "1e-3"),
+        ("fig1", "--exhaustive"),
+        ("fig1", "--seed", "-1"),
+        ("fig1", "--seed", str(2**64)),
+        ("fig1", "--threads", "0"),
+        ("fig1", "--route", "nothing"),
+        ("fig1", "--routes", "absent"),
+        ("fig1", "crossbar:4", "--routes", "some"),
+        ("fig1", "--plot", "figure.jpg"),
+        ("fig1", "--plot", "absent/figure.svg"),
+        ("fig1", "--picture", "rounds"),
+        ("fig1", "--picture", "nothing", "--plot", "figure.svg"),
+        ("fig1", "--json", "absent/result.json"),
+    ],
+)
+def test_errors_are_one_line(
+    simulate: Simulate,
+    arguments: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    few = () if "--samples" in arguments or "--exhaustive" in arguments else ("--samples", "10")
+    if "--precision" in arguments:
+        few = ()
+    status, _, err = simulate(*arguments, *few)
+    assert status == 2
+    assert err.startswith("contend: ")
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_seed_of_64_bits(measure: Any) -> None:
+    assert measure("fig1", "--samples", "10", "--seed", str(2**64 - 1))["seed"] == 2**64 - 1

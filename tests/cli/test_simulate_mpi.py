@@ -1,0 +1,88 @@
+"""`mpirun contend simulate`: the same bytes as from one process, said once."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TIMINGS = {"elapsed_s", "drawing_s", "counting_s", "patterns_per_s"}
+CONTEND = (sys.executable, "-c", "from contend.cli import main; main()", "simulate")
+
+Launch = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def launch() -> Launch:
+    """`launch(processes, *command)` runs it under the mpirun that mpi4py belongs to."""
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    beside = str(Path(sys.executable).parent)
+    mpirun = shutil.which("mpirun", path=os.pathsep.join((beside, os.environ.get("PATH", ""))))
+    if mpirun is None:
+        pytest.skip("the program mpirun is not installed")
+    # Root, or fewer cores than processes, are no reason to refuse; nor is any network needed.
+    settings = {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_btl": "self,sm,tcp",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "OMP_NUM_THREADS": "1",
+    }
+
+    def run(processes: int, *command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [mpirun, "-n", str(processes), *command],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env={**os.environ, **settings},
+            stdin=subprocess.DEVNULL,
+        )
+
+    return run
+
+
+def result_of(process: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    assert process.returncode == 0, process.stderr
+    result: dict[str, Any] = json.loads(process.stdout)
+    return {key: value for key, value in result.items() if key not in TIMINGS}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fig1", "--samples", "5000", "--seed", "3"),
+        ("fig1", "--pattern", "tree", "--precision", "1%"),
+        ("crossbar:6", "--exhaustive"),
+        # One sample for three processes.
+        ("fig1", "--pattern", "shifts", "--placement", "linear"),
+    ],
+)
+def test_three_processes_find_what_one_finds(launch: Launch, arguments: tuple[str, ...]) -> None:
+    alone = subprocess.run(
+        [*CONTEND, *arguments, "--json", "-"], capture_output=True, text=True, timeout=120
+    )
+    assert result_of(launch(3, *CONTEND, *arguments, "--json", "-")) == result_of(alone)
+
+
+def test_tables_and_files_are_written_once(launch: Launch, tmp_path: Path) -> None:
+    figure = tmp_path / "figure.svg"
+    process = launch(3, *CONTEND, "fig1", "--samples", "100", "--plot", str(figure))
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.count("Hottest channels") == 1
+    assert list(tmp_path.iterdir()) == [figure]
+
+
+def test_error_ends_all_processes(launch: Launch) -> None:
+    process = launch(3, *CONTEND, "fig1", "--pattern", "nothing")
+    assert process.returncode == 2
+    assert "contend: pattern nothing: expected one of" in process.stderr
+    assert "Traceback" not in process.stderr

@@ -1,0 +1,112 @@
+"""Counting every outcome, against all patterns made with itertools."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+
+from contend.congestion import simulate
+from contend.errors import UsageError
+from contend.fabric.fabric import Fabric
+from contend.placement import Placement
+from counting import bandwidth, congestion, one_way_bisects
+from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables
+
+
+def routed(fabric: Fabric) -> Fabric:
+    return fabric.replace(routes=shortest_path_tables(fabric))
+
+
+# Six hosts each.
+SMALL = {
+    "crossbar": routed(crossbar(6)),
+    "fat tree": routed(fat_tree(3, 2, 1)),
+    "ring": routed(ring(3, 2)),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_all_one_way_bisects(name: str) -> None:
+    """6! / 3! = 120 patterns, each once."""
+    fabric = SMALL[name]
+    patterns = list(one_way_bisects(range(6)))
+    found = simulate(fabric, "bisect", exhaustive=True)
+    assert (found.samples, found.outcomes, found.exhaustive) == (120, 120, True)
+    expected = [bandwidth(fabric, pairs) for pairs in patterns]
+    assert sorted(found.bandwidth) == pytest.approx(sorted(expected))
+    assert found.ci95 == (found.effective_bandwidth, found.effective_bandwidth)
+    pis = [pi for pairs in patterns for pi in congestion(fabric, pairs)]
+    assert found.histogram.tolist() == np.bincount(pis).tolist()
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_all_permutations(name: str) -> None:
+    """6! = 720, whoever is mapped to itself being silent; the identity counts as free."""
+    fabric = SMALL[name]
+    found = simulate(fabric, "permutation", exhaustive=True)
+    expected = []
+    for targets in permutations(range(6)):
+        pairs = [(s, t) for s, t in enumerate(targets) if s != t]
+        expected.append(bandwidth(fabric, pairs) if pairs else 1.0)
+    assert sorted(found.bandwidth) == pytest.approx(sorted(expected))
+
+
+def test_all_uniform_traffic() -> None:
+    """5^6 outcomes on six hosts; receivers collide, so that host channels count."""
+    fabric = SMALL["fat tree"].replace(name="small")
+    found = simulate(fabric, "uniform", hosts="4", exhaustive=True)
+    others = [[t for t in range(4) if t != s] for s in range(4)]
+    expected = [bandwidth(fabric, list(enumerate(targets))) for targets in product(*others)]
+    assert found.samples == 3**4
+    assert sorted(found.bandwidth) == pytest.approx(sorted(expected))
+
+
+@pytest.mark.parametrize("pattern", ["tree", "shift:2", "halo:3x2", "gather"])
+def test_all_placements(pattern: str) -> None:
+    """A fixed pattern under all 6! placements."""
+    fabric = SMALL["ring"]
+    found = simulate(fabric, pattern, exhaustive=True)
+    assert found.samples == 720
+    fixed = simulate(fabric, pattern, placement="linear")
+    assert fixed.samples == 1
+    every = [
+        simulate(fabric, pattern, placement=Placement("given", np.array(order, dtype=np.uint32)))
+        for order in permutations(range(6))
+    ]
+    expected = sorted(one.effective_bandwidth for one in every)
+    assert sorted(found.bandwidth) == pytest.approx(expected)
+    assert found.of_mean_congestion == pytest.approx(
+        np.mean([one.of_mean_congestion for one in every])
+    )
+    assert found.of_max_congestion == pytest.approx(
+        np.mean([one.of_max_congestion for one in every])
+    )
+
+
+def test_few_outcomes_are_counted_without_being_asked() -> None:
+    found = simulate(SMALL["ring"], "bisect", seed=3)
+    assert found.exhaustive
+    assert found.samples == 120
+
+
+def test_fewer_samples_than_outcomes_are_drawn() -> None:
+    found = simulate(SMALL["ring"], "bisect", samples=119)
+    assert not found.exhaustive
+    assert found.samples == 119
+
+
+def test_sixteen_nodes_have_too_many_to_count_all() -> None:
+    """16! / 8! = 518,918,400 (Hoefler et al. 2008, section 3.1)."""
+    figure = Fabric.load("fig1", route="fig1")
+    assert simulate(figure, "bisect", samples=10).outcomes == 518_918_400
+    with pytest.raises(UsageError, match=r"518,918,400"):
+        simulate(figure, "bisect", exhaustive=True)
+
+
+@pytest.mark.parametrize("pattern", ["localised:3", "hot-spot:20%", "bisect & bisect"])
+def test_outcomes_that_are_not_equally_likely_are_not_counted(pattern: str) -> None:
+    with pytest.raises(UsageError, match="none that are equally likely") as caught:
+        simulate(SMALL["ring"], pattern, exhaustive=True)
+    assert pattern in str(caught.value)

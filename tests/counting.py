@@ -1,0 +1,54 @@
+"""Congestion counted in the plainest way, to hold the core against."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import permutations
+
+from contend.fabric.fabric import Fabric
+
+Messages = Sequence[tuple[int, int]]
+
+
+def route(fabric: Fabric, source: int, target: int) -> list[int]:
+    """Channels from a host to another, those of the hosts included, by the forwarding tables."""
+    assert fabric.routes is not None
+    between = 2 * fabric.cables
+    ends = {}
+    for cable in range(fabric.cables):
+        one = (int(fabric.cable_from[cable]), int(fabric.cable_from_port[cable]))
+        other = (int(fabric.cable_to[cable]), int(fabric.cable_to_port[cable]))
+        ends[one], ends[other] = (2 * cable, other[0]), (2 * cable + 1, one[0])
+    channels = [between + source]
+    at, address = int(fabric.host_switch[source]), int(fabric.host_lid[target])
+    while True:
+        port = int(fabric.routes.ports[at, address])
+        if (at, port) == (int(fabric.host_switch[target]), int(fabric.host_port[target])):
+            return [*channels, between + fabric.hosts + target]
+        channel, at = ends[at, port]
+        channels.append(channel)
+
+
+def congestion(fabric: Fabric, messages: Messages) -> list[int]:
+    """pi of every message: the most messages on any channel of its route; 0 to oneself."""
+    routes = [route(fabric, s, t) if s != t else [] for s, t in messages]
+    usage = Counter(channel for channels in routes for channel in channels)
+    return [max((usage[channel] for channel in channels), default=0) for channels in routes]
+
+
+def bandwidth(fabric: Fabric, messages: Messages) -> float:
+    """Mean of 1/pi."""
+    pis = congestion(fabric, messages)
+    return sum(1 / pi for pi in pis) / len(pis)
+
+
+def one_way_bisects(hosts: Iterable[int]) -> Iterator[list[tuple[int, int]]]:
+    """Every set of (source, target) pairs that uses each of an even number of hosts once."""
+    hosts = list(hosts)
+    seen = set()
+    for order in permutations(hosts):
+        pairs = frozenset(zip(order[::2], order[1::2], strict=True))
+        if pairs not in seen:
+            seen.add(pairs)
+            yield sorted(pairs)

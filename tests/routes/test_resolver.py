@@ -1,0 +1,99 @@
+"""Routes as the congestion rooms see them, and what is said when there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from contend.errors import UsageError
+from contend.fabric.fabric import Fabric
+from contend.routes import resolver as room
+from contend.routes.forwarding import NO_PORT
+from contend.routes.resolver import make_resolver
+from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables
+
+
+def routed(fabric: Fabric) -> Fabric:
+    return fabric.replace(routes=shortest_path_tables(fabric))
+
+
+def hosts(fabric: Fabric) -> np.ndarray:
+    return np.arange(fabric.hosts, dtype=np.uint32)
+
+
+def without_entry(fabric: Fabric, switch: int, host: int) -> Fabric:
+    assert fabric.routes is not None
+    ports = fabric.routes.ports.copy()
+    ports[switch, fabric.host_lid[host]] = NO_PORT
+    return fabric.replace(routes=shortest_path_tables(fabric).__class__(ports, "damaged"))
+
+
+def test_small_fabric_gets_a_table() -> None:
+    """4 leaves, 12 hosts, two channels of 2 bytes: 4 * 12 * 2 * 2 bytes."""
+    made = make_resolver(routed(fabric := fat_tree(4, 3, 2)), hosts(fabric))
+    assert (made.places, made.stride, made.bytes) == (12, 2, 192)
+
+
+def test_stride_is_the_longest_route() -> None:
+    """On a ring of 9 the farthest host is 4 channels away; tables hold an even number."""
+    fabric = routed(ring(9, 1))
+    assert make_resolver(fabric, hosts(fabric)).stride == 4
+    assert make_resolver(fabric, hosts(fabric), messages=0).stride == 4
+    assert make_resolver(routed(crossbar(3)), hosts(crossbar(3))).stride == 2
+
+
+def test_few_messages_are_not_worth_a_table() -> None:
+    fabric = routed(fat_tree(4, 3, 2))
+    assert make_resolver(fabric, hosts(fabric), messages=12).bytes > 0
+    assert make_resolver(fabric, hosts(fabric), messages=11).bytes == 0
+
+
+def test_table_too_large_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    fabric = routed(fat_tree(4, 3, 2))
+    monkeypatch.setattr(room, "_LARGEST_TABLE", 191)
+    assert make_resolver(fabric, hosts(fabric)).bytes == 0
+
+
+def test_part_of_the_hosts() -> None:
+    """Hosts 0, 1 and 2 share a leaf: one row."""
+    fabric = routed(fat_tree(4, 3, 2))
+    made = make_resolver(fabric, np.array([2, 0, 1], dtype=np.uint32))
+    assert (made.places, made.bytes) == (3, 3 * 2 * 2)
+
+
+def test_spread_needs_all_addresses() -> None:
+    fabric = fat_tree(4, 3, 2)
+    lids = np.arange(4, 4 + 4 * fabric.hosts, 4, dtype=np.uint32)
+    lmc = np.full(fabric.hosts, 2, dtype=np.uint8)
+    wide = fabric.replace(
+        host_lid=lids, host_lmc=lmc, switch_lid=np.arange(100, 106, dtype=np.uint32)
+    )
+    wide = routed(wide)
+    assert make_resolver(wide, hosts(wide), spread=True).bytes == 4 * 192
+    assert make_resolver(wide, hosts(wide)).bytes == 192
+
+
+def test_no_routes() -> None:
+    with pytest.raises(UsageError, match="fat tree has no routes: give --routes FILE or --route"):
+        make_resolver(fabric := fat_tree(2, 2, 1), hosts(fabric))
+
+
+def test_host_without_address() -> None:
+    fabric = routed(fat_tree(2, 2, 1))
+    lid = fabric.host_lid.copy()
+    lid[2] = 0
+    with pytest.raises(UsageError, match='host "host 2" has no address'):
+        make_resolver(fabric.replace(host_lid=lid), hosts(fabric))
+    assert make_resolver(fabric.replace(host_lid=lid), hosts(fabric)[:2]).places == 2
+
+
+def test_unreachable_host_is_named_with_the_switch_to_blame() -> None:
+    # Switch 3 is the top switch of three leaves.
+    fabric = without_entry(routed(fat_tree(3, 2, 1)), switch=3, host=4)
+    with pytest.raises(UsageError) as caught:
+        make_resolver(fabric, hosts(fabric))
+    assert str(caught.value) == (
+        'host "host 4" (LID 5) cannot be reached from switch "switch 0": switch "switch 3" has no '
+        "port for it; see contend fabric check, or leave hosts out with --hosts"
+    )
+    assert make_resolver(fabric, hosts(fabric)[:4]).places == 4
