@@ -50,6 +50,7 @@ void bind_resolver(nb::module_& m) {
   nb::class_<Resolver>(m, "Resolver")
       .def_prop_ro("places", &Resolver::places)
       .def_prop_ro("stride", &Resolver::stride)
+      .def_prop_ro("tabled", &Resolver::tabled)
       .def_prop_ro("bytes", &Resolver::bytes);
   m.def("longest_route", &find_longest_route, nb::arg("fabric"), nb::arg("ports"),
         nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"));

@@ -44,14 +44,14 @@ def test_stride_is_the_longest_route() -> None:
 
 def test_few_messages_are_not_worth_a_table() -> None:
     fabric = routed(fat_tree(4, 3, 2))
-    assert make_resolver(fabric, hosts(fabric), messages=12).bytes > 0
-    assert make_resolver(fabric, hosts(fabric), messages=11).bytes == 0
+    assert make_resolver(fabric, hosts(fabric), messages=12).tabled
+    assert not make_resolver(fabric, hosts(fabric), messages=11).tabled
 
 
 def test_table_too_large_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     fabric = routed(fat_tree(4, 3, 2))
     monkeypatch.setattr(room, "_LARGEST_TABLE", 191)
-    assert make_resolver(fabric, hosts(fabric)).bytes == 0
+    assert not make_resolver(fabric, hosts(fabric)).tabled
 
 
 def test_part_of_the_hosts() -> None:

@@ -34,6 +34,7 @@ class TabledResolver final : public Resolver {
     if (spread_) place_columns_ = std::make_unique<PlaceColumns>(std::move(columns));
   }
 
+  bool tabled() const override { return true; }
   std::size_t bytes() const override { return table_.size() * sizeof(Id); }
 
   void resolve(std::span<const Place> source, std::span<const Place> target,

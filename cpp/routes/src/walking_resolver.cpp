@@ -30,6 +30,7 @@ class WalkingResolver final : public Resolver {
     }
   }
 
+  bool tabled() const override { return false; }
   std::size_t bytes() const override { return steps_.size() * sizeof(Step); }
 
   void resolve(std::span<const Place> source, std::span<const Place> target,

@@ -44,6 +44,8 @@ class Resolver {
   std::size_t stride() const { return stride_; }
   /// Whether channel numbers, padding included, fit 16 bits.
   bool narrow() const { return switch_channels_ + kPads <= 0x10000; }
+  /// Whether routes are looked up in a table of their own rather than walked.
+  virtual bool tabled() const = 0;
   /// Bytes held for route lookup.
   virtual std::size_t bytes() const = 0;
 
