@@ -55,7 +55,10 @@ def test_table(simulate: Simulate) -> None:
 def test_keys_that_scripts_rely_on(measure: Any) -> None:
     result = measure("fig1", "--samples", "100", "--seed", "7")
     assert result["fabric"] | {"name": ""} == {
-        "hosts": 16, "switches": 6, "channels": 2 * 16 + 2 * 16, "name": ""
+        "hosts": 16,
+        "switches": 6,
+        "channels": 2 * 16 + 2 * 16,
+        "name": "",
     }
     assert (result["pattern"], result["samples"], result["seed"]) == ("bisect", 100, 7)
     assert result["patterns_exist"] == 518_918_400
