@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import permutations, product
 
 import numpy as np
@@ -20,17 +21,21 @@ def routed(fabric: Fabric) -> Fabric:
 
 
 # Six hosts each.
-SMALL = {
-    "crossbar": routed(crossbar(6)),
-    "fat tree": routed(fat_tree(3, 2, 1)),
-    "ring": routed(ring(3, 2)),
+SHAPES: dict[str, Callable[[], Fabric]] = {
+    "crossbar": lambda: crossbar(6),
+    "fat tree": lambda: fat_tree(3, 2, 1),
+    "ring": lambda: ring(3, 2),
 }
 
 
-@pytest.mark.parametrize("name", SMALL)
+def small(name: str) -> Fabric:
+    return routed(SHAPES[name]())
+
+
+@pytest.mark.parametrize("name", SHAPES)
 def test_all_one_way_bisects(name: str) -> None:
     """6! / 3! = 120 patterns, each once."""
-    fabric = SMALL[name]
+    fabric = small(name)
     patterns = list(one_way_bisects(range(6)))
     found = simulate(fabric, "bisect", exhaustive=True)
     assert (found.samples, found.outcomes, found.exhaustive) == (120, 120, True)
@@ -41,10 +46,10 @@ def test_all_one_way_bisects(name: str) -> None:
     assert found.histogram.tolist() == np.bincount(pis).tolist()
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", SHAPES)
 def test_all_permutations(name: str) -> None:
     """6! = 720, whoever is mapped to itself being silent; the identity counts as free."""
-    fabric = SMALL[name]
+    fabric = small(name)
     found = simulate(fabric, "permutation", exhaustive=True)
     expected = []
     for targets in permutations(range(6)):
@@ -55,7 +60,7 @@ def test_all_permutations(name: str) -> None:
 
 def test_all_uniform_traffic() -> None:
     """5^6 outcomes on six hosts; receivers collide, so that host channels count."""
-    fabric = SMALL["fat tree"].replace(name="small")
+    fabric = small("fat tree")
     found = simulate(fabric, "uniform", hosts="4", exhaustive=True)
     others = [[t for t in range(4) if t != s] for s in range(4)]
     expected = [bandwidth(fabric, list(enumerate(targets))) for targets in product(*others)]
@@ -66,7 +71,7 @@ def test_all_uniform_traffic() -> None:
 @pytest.mark.parametrize("pattern", ["tree", "shift:2", "halo:3x2", "gather"])
 def test_all_placements(pattern: str) -> None:
     """A fixed pattern under all 6! placements."""
-    fabric = SMALL["ring"]
+    fabric = small("ring")
     found = simulate(fabric, pattern, exhaustive=True)
     assert found.samples == 720
     fixed = simulate(fabric, pattern, placement="linear")
@@ -86,13 +91,13 @@ def test_all_placements(pattern: str) -> None:
 
 
 def test_few_outcomes_are_counted_without_being_asked() -> None:
-    found = simulate(SMALL["ring"], "bisect", seed=3)
+    found = simulate(small("ring"), "bisect", seed=3)
     assert found.exhaustive
     assert found.samples == 120
 
 
 def test_fewer_samples_than_outcomes_are_drawn() -> None:
-    found = simulate(SMALL["ring"], "bisect", samples=119)
+    found = simulate(small("ring"), "bisect", samples=119)
     assert not found.exhaustive
     assert found.samples == 119
 
@@ -108,5 +113,5 @@ def test_sixteen_nodes_have_too_many_to_count_all() -> None:
 @pytest.mark.parametrize("pattern", ["localised:3", "hot-spot:20%", "bisect & bisect"])
 def test_outcomes_that_are_not_equally_likely_are_not_counted(pattern: str) -> None:
     with pytest.raises(UsageError, match="none that are equally likely") as caught:
-        simulate(SMALL["ring"], pattern, exhaustive=True)
+        simulate(small("ring"), pattern, exhaustive=True)
     assert pattern in str(caught.value)

@@ -79,6 +79,38 @@ TEST_CASE("numbers that below_falling() draws together are independent") {
   CHECK(excess_over_uniform(pairs) < 4);
 }
 
+// Two numbers below L and L - 2 are floor(w * L * (L - 2) / 2^32) of a 32-bit word w. Near L =
+// 16,135 about every other such product comes from 17 words, the rest from 16, unless words are
+// rejected.
+TEST_CASE("below_falling() does not favour numbers that more words lead to") {
+  constexpr std::uint32_t kLimit = 16'135;
+  std::vector<std::uint32_t> drawn(64);
+  double favoured = 0;
+  double expected = 0;
+  double variance = 0;
+  for (std::uint64_t sample = 0; sample < 4000; ++sample) {
+    RandomChoices choices({9, sample, 0});
+    choices.below_falling(kLimit, 2, drawn);
+    std::uint64_t limit = kLimit;
+    for (std::size_t i = 0; i < drawn.size(); i += 2, limit -= 4) {
+      const std::uint64_t products = limit * (limit - 2);
+      const std::uint64_t product = drawn[i] * (limit - 2) + drawn[i + 1];
+      const auto first_word = [&](std::uint64_t j) {
+        return ((j << 32) + products - 1) / products;
+      };
+      const std::uint64_t words = first_word(product + 1) - first_word(product);
+      const std::uint64_t least = (std::uint64_t{1} << 32) / products;
+      REQUIRE((words == least || words == least + 1));
+      favoured += words > least ? 1 : 0;
+      const double share =
+          static_cast<double>((std::uint64_t{1} << 32) % products) / static_cast<double>(products);
+      expected += share;
+      variance += share * (1 - share);
+    }
+  }
+  CHECK(std::abs(favoured - expected) < 4 * std::sqrt(variance));
+}
+
 TEST_CASE("a stream goes on after below_falling()") {
   RandomChoices choices({7, 0, 0});
   std::vector<std::uint32_t> drawn(128);

@@ -38,8 +38,8 @@ struct Messages {
 /// A traffic pattern: rounds of simultaneous messages between ranks 0 .. ranks - 1.
 ///
 /// A round may come in several pieces, so that an all-to-all never stands in memory at once.
-/// A pattern that draws from its choices is random; all pieces of a round draw from the same
-/// choices, one after the other.
+/// A pattern that draws from its choices is random; all pieces of a round draw from the same ones,
+/// one after the other.
 class Pattern {
  public:
   explicit Pattern(Rank ranks) : ranks_(ranks) {}
