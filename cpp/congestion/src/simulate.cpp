@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <deque>
+#include <exception>
 #include <string>
 
 #include "contend/base/error.hpp"
@@ -86,11 +88,13 @@ class Stopwatch {
   void drew() { drawing_ += lap(); }
   void counted() { counting_ += lap(); }
 
+  /// Called by the thread that called start().
+  void stop() { used_ += processor_seconds() - began_; }
+
   void add_to(BatchResult& result) const {
-    const double used = processor_seconds() - began_;
     const double share = drawing_ / std::max(drawing_ + counting_, 1e-12);
-    result.drawing_seconds += used * share;
-    result.counting_seconds += used * (1 - share);
+    result.drawing_seconds += used_ * share;
+    result.counting_seconds += used_ * (1 - share);
   }
 
  private:
@@ -102,6 +106,7 @@ class Stopwatch {
   }
 
   double began_ = 0;
+  double used_ = 0;
   double drawing_ = 0;
   double counting_ = 0;
   std::chrono::steady_clock::time_point last_;
@@ -159,6 +164,7 @@ class Worker {
   }
 
   void start_watch() { watch_.start(); }
+  void stop_watch() { watch_.stop(); }
 
   void add_to(BatchResult& result) {
     collect_totals();
@@ -290,19 +296,31 @@ BatchResult run(const Resolver& resolver, const Pattern& pattern, const Seating&
   const auto tasks = static_cast<std::int64_t>(cells.size());
   // Long enough to keep threads out of each other's cache lines, short enough to share fairly.
   const std::int64_t chunk = std::clamp<std::int64_t>(tasks / (8 * threads), 1, 64);
+  std::deque<Worker<Id>> workers;
+  for (int thread = 0; thread < threads; ++thread) {
+    workers.emplace_back(resolver, pattern, seating, samples, with_hosts);
+  }
+  // An exception must not leave the parallel part; the last one is thrown again after it.
+  std::exception_ptr failure;
 #pragma omp parallel num_threads(threads)
   {
-    Worker<Id> worker(resolver, pattern, seating, samples, with_hosts);
+    Worker<Id>& worker = workers[static_cast<std::size_t>(omp_get_thread_num())];
     worker.start_watch();
 #pragma omp for schedule(dynamic, chunk)
     for (std::int64_t task = 0; task < tasks; ++task) {
       const auto sample = static_cast<std::uint64_t>(task) / rounds;
       const auto round = static_cast<std::uint32_t>(static_cast<std::uint64_t>(task) % rounds);
-      cells[static_cast<std::size_t>(task)] = worker.run(samples.first + sample, round);
-    }
+      try {
+        cells[static_cast<std::size_t>(task)] = worker.run(samples.first + sample, round);
+      } catch (...) {
 #pragma omp critical
-    worker.add_to(result);
+        failure = std::current_exception();
+      }
+    }
+    worker.stop_watch();
   }
+  if (failure) std::rethrow_exception(failure);
+  for (Worker<Id>& worker : workers) worker.add_to(result);
   average_samples(cells, rounds, result);
   return result;
 }
