@@ -17,7 +17,6 @@ class PlaceColumns {
       throw Error("addresses do not belong to the fabric");
     }
     row_of_switch_.assign(fabric.switches(), kNoSwitch);
-    std::vector<std::uint32_t> on_leaf(fabric.switches(), 0);
     first_column_.push_back(0);
     for (const HostId host : places.hosts) {
       if (host >= fabric.hosts()) throw Error("host " + std::to_string(host) + " does not exist");
@@ -29,19 +28,14 @@ class PlaceColumns {
         row_of_switch_[leaf] = static_cast<std::uint32_t>(leaves_.size());
         leaves_.push_back(leaf);
       }
-      ++on_leaf[leaf];
       row_of_place_.push_back(row_of_switch_[leaf]);
       if (addresses.lmc[host] > 7) throw Error("an LMC above 7");
       const std::uint32_t count = places.spread ? 1U << addresses.lmc[host] : 1U;
       for (std::uint32_t k = 0; k < count; ++k) {
         host_.push_back(host);
         address_.push_back(addresses.first[host] + k);
-        alone_leaf_.push_back(leaf);
       }
       first_column_.push_back(static_cast<std::uint32_t>(host_.size()));
-    }
-    for (SwitchId& leaf : alone_leaf_) {
-      if (on_leaf[leaf] > 1) leaf = kNoSwitch;
     }
   }
 
@@ -51,9 +45,6 @@ class PlaceColumns {
   HostId host(std::size_t column) const { return host_[column]; }
   Address address(std::size_t column) const { return address_[column]; }
   std::uint32_t row(Place place) const { return row_of_place_[place]; }
-
-  /// Whether the column's host is the only place on that leaf, so that no message needs the entry.
-  bool alone(SwitchId leaf, std::size_t column) const { return alone_leaf_[column] == leaf; }
 
   /// Column that a message uses.
   std::uint32_t column(Place source, Place target) const {
@@ -69,7 +60,6 @@ class PlaceColumns {
   std::vector<std::uint32_t> first_column_;
   std::vector<HostId> host_;
   std::vector<Address> address_;
-  std::vector<SwitchId> alone_leaf_;
 };
 
 }  // namespace contend

@@ -83,6 +83,8 @@ class Depths {
 std::size_t longest_route(const Fabric& fabric, const TableView& tables,
                           const AddressView& addresses, const Places& places) {
   const PlaceColumns columns(fabric, addresses, places);
+  // A place by itself has nobody to reach.
+  if (columns.places() < 2) return 0;
   int longest = 0;
   // The first failing column is reported, whichever thread finds one first.
   std::size_t failed = columns.columns();
@@ -95,8 +97,7 @@ std::size_t longest_route(const Fabric& fabric, const TableView& tables,
       depths.start_address();
       for (const SwitchId leaf : columns.leaves()) {
         const int depth = depths.depth(leaf, to, columns.address(column));
-        // The only place on a leaf need not reach itself through the network.
-        if (depth < 0 && !columns.alone(leaf, column)) failed = std::min(failed, column);
+        if (depth < 0) failed = std::min(failed, column);
         longest = std::max(longest, depth);
       }
     }
@@ -104,7 +105,6 @@ std::size_t longest_route(const Fabric& fabric, const TableView& tables,
   if (failed == columns.columns()) return static_cast<std::size_t>(longest);
   std::vector<ChannelId> route;
   for (const SwitchId leaf : columns.leaves()) {
-    if (columns.alone(leaf, failed)) continue;
     const Trace walked =
         trace(fabric, tables, leaf, columns.host(failed), columns.address(failed), route);
     if (walked.end != TraceEnd::delivered) {

@@ -58,7 +58,7 @@ class TabledResolver final : public Resolver {
         for (std::size_t column = 0; column < columns_; ++column, entry += stride()) {
           trace(fabric, tables, columns.leaves()[row], columns.host(column),
                 columns.address(column), route);
-          // A place that is alone on its leaf may have no route to itself; nobody asks for it.
+          // A place by itself may have no route to itself; nobody asks for it.
           const std::size_t hops = std::min(route.size(), stride());
           for (std::size_t k = 0; k < hops; ++k) entry[k] = static_cast<Id>(route[k]);
           for (std::size_t k = hops; k < stride(); ++k) {
