@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +27,9 @@ _DUMP_ROUTES = "0x43"
 _READY = b"simulator ready"
 _PATIENCE = 0.02
 _GRACE = 5.0
+_LIBC = ctypes.CDLL(None)
+# From Linux's prctl.h: the signal that a process gets when its parent ends.
+_SET_PARENT_DEATH_SIGNAL = 1
 
 Start = Callable[[Sequence[str], Path, Mapping[str, str], IO[bytes]], "subprocess.Popen[bytes]"]
 """Starts a program: command, folder to run in, environment, where its output goes."""
@@ -32,7 +38,10 @@ Start = Callable[[Sequence[str], Path, Mapping[str, str], IO[bytes]], "subproces
 def start_process(
     command: Sequence[str], folder: Path, environment: Mapping[str, str], output: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Starts a program in a session of its own, so that Ctrl-C reaches only contend."""
+    """Starts a program in a session of its own, so that Ctrl-C reaches only contend.
+
+    On Linux it ends with contend even where contend has no say in that, killed for memory say.
+    """
     return subprocess.Popen(
         list(command),
         cwd=folder,
@@ -41,7 +50,12 @@ def start_process(
         stdout=output,
         stderr=subprocess.STDOUT,
         start_new_session=True,
+        preexec_fn=_end_with_parent if sys.platform == "linux" else None,
     )
+
+
+def _end_with_parent() -> None:
+    _LIBC.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def run(
