@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -122,3 +123,24 @@ main()
     errors = process.stderr.read()
     process.stderr.close()
     assert (process.wait(), errors) == (0, b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signal_to_end_lets_commands_tidy_up(number: signal.Signals) -> None:
+    """The status is the one that shells give to it: 128 + number."""
+    script = f"""
+import os, sys
+from contend.cli.app import app, main
+
+@app.command("work")
+def work():
+    try:
+        os.kill(os.getpid(), {number})
+    finally:
+        print("tidied up")
+
+sys.argv[1:] = ["work"]
+main()
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (128 + number, "tidied up\n", "")
