@@ -151,6 +151,25 @@ def test_a_manager_that_does_not_end_is_ended(paper: Paper, recorder: Recorder) 
     recorder.assert_nothing_left()
 
 
+@pytest.mark.parametrize(
+    ("simulator", "manager", "message"),
+    [
+        ("exec sleep 600", "kill -9 $$", "OpenSM was killed by signal 9 before its tables"),
+        ("exit 3", "exec sleep 600", "ibsim ended with status 3 while OpenSM ran"),
+    ],
+)
+def test_a_process_that_ends_halfway_is_named(
+    simulator: str, manager: str, message: str, paper: Paper, recorder: Recorder
+) -> None:
+    def start(command: Sequence[str], *others: Any) -> subprocess.Popen[bytes]:
+        part = manager if command[0].endswith("opensm") else simulator
+        return recorder(["sh", "-c", f"echo Network simulator ready; {part}"], *others)
+
+    with pytest.raises(ShortfallError, match=message):
+        opensm.route(paper("figure"), "minhop,limit=60", start=start)
+    recorder.assert_nothing_left()
+
+
 def test_ctrl_c_ends_the_simulator_too(paper: Paper, recorder: Recorder) -> None:
     def start(command: Sequence[str], *others: Any) -> subprocess.Popen[bytes]:
         if command[0].endswith("opensm"):

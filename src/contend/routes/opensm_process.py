@@ -26,6 +26,7 @@ _LIBRARY = "umad2sim/libumad2sim.so"
 _DUMP_ROUTES = "0x43"
 _READY = b"simulator ready"
 _PATIENCE = 0.02
+_LOOK_AGAIN = 0.2
 _GRACE = 5.0
 _LIBC = ctypes.CDLL(None)
 # From Linux's prctl.h: the signal that a process gets when its parent ends.
@@ -90,7 +91,7 @@ def run(
         command += ["-D", _DUMP_ROUTES, "-f", "opensm.log", *arguments]
         with_device = {**environment, "LD_PRELOAD": library}
         with _running(start, command, folder, with_device, "opensm") as management:
-            _await_end(management, engine, deadline, limit)
+            _await_end(management, simulation, engine, deadline, limit)
 
 
 def _program(name: str) -> str:
@@ -156,12 +157,31 @@ def _await_ready(
 
 
 def _await_end(
-    process: subprocess.Popen[bytes], engine: str, deadline: float, limit: float
+    process: subprocess.Popen[bytes],
+    simulation: subprocess.Popen[bytes],
+    engine: str,
+    deadline: float,
+    limit: float,
 ) -> None:
-    try:
-        process.wait(max(0.0, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        raise ShortfallError(
-            f"OpenSM's engine {engine} was not done within {limit:g} s; "
-            f"opensm:{engine},limit=SECONDS gives it more"
-        ) from None
+    while True:
+        try:
+            status = process.wait(_LOOK_AGAIN)
+        except subprocess.TimeoutExpired:
+            # Without the fabric OpenSM would wait on, and retry, for hours.
+            if simulation.poll() is not None:
+                raise ShortfallError(f"ibsim {_end_of(simulation)} while OpenSM ran") from None
+        else:
+            if status < 0:
+                raise ShortfallError(f"OpenSM {_end_of(process)} before its tables were done")
+            return
+        if time.monotonic() > deadline:
+            raise ShortfallError(
+                f"OpenSM's engine {engine} was not done within {limit:g} s; "
+                f"opensm:{engine},limit=SECONDS gives it more"
+            )
+
+
+def _end_of(process: subprocess.Popen[bytes]) -> str:
+    """How a process that is no more ended."""
+    status = process.returncode
+    return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
