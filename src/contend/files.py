@@ -12,6 +12,24 @@ from typing import BinaryIO
 from contend.errors import UsageError
 
 
+def check_place(path: Path) -> None:
+    """Refuses early a place where no file can be written.
+
+    Raises:
+        UsageError: it is a folder, or its own folder is not there or not writable.
+    """
+    if path.is_dir():
+        raise UsageError(f"{path}: is a folder")
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise UsageError(f"{path}: No such file or directory")
+    if not path.exists() or path.is_file():
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise UsageError(f"{path}: Permission denied")
+    elif not os.access(path, os.W_OK):
+        raise UsageError(f"{path}: Permission denied")
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """A file to write that gets its name only when everything went well.
@@ -22,8 +40,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     Raises:
         UsageError: the folder is not there or not writable.
     """
-    if path.is_dir():
-        raise UsageError(f"{path}: is a folder")
+    check_place(path)
     # A link stays a link: what it points to is replaced.
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():

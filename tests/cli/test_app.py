@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import typer
@@ -122,3 +124,66 @@ main()
     errors = process.stderr.read()
     process.stderr.close()
     assert (process.wait(), errors) == (0, b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signal_to_end_lets_commands_tidy_up(number: signal.Signals) -> None:
+    """The status is the one that shells give to it: 128 + number."""
+    script = f"""
+import os, sys
+from contend.cli.app import app, main
+
+@app.command("work")
+def work():
+    try:
+        os.kill(os.getpid(), {number})
+    finally:
+        print("tidied up")
+
+sys.argv[1:] = ["work"]
+main()
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (128 + number, "tidied up\n", "")
+
+
+@pytest.mark.parametrize(
+    ("redirection", "status"), [(">&-", 0), ("2>&-", 0), (">&- 2>&- <&-", 0), ("- <&-", 2)]
+)
+def test_closed_standard_stream_is_no_fault(redirection: str, status: int) -> None:
+    """Nothing can be printed, or nothing be read, but nothing breaks either."""
+    source = "" if redirection.startswith("-") else "fig1"
+    command = f"{sys.executable} -c 'from contend.cli import main; main()' fabric show {source}"
+    ended = subprocess.run(f"{command} {redirection}", shell=True, capture_output=True, text=True)
+    assert ended.returncode == status
+    assert ended.stderr.count("\n") == (status > 0)
+    assert "Traceback" not in ended.stderr
+
+
+def test_reader_of_tables_that_goes_away_is_no_error() -> None:
+    command = f"{sys.executable} -c 'from contend.cli import main; main()' fabric show fig1"
+    piped = subprocess.run(
+        ["bash", "-c", f"{command} | true; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True
+    )
+    assert (piped.stdout, piped.stderr) == ("0\n", "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["simulate", "absent", "--json"],
+        ["simulate", "absent", "--plot"],
+        ["study", "absent", "--json"],
+        ["fabric", "show", "absent", "--json"],
+        ["fabric", "draw", "absent", "--plot"],
+        ["fabric", "make", "absent", "-o"],
+        ["fabric", "convert", "absent", "-o"],
+    ],
+)
+def test_place_that_cannot_be_written_is_refused_before_any_work(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The fabric is absent too, but nobody has looked for it yet."""
+    target = tmp_path / "absent" / "file.svg"
+    assert run([*arguments, str(target)]) == 2
+    assert capsys.readouterr().err == f"contend: {target}: No such file or directory\n"

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -149,6 +151,25 @@ def test_a_manager_that_does_not_end_is_ended(paper: Paper, recorder: Recorder) 
     recorder.assert_nothing_left()
 
 
+@pytest.mark.parametrize(
+    ("simulator", "manager", "message"),
+    [
+        ("exec sleep 600", "kill -9 $$", "OpenSM was killed by signal 9 before its tables"),
+        ("exit 3", "exec sleep 600", "ibsim ended with status 3 while OpenSM ran"),
+    ],
+)
+def test_a_process_that_ends_halfway_is_named(
+    simulator: str, manager: str, message: str, paper: Paper, recorder: Recorder
+) -> None:
+    def start(command: Sequence[str], *others: Any) -> subprocess.Popen[bytes]:
+        part = manager if command[0].endswith("opensm") else simulator
+        return recorder(["sh", "-c", f"echo Network simulator ready; {part}"], *others)
+
+    with pytest.raises(ShortfallError, match=message):
+        opensm.route(paper("figure"), "minhop,limit=60", start=start)
+    recorder.assert_nothing_left()
+
+
 def test_ctrl_c_ends_the_simulator_too(paper: Paper, recorder: Recorder) -> None:
     def start(command: Sequence[str], *others: Any) -> subprocess.Popen[bytes]:
         if command[0].endswith("opensm"):
@@ -159,6 +180,22 @@ def test_ctrl_c_ends_the_simulator_too(paper: Paper, recorder: Recorder) -> None
         opensm.route(paper("figure"), "minhop", start=start)
     assert len(recorder.started) == 1
     recorder.assert_nothing_left()
+
+
+def test_a_program_does_not_outlive_a_killed_contend(tmp_path: Path) -> None:
+    """Standard output ends only when the last process that holds it does, the sleeper included."""
+    script = """
+import os, signal, sys
+from pathlib import Path
+from contend.routes.opensm_process import start_process
+
+start_process(["sleep", "600"], Path("."), os.environ, sys.stdout.buffer)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    killed = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, stdout=subprocess.PIPE, timeout=60
+    )
+    assert killed.returncode == -signal.SIGKILL
 
 
 def test_a_simulator_that_refuses_the_fabric_is_quoted(paper: Paper, recorder: Recorder) -> None:

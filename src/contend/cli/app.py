@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from types import FrameType
 from typing import cast
 
 import typer
@@ -46,7 +48,25 @@ def _contend() -> None:
 
 def main() -> None:
     """Runs the command line; exit status 0 done, 1 fell short, 2 bad input, 3 machine lacks it."""
+    _open_standard_streams()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # Ignored where nohup says so.
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
     raise SystemExit(run(sys.argv[1:]))
+
+
+def _open_standard_streams() -> None:
+    """Makes standard streams that a shell closed empty, before a file can take their number."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8"))
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    """Ends as after an error, so that started programs and half-written files go first."""
+    raise SystemExit(128 + number)
 
 
 def run(arguments: list[str]) -> int:

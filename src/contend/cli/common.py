@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import typer
@@ -21,7 +21,9 @@ from rich.progress import (
 )
 
 from contend.fabric.fabric import Fabric
-from contend.files import write_whole
+from contend.files import check_place, write_whole
+
+_Target = TypeVar("_Target", str, Path, str | None, Path | None)
 
 FabricArgument = Annotated[
     str,
@@ -44,13 +46,32 @@ RouteOption = Annotated[
         "OpenSM.",
     ),
 ]
+
+
+def writable(target: _Target) -> _Target:
+    """The same target of an option, refused before any work where it could not be written."""
+    if target is not None and str(target) != "-":
+        check_place(Path(target))
+    return target
+
+
 JsonOption = Annotated[
     str | None,
-    typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output."),
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        callback=writable,
+        help="Write the result as JSON; - is standard output.",
+    ),
 ]
 PlotOption = Annotated[
     Path | None,
-    typer.Option("--plot", metavar="FILE", help="Draw a figure: .svg, .png, .pdf or .html."),
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        callback=writable,
+        help="Draw a figure: .svg, .png, .pdf or .html.",
+    ),
 ]
 SeedOption = Annotated[
     int, typer.Option("--seed", min=0, max=2**64 - 1, help="Seed of every random choice.")
@@ -61,10 +82,17 @@ SeedOption = Annotated[
 _PIPED_WIDTH = 200
 
 
+class _PipedConsole(Console):
+    """A console that leaves a reader who has gone to whoever started the command."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console_for(json: str | None) -> Console:
     """Where tables go: standard output, or nowhere when JSON is printed there."""
     width = None if sys.stdout.isatty() else _PIPED_WIDTH
-    return Console(quiet=json == "-", width=width)
+    return _PipedConsole(quiet=json == "-", width=width)
 
 
 def load(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,7 +26,11 @@ _LIBRARY = "umad2sim/libumad2sim.so"
 _DUMP_ROUTES = "0x43"
 _READY = b"simulator ready"
 _PATIENCE = 0.02
+_LOOK_AGAIN = 0.2
 _GRACE = 5.0
+_LIBC = ctypes.CDLL(None)
+# From Linux's prctl.h: the signal that a process gets when its parent ends.
+_SET_PARENT_DEATH_SIGNAL = 1
 
 Start = Callable[[Sequence[str], Path, Mapping[str, str], IO[bytes]], "subprocess.Popen[bytes]"]
 """Starts a program: command, folder to run in, environment, where its output goes."""
@@ -32,7 +39,10 @@ Start = Callable[[Sequence[str], Path, Mapping[str, str], IO[bytes]], "subproces
 def start_process(
     command: Sequence[str], folder: Path, environment: Mapping[str, str], output: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Starts a program in a session of its own, so that Ctrl-C reaches only contend."""
+    """Starts a program in a session of its own, so that Ctrl-C reaches only contend.
+
+    On Linux it ends with contend even where contend has no say in that, killed for memory say.
+    """
     return subprocess.Popen(
         list(command),
         cwd=folder,
@@ -41,7 +51,12 @@ def start_process(
         stdout=output,
         stderr=subprocess.STDOUT,
         start_new_session=True,
+        preexec_fn=_end_with_parent if sys.platform == "linux" else None,
     )
+
+
+def _end_with_parent() -> None:
+    _LIBC.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def run(
@@ -76,7 +91,7 @@ def run(
         command += ["-D", _DUMP_ROUTES, "-f", "opensm.log", *arguments]
         with_device = {**environment, "LD_PRELOAD": library}
         with _running(start, command, folder, with_device, "opensm") as management:
-            _await_end(management, engine, deadline, limit)
+            _await_end(management, simulation, engine, deadline, limit)
 
 
 def _program(name: str) -> str:
@@ -142,12 +157,31 @@ def _await_ready(
 
 
 def _await_end(
-    process: subprocess.Popen[bytes], engine: str, deadline: float, limit: float
+    process: subprocess.Popen[bytes],
+    simulation: subprocess.Popen[bytes],
+    engine: str,
+    deadline: float,
+    limit: float,
 ) -> None:
-    try:
-        process.wait(max(0.0, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        raise ShortfallError(
-            f"OpenSM's engine {engine} was not done within {limit:g} s; "
-            f"opensm:{engine},limit=SECONDS gives it more"
-        ) from None
+    while True:
+        try:
+            status = process.wait(_LOOK_AGAIN)
+        except subprocess.TimeoutExpired:
+            # Without the fabric OpenSM would wait on, and retry, for hours.
+            if simulation.poll() is not None:
+                raise ShortfallError(f"ibsim {_end_of(simulation)} while OpenSM ran") from None
+        else:
+            if status < 0:
+                raise ShortfallError(f"OpenSM {_end_of(process)} before its tables were done")
+            return
+        if time.monotonic() > deadline:
+            raise ShortfallError(
+                f"OpenSM's engine {engine} was not done within {limit:g} s; "
+                f"opensm:{engine},limit=SECONDS gives it more"
+            )
+
+
+def _end_of(process: subprocess.Popen[bytes]) -> str:
+    """How a process that is no more ended."""
+    status = process.returncode
+    return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from contend.cli.common import FabricArgument, RouteOption, RoutesOption
+from contend.cli.common import FabricArgument, RouteOption, RoutesOption, writable
 from contend.cli.fabric import fabric_app
 from contend.errors import UsageError
 from contend.routes.load import load_fabric
@@ -28,6 +28,7 @@ OutputOption = Annotated[
         "-o",
         "--output",
         metavar="FILE",
+        callback=writable,
         help="File to write; .gz, .xz and .zst compress, - is standard output.",
     ),
 ]

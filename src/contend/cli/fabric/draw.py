@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from contend.cli.common import RouteOption, RoutesOption
+from contend.cli.common import RouteOption, RoutesOption, writable
 from contend.cli.fabric import fabric_app
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
@@ -21,7 +21,12 @@ SourceArgument = Annotated[
 ]
 FigureOption = Annotated[
     Path,
-    typer.Option("--plot", metavar="FILE", help="The figure: .svg, .png, .pdf or .html."),
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        callback=writable,
+        help="The figure: .svg, .png, .pdf or .html.",
+    ),
 ]
 LoadsOption = Annotated[
     bool,

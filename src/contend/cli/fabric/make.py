@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from contend.cli.common import JsonOption, SeedOption, console_for, write_json
+from contend.cli.common import JsonOption, SeedOption, console_for, writable, write_json
 from contend.cli.fabric import fabric_app
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
@@ -36,6 +36,7 @@ def make_fabric(
             "-o",
             "--output",
             metavar="FILE",
+            callback=writable,
             help="File to write; .gz, .xz and .zst compress, - is standard output.",
         ),
     ] = None,
