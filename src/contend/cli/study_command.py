@@ -21,8 +21,8 @@ class StudyCommand(TyperCommand):
     ) -> Any:
         """The context of the command that is to run, with its arguments."""
         if args and args[0] in _OWN:
-            name = args.pop(0)
-            return _command(name).make_context(f"{info_name} {name}", args, parent, **extra)
+            name, *rest = args
+            return _command(name).make_context(f"{info_name} {name}", rest, parent, **extra)
         context = super().make_context(info_name, args, parent, **extra)
         if (plan := context.params.get("plan")) in _OWN:
             raise UsageError(f"{plan} goes before its options: contend study {plan} ...")

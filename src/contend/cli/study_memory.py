@@ -115,7 +115,10 @@ def _judge(predictions: Sequence[MemoryPrediction], memory: int) -> None:
     over = [case for case in predictions if case.fit(memory) is Fit.EXCEEDS]
     of = f"of {len(predictions)} runs"
     if near:
-        print(f"contend: warning: {len(near)} {of} {_need(near, 'come near', memory)}", file=sys.stderr)
+        print(
+            f"contend: warning: {len(near)} {of} {_need(near, 'come near', memory)}",
+            file=sys.stderr,
+        )
     if over:
         raise ShortfallError(f"{len(over)} {of} {_need(over, 'need more than', memory)}")
 

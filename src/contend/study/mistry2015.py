@@ -24,7 +24,7 @@ class Published:
     Attributes:
         source: `paper` or `poster`.
         length: the vector length m.
-        seconds: one for each of `NODES`; None is ERR, an error without a cause given.
+        seconds: one for each of `NODES`; None is ERR, for the poster a memory error.
     """
 
     source: str
@@ -40,7 +40,7 @@ PUBLISHED = (
     Published("poster", VectorLength(810, True), (1.80, 2.83, 3.30, 5.54, None)),
     Published("poster", VectorLength(1024, True), (85.00, 170.62, None, None, None)),
 )
-"""Tables 3 and 5 of the paper, and the table of the authors' poster of the same title."""
+"""Tables 3 and 5 of the paper, and the table of the authors' poster on the same study."""
 
 
 def published(length: VectorLength, prediction: MemoryPrediction) -> dict[str, float | None]:
