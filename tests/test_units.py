@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from fractions import Fraction
 
-from contend.units import format_bandwidth, format_bytes, rate_of
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contend.units import format_bandwidth, format_bytes, parse_bytes, rate_of, round_half_up
 
 
 @pytest.mark.parametrize(
@@ -56,3 +60,62 @@ def test_bytes_in_binary_units(count: float, text: str) -> None:
 def test_bandwidth_in_decimal_bits(bytes_per_second: float, text: str) -> None:
     """1 byte per second is 8 bit/s."""
     assert format_bandwidth(bytes_per_second) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("4096", 4096),
+        ("1 B", 1),
+        ("24GiB", 24 * 2**30),
+        ("24 gib", 24 * 2**30),
+        ("1.5KiB", 1536),
+        ("2kB", 2000),
+        ("0.1 GB", 10**8),
+        ("2.5MB", 2_500_000),
+        ("1TiB", 2**40),
+        ("3TB", 3 * 10**12),
+        ("9223372036854775807", 2**63 - 1),
+    ],
+)
+def test_sizes_are_read_in_binary_and_decimal_units(text: str, count: int) -> None:
+    assert parse_bytes(text) == count
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "GiB",
+        "24G",
+        "-1",
+        "0",
+        "0.9",
+        "1e9",
+        "1..5",
+        ".5GiB",
+        "24  GiB",
+        "24GiB ",
+        "24GiBs",
+        "٢٤GiB",
+        "9223372036854775808",
+        "9" * 30,
+        "8388608TiB",
+        "inf",
+        "nan",
+    ],
+)
+def test_what_is_no_size_is_none(text: str) -> None:
+    assert parse_bytes(text) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "nearest"), [("40.5", 41), ("20.25", 20), ("2.5", 3), ("-0.5", 0), ("7", 7)]
+)
+def test_halves_are_rounded_up(value: str, nearest: int) -> None:
+    assert round_half_up(Fraction(value)) == nearest
+
+
+@given(st.fractions())
+def test_rounding_moves_by_half_at_most(value: Fraction) -> None:
+    assert -1 <= 2 * (value - round_half_up(value)) < 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from fractions import Fraction
 
 # Data bits per second and lane after line coding (InfiniBand architecture, volume 2).
 _LANE_BITS_PER_SECOND = {
@@ -15,6 +17,19 @@ _LANE_BITS_PER_SECOND = {
     "HDR": 50e9,
     "NDR": 100e9,
     "XDR": 200e9,
+}
+_SIZE = re.compile(r"([0-9]{1,19}(?:\.[0-9]{1,19})?) ?([A-Za-z]{0,3})")
+_SIZE_UNITS = {
+    "": 1,
+    "B": 1,
+    "KB": 1000,
+    "MB": 1000**2,
+    "GB": 1000**3,
+    "TB": 1000**4,
+    "KIB": 1 << 10,
+    "MIB": 1 << 20,
+    "GIB": 1 << 30,
+    "TIB": 1 << 40,
 }
 _RATE = re.compile(r"(\d{1,2})x([A-Z0-9]+)")
 
@@ -34,6 +49,24 @@ def format_bytes(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.4g} {unit}"
         count /= 1024
     return f"{count:.4g} TiB"
+
+
+def parse_bytes(text: str) -> int | None:
+    """Whole bytes of a size such as ``24GiB``, ``1.5 GB`` (decimal) or ``4096``.
+
+    None when it is no size, less than a byte, or too much for 64 bits.
+    """
+    match = _SIZE.fullmatch(text)
+    unit = _SIZE_UNITS.get(match[2].upper()) if match else None
+    if match is None or unit is None:
+        return None
+    count = int(Fraction(match[1]) * unit)
+    return count if 1 <= count < 1 << 63 else None
+
+
+def round_half_up(value: Fraction) -> int:
+    """The nearest integer, the upper one of two: 40.5 becomes 41 and 20.25 becomes 20."""
+    return math.floor(value + Fraction(1, 2))
 
 
 def format_bandwidth(bytes_per_second: float) -> str:

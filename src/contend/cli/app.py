@@ -19,6 +19,7 @@ import contend.cli.fabric.show  # noqa: F401
 from contend.cli.fabric import fabric_app
 from contend.cli.simulate import simulate
 from contend.cli.study import study
+from contend.cli.study_command import StudyCommand
 from contend.errors import ContendError
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
@@ -38,7 +39,7 @@ app = typer.Typer(
 )
 app.add_typer(fabric_app, name="fabric")
 app.command()(simulate)
-app.command()(study)
+app.command(cls=StudyCommand)(study)
 
 
 @app.callback()

@@ -19,7 +19,11 @@ from contend.study.services import OnSamples
 
 PlanArgument = Annotated[
     str,
-    typer.Argument(metavar="PLAN", help="hoefler2008, or a TOML file that says what to run."),
+    typer.Argument(
+        metavar="PLAN",
+        help="hoefler2008, or a TOML file that says what to run. mistry2015 has options of its "
+        "own: contend study mistry2015 --help.",
+    ),
 ]
 OutOption = Annotated[
     Path | None,

@@ -1,0 +1,142 @@
+"""``contend study mistry2015 --predict`` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contend.cli.app import run
+
+PREDICT = ["study", "mistry2015", "--predict"]
+
+
+def test_tables_2_and_4_are_what_it_prints_when_asked_for_nothing_else(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(PREDICT) == 0
+    output = capsys.readouterr()
+    rows = [" ".join(line.split()) for line in output.out.splitlines()]
+    assert "Constant global memory for m = 512:" in output.out
+    assert "Constant local memory for m = 512N:" in output.out
+    assert "Local memory 729 MB 243 MB 81 MB 41 MB 20 MB" in rows
+    assert "Global memory 6 GB 17 GB 51 GB 103 GB 205 GB" in rows
+    assert output.err == ""
+
+
+def test_json_has_exact_integers(capsys: pytest.CaptureFixture[str]) -> None:
+    """m n 8 = 6,115,295,232 bytes: 5.7 GiB, 729 MiB on each of 8 processes."""
+    assert run([*PREDICT, "-m", "512", "--nodes", "1", "--json", "-"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["node_memory_bytes"] == 24 << 30
+    (case,) = result["predictions"]
+    assert case["global"] == {"length": 1_492_992, "bytes": 6_115_295_232}
+    assert case["local"] == {"length": 186_624, "bytes": 729 << 20}
+    assert case["block"] == {"length": 23_328, "bytes": 93_312 << 10}
+    assert case["node_arrays_bytes"] == 2 * 6_115_295_232
+    assert (case["divides"], case["fit"]) == (True, "fits")
+    assert case["published"] == [{"source": "paper", "status": "ok", "seconds": 1.14}]
+
+
+def test_json_of_the_largest_and_of_what_does_not_divide(tmp_path: Path) -> None:
+    target = tmp_path / "memory.json"
+    arguments = ["-n", str(2**59 - 1), "-m", "1", "--nodes", "1", "--ppn", "1", "--node-memory"]
+    assert run([*PREDICT, *arguments, str(2**63 - 1), "--json", str(target)]) == 0
+    (case,) = json.loads(target.read_text())["predictions"]
+    assert case["node_arrays_bytes"] == 2**63 - 16
+    assert (
+        run([*PREDICT, "-n", "10", "-m", "3", "--nodes", "2", "--ppn", "1", "--json", str(target)])
+        == 0
+    )
+    (case,) = json.loads(target.read_text())["predictions"]
+    assert case["divides"] is False
+    assert case["block"] == {"length": 2.5, "bytes": 60}
+
+
+def test_an_error_of_the_poster_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*PREDICT, "-m", "810N", "--nodes", "36", "--json", "-"]) == 0
+    (case,) = json.loads(capsys.readouterr().out)["predictions"]
+    assert case["published"] == [{"source": "poster", "status": "err", "seconds": None}]
+    assert case["fit"] == "near"
+
+
+def test_lengths_may_be_repeated_and_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*PREDICT, "-m", "800N,810N", "-m", "5", "--nodes", "2", "--json", "-"]) == 0
+    cases = json.loads(capsys.readouterr().out)["predictions"]
+    assert [(case["vector_length"], case["doubles"]) for case in cases] == [
+        ("800N", 1600),
+        ("810N", 1620),
+        ("5", 5),
+    ]
+
+
+def test_near_the_memory_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*PREDICT, "-m", "512,810N"]) == 0
+    assert capsys.readouterr().err == (
+        "contend: warning: 5 of 10 runs come near a node's 24 GiB: up to 19,349,176,320 bytes of "
+        "arrays (18.02 GiB) for m = 810 on 1 node\n"
+    )
+
+
+def test_more_than_the_memory_is_status_1_after_the_table(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run([*PREDICT, "-m", "1024", "--nodes", "1,36", "--node-memory", "16 GB"]) == 1
+    output = capsys.readouterr()
+    assert output.err == (
+        "contend: 1 of 2 runs need more than a node's 14.9 GiB: up to 24,461,180,928 bytes of "
+        "arrays (22.78 GiB) for m = 1,024 on 1 node\n"
+    )
+    assert ["fits", "no", "yes"] in [line.split() for line in output.out.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("-n 0", "greater than or equal to 1"),
+        ("-n 1.5", "integer"),
+        ("-n 99999999999999999999999999", "8 EiB"),
+        ("--ppn -8", "greater than or equal to 1"),
+        ("--ppn 9999999999", "at most 2,147,483,647 processes"),
+        ("--nodes 0", "--nodes: expected numbers such as 1,2,4, got '0'"),
+        ("--nodes 1,,2", "--nodes: expected numbers such as 1,2,4, got '1,,2'"),
+        ("--nodes 1;2", "--nodes: expected numbers"),
+        ("--nodes 3,1,3", "--nodes: expected every number once, got 3 again"),
+        ("-m 512x", "-m: expected a vector length m such as 512 or 512N, got '512x'"),
+        ("-m 512,", "-m: expected a vector length m such as 512 or 512N, got ''"),
+        ("-m 512N -m 0512N", "-m: expected every length once, got 512N again"),
+        ("-m 9999999999999999999", "8 EiB"),
+        ("--node-memory lots", "--node-memory: expected a size such as 24GiB, got 'lots'"),
+        ("--node-memory 0", "--node-memory: expected a size such as 24GiB, got '0'"),
+    ],
+)
+def test_wrong_options_are_one_line(
+    arguments: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*PREDICT, *arguments.split()]) == 2
+    output = capsys.readouterr()
+    assert message in output.err
+    assert output.err.count("\n") == 1
+    assert output.out == ""
+
+
+def test_it_predicts_only(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["study", "mistry2015"]) == 2
+    assert capsys.readouterr().err == "contend: mistry2015 predicts memory: add --predict\n"
+
+
+def test_help_of_both_kinds_of_study(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["study", "mistry2015", "--help"]) == 0
+    output = capsys.readouterr().out
+    assert "study mistry2015" in output
+    assert "--node-memory" in output
+    assert run(["study", "--help"]) == 0
+    output = capsys.readouterr().out
+    assert "mistry2015" in output
+    assert "--node-memory" not in output
+
+
+def test_its_name_goes_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["study", "--json", "-", "mistry2015"]) == 2
+    assert "mistry2015 goes before its options" in capsys.readouterr().err

@@ -1,0 +1,30 @@
+"""What was published of the study on tara."""
+
+from __future__ import annotations
+
+from contend.study.memory import MemoryPrediction, VectorLength
+from contend.study.mistry2015 import LENGTHS, NODES, NUMBERS, PUBLISHED, published
+
+
+def test_all_published_blocks_divide() -> None:
+    """n = 2 · (8 · 18 · 2 · 3)², so p² = (8 N)² divides it on all published nodes."""
+    assert NUMBERS == 2 * (8 * 18 * 2 * 3) ** 2 == 1_492_992
+    assert all(MemoryPrediction(NUMBERS, nodes, 8, 1).divides for nodes in NODES)
+    assert all(len(known.seconds) == len(NODES) for known in PUBLISHED)
+
+
+def test_paper_and_poster_differ_on_one_node() -> None:
+    """1.14 s in table 5, 0.60 s on the poster."""
+    assert published(LENGTHS[1], MemoryPrediction(NUMBERS, 1, 8, 512)) == {
+        "paper": 1.14,
+        "poster": 0.60,
+    }
+
+
+def test_an_error_is_known_and_another_run_is_not() -> None:
+    length = VectorLength(810, True)
+    assert published(length, MemoryPrediction(NUMBERS, 36, 8, 810 * 36)) == {"poster": None}
+    assert published(length, MemoryPrediction(NUMBERS, 2, 8, 810 * 2)) == {}
+    assert published(length, MemoryPrediction(NUMBERS, 36, 4, 810 * 36)) == {}
+    assert published(length, MemoryPrediction(NUMBERS + 1, 36, 8, 810 * 36)) == {}
+    assert published(VectorLength(7, True), MemoryPrediction(NUMBERS, 36, 8, 7 * 36)) == {}
