@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from contend.report.congestion_distribution import congestion_distribution
 from contend.report.direct_labels import Label, label_rows
 from contend.report.measures import Measure
 from contend.report.round_bounds import round_bounds
+from contend.report.save import save_figure
 
 
 def texts(figure: Figure) -> str:
@@ -191,3 +193,20 @@ def test_the_scale_covers_what_is_drawn(make_simulation: Any) -> None:
     assert len(ticks) >= 3
     assert ticks[0] == 0
     assert ticks[-1] <= 1.05 * highest
+
+
+def test_names_of_switches_are_no_formulas(
+    make_simulation: Any, duo: Fabric, tmp_path: Path
+) -> None:
+    """Neither drawn as one, nor refused where they would make none."""
+    named = duo.replace(switch_name=(r"$\frac{1$", "$y_1$"))
+    figure = channel_loads(make_simulation(fabric=r"$\frac{1$"), named)
+    save_figure(figure, tmp_path / "loads.svg")
+    assert (tmp_path / "loads.svg").stat().st_size > 0
+
+
+def test_what_is_rated_near_the_end_stands_above_the_panel(make_simulation: Any) -> None:
+    """There is no room for it right of its line, and samples lie left of it."""
+    (axes,) = bandwidth_histogram([narrow(make_simulation, 0.84)], rated=[0.96]).axes
+    (rated,) = [text for text in axes.texts if "rated" in text.get_text()]
+    assert (rated.xy[1], rated.get_va()) == (1, "bottom")

@@ -30,6 +30,8 @@ _STYLE: dict[Any, Any] = {
     "font.size": 7.5,
     "lines.linewidth": 1.2,
     "patch.linewidth": 0.8,
+    # Names of switches may hold dollar signs.
+    "text.parse_math": False,
     "xtick.labelsize": 7,
     "xtick.major.width": 0.6,
     "ytick.labelsize": 7,
