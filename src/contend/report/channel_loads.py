@@ -25,7 +25,7 @@ def channel_loads(simulation: Simulation, fabric: Fabric) -> Figure:
     ranked = loads[order]
     mean = float(ranked.mean()) if len(ranked) else 0.0
     with styled():
-        figure = new_figure(height=2.9)
+        figure = new_figure(height=3.2)
         axes = figure.subplots()
         share = (np.arange(len(ranked)) + 0.5) / max(len(ranked), 1)
         axes.fill_between(share, ranked, step="mid", color=COLOURS[0], alpha=0.2, linewidth=0)
