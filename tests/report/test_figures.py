@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from contend.fabric.fabric import Fabric
 from contend.report.bandwidth_histogram import bandwidth_histogram, bin_edges, fractions
@@ -16,6 +18,7 @@ from contend.report.congestion_distribution import congestion_distribution
 from contend.report.direct_labels import Label, label_rows
 from contend.report.measures import Measure
 from contend.report.round_bounds import round_bounds
+from contend.report.save import save_figure
 
 
 def texts(figure: Figure) -> str:
@@ -191,3 +194,58 @@ def test_the_scale_covers_what_is_drawn(make_simulation: Any) -> None:
     assert len(ticks) >= 3
     assert ticks[0] == 0
     assert ticks[-1] <= 1.05 * highest
+
+
+def test_names_of_switches_are_no_formulas(
+    make_simulation: Any, duo: Fabric, tmp_path: Path
+) -> None:
+    """Neither drawn as one, nor refused where they would make none."""
+    named = duo.replace(switch_name=(r"$\frac{1$", "$y_1$"))
+    figure = channel_loads(make_simulation(fabric=r"$\frac{1$"), named)
+    save_figure(figure, tmp_path / "loads.svg")
+    assert (tmp_path / "loads.svg").stat().st_size > 0
+
+
+def test_what_is_rated_near_the_end_stands_above_the_panel(make_simulation: Any) -> None:
+    """There is no room for it right of its line, and samples lie left of it."""
+    (axes,) = bandwidth_histogram([narrow(make_simulation, 0.84)], rated=[0.96]).axes
+    (rated,) = [text for text in axes.texts if "rated" in text.get_text()]
+    assert (rated.xy[1], rated.get_va()) == (1, "bottom")
+
+
+def test_many_values_of_congestion_are_drawn_as_steps(make_simulation: Any) -> None:
+    """100 messages of π = 50 and 300 of π = 1007: bars would be half a pixel wide."""
+    histogram = np.zeros(1008, dtype=np.uint64)
+    histogram[[50, 1007]] = [100, 300]
+    figure = congestion_distribution([make_simulation(histogram=histogram)])
+    (steps,) = figure.axes[0].lines
+    assert not figure.axes[0].containers
+    assert steps.get_xdata()[1:3] == pytest.approx([50, 1007])
+    assert steps.get_ydata()[1:3] == pytest.approx([0.25, 1])
+    assert "half of bisect's messages share a channel with 1006 others, none with more" in texts(
+        figure
+    )
+
+
+def test_equal_distributions_are_both_to_be_seen(make_simulation: Any) -> None:
+    figure = congestion_distribution([make_simulation(), make_simulation(engine="ftree")])
+    under, over = figure.axes[0].lines
+    assert under.get_linewidth() > over.get_linewidth()
+    assert under.get_markersize() > over.get_markersize()
+
+
+@pytest.mark.parametrize(("histogram", "half"), [([0, 0, 6, 4], 1), ([0, 0, 4, 6], 2)])
+def test_half_of_the_messages_share_with_as_many_others(
+    make_simulation: Any, histogram: list[int], half: int
+) -> None:
+    figure = congestion_distribution([make_simulation(histogram=np.array(histogram))])
+    assert f"share a channel with {half} others" in texts(figure)
+
+
+def test_a_long_name_of_a_channel_is_wrapped_not_cut_off(make_simulation: Any, duo: Fabric) -> None:
+    long = tuple(f"MF0;SSPINE2-0{k}:MQM8700/U1" for k in range(2))
+    figure = channel_loads(make_simulation(), duo.replace(switch_name=long))
+    figure.draw_without_rendering()
+    (hottest,) = [text for text in figure.findobj(Text) if "hottest:" in text.get_text()]
+    assert '01:MQM8700/U1" port 3' in hottest.get_text()
+    assert hottest.get_window_extent().x1 < figure.bbox.width

@@ -48,7 +48,8 @@ def bandwidth_histogram(
         for fabric, axes in zip(fabrics, panels, strict=True):
             members = [i for i, s in enumerate(simulations) if s.fabric == fabric]
             _panel(axes, [outlines[i] for i in members], edges)
-            axes.set_title(fabric, loc="left", fontsize=7.5)
+            if len(simulations) > 1:
+                axes.set_title(fabric, loc="left", fontsize=7.5)
             mark_rated(axes, [rated[i] for i in members if rated])
             mark_reference(axes, [reference[i] for i in members if reference], reference_name)
         words = (

@@ -11,6 +11,8 @@ from contend.report.measures import labels
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
 
 _NAMED = 3
+# Characters that fit below the axes.
+_LINE = 66
 
 
 def channel_loads(simulation: Simulation, fabric: Fabric) -> Figure:
@@ -23,7 +25,7 @@ def channel_loads(simulation: Simulation, fabric: Fabric) -> Figure:
     ranked = loads[order]
     mean = float(ranked.mean()) if len(ranked) else 0.0
     with styled():
-        figure = new_figure(height=2.5)
+        figure = new_figure(height=3.2)
         axes = figure.subplots()
         share = (np.arange(len(ranked)) + 0.5) / max(len(ranked), 1)
         axes.fill_between(share, ranked, step="mid", color=COLOURS[0], alpha=0.2, linewidth=0)
@@ -35,13 +37,10 @@ def channel_loads(simulation: Simulation, fabric: Fabric) -> Figure:
         percent_axis(axes.xaxis)
         axes.set_xlabel("channels between switches, hottest first")
         axes.set_ylabel("messages a round")
-        axes.text(
-            0.99,
-            0.97,
+        figure.supxlabel(
             "\n".join(["hottest:", *(_name(fabric, int(c), loads) for c in order[:_NAMED])]),
-            transform=axes.transAxes,
-            ha="right",
-            va="top",
+            x=0.01,
+            ha="left",
             fontsize=6,
             linespacing=1.35,
         )
@@ -51,10 +50,11 @@ def channel_loads(simulation: Simulation, fabric: Fabric) -> Figure:
 
 def _name(fabric: Fabric, channel: int, loads: np.ndarray) -> str:
     start, end = (text.removeprefix("switch ") for text in fabric.channel_ends(channel))
-    return f"{loads[channel]:.2f}  {_short(start)} → {_short(end)}"
+    name = f"{loads[channel]:.2f}  {_short(start)} → {_short(end)}"
+    return name if len(name) <= _LINE else name.replace(" → ", "\n          → ", 1)
 
 
-def _short(name: str, most: int = 30) -> str:
+def _short(name: str, most: int = 40) -> str:
     """Cuts a name in its middle: both its place and its port are at the ends."""
     return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-most // 2 :]}"
 

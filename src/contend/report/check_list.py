@@ -32,12 +32,16 @@ def _print_check(console: Console, item: Check, width: int) -> None:
     style = _STYLE[item.status]
     line.add_row(Text(item.status.value, style=style), Text(item.name), Text(item.summary))
     console.print(line)
-    indent = (0, 0, 0, len(Status.WARNING) + 2)
     for detail in item.details:
-        # Names of switches are long: wrap them under themselves, break none.
-        console.print(Padding(Text(f"- {detail}"), indent))
+        _print_indented(console, Text(f"- {detail}"))
     if item.remedy:
-        console.print(Padding(Text(f"=> {item.remedy}", style=style), indent))
+        _print_indented(console, Text(f"=> {item.remedy}", style=style))
+
+
+def _print_indented(console: Console, text: Text) -> None:
+    """Long names wrap under themselves on a terminal; none is broken."""
+    indent = len(Status.WARNING) + 2
+    console.print(Padding(text, (0, 0, 0, indent), expand=False))
 
 
 def _verdict(report: CheckReport) -> str:

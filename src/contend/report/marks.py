@@ -14,16 +14,17 @@ def mark_rated(axes: Axes, rated: Sequence[float | None]) -> None:
     """A broken vertical line at every rated bandwidth."""
     for value in dict.fromkeys(value for value in rated if value is not None):
         axes.axvline(value, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
-        # Near the right end the text stands left of the line, so that it stays in the panel.
-        side = "right" if value > 0.7 else "left"
+        # What messages get lies left of what is rated: the text stands right of the line or, where
+        # there is no room, above the panel.
+        above = value > 0.7
         axes.annotate(
             f"rated {percent(value)}".replace(".0 %", " %"),
-            (value, 0.5),
+            (value, 1 if above else 0.5),
             xycoords=("data", "axes fraction"),
-            xytext=(-2 if side == "right" else 2, 0),
+            xytext=(0, 2) if above else (2, 0),
             textcoords="offset points",
-            ha=side,
-            va="center",
+            ha="right" if above else "left",
+            va="bottom" if above else "center",
             fontsize=6.5,
             color=QUIET,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.8},

@@ -30,6 +30,8 @@ _STYLE: dict[Any, Any] = {
     "font.size": 7.5,
     "lines.linewidth": 1.2,
     "patch.linewidth": 0.8,
+    # Names of switches may hold dollar signs.
+    "text.parse_math": False,
     "xtick.labelsize": 7,
     "xtick.major.width": 0.6,
     "ytick.labelsize": 7,
@@ -52,8 +54,11 @@ def new_figure(height: float, width: float = COLUMN_WIDTH) -> Figure:
 def title(figure: Figure, finding: str) -> None:
     """Writes the finding above the figure, wrapped to its width, aligned left."""
     width = int(_TITLE_CHARACTERS * figure.get_figwidth() / COLUMN_WIDTH)
-    lines = textwrap.fill(finding, width, break_long_words=True)
-    figure.suptitle(lines, x=0.01, ha="left", fontsize=8.5, fontweight="bold")
+    # A number and its per cent sign stay together.
+    lines = textwrap.fill(finding.replace(" %", "\u00a0%"), width, break_long_words=True)
+    figure.suptitle(
+        lines.replace("\u00a0", " "), x=0.01, ha="left", fontsize=8.5, fontweight="bold"
+    )
 
 
 def percent_axis(axis: Any, decimals: int = 0) -> None:
