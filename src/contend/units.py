@@ -42,6 +42,12 @@ def rate_of(label: str) -> float | None:
     return int(match[1]) * _LANE_BITS_PER_SECOND[match[2]] / 8
 
 
+def counted(number: int, thing: str) -> str:
+    """A number of things for people: ``1 host``, ``3,675 hosts``, ``2 switches``."""
+    plural = "" if number == 1 else "es" if thing.endswith("ch") else "s"
+    return f"{number:,} {thing}{plural}"
+
+
 def format_bytes(count: float) -> str:
     """Bytes for people, in binary units: ``512 B``, ``1.5 MiB``."""
     for unit in ("B", "KiB", "MiB", "GiB"):

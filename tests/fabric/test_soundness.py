@@ -50,6 +50,13 @@ def test_duplicate_guids() -> None:
     )
 
 
+def test_two_cables_in_one_port_hint_at_a_guid_used_twice() -> None:
+    findings = (Finding("port twice", 'adapter "a" port 1 has two cables'),)
+    found = _named(fat_tree(3, 4, 2).replace(findings=findings), "GUIDs")
+    assert found.status == Status.WARNING
+    assert found.details == ('adapter "a" port 1 has two cables',)
+
+
 def test_duplicate_port_guids() -> None:
     fabric = fat_tree(3, 4, 2)
     same = fabric.replace(host_port_guid=_changed(fabric.host_port_guid, 5, 0x1_0000_0001))
@@ -93,7 +100,7 @@ def test_lmc_ranges_overlap() -> None:
     # Host 3 owns the LIDs 4 .. 7: those of hosts 4, 5 and 6 lie within.
     fabric = fat_tree(3, 4, 2)
     found = _named(fabric.replace(host_lmc=_changed(fabric.host_lmc, 3, 2)), "LIDs")
-    assert found.summary == "3 LIDs or ranges of LIDs have two owners"
+    assert found.summary == "LIDs or ranges of LIDs with two owners: 3"
     assert found.details[-1] == 'LID 7: host "host 3" and host "host 6"'
 
 
@@ -116,7 +123,7 @@ def test_parts() -> None:
         fabric.replace(**{name: getattr(fabric, name)[kept] for name in columns}), "connectedness"
     )
     assert found.status == Status.WRONG
-    assert found.summary == ("the fabric falls into 2 parts; 2 hosts are cut off from the other 6")
+    assert found.summary == "the fabric falls into 2 parts; 2 hosts cut off from the other 6"
     assert found.details[0] == 'host "host 0" on switch "switch 0" port 1'
 
 

@@ -70,7 +70,7 @@ def test_a_missing_table_is_a_finding_and_an_empty_row() -> None:
     fewer = TableColumns(dump.switch_guid[:3], dump.ports[:3], dump.owner_guid)
     adopted = adopt(fabric, fewer, "x")
     assert kinds(adopted) == ["no table"]
-    assert adopted.findings[0].message == '1 switches have no table: "spine 1"'
+    assert adopted.findings[0].message == 'no table for 1 switch: "spine 1"'
     assert adopted.routes is not None
     assert (adopted.routes.ports[3] == NO_PORT).all()
 

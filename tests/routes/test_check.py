@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from contend import _core
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.verdict import Check, Status
 from contend.routes.check import all_to_all_load, check, dependency_cycle
 from contend.routes.faults import TraceEnd
@@ -195,7 +195,7 @@ def test_missing_entry_is_named() -> None:
     # Host 5 hangs on switch 1; switch 0 cannot reach it, 4 hosts ask.
     found = _named(_planted(_routed(fat_tree(4, 4, 4)), 0, 6, NO_PORT), "missing entries")
     assert found.status == Status.WRONG
-    assert found.summary == "1 places, which 4 routes meet"
+    assert found.summary == "met by 4 routes in 1 place"
     assert found.details == ('switch "switch 0" has no port for host "host 5" (LID 6)',)
 
 
@@ -329,3 +329,11 @@ def test_report_becomes_json() -> None:
     assert decoded["passed"] is True
     assert decoded["routes"]["hops"] == {"1": 4, "2": 4, "3": 4}
     assert decoded["checks"][-1]["status"] == "warning"
+
+
+def test_tables_of_other_switches_are_told_apart_from_cables() -> None:
+    finding = Finding("no table", 'no table for 1 switch: "leaf"')
+    fabric = _routed(fat_tree(3, 4, 2)).replace(findings=(finding,))
+    assert _named(fabric, "cables").status == Status.OK
+    found = _named(fabric, "tables")
+    assert (found.status, found.details) == (Status.WRONG, (finding.message,))

@@ -12,8 +12,13 @@ from numpy.typing import NDArray
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.structure import switch_parts
 from contend.fabric.verdict import MOST_DETAILS, Check, Status
+from contend.units import counted
 
+_PORT_TWICE = "port twice"
+_CABLE_FAULTS = frozenset({_PORT_TWICE, "denied cable", "one-sided cable"})
 _DUPLICATE_GUID = "duplicate GUID"
+TOPOLOGY_FAULTS = _CABLE_FAULTS | {_DUPLICATE_GUID}
+"""Kinds of findings that are judged here; the others that are wrong concern the routes."""
 
 
 def check_soundness(fabric: Fabric) -> tuple[Check, ...]:
@@ -28,10 +33,10 @@ def check_soundness(fabric: Fabric) -> tuple[Check, ...]:
 
 
 def _check_cables(fabric: Fabric) -> Check:
-    wrong = [f for f in fabric.findings if f.wrong and f.kind != _DUPLICATE_GUID]
+    wrong = [f for f in fabric.findings if f.wrong and f.kind in _CABLE_FAULTS]
     if not wrong:
         count = fabric.cables + fabric.hosts
-        return Check("cables", Status.OK, f"{count:,} cables, no end denies another")
+        return Check("cables", Status.OK, f"{counted(count, 'cable')}, no end denies another")
     kinds = Counter(finding.kind for finding in wrong)
     return Check(
         "cables",
@@ -66,13 +71,27 @@ def _check_guids(fabric: Fabric) -> Check:
     clashes += [_shared("GUID", g, names) for g, names in owners.items() if g and len(names) > 1]
     clashes += _same_ports(fabric)
     if not clashes:
-        return Check("GUIDs", Status.OK, "every GUID is used once")
+        return _check_ports_used_twice(fabric)
     return Check(
         "GUIDs",
         Status.WRONG,
         f"{len(clashes):,} used twice",
         tuple(clashes[:MOST_DETAILS]),
         "give one of the devices another GUID: a subnet manager takes both for one",
+    )
+
+
+def _check_ports_used_twice(fabric: Fabric) -> Check:
+    """Ibnetdiscover takes devices with one GUID for a single device, with the cables of both."""
+    twice = [f.message for f in fabric.findings if f.wrong and f.kind == _PORT_TWICE]
+    if not twice:
+        return Check("GUIDs", Status.OK, "every GUID is used once")
+    return Check(
+        "GUIDs",
+        Status.WARNING,
+        "ports have two cables, as where two devices share a GUID",
+        tuple(twice[:MOST_DETAILS]),
+        "compare the GUIDs of the devices at the other ends of these cables",
     )
 
 
@@ -120,7 +139,7 @@ def _check_lids(fabric: Fabric) -> Check:
         return Check(
             "LIDs",
             Status.WRONG,
-            f"{len(clashes):,} LIDs or ranges of LIDs have two owners",
+            f"LIDs or ranges of LIDs with two owners: {len(clashes):,}",
             tuple(clashes[:MOST_DETAILS]),
             "let the subnet manager assign LIDs anew (opensm -r), or look for a second one",
         )
@@ -130,7 +149,7 @@ def _check_lids(fabric: Fabric) -> Check:
         return Check(
             "LIDs",
             Status.WARNING if fabric.routes is None else Status.WRONG,
-            f"{len(without):,} hosts have none, so no route leads to them",
+            f"no route leads to {counted(len(without), 'host')} without a LID",
             tuple(names[host] for host in without[:MOST_DETAILS].tolist()),
             "look whether their ports are active and a subnet manager has swept",
         )
@@ -166,8 +185,8 @@ def _check_parts(fabric: Fabric) -> Check:
     return Check(
         "connectedness",
         Status.WRONG,
-        f"the fabric falls into {np.count_nonzero(counts):,} parts; {len(apart):,} hosts are cut "
-        f"off from the other {counts[largest]:,}",
+        f"the fabric falls into {np.count_nonzero(counts):,} parts; "
+        f"{counted(len(apart), 'host')} cut off from the other {counts[largest]:,}",
         tuple(details),
         "look for cables that are down, or check the parts as fabrics of their own",
     )
@@ -194,7 +213,7 @@ def _check_widths(fabric: Fabric) -> Check:
     return Check(
         "link widths",
         Status.WARNING,
-        f"{len(narrow):,} links have fewer lanes than their like",
+        f"fewer lanes than their like: {counted(len(narrow), 'link')}",
         tuple(narrow[:MOST_DETAILS]),
         "reseat or change the cable unless it is meant to be so: every route over it is slowed",
     )

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from contend.fabric.verdict import Check, Status
 from contend.routes.check import CheckReport
+from contend.units import counted
 
 _STYLE = {Status.OK: "green", Status.WARNING: "yellow", Status.WRONG: "bold red"}
 
@@ -16,8 +17,9 @@ _STYLE = {Status.OK: "green", Status.WARNING: "yellow", Status.WRONG: "bold red"
 def print_checks(console: Console, report: CheckReport) -> None:
     """Prints every check with its verdict; what is not in order with its places and its remedy."""
     size = report.fabric
-    head = f"{size.name}: {size.hosts:,} hosts, {size.switches:,} switches, {size.channels:,}"
-    console.print(Text(f"{head} channels", style="bold"))
+    sizes = ((size.hosts, "host"), (size.switches, "switch"), (size.channels, "channel"))
+    head = f"{size.name}: {', '.join(counted(number, thing) for number, thing in sizes)}"
+    console.print(Text(head, style="bold"))
     width = max(len(item.name) for item in report.checks)
     for item in report.checks:
         _print_check(console, item, width)
@@ -47,5 +49,5 @@ def _print_indented(console: Console, text: Text) -> None:
 def _verdict(report: CheckReport) -> str:
     wrong = sum(item.status == Status.WRONG for item in report.checks)
     warnings = sum(item.status == Status.WARNING for item in report.checks)
-    said = f"{warnings} warning{'s' * (warnings != 1)}"
+    said = counted(warnings, "warning")
     return f"{wrong} of {len(report.checks)} checks wrong, {said}" if wrong else f"sound, {said}"

@@ -8,7 +8,7 @@ from contend.fabric.bisection import Bisection
 from contend.fabric.structure import FabricSize, Structure
 from contend.report.result_table import ResultTable
 from contend.routes.check import RoutesSummary
-from contend.units import format_bandwidth
+from contend.units import counted, format_bandwidth
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,13 @@ def _overview(summary: FabricSummary) -> ResultTable:
         ("hosts", f"{summary.fabric.hosts:,}", _counted(structure.host_links)),
         ("servers", f"{structure.servers:,}", _rails(structure.hosts_per_server)),
         ("switches", f"{summary.fabric.switches:,}", _odd_switches(structure)),
-        ("cables", f"{structure.cables:,}", _counted(structure.switch_links)),
+        ("cables", f"{structure.cables:,}", _between_switches(structure)),
         ("joined pairs", f"{sum(structure.parallel_cables.values()):,}", _parallel(structure)),
-        ("channels", f"{summary.fabric.channels:,}", "one each way per cable"),
+        (
+            "channels",
+            f"{summary.fabric.channels:,}",
+            "one each way per cable, those of hosts included",
+        ),
         _bisection_row(summary.bisection),
     ]
     if structure.parts > 1:
@@ -62,8 +66,8 @@ def _overview(summary: FabricSummary) -> ResultTable:
 
 def _bisection_row(found: Bisection) -> tuple[str, str, str]:
     cut = ", ".join(
-        f"{count:,} {what}"
-        for count, what in ((found.cut_cables, "cables"), (found.cut_host_links, "host links"))
+        counted(count, what)
+        for count, what in ((found.cut_cables, "cable"), (found.cut_host_links, "host link"))
         if count
     )
     meaning = f"{_capacity(found.capacity, found.unit)} of {_capacity(found.full, found.unit)}"
@@ -125,24 +129,29 @@ def _balance(routes: RoutesSummary) -> ResultTable:
 
 
 def _capacity(value: float, unit: str) -> str:
-    return format_bandwidth(value) if unit == "bytes/s" else f"{value:,.0f} cables"
+    return format_bandwidth(value) if unit == "bytes/s" else counted(round(value), "cable")
 
 
 def _counted(links: dict[str, int]) -> str:
     return ", ".join(f"{count:,} of {label}" for label, count in links.items())
 
 
+def _between_switches(structure: Structure) -> str:
+    links = _counted(structure.switch_links)
+    return f"between switches: {links}" if links else "between switches"
+
+
 def _rails(per_server: dict[int, int]) -> str:
     if set(per_server) == {1}:
         return "one host each"
     return ", ".join(
-        f"{servers:,} of {hosts} host{'s' * (hosts > 1)}" for hosts, servers in per_server.items()
+        f"{servers:,} of {counted(hosts, 'host')}" for hosts, servers in per_server.items()
     )
 
 
 def _parallel(structure: Structure) -> str:
     return ", ".join(
-        f"{pairs:,} by {cables} cable{'s' * (cables > 1)}"
+        f"{pairs:,} by {counted(cables, 'cable')}"
         for cables, pairs in structure.parallel_cables.items()
     )
 

@@ -11,6 +11,7 @@ from contend.errors import InputError
 from contend.fabric.fabric import Fabric, Finding
 from contend.routes.forwarding import NO_PORT, ForwardingTables
 from contend.routes.read.columns import TableColumns
+from contend.units import counted
 
 _Indices = NDArray[np.int64]
 
@@ -62,11 +63,13 @@ def _ports(
         raise InputError(source, 0, expected, f"tables of {len(block_of)} others")
     if len(missing):
         some = _some([fabric.switch_name[switch] for switch in missing[:3].tolist()], len(missing))
-        findings.append(Finding("no table", f"{len(missing)} switches have no table: {some}"))
+        findings.append(
+            Finding("no table", f"no table for {counted(len(missing), 'switch')}: {some}")
+        )
     strange = sorted(set(block_of) - set(fabric.switch_guid.tolist()))
     if strange:
         some = _some([f"0x{guid:016x}" for guid in strange[:3]], len(strange))
-        text = f"{len(strange)} tables belong to no switch of the fabric: {some}"
+        text = f"no switch of the fabric for {counted(len(strange), 'table')}: {some}"
         findings.append(Finding("unknown switch", text))
     if len(blocks) == len(tables.ports) and np.array_equal(blocks, np.arange(len(blocks))):
         return tables.ports
@@ -100,11 +103,11 @@ def _host_addresses(fabric: Fabric, tables: TableColumns) -> _Addresses:
     findings = []
     if len(odd):
         some = _some([fabric.host_name[host] for host in odd[:3].tolist()], len(odd))
-        text = f"{len(odd)} hosts own LIDs that are no whole block of a power of two: {some}"
+        text = f"LIDs in no whole block of a power of two: {counted(len(odd), 'host')}: {some}"
         findings.append(Finding("odd addresses", text))
     if len(lost):
         some = _some([fabric.host_name[host] for host in lost[:3].tolist()], len(lost))
-        text = f"the LIDs of {len(lost)} hosts belong to others in the tables: {some}"
+        text = f"LIDs that belong to others in the tables: {counted(len(lost), 'host')}: {some}"
         findings.append(Finding("no address", text))
     return _Addresses(lid, lmc, tuple(findings))
 

@@ -14,7 +14,7 @@ from contend.fabric.soundness import check_soundness
 from contend.fabric.structure import FabricSize, size_of
 from contend.fabric.verdict import MOST_DETAILS, Check, Status
 from contend.routes.balance import Balance, balance
-from contend.routes.faults import check_faults
+from contend.routes.faults import check_faults, check_tables
 from contend.routes.forwarding import ForwardingTables
 
 # The busiest of some channels that could share carries twice its fair share or more.
@@ -76,6 +76,7 @@ def check(fabric: Fabric, *, lanes: bool = True) -> CheckReport:
         seen = _followed(fabric, MOST_DETAILS)
         summary = _summarise(fabric, seen)
         checks += (
+            check_tables(fabric),
             *check_faults(fabric, seen),
             _check_balance(summary.balance),
             _check_cycle(summary.dependency_cycle, lanes),

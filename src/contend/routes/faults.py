@@ -8,8 +8,10 @@ import numpy as np
 
 from contend import _core
 from contend.fabric.fabric import Fabric
-from contend.fabric.verdict import Check, Status
+from contend.fabric.soundness import TOPOLOGY_FAULTS
+from contend.fabric.verdict import MOST_DETAILS, Check, Status
 from contend.routes.forwarding import NO_PORT
+from contend.units import counted
 
 
 class TraceEnd(IntEnum):
@@ -46,6 +48,20 @@ _NAMES = {
 }
 
 
+def check_tables(fabric: Fabric) -> Check:
+    """Whether the tables are those of this fabric's switches and hosts."""
+    wrong = [f.message for f in fabric.findings if f.wrong and f.kind not in TOPOLOGY_FAULTS]
+    if not wrong:
+        return Check("tables", Status.OK, "they fit the switches and hosts")
+    return Check(
+        "tables",
+        Status.WRONG,
+        "they do not fit the switches and hosts",
+        tuple(wrong[:MOST_DETAILS]),
+        "a dump that was cut short, or is older than the topology, looks so: write both again",
+    )
+
+
 def check_faults(fabric: Fabric, seen: _core.RouteCheck) -> tuple[Check, ...]:
     """One check that all routes arrive, then one for every way in which they may not."""
     routes, faults = seen.routes.tolist(), seen.faults.tolist()
@@ -67,7 +83,7 @@ def check_faults(fabric: Fabric, seen: _core.RouteCheck) -> tuple[Check, ...]:
         details = tuple(
             _describe(fabric, *example) for example in seen.examples if example[0] == end
         )
-        summary = f"{faults[end]:,} places, which {routes[end]:,} routes meet"
+        summary = f"met by {counted(routes[end], 'route')} in {counted(faults[end], 'place')}"
         checks.append(Check(name, Status.WRONG, summary, details, remedy))
     return tuple(checks)
 

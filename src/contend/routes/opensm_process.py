@@ -146,8 +146,12 @@ def _running(
 def _await_ready(
     process: subprocess.Popen[bytes], output: Path, deadline: float, limit: float
 ) -> None:
-    while _READY not in (said := output.read_bytes()):
-        if process.poll() is not None:
+    while True:
+        # In this order: what it said last is in the file once it has ended.
+        ended = process.poll() is not None
+        if _READY in (said := output.read_bytes()):
+            return
+        if ended:
             lines = said.decode(errors="replace").split("\n")
             last = next((line.strip() for line in reversed(lines) if line.strip()), "silently")
             raise ShortfallError(f"ibsim ended before the fabric was up: {last}")
