@@ -94,7 +94,11 @@ def _end_session(process: subprocess.Popen[bytes]) -> None:
     for member in _session_members(process.pid):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(member, signal.SIGKILL)
-    process.communicate()
+    process.wait()
+    # A daemon that left the session may hold the other ends of the pipes for good.
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
 
 
 def _session_members(session: int) -> list[int]:
