@@ -118,7 +118,7 @@ def test_broken_wrapper_is_told_in_one_line(script: Script, code: str, why: str)
 
 def test_missing_mpi_header_is_named(script: Script) -> None:
     library = examine(Candidate("test", script("mpicc", 'exec g++ "$@"')))
-    assert "version.cpp:" in library.why
+    assert "version/main.cpp:" in library.why
     assert "fatal error: mpi.h: No such file" in library.why
 
 

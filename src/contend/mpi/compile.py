@@ -18,7 +18,8 @@ from contend.mpi.process import Run
 # Only MPI's C interface is used, so the retired one for C++, which needs a library of its own, is
 # kept out. Wrappers call a C compiler, which does not link C++'s library by itself.
 _FLAGS = ("-std=c++17", "-O2", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
-_LIBRARIES = ("-lstdc++", "-ldl")
+_LIBRARIES = ("-lstdc++", "-lm", "-ldl")
+_SMALLEST = "version"
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
@@ -28,9 +29,21 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     return base / "contend" / "probes"
 
 
-def probe_source(name: str) -> bytes:
-    """The source of a probe that comes with contend."""
-    return (files("contend.mpi") / "probe" / f"{name}.cpp").read_bytes()
+def probe_sources(name: str) -> dict[str, bytes]:
+    """The sources of a probe that comes with contend, by their paths below the probes' folder.
+
+    Those of the folders `common` and `compat` belong to every probe but `version`, which must
+    compile even where nothing else does.
+    """
+    probes = files("contend") / "probes"
+    folders = (name,) if name == _SMALLEST else ("common", "compat", name)
+    found = {
+        f"{folder}/{source.name}": source.read_bytes()
+        for folder in folders
+        for source in (probes / folder).iterdir()
+        if source.name.endswith((".cpp", ".hpp"))
+    }
+    return dict(sorted(found.items()))
 
 
 def compile_probe(
@@ -53,16 +66,16 @@ def compile_probe(
     """
     if candidate.wrapper is None:
         raise ShortfallError(candidate.missing)
-    source = probe_source(name)
+    sources = probe_sources(name)
     command = _compiler_behind(candidate, run, limit)
-    key = _key(source, library, candidate, command)
+    key = _key(sources, library, candidate, command)
     program = cache_folder(candidate.environment) / f"{name}-{key}"
     if program.exists() and not anew:
         return program
     try:
         program.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=program.parent, prefix=".new-") as folder:
-            made = _compile(name, source, candidate, Path(folder), run, limit)
+            made = _compile(name, sources, candidate, Path(folder), run, limit)
             # In one step, so that nobody ever runs half a program.
             made.replace(program)
     except OSError as error:
@@ -74,11 +87,19 @@ def compile_probe(
 
 
 def _compile(
-    name: str, source: bytes, candidate: Candidate, folder: Path, run: Run, limit: float
+    name: str,
+    sources: Mapping[str, bytes],
+    candidate: Candidate,
+    folder: Path,
+    run: Run,
+    limit: float,
 ) -> Path:
-    text, made = folder / f"{name}.cpp", folder / name
-    text.write_bytes(source)
-    command = [str(candidate.wrapper), *_FLAGS, str(text), "-o", str(made), *_LIBRARIES]
+    made = folder / f"contend-{name}"
+    for path, text in sources.items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_bytes(text)
+    units = [str(folder / path) for path in sources if path.endswith(".cpp")]
+    command = [str(candidate.wrapper), *_FLAGS, f"-I{folder}", *units, "-o", str(made), *_LIBRARIES]
     ended = run(command, candidate.environment, limit)
     if ended.status is None:
         raise ShortfallError(f"the wrapper did not compile a probe within {limit:g} s")
@@ -111,9 +132,10 @@ def _words(command: str) -> list[str]:
         return command.split()
 
 
-def _key(source: bytes, library: str, candidate: Candidate, command: str) -> str:
+def _key(sources: Mapping[str, bytes], library: str, candidate: Candidate, command: str) -> str:
     # The cache may be shared by machines of different processors.
     words = (library, str(candidate.wrapper), command, os.uname().machine)
-    parts = (source, *(word.encode(errors="surrogateescape") for word in words))
+    texts = (part for path, text in sources.items() for part in (path.encode(), text))
+    parts = (*texts, *(word.encode(errors="surrogateescape") for word in words))
     whole = b"".join(hashlib.sha256(part).digest() for part in parts)
     return hashlib.sha256(whole).hexdigest()[:24]
