@@ -1,0 +1,136 @@
+"""Points of a study over all their launches, with every sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.study.measured.record import Failure, Point, Record
+from contend.study.measured.reference import Place
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Results of a point's samples in seconds: those that count, and those with a late rank."""
+
+    timely: NDArray[np.float64]
+    late: NDArray[np.float64]
+
+
+PointSamples = Mapping[tuple[str | None, int | None], Samples]
+"""Samples of a run by algorithm and bytes."""
+
+ReadSamples = Callable[[Path], PointSamples]
+Interval = Callable[[NDArray[np.float64]], tuple[float, float, float]]
+"""Median of samples and its 95 % interval."""
+
+_NONE = Samples(np.empty(0), np.empty(0))
+
+
+@dataclass(frozen=True)
+class Series:
+    """What points of one line in a figure share beside their place in the grid.
+
+    Attributes:
+        library: the MPI library as it calls itself, or as it was asked for.
+        conditions: what programs cannot see.
+        input: kind of input; None for probes that have none.
+    """
+
+    library: str
+    conditions: str
+    input: str | None = None
+
+    @property
+    def label(self) -> str:
+        """For people; the usual input goes without saying."""
+        kind = f"{self.input} input" if self.input not in (None, "built") else ""
+        return ", ".join(filter(None, (self.library, self.conditions, kind)))
+
+
+@dataclass(frozen=True)
+class Result:
+    """A point over all launches.
+
+    Attributes:
+        place: where in the grid.
+        series: what else tells it from others.
+        seats: where its ranks were, for people.
+        points: one for each launch.
+        samples: one for each launch; empty ones where it has no figures.
+        median_s: over the samples of all launches, with its interval; None where there are none.
+    """
+
+    place: Place
+    series: Series
+    seats: str
+    points: tuple[Point, ...]
+    samples: tuple[Samples, ...] = field(repr=False)
+    median_s: float | None = None
+    low_s: float | None = None
+    high_s: float | None = None
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why there are no figures: those of the first launch that failed."""
+        return next((p.failure for p in self.points if p.failure is not None), None)
+
+    @property
+    def rate(self) -> float | None:
+        """Bytes per second and rank: (p - 1) messages in the median time."""
+        size, ranks = self.place.bytes, self.place.ranks
+        if self.median_s is None or not size or ranks is None:
+            return None
+        return (ranks - 1) * size / self.median_s
+
+
+def gather(
+    records: Sequence[Record], folder: Path, read: ReadSamples, interval: Interval
+) -> list[Result]:
+    """Joins the launches of every point, in the order of their first.
+
+    A point that failed in a launch keeps the figures of the others, and its failure.
+
+    Args:
+        records: the cells of a study.
+        folder: of the study.
+        read: gives the samples of a run.
+        interval: median and interval of samples.
+    """
+    joined: dict[tuple[Place, Series], list[tuple[Record, Point, Samples]]] = {}
+    for record in records:
+        found: dict[tuple[str | None, int | None], Samples] = {}
+        for name in record.runs:
+            if (folder / name).is_dir():
+                found.update(read(folder / name))
+        series = Series(
+            record.library or record.cell.library, record.cell.conditions, record.cell.input
+        )
+        for point in record.points:
+            samples = _NONE if point.failure else found.get((point.algorithm, point.bytes), _NONE)
+            joined.setdefault((record.place(point), series), []).append((record, point, samples))
+    return [_result(place, series, parts, interval) for (place, series), parts in joined.items()]
+
+
+def _result(
+    place: Place,
+    series: Series,
+    parts: Sequence[tuple[Record, Point, Samples]],
+    interval: Interval,
+) -> Result:
+    timely = np.concatenate([samples.timely for _, _, samples in parts])
+    median, low, high = interval(timely) if len(timely) else (None, None, None)
+    return Result(
+        place=place,
+        series=series,
+        seats=parts[0][0].seats,
+        points=tuple(point for _, point, _ in parts),
+        samples=tuple(samples for _, _, samples in parts),
+        median_s=median,
+        low_s=low,
+        high_s=high,
+    )
