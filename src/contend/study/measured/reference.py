@@ -33,6 +33,7 @@ class Reference(Struct, frozen=True, forbid_unknown_fields=True):
         seconds: one for each of `nodes`; ERR where the source has an error.
         spread_s: standard deviation, in seconds.
         rate: of a rank, such as ``68.2 MiB/s``, in place of `seconds`.
+        wire: what a port of the source's nodes carries, such as ``3.5 GB/s``.
     """
 
     source: Annotated[str, Meta(min_length=1)]
@@ -50,6 +51,7 @@ class Reference(Struct, frozen=True, forbid_unknown_fields=True):
     seconds: _Seconds | tuple[_Seconds, ...] | None = None
     spread_s: float | None = None
     rate: str | None = None
+    wire: str | None = None
 
     def known(self) -> Iterator[Known]:
         """Every single number.
@@ -79,6 +81,7 @@ class Reference(Struct, frozen=True, forbid_unknown_fields=True):
                 failed=time == "ERR",
                 spread_s=self.spread_s,
                 rate_Bps=None if self.rate is None else read_rate(self.rate),
+                wire_Bps=None if self.wire is None else read_rate(self.wire),
             )
 
 
@@ -108,6 +111,7 @@ class Known(Place):
         failed: whether the source has an error there.
         spread_s: standard deviation of the time.
         rate_Bps: bytes per second of a rank; None for a time.
+        wire_Bps: bytes per second of a node's port; None where it is not known.
     """
 
     source: str = ""
@@ -117,6 +121,7 @@ class Known(Place):
     failed: bool = False
     spread_s: float | None = None
     rate_Bps: float | None = None  # noqa: N815
+    wire_Bps: float | None = None  # noqa: N815
 
     def beside(self, place: Place) -> bool:
         """Whether everything that is known of its place is so at another."""

@@ -101,15 +101,16 @@ def gather(
         read: gives the samples of a run.
         interval: median and interval of samples.
     """
+    # A cell that never ran does not know what its library calls itself; others do.
+    named = {record.cell.library: record.library for record in records if record.library}
     joined: dict[tuple[Place, Series], list[tuple[Record, Point, Samples]]] = {}
     for record in records:
         found: dict[tuple[str | None, int | None], Samples] = {}
         for name in record.runs:
             if (folder / name).is_dir():
                 found.update(read(folder / name))
-        series = Series(
-            record.library or record.cell.library, record.cell.conditions, record.cell.input
-        )
+        asked = record.cell.library
+        series = Series(named.get(asked, asked), record.cell.conditions, record.cell.input)
         for point in record.points:
             samples = _NONE if point.failure else found.get((point.algorithm, point.bytes), _NONE)
             joined.setdefault((record.place(point), series), []).append((record, point, samples))
