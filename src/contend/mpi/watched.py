@@ -69,10 +69,10 @@ def run_watched(
                     status = process.wait(_BEAT)
                 watch()
                 past = time.monotonic() - started
-                if status is None and past - waited > limit:
-                    if not waits(_kept(errors).decode(errors="replace")):
-                        break
+                if waits(_kept(errors).decode(errors="replace")):
                     waited = past
+                if status is None and past - waited > limit:
+                    break
         finally:
             end_all(process, f"{_MARK}={mark}")
         return Finished(status, _kept(output), _kept(errors)), waited

@@ -27,9 +27,7 @@ def options(launch: Launch, host_file: Path | None) -> Options:
     words = ["-n", str(launch.ranks), "--kill-on-bad-exit=1"]
     settings = {}
     if host_file is not None:
-        names = ",".join(host.name for host in launch.hosts)
-        words += [f"--nodes={len(launch.hosts)}", f"--nodelist={names}"]
-        # Blocks of ranks in the order of the lines, however many each host has.
+        # The file also says which hosts; they in a list would keep Slurm from sharing out unevenly.
         words += ["--distribution=arbitrary"]
         settings["SLURM_HOSTFILE"] = str(host_file)
     elif launch.ranks_per_host is not None:
