@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from contend.report.measures import percent
 from contend.report.result_table import ResultTable
-from contend.study.memory import NEAR, Fit, MemoryPrediction, VectorLength
+from contend.measurement.sort_memory import NEAR, Fit, MemoryPrediction, VectorLength
 from contend.study.mistry2015 import published
 from contend.units import format_bytes, round_half_up
 
