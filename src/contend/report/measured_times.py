@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from contend.measurement.sort_memory import VectorLength
 from contend.report.result_table import ResultTable
 from contend.study.measured.plan import MeasuredPlan
 from contend.study.measured.reference import Known, Place
 from contend.study.measured.results import Result, Series
 from contend.study.measured.sizes import read_rate
 from contend.study.measured.wire import time_limit
-from contend.study.memory import VectorLength
 from contend.units import counted
 
 _Cell = TypeVar("_Cell")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from contend.measurement.sort_memory import NEAR, MemoryPrediction
 from contend.study.measured.cell import Cell
-from contend.study.memory import NEAR, MemoryPrediction
 from contend.units import format_bytes
 
 _BUFFERS = 2

@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct, field
 
+from contend.measurement.sort_memory import VectorLength
 from contend.study.measured.cell import Cell
 from contend.study.measured.reference import Known, Reference
 from contend.study.measured.sizes import read_sizes
-from contend.study.memory import VectorLength
 
 Name = Annotated[str, Meta(min_length=1, max_length=80)]
 Count = Annotated[int, Meta(ge=1)]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from contend.measurement.sort_memory import BYTES_OF_DOUBLE, VectorLength
 from contend.study.measured.reference import Place
-from contend.study.memory import BYTES_OF_DOUBLE, VectorLength
 
 
 def rate_limit(place: Place, wire: float) -> float | None:
