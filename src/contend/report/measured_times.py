@@ -9,7 +9,7 @@ from typing import TypeVar
 from contend.measurement.sort_memory import VectorLength
 from contend.report.result_table import ResultTable
 from contend.study.measured.plan import MeasuredPlan
-from contend.study.measured.reference import Known, Place
+from contend.study.measured.reference import Coordinates, Known
 from contend.study.measured.results import Result, Series
 from contend.study.measured.sizes import read_rate
 from contend.study.measured.wire import time_limit
@@ -168,7 +168,7 @@ def _bounds(
         return []
     found = {}
     for count, time in times.items():
-        place = Place("", nodes=count, numbers=group.numbers, doubles=length)
+        place = Coordinates("", nodes=count, numbers=group.numbers, doubles=length)
         if bound := time_limit(place, wire):
             found[count] = f"{time / bound:.2f} ×"
     return [_row(length, "  of the wire's time", nodes, found, str)] if found else []

@@ -11,7 +11,7 @@ from contend.study.measured.folder import StudyFolder
 from contend.study.measured.record import Failure, Point, Terms
 from contend.study.measured.services import Attempt, Launch, OnProgress
 
-Place = tuple[str | None, int | None]
+PointName = tuple[str | None, int | None]
 """Algorithm and bytes of a point."""
 
 _MOST = 4
@@ -32,7 +32,7 @@ def measure_points(
     launch: Launch,
     folder: StudyFolder,
     cell: Cell,
-    wanted: Sequence[Place],
+    wanted: Sequence[PointName],
     terms: Terms,
     left_s: Callable[[], float],
     progress: OnProgress,
@@ -51,7 +51,7 @@ def measure_points(
         left_s: seconds that the cell still has.
         progress: is told how far a launch is.
     """
-    found: dict[Place, Point] = {}
+    found: dict[PointName, Point] = {}
     attempts: list[Attempt] = []
     left = list(wanted)
     failure: Failure | None = None

@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct
 
-from contend.study.measured.reference import Place
+from contend.study.measured.reference import Coordinates
 
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST = 60
@@ -48,9 +48,9 @@ class Cell(Struct, frozen=True, forbid_unknown_fields=True):
     input: str | None = None
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Coordinates:
         """Its place in the plan's grid, all points together."""
-        return Place(
+        return Coordinates(
             measure=self.measure,
             nodes=self.nodes,
             ranks=self.ranks,

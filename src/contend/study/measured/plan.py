@@ -90,6 +90,18 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
     head: str = ""
 
 
+class Predict(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a prediction of memory shows when nothing else is asked for.
+
+    Attributes:
+        doubles: vector lengths.
+        node_memory: bytes of a node.
+    """
+
+    doubles: tuple[str, ...]
+    node_memory: str
+
+
 class MeasuredPlan(Struct, frozen=True, forbid_unknown_fields=True):
     """The whole study.
 
@@ -107,6 +119,7 @@ class MeasuredPlan(Struct, frozen=True, forbid_unknown_fields=True):
         conditions: what programs cannot see, such as flow control on.
         wire: what one node's port carries, such as 1Gbit/s; drawn and compared with.
         node_memory: bytes of a node, such as 24GiB; None is what this machine has available.
+        predict: what a prediction shows by itself; None is what the plan measures.
         tables: of rates, beside the usual ones.
         references: numbers known from elsewhere.
         notes: sentences that readers of the results must know.
@@ -125,6 +138,7 @@ class MeasuredPlan(Struct, frozen=True, forbid_unknown_fields=True):
     conditions: str = ""
     wire: str | None = None
     node_memory: str | None = None
+    predict: Predict | None = None
     tables: tuple[Table, ...] = field(default=(), name="table")
     references: tuple[Reference, ...] = field(default=(), name="reference")
     notes: tuple[str, ...] = ()

@@ -57,8 +57,10 @@ def check_plan(plan: MeasuredPlan, source: str) -> None:
     if plan.wire is not None:
         with _at(source, "wire"):
             read_rate(plan.wire)
-    if plan.node_memory is not None and parse_bytes(plan.node_memory) is None:
-        raise InputError(source, 0, "a size such as 24GiB at node_memory", plan.node_memory)
+    predicted = None if plan.predict is None else plan.predict.node_memory
+    for memory in (plan.node_memory, predicted):
+        if memory is not None and parse_bytes(memory) is None:
+            raise InputError(source, 0, "a size such as 24GiB at node_memory", memory)
     _check_names(source, plan)
 
 

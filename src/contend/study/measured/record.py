@@ -12,7 +12,7 @@ from msgspec import Struct
 from contend.errors import InputError
 from contend.files import write_whole
 from contend.study.measured.cell import Cell
-from contend.study.measured.reference import Place
+from contend.study.measured.reference import Coordinates
 
 Cause = Literal["memory", "hosts", "crash", "timeout", "budget", "data", "launch"]
 """Why there is no figure: it does not fit the memory (or ran out of it), there are not enough
@@ -110,7 +110,7 @@ class Record(Struct, frozen=True):
         """Whether a point has no figures."""
         return any(point.failure is not None for point in self.points)
 
-    def place(self, point: Point) -> Place:
+    def place(self, point: Point) -> Coordinates:
         """Where a point stands in the plan's grid."""
         return replace(self.cell.place, algorithm=point.algorithm, bytes=point.bytes)
 

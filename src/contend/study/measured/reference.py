@@ -86,7 +86,7 @@ class Reference(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class Place:
+class Coordinates:
     """Where in a plan's grid something stands; None is not known or does not apply."""
 
     measure: str
@@ -100,7 +100,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Known(Place):
+class Known(Coordinates):
     """A number of somebody else's and its place.
 
     Attributes:
@@ -123,11 +123,17 @@ class Known(Place):
     rate_Bps: float | None = None  # noqa: N815
     wire_Bps: float | None = None  # noqa: N815
 
-    def beside(self, place: Place) -> bool:
+    @property
+    def placed(self) -> bool:
+        """Whether enough is known of its place to compare it with a single point."""
+        ranks = self.ranks is not None or self.nodes is not None
+        return ranks and (self.bytes is None or self.algorithm is not None)
+
+    def beside(self, place: Coordinates) -> bool:
         """Whether everything that is known of its place is so at another."""
         return all(
             mine is None or mine == getattr(place, name)
-            for name in Place.__dataclass_fields__
+            for name in Coordinates.__dataclass_fields__
             for mine in [getattr(self, name)]
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.study.measured.record import Failure, Point, Record
-from contend.study.measured.reference import Place
+from contend.study.measured.reference import Coordinates
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Result:
         median_s: over the samples of all launches, with its interval; None where there are none.
     """
 
-    place: Place
+    place: Coordinates
     series: Series
     seats: str
     points: tuple[Point, ...]
@@ -103,7 +103,7 @@ def gather(
     """
     # A cell that never ran does not know what its library calls itself; others do.
     named = {record.cell.library: record.library for record in records if record.library}
-    joined: dict[tuple[Place, Series], list[tuple[Record, Point, Samples]]] = {}
+    joined: dict[tuple[Coordinates, Series], list[tuple[Record, Point, Samples]]] = {}
     for record in records:
         found: dict[tuple[str | None, int | None], Samples] = {}
         for name in record.runs:
@@ -118,7 +118,7 @@ def gather(
 
 
 def _result(
-    place: Place,
+    place: Coordinates,
     series: Series,
     parts: Sequence[tuple[Record, Point, Samples]],
     interval: Interval,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from contend.study.measured.attempts import Place, Points, measure_points
+from contend.study.measured.attempts import PointName, Points, measure_points
 from contend.study.measured.budget import Budget, Clock
 from contend.study.measured.cell import Cell
 from contend.study.measured.folder import StudyFolder
@@ -163,7 +163,7 @@ class _Job:
             elapsed_s=self.clock() - began,
         )
 
-    def _judged(self, cell: Cell) -> tuple[list[Place], list[Point]]:
+    def _judged(self, cell: Cell) -> tuple[list[PointName], list[Point]]:
         """The points that hosts and memory allow, and the others with the reason."""
         if lacking := self.site.lacks(cell):
             failure = Failure("hosts", lacking)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contend.measurement.sort_memory import BYTES_OF_DOUBLE, VectorLength
-from contend.study.measured.reference import Place
+from contend.study.measured.reference import Coordinates
 
 
-def rate_limit(place: Place, wire: float) -> float | None:
+def rate_limit(place: Coordinates, wire: float) -> float | None:
     """Bytes per second of a rank in an all-to-all at which the ports of nodes are full.
 
     A rank's rate counts all p - 1 messages; of those only p - k leave a node of k ranks, which
@@ -18,7 +18,7 @@ def rate_limit(place: Place, wire: float) -> float | None:
     return wire * (ranks - 1) / (each * (ranks - each))
 
 
-def time_limit(place: Place, wire: float) -> float | None:
+def time_limit(place: Coordinates, wire: float) -> float | None:
     """Seconds that the exchange of a sort takes at least: bytes that leave a node over its wire.
 
     Each of N nodes sends the share (N - 1) / N of its arrays. None on one node.
