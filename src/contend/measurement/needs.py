@@ -31,7 +31,7 @@ def alltoall_memory(options: Mapping[str, str]) -> Memory:
     twice that again for schedules that pass blocks on.
     """
     largest = max(parse_sizes(options.get("bytes", _SIZES)))
-    uneven = "even" != options.get("counts", _COUNTS)
+    uneven = options.get("counts", _COUNTS) != "even"
     algorithms = options.get("algorithm", _ALGORITHMS).split(",")
     copies = 4 if any(name in _PASSING_ON for name in algorithms) else 2
     return lambda ranks, here: here * copies * ranks * largest * (2 if uneven else 1)

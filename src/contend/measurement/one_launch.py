@@ -19,7 +19,6 @@ from contend.mpi.launch import Ended, Launch
 from contend.samples import LaunchRecord
 from contend.samples.metadata import RanksFrame
 
-
 # What probes exit with; see the page of any probe's --help.
 _BAD_ARGUMENTS = 2
 _CANNOT_WRITE = 3

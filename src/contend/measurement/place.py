@@ -19,10 +19,18 @@ class Place(Protocol):
     Attributes:
         name: what it is called in the record, such as ``emulated:fig1``; "" for real hosts.
         slots: its hosts, and ranks that each takes; empty where launchers know them.
+        launcher: how ranks are started there; "" for the library's own launcher.
+        alone: whether all ranks are on this machine and a single host.
     """
 
-    name: str
-    slots: Slots
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def slots(self) -> Slots: ...  # noqa: D102
+    @property
+    def launcher(self) -> str: ...  # noqa: D102
+    @property
+    def alone(self) -> bool: ...  # noqa: D102
 
     def memory(self, shape: Shape) -> tuple[int, int] | None:
         """Ranks that share a memory at most, and its free bytes; None when it is not known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -50,5 +51,7 @@ class Series:
 
     def _change(self, **changed: object) -> None:
         record: RunRecord = msgspec.structs.replace(self.run.record, **changed)
-        write_record(self.run.folder / "run.json", record)
+        with contextlib.suppress(OSError):
+            # On a full disk samples matter more; folding them says that it is full.
+            write_record(self.run.folder / "run.json", record)
         self.run = replace(self.run, record=record)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
@@ -60,8 +61,12 @@ class Session:
                 left = sum(not self._has_failed(other) for other in plan.steps[place:])
                 if not self._has_failed(step):
                     self._take(step, budget, left)
-        finally:
-            self._fold()
+        except BaseException:
+            # What went wrong first matters more than that nothing can be written any more.
+            with contextlib.suppress(MissingError):
+                self._fold()
+            raise
+        self._fold()
 
     def _take(self, step: Step, budget: Budget, left: int) -> None:
         series = self._series[step.series]
@@ -109,7 +114,7 @@ class Session:
             self._observer.warned(warning)
 
     def _fold(self) -> None:
-        """Brings samples together; where that cannot be written, they stay in files of their own."""
+        """Brings samples together; where that cannot be written, each launch keeps its file."""
         for series in self._series:
             try:
                 series.fold()

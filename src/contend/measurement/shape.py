@@ -63,10 +63,9 @@ def make_shapes(
     for number in (*ranks, *ranks_per_host):
         if not 1 <= number <= _MOST:
             raise UsageError(f"expected 1 to {_MOST:,} ranks, got {number:,}")
-    shapes = []
-    for count in ranks:
-        for each in ranks_per_host or (None,):
-            shapes.append(_shape(count, each, slots, alone))
+    shapes = [
+        _shape(count, each, slots, alone) for count in ranks for each in ranks_per_host or (None,)
+    ]
     for shape in shapes:
         if shapes.count(shape) > 1:
             raise UsageError(f"{shape} is asked for twice")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from contend.measurement.shape import Shape
 from contend.mpi import Library
@@ -38,17 +39,17 @@ class Plan:
         libraries: those that are measured; several are compared side by side.
         steps: what is to be launched, without what an earlier part of the run has done.
         budget: seconds for all of them.
+        folder: where the runs are kept.
     """
 
     probe: str
     libraries: tuple[Library, ...]
     steps: tuple[Step, ...]
     budget: float
+    folder: Path
 
 
-def make_steps(
-    series: int, shapes: Sequence[Shape], rounds: int, seed: int
-) -> tuple[Step, ...]:
+def make_steps(series: int, shapes: Sequence[Shape], rounds: int, seed: int) -> tuple[Step, ...]:
     """Every shape under every library, as often as there are rounds.
 
     Each round comes in an order of its own, so that libraries and shapes take turns and whatever

@@ -28,7 +28,7 @@ OptionValue = str | int | float | bool | None | Sequence[str | int | float]
 """A value of a probe's option: True for one that stands alone, None and False for none."""
 
 
-def workload(probe: str, options: Mapping[str, OptionValue]) -> Workload:
+def make_workload(probe: str, options: Mapping[str, OptionValue]) -> Workload:
     """A probe with options by their names, in which ``_`` stands for ``-``.
 
     Args:

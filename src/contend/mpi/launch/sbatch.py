@@ -111,7 +111,7 @@ def _send(
     number = told.text.strip().split(";")[0]
     if told.status != 0 or not number.isdecimal():
         raise UsageError(f"{command[0]} refuses the job: {told.why()}")
-    return _Job(number, folder, environment, tuple([*command, *options, str(script)]))
+    return _Job(number, folder, environment, (*command, *options, str(script)))
 
 
 def _script(launch: Launch, words: Sequence[str], folder: Path) -> str:
