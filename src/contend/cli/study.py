@@ -16,7 +16,15 @@ from contend.errors import ShortfallError, UsageError
 from contend.report.plan_list import PlanEntry, plan_list
 from contend.report.table import print_tables
 from contend.study import (
-    Plan, RunFolder, Step, copy_plan, find_plan, read_plan, real_services, run, shipped_plans
+    Plan,
+    RunFolder,
+    Step,
+    copy_plan,
+    find_plan,
+    read_plan,
+    real_services,
+    run,
+    shipped_plans,
 )
 from contend.study.measured import is_measured, read_measured
 from contend.study.runner import OnStep

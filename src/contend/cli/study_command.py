@@ -28,9 +28,7 @@ class StudyCommand(TyperCommand):
         context = super().make_context(info_name, args, parent, **extra)
         plan_name = context.params.get("plan")
         if plan_name is not None and _measured_plan(plan_name) is not None:
-            raise UsageError(
-                f"{plan_name} goes before its options: contend study {plan_name} ..."
-            )
+            raise UsageError(f"{plan_name} goes before its options: contend study {plan_name} ...")
         return context
 
 

@@ -1,4 +1,4 @@
-"""The verb ``contend study`` for plans of measurements: launched, resumable, beside known numbers."""
+"""The verb ``contend study`` for plans of measurements: resumable, beside known numbers."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ from contend.cli.numbers import counts, repetition, words
 from contend.cli.study_memory import predict as predict_memory
 from contend.errors import ShortfallError, UsageError
 from contend.files import write_whole
+from contend.measurement import Place, RealHosts
 from contend.measurement.sort_memory import VectorLength
+from contend.placement.host_file import read_host_names
 from contend.study.measured import MeasuredPlan, Site, Step, StudyFolder, read_measured, run
 from contend.study.measured.changes import Changes, changed
-from contend.study.measured.real import Where, real_rooms
+from contend.study.measured.points import samples_of
+from contend.study.measured.real import RealLaunch, site_of
 from contend.study.measured.record import Record
 from contend.study.measured.results import gather
 from contend.study.measured.runner import Ended, OnStep
@@ -91,12 +94,21 @@ def measured(
     if predict:
         predict_memory(plan, lengths, node_memory, json)
         return
-    _measure(plan, Where(on or "", launcher), out, retry, json, plot, markdown)
+    place = _place(on, launcher, plan)
+    memory = None if plan.node_memory is None else parse_bytes(plan.node_memory)
+    launch = RealLaunch(place, site_of(place, on or "", memory), plan.wire)
+    _measure(plan, launch, out, retry, json, plot, markdown)
+
+
+def _place(on: str | None, launcher: str, plan: MeasuredPlan) -> Place:
+    memory = None if plan.node_memory is None else parse_bytes(plan.node_memory)
+    slots = () if on is None else read_host_names(on)
+    return RealHosts(slots=slots, launcher=launcher, host_memory=memory)
 
 
 def _measure(
     plan: MeasuredPlan,
-    where: Where,
+    launch: RealLaunch,
     out: Path | None,
     retry: bool,
     json: str | None,
@@ -113,20 +125,19 @@ def _measure(
 
     if plot is not None:
         check_suffix(plot)
-    rooms = real_rooms(plan, where)
     folder = StudyFolder(Path(plan.name) if out is None else out, plan)
     console = console_for(json)
-    with _watch(plan, rooms.site, console) as (on_step, on_progress):
+    with _watch(plan, launch.site, console) as (on_step, on_progress):
         ended = run(
             plan,
             folder,
-            rooms.launch,
-            rooms.site,
+            launch,
+            launch.site,
             retry=retry,
             on_step=on_step,
             on_progress=on_progress,
         )
-    results = gather(ended.records, folder.path, rooms.read, rooms.interval)
+    results = gather(ended.records, folder.path, samples_of)
     tables = measured_tables(plan, ended.records, results, ended.left)
     print_tables(console, tables)
     write_json(json, measured_json(plan, ended.records, results, ended.left, str(folder.path)))
@@ -151,9 +162,7 @@ def _judge(ended: Ended, folder: StudyFolder) -> None:
 
 
 @contextmanager
-def _watch(
-    plan: MeasuredPlan, site: Site, console: Console
-) -> Iterator[tuple[OnStep, OnProgress]]:
+def _watch(plan: MeasuredPlan, site: Site, console: Console) -> Iterator[tuple[OnStep, OnProgress]]:
     """What is to come, a line for every cell that ends, and a bar on a terminal."""
     cells = sum(1 for _ in plan.cells())
     console.print(Text(f"{plan.name}: {plan.title or 'a study'}", style="bold"))
@@ -206,10 +215,9 @@ def _time(seconds: float) -> str:
     """A time for people."""
     if seconds >= 120:
         return f"{seconds / 60:.3g} min"
-    for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
-        if seconds * factor >= 1:
-            break
-    return f"{seconds * factor:.3g} {unit}"
+    if seconds >= 1:
+        return f"{seconds:.3g} s"
+    return f"{1e3 * seconds:.3g} ms" if seconds >= 1e-3 else f"{1e6 * seconds:.3g} µs"
 
 
 def _lengths(texts: list[str] | None) -> tuple[str, ...] | None:

@@ -17,9 +17,7 @@ PredictOption = Annotated[
 ]
 NodesOption = Annotated[
     str | None,
-    typer.Option(
-        "--nodes", metavar="N,...", help="Numbers of nodes.", rich_help_panel=_GRID
-    ),
+    typer.Option("--nodes", metavar="N,...", help="Numbers of nodes.", rich_help_panel=_GRID),
 ]
 RanksOption = Annotated[
     str | None,
@@ -115,9 +113,7 @@ PrecisionOption = Annotated[
 ]
 VerifyOption = Annotated[
     bool,
-    typer.Option(
-        "--verify", help="Check the data of every sample.", rich_help_panel=_TERMS
-    ),
+    typer.Option("--verify", help="Check the data of every sample.", rich_help_panel=_TERMS),
 ]
 SeedOption = Annotated[
     int | None,

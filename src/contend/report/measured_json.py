@@ -43,7 +43,7 @@ def measured_json(
 
 def _point(plan: MeasuredPlan, result: Result) -> dict[str, Any]:
     failure = result.failure
-    counted = sum(len(samples.timely) for samples in result.samples)
+    counted = sum(len(samples.counted) for samples in result.samples)
     return {
         **asdict(result.place),
         **asdict(result.series),
@@ -53,7 +53,7 @@ def _point(plan: MeasuredPlan, result: Result) -> dict[str, Any]:
         "cause": None if failure is None else failure.cause,
         "said": "" if failure is None else failure.said,
         "n": counted,
-        "late": sum(len(samples.late) for samples in result.samples),
+        "late": sum(len(samples.left_out) for samples in result.samples),
         "median_s": result.median_s,
         "ci95_s": None if result.median_s is None else [result.low_s, result.high_s],
         "rate_Bps_per_rank": result.rate,

@@ -101,7 +101,7 @@ def _samples(axes: Axes, results: Sequence[Result], colour: str) -> None:
     for result in results:
         size, ranks = result.place.bytes or 0, result.place.ranks or 1
         for samples in result.samples:
-            for values, marker in ((samples.timely, "."), (samples.late, "x")):
+            for values, marker in ((samples.counted, "."), (samples.left_out, "x")):
                 shift = 2 ** (_SPREAD * generator.uniform(-1, 1, len(values)))
                 axes.plot(
                     size * shift,

@@ -33,7 +33,7 @@ def time_figure(group: Group) -> Figure:
             _panel(axes, group, one)
             if len(series) > 1 or one.label:
                 axes.set_title(one.label, loc="left", fontsize=7.5)
-        _axes(panels, group)
+        _axes(list(panels), group)
         _legend(figure, group)
         title(figure, _finding(group))
     return figure
@@ -71,7 +71,7 @@ def _samples(axes: Axes, found: dict[int, Result], colour: str) -> None:
     generator = np.random.default_rng(1)
     for count, result in found.items():
         for samples in result.samples:
-            for values, mark in ((samples.timely, "."), (samples.late, "x")):
+            for values, mark in ((samples.counted, "."), (samples.left_out, "x")):
                 shift = 1 + _SPREAD * generator.uniform(-1, 1, len(values))
                 axes.plot(
                     count * shift,

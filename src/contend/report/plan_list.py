@@ -23,5 +23,5 @@ def plan_list(entries: Sequence[PlanEntry]) -> ResultTable:
         title="Studies",
         columns=("name", "", "about"),
         rows=tuple((entry.name, entry.kind, entry.title) for entry in entries),
-        note="contend study NAME runs one; contend study --copy NAME writes its plan, to be changed.",
+        note="contend study NAME runs one, contend study --copy NAME writes its plan for changes.",
     )

@@ -5,44 +5,114 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from contend.samples import Run
 from contend.samples.fold import SCHEMA
 from contend.samples.record import CellEnd, CellRecord
-from contend.samples.statistics import median_interval, quantile
+from contend.samples.summary import CellSummary, summarise
 from contend.study.measured.attempts import PointName
-from contend.study.measured.cell import Cell
-from contend.study.measured.record import Failure, Point
+from contend.study.measured.record import Cause, Failure, Point
 from contend.study.measured.results import PointSamples, Samples
 
-_WITHOUT_SCHEDULES = ("sort", "pingpong")
+_NO_FAILURE = ("precision", "repetitions", "budget")
+_CUT = "cut"
+_OWN_SUFFIX = "_s"
 
 
-def points_of(run: Run, cell: Cell) -> tuple[dict[PointName, Point], PointName | None]:
+def points_of(run: Run) -> tuple[dict[PointName, Point], PointName | None]:
     """Points that a run has figures of or that failed by themselves, and the one it was cut in."""
-    ends = {end.cell: end for launch in run.record.launches for end in _ends(launch)}
-    table = run.results
+    ends = {
+        end.cell: end
+        for launch in run.record.launches
+        if launch.measured is not None
+        for end in launch.measured.ends
+    }
+    summaries = {summary.record.cell: summary for summary in summarise(run.record, run.results)}
+    steps = _steps(run)
     found: dict[PointName, Point] = {}
     cut: PointName | None = None
     for record in run.record.cells:
-        name = _name(run, record)
-        end = ends.get(record.cell)
-        if end is None or end.reason == "cut":
+        name, end = _name(run, record), ends.get(record.cell)
+        if end is None or end.reason == _CUT:
             cut = name
             continue
-        if (failure := _failure(end)) is not None:
+        summary = summaries.get(record.cell)
+        if end.reason not in _NO_FAILURE or summary is None:
+            failure = Failure(_cause(end), end.said or f"the probe {end.reason} it")
             found[name] = Point(*name, failure=failure, ended=end.reason, verified=end.verified)
-            continue
-        found[name] = _point(name, table.filter(pl.col("cell") == record.cell), end, cell.ranks)
+        else:
+            found[name] = _point(name, summary, end, steps.get(record.cell, {}))
     return found, cut
 
 
 def samples_of(folder: Path) -> PointSamples:
     """Samples of every point of a run."""
     run = Run.load(folder)
-    table = run.results
     return {
-        _name(run, record): _samples(table.filter(pl.col("cell") == record.cell))
-        for record in run.record.cells
+        _name(run, summary.record): Samples(summary.used, summary.left_out, summary.late_count)
+        for summary in summarise(run.record, run.results)
+    }
+
+
+def _name(run: Run, record: CellRecord) -> PointName:
+    """Algorithm and bytes of a cell, as `contend.study.measured.cell.Cell.points` names it."""
+    match run.record.probe:
+        case "sort":
+            return None, None
+        case "pingpong":
+            return None, record.bytes
+        case _:
+            return record.algorithm, record.bytes
+
+
+def _point(
+    name: PointName, summary: CellSummary, end: CellEnd, steps: Mapping[str, float]
+) -> Point:
+    rate = summary.rate
+    return Point(
+        algorithm=name[0],
+        bytes=name[1],
+        samples=len(summary.used),
+        late=summary.late,
+        median_s=summary.median.value,
+        low_s=summary.median.low,
+        high_s=summary.median.high,
+        p99_s=summary.p99_s,
+        max_s=summary.max_s,
+        rate_Bps=None if rate is None else rate.value,
+        verified=end.verified,
+        ended=end.reason,
+        steps_s=dict(steps),
+    )
+
+
+def _cause(end: CellEnd) -> Cause:
+    """Why a cell of a probe has no figures, by what the probe says."""
+    if end.verified is False:
+        return "data"
+    if "not enough memory" in end.said:
+        return "memory"
+    if end.reason == "skipped":
+        return "unsuited" if end.said else "budget"
+    return "launch"
+
+
+def _steps(run: Run) -> dict[int, dict[str, float]]:
+    """Medians of what the probe timed beside, by cell and name; durations only."""
+    names = [
+        name for name in run.results.columns
+        if name in run.samples.columns and name not in SCHEMA and name.endswith(_OWN_SUFFIX)
+    ]  # fmt: skip
+    if not names:
+        return {}
+    table = run.results.filter(~pl.col("warmup")).group_by("cell").agg(pl.col(names).median())
+    return {
+        row["cell"]: {
+            name.removesuffix(_OWN_SUFFIX).replace("_", " "): float(row[name])
+            for name in names
+            if row[name] is not None and np.isfinite(row[name])
+        }
+        for row in table.iter_rows(named=True)
     }

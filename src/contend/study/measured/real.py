@@ -6,23 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from contend.errors import ShortfallError, UsageError
+from contend.errors import ShortfallError
+from contend.measurement.carry_out import measure_workload
 from contend.measurement.conditions import Conditions
-from contend.measurement.measure import measure_workload
 from contend.measurement.observer import Observer
 from contend.measurement.place import Place
 from contend.measurement.step import Step
+from contend.mpi.machine import this_machine
 from contend.samples import LaunchRecord, Progress, Run
 from contend.study.measured.attempts import PointName
 from contend.study.measured.cell import Cell
 from contend.study.measured.points import points_of
-from contend.study.measured.record import Failure, Terms
+from contend.study.measured.record import Cause, Failure, Terms
 from contend.study.measured.services import Attempt, OnProgress
 from contend.study.measured.site import Site
 from contend.study.measured.sizes import read_rate
 from contend.study.measured.workloads import workload_of
 
-_CAUSES = {"killed": "crash", "timeout": "timeout", "skipped": "budget"}
+_CAUSES: dict[str, Cause] = {"killed": "crash", "timeout": "timeout", "skipped": "budget"}
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class RealLaunch:
                 failure = Failure("launch", str(error))
         if failure is not None and not (folder / "run.json").is_file():
             return Attempt((), failure)
-        return _attempt(Run.load(folder), cell, points, failure)
+        return _attempt(Run.load(folder), points, failure)
 
 
 class _Watcher(Observer):
@@ -89,14 +90,12 @@ class _Watcher(Observer):
             self._progress(min(1.0, progress.ended / progress.cells))
 
 
-def _attempt(
-    run: Run, cell: Cell, points: Sequence[PointName], failure: Failure | None
-) -> Attempt:
+def _attempt(run: Run, points: Sequence[PointName], failure: Failure | None) -> Attempt:
     """What a run says of the points that were asked of it."""
     launch = run.record.launches[-1] if run.record.launches else None
     if launch is not None and launch.status != "done":
         failure = failure_of(launch)
-    found, cut = points_of(run, cell)
+    found, cut = points_of(run)
     library = run.record.library
     return Attempt(
         points=tuple(found[place] for place in points if place in found),
@@ -112,4 +111,23 @@ def failure_of(launch: LaunchRecord) -> Failure:
     said = launch.why or launch.status
     if "memory" in said.lower() and launch.status == "failed":
         return Failure("memory", said)
-    return Failure(_CAUSES.get(launch.status, "launch"), said)  # type: ignore[arg-type]
+    return Failure(_CAUSES.get(launch.status, "launch"), said)
+
+
+def site_of(place: Place, on: str, node_memory: int | None) -> Site:
+    """A place as a study sees it.
+
+    Args:
+        place: where ranks run.
+        on: what it is called on the command line; "" for this machine or the launcher's hosts.
+        node_memory: bytes of a host where somebody said.
+    """
+    machine = this_machine()
+    shared = place.alone or bool(place.name)
+    return Site(
+        on=on,
+        hosts=len(place.slots) or (1 if place.alone else None),
+        shared=shared,
+        memory=node_memory if node_memory is not None else machine.memory if shared else None,
+        cpus=machine.cpus if shared else None,
+    )

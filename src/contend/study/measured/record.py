@@ -14,10 +14,13 @@ from contend.files import write_whole
 from contend.study.measured.cell import Cell
 from contend.study.measured.reference import Coordinates
 
-Cause = Literal["memory", "hosts", "crash", "timeout", "budget", "data", "launch"]
+Cause = Literal["memory", "hosts", "crash", "timeout", "budget", "data", "unsuited", "launch"]
 """Why there is no figure: it does not fit the memory (or ran out of it), there are not enough
 hosts, a signal ended a rank, it did not end in time, no time was left for it, data came out wrong,
-or it did not start or ended itself."""
+it makes no sense there (a schedule for powers of two on 12 ranks), or it did not start or ended
+itself."""
+
+UNSUITED = "unsuited"
 
 
 class Failure(Struct, frozen=True):
@@ -79,8 +82,8 @@ class Record(Struct, frozen=True):
         terms: how.
         seats: where its ranks were, for people.
         points: what came out.
-        node_bytes: memory of the arrays of a node as it was predicted.
-        memory: bytes of a host that they were compared with.
+        host_bytes: what the data on a host needs at most, as it was predicted.
+        memory: bytes of a host that it was compared with; None where they are not known.
         library: MPI library as it calls itself.
         warnings: what a reader must know.
         runs: run folders below that of the study; several where a launch was begun again.
@@ -92,7 +95,7 @@ class Record(Struct, frozen=True):
     terms: Terms
     seats: str
     points: tuple[Point, ...]
-    node_bytes: int = 0
+    host_bytes: int = 0
     memory: int | None = None
     library: str = ""
     warnings: tuple[str, ...] = ()
@@ -107,8 +110,8 @@ class Record(Struct, frozen=True):
 
     @property
     def failed(self) -> bool:
-        """Whether a point has no figures."""
-        return any(point.failure is not None for point in self.points)
+        """Whether a point has no figures that could have some."""
+        return any(failure.cause != UNSUITED for failure in self.failures)
 
     def place(self, point: Point) -> Coordinates:
         """Where a point stands in the plan's grid."""

@@ -9,25 +9,30 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.samples.statistics import combine_launches
 from contend.study.measured.record import Failure, Point, Record
 from contend.study.measured.reference import Coordinates
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Results of a point's samples in seconds: those that count, and those with a late rank."""
+    """Results of a point's samples in seconds.
 
-    timely: NDArray[np.float64]
-    late: NDArray[np.float64]
+    Attributes:
+        counted: those that count.
+        left_out: those that do not, as a rank was late.
+        late_counted: whether late ones had to count, since too few others were there.
+    """
+
+    counted: NDArray[np.float64]
+    left_out: NDArray[np.float64]
+    late_counted: bool = False
 
 
 PointSamples = Mapping[tuple[str | None, int | None], Samples]
 """Samples of a run by algorithm and bytes."""
 
 ReadSamples = Callable[[Path], PointSamples]
-Interval = Callable[[NDArray[np.float64]], tuple[float, float, float]]
-"""Median of samples and its 95 % interval."""
-
 _NONE = Samples(np.empty(0), np.empty(0))
 
 
@@ -88,9 +93,7 @@ class Result:
         return (ranks - 1) * size / self.median_s
 
 
-def gather(
-    records: Sequence[Record], folder: Path, read: ReadSamples, interval: Interval
-) -> list[Result]:
+def gather(records: Sequence[Record], folder: Path, read: ReadSamples) -> list[Result]:
     """Joins the launches of every point, in the order of their first.
 
     A point that failed in a launch keeps the figures of the others, and its failure.
@@ -99,7 +102,6 @@ def gather(
         records: the cells of a study.
         folder: of the study.
         read: gives the samples of a run.
-        interval: median and interval of samples.
     """
     # A cell that never ran does not know what its library calls itself; others do.
     named = {record.cell.library: record.library for record in records if record.library}
@@ -114,24 +116,23 @@ def gather(
         for point in record.points:
             samples = _NONE if point.failure else found.get((point.algorithm, point.bytes), _NONE)
             joined.setdefault((record.place(point), series), []).append((record, point, samples))
-    return [_result(place, series, parts, interval) for (place, series), parts in joined.items()]
+    return [_result(place, series, parts) for (place, series), parts in joined.items()]
 
 
 def _result(
     place: Coordinates,
     series: Series,
     parts: Sequence[tuple[Record, Point, Samples]],
-    interval: Interval,
 ) -> Result:
-    timely = np.concatenate([samples.timely for _, _, samples in parts])
-    median, low, high = interval(timely) if len(timely) else (None, None, None)
+    launches = [samples.counted for _, _, samples in parts if len(samples.counted)]
+    median = combine_launches(launches) if launches else None
     return Result(
         place=place,
         series=series,
         seats=parts[0][0].seats,
         points=tuple(point for _, point, _ in parts),
         samples=tuple(samples for _, _, samples in parts),
-        median_s=median,
-        low_s=low,
-        high_s=high,
+        median_s=None if median is None else median.value,
+        low_s=None if median is None else median.low,
+        high_s=None if median is None else median.high,
     )

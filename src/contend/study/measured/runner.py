@@ -12,11 +12,12 @@ from contend.study.measured.attempts import PointName, Points, measure_points
 from contend.study.measured.budget import Budget, Clock
 from contend.study.measured.cell import Cell
 from contend.study.measured.folder import StudyFolder
-from contend.study.measured.need import nearness, node_bytes, refusal
+from contend.study.measured.memory import nearness, refusal
 from contend.study.measured.plan import MeasuredPlan
 from contend.study.measured.record import Failure, Point, Record, Terms
 from contend.study.measured.services import Launch, OnProgress
 from contend.study.measured.site import Site
+from contend.study.measured.workloads import host_bytes
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ class _Job:
             terms=self.terms,
             seats=self.site.seats(cell),
             points=tuple(found[place] for place in cell.points()),
-            node_bytes=node_bytes(cell),
+            host_bytes=max(self._needed(cell, point) for point in cell.points()),
             memory=self.site.memory,
             library=points.library,
             warnings=(*self._warnings(cell), *points.warnings),
@@ -170,7 +171,7 @@ class _Job:
             return [], [Point(*place, failure=failure) for place in cell.points()]
         wanted, refused = [], []
         for algorithm, size in cell.points():
-            needed = self.site.needed(cell, node_bytes(cell, size))
+            needed = self._needed(cell, (algorithm, size))
             memory = self.site.memory
             if memory is None or needed <= memory:
                 wanted.append((algorithm, size))
@@ -182,6 +183,10 @@ class _Job:
     def _warnings(self, cell: Cell) -> Sequence[str]:
         said = list(self.site.limits(cell))
         if self.site.memory is not None:
-            needed = self.site.needed(cell, node_bytes(cell))
-            said.append(nearness(needed, self.site.memory, self.site.host()))
+            needed = [self._needed(cell, point) for point in cell.points()]
+            fitting = [each for each in needed if each <= self.site.memory]
+            said.append(nearness(max(fitting, default=0), self.site.memory, self.site.host()))
         return [words for words in said if words]
+
+    def _needed(self, cell: Cell, point: PointName) -> int:
+        return host_bytes(cell, point, shared=self.site.shared)

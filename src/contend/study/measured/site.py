@@ -35,13 +35,17 @@ class Site:
         """Whether nodes are only groups of ranks on this machine, without a network."""
         return self.shared and not self.on
 
-    def needed(self, cell: Cell, node_bytes: int) -> int:
-        """Bytes on a host, from those of a node."""
-        return node_bytes * cell.nodes if self.shared else node_bytes
-
     def host(self) -> str:
         """What memory is compared with."""
         return "this machine" if self.shared else "a node"
+
+    def words(self) -> str:
+        """Where it measures, for people."""
+        if self.alone:
+            return "on one host: N nodes are N groups of ranks there"
+        if not self.on:
+            return "on the hosts of the launcher"
+        return f"on {self.on}" + ("" if self.hosts is None else f", {counted(self.hosts, 'host')}")
 
     def seats(self, cell: Cell) -> str:
         """Nodes and ranks of a cell for people."""
@@ -67,6 +71,8 @@ class Site:
                 "and processors"
             )
         ranks = cell.ranks if self.shared else cell.ranks_per_node
+        if self.memory is None:
+            said.append("the memory of hosts is not known and was not compared: --node-memory")
         if self.cpus is not None and ranks > self.cpus:
             said.append(
                 f"{counted(ranks, 'rank')} on {counted(self.cpus, 'processor')}: ranks wait for "

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from contend.measurement.workload import OptionValue, Workload, workload
+from contend.measurement.workload import OptionValue, Workload, make_workload
 from contend.study.measured.attempts import PointName
 from contend.study.measured.cell import Cell
 from contend.study.measured.record import Terms
@@ -32,17 +32,15 @@ def workload_of(
         "verify": terms.verify,
     }
     if len(points) == len(cell.points()):
-        yield workload(cell.probe, options)
+        yield make_workload(cell.probe, options)
         return
     with tempfile.TemporaryDirectory(prefix="contend-cells-") as folder:
         file = Path(folder) / "cells"
         file.write_text("".join(f"{_line(point)}\n" for point in points), encoding="utf-8")
-        yield workload(cell.probe, options | {"cells": str(file)})
+        yield make_workload(cell.probe, options | {"cells": str(file)})
 
 
-def options_of(
-    cell: Cell, points: Sequence[PointName], *, alone: bool
-) -> dict[str, OptionValue]:
+def options_of(cell: Cell, points: Sequence[PointName], *, alone: bool) -> dict[str, OptionValue]:
     """The probe's own options for some points of a cell, by their names."""
     if cell.probe == "sort":
         return {"n": cell.numbers, "m": cell.vector, "input": cell.input}
@@ -66,7 +64,7 @@ def host_bytes(cell: Cell, point: PointName, *, shared: bool) -> int:
         point: one of its points.
         shared: whether all nodes share one host.
     """
-    asked = workload(cell.probe, options_of(cell, [point], alone=False))
+    asked = make_workload(cell.probe, options_of(cell, [point], alone=False))
     if asked.memory is None:
         return 0
     return asked.memory(cell.ranks, cell.ranks if shared else cell.ranks_per_node)
