@@ -29,18 +29,18 @@ double payload(std::uint64_t base, std::int64_t place) {
 
 }  // namespace
 
-const std::vector<std::string>& kind_names() {
+const std::vector<std::string>& input_kinds() {
   static const std::vector<std::string> names = {"built",  "uniform",  "normal", "zipf",
                                                  "sorted", "reversed", "equal"};
   return names;
 }
 
-std::optional<Kind> kind_named(const std::string& name) {
-  const auto found = std::find(kind_names().begin(), kind_names().end(), name);
-  if (found == kind_names().end()) {
+std::optional<InputKind> input_kind(const std::string& name) {
+  const auto found = std::find(input_kinds().begin(), input_kinds().end(), name);
+  if (found == input_kinds().end()) {
     return std::nullopt;
   }
-  return static_cast<Kind>(found - kind_names().begin());
+  return static_cast<InputKind>(found - input_kinds().begin());
 }
 
 void Input::fill(const Records& records, std::int64_t rank) const {
@@ -73,19 +73,19 @@ bool Input::matches(const Records& records, std::int64_t record, std::int64_t in
 
 double Input::key(std::int64_t index) const {
   switch (kind_) {
-    case Kind::built:
+    case InputKind::built:
       return built_key(index);
-    case Kind::uniform:
+    case InputKind::uniform:
       return static_cast<double>(random_bits(seed_, 0, index) >> 11) * 0x1p-53;
-    case Kind::normal:
+    case InputKind::normal:
       return normal_key(index);
-    case Kind::zipf:
+    case InputKind::zipf:
       return zipf_key(index);
-    case Kind::sorted:
+    case InputKind::sorted:
       return static_cast<double>(index + 1);
-    case Kind::reversed:
+    case InputKind::reversed:
       return static_cast<double>(shares_.records - index);
-    case Kind::equal:
+    case InputKind::equal:
       return 1.0;
   }
   return 0.0;

@@ -10,12 +10,12 @@
 
 namespace contend::probe::sort {
 
-enum class Kind { built, uniform, normal, zipf, sorted, reversed, equal };
+enum class InputKind { built, uniform, normal, zipf, sorted, reversed, equal };
 
 /// The kind of a name on the command line; none when there is no such kind.
-[[nodiscard]] std::optional<Kind> kind_named(const std::string& name);
-/// All names, in the order of Kind.
-[[nodiscard]] const std::vector<std::string>& kind_names();
+[[nodiscard]] std::optional<InputKind> input_kind(const std::string& name);
+/// All names, in the order of InputKind.
+[[nodiscard]] const std::vector<std::string>& input_kinds();
 
 /// The records to sort: all follow from the kind, a seed and their index in the whole input.
 ///
@@ -23,7 +23,7 @@ enum class Kind { built, uniform, normal, zipf, sorted, reversed, equal };
 /// library, whose last bit may differ between the machines of a cluster.
 class Input {
  public:
-  Input(Kind kind, std::uint64_t seed, const Shares& shares)
+  Input(InputKind kind, std::uint64_t seed, const Shares& shares)
       : kind_(kind), seed_(seed), shares_(shares) {}
 
   /// Writes a rank's share of the input. O(records · doubles).
@@ -40,7 +40,7 @@ class Input {
   [[nodiscard]] double normal_key(std::int64_t index) const;
   [[nodiscard]] double zipf_key(std::int64_t index) const;
 
-  Kind kind_;
+  InputKind kind_;
   std::uint64_t seed_;
   Shares shares_;
 };

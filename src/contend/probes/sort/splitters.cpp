@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "common/check.hpp"
 #include "common/waiting.hpp"
@@ -20,6 +21,12 @@ std::uint64_t word_of(double key) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &key, sizeof bits);
   return (bits & kSign) != 0 ? ~bits : bits | kSign;
+}
+
+/// Signed numbers in the order of words, and back.
+std::int64_t signed_word(std::uint64_t word) { return static_cast<std::int64_t>(word ^ kSign); }
+std::uint64_t unsigned_word(std::int64_t number) {
+  return static_cast<std::uint64_t>(number) ^ kSign;
 }
 
 /// What is known of one boundary between the shares of two ranks.
@@ -55,20 +62,24 @@ std::int64_t count_below(const Records& sorted, std::uint64_t word, std::int64_t
 /// Boundaries of which nothing is known but the smallest and the largest key. Collective.
 std::vector<Boundary> unknown_boundaries(const Records& sorted, const Shares& shares,
                                          MPI_Comm comm) {
-  // One maximum finds both: the smallest word is the one whose complement is largest.
-  std::uint64_t ends[2] = {0, 0};
+  // One maximum finds both: the smallest word is the one whose complement is largest. It is taken of
+  // signed numbers, as MPICH 4.0 and Open MPI 4.1 take some unsigned ones for signed.
+  std::int64_t ends[2] = {std::numeric_limits<std::int64_t>::min(),
+                          std::numeric_limits<std::int64_t>::min()};
   if (sorted.count > 0) {
-    ends[0] = ~word_of(sorted.key(0));
-    ends[1] = word_of(sorted.key(sorted.count - 1));
+    ends[0] = ~signed_word(word_of(sorted.key(0)));
+    ends[1] = signed_word(word_of(sorted.key(sorted.count - 1)));
   }
   MPI_Request request = MPI_REQUEST_NULL;
   check("MPI_Iallreduce",
-        MPI_Iallreduce(MPI_IN_PLACE, ends, 2, MPI_UINT64_T, MPI_MAX, comm, &request));
+        MPI_Iallreduce(MPI_IN_PLACE, ends, 2, MPI_INT64_T, MPI_MAX, comm, &request));
   wait(request);
+  const std::uint64_t low = unsigned_word(~ends[0]);
+  const std::uint64_t high = unsigned_word(ends[1]) + 1;
   std::vector<Boundary> made;
   for (std::int64_t rank = 1; rank < shares.ranks; ++rank) {
     if (shares.begin(rank) < shares.records) {
-      made.push_back({shares.begin(rank), ~ends[0], ends[1] + 1, 0, 0, sorted.count});
+      made.push_back({shares.begin(rank), low, high, 0, 0, sorted.count});
     }
   }
   return made;

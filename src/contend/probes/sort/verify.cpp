@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/check.hpp"
+#include "common/waiting.hpp"
 
 namespace contend::probe::sort {
 
@@ -42,8 +43,10 @@ void copy_start(const Records& records, std::int64_t record, double* start) {
 
 std::vector<Told> tell_all(const Told& mine, MPI_Comm comm) {
   std::vector<Told> all(static_cast<std::size_t>(size_of(comm)));
-  check("MPI_Allgather", MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine,
-                                       MPI_BYTE, comm));
+  MPI_Request request = MPI_REQUEST_NULL;
+  check("MPI_Iallgather", MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine,
+                                         MPI_BYTE, comm, &request));
+  wait(request);
   return all;
 }
 
