@@ -6,12 +6,13 @@ from contend.measurement.measure import measure
 from contend.measurement.observer import Observer
 from contend.measurement.place import Place, RealHosts
 from contend.measurement.step import Plan, Step
-from contend.measurement.workload import Workload, make_workload
+from contend.measurement.workload import OptionValue, Workload, make_workload
 
 __all__ = [
     "DEFAULT_BUDGET",
     "Conditions",
     "Observer",
+    "OptionValue",
     "Place",
     "Plan",
     "RealHosts",

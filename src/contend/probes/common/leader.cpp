@@ -53,6 +53,7 @@ Order Leader::next_turn(double now, bool clock_old) {
   least_ = 0.0;
   last_ = 0.0;
   index_ = 0;
+  seen_ = 0;
   closed_ = false;
   wrong_ = -1;
   last_end_ = std::numeric_limits<double>::quiet_NaN();
@@ -83,6 +84,12 @@ void Leader::end(std::size_t cell, const Ending& ending) {
 Order Leader::next_sample(double now, bool clock_old) {
   const Progress& progress = progress_[cell_];
   const auto count = static_cast<std::int64_t>(progress.results.count());
+  // What a sample takes as a whole decides whether there is time for another.
+  if (index_ > seen_) {
+    last_ = now - asked_;
+    seen_ = index_;
+  }
+  asked_ = now;
   if (closed_ || !problem_.empty()) {
     return {Order::Kind::stop};
   }
@@ -161,8 +168,6 @@ void Leader::take(const std::vector<double>& gathered, const std::vector<int>& w
     overhead_.push_back(first - last_end_);
   }
   last_end_ = last_end;
-  // What a sample takes as a whole decides whether there is time for another.
-  last_ = last_end - ordered_;
   least_ = index_ == settings_.warm_ups ? last_end - began_ : least_;
   ++index_;
 }

@@ -86,6 +86,9 @@ class Leader {
   double least_ = 0.0;
   double last_ = 0.0;
   std::int64_t index_ = 0;
+  // When it was last asked what comes next, and how many samples there had been.
+  double asked_ = 0.0;
+  std::int64_t seen_ = 0;
   std::size_t columns_ = 0;
   bool closed_ = false;
   int wrong_ = -1;

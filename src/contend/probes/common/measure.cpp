@@ -116,11 +116,15 @@ void Measurement::synchronise() {
 bool Measurement::make(std::size_t cell) {
   enum State { made, unsupported, failed };
   int mine = made;
-  std::string said;
+  // Of another rank; this one may have memory enough.
+  std::string said = "not enough memory for the data";
   try {
     operation_ = make_(cells_[cell], operations_.get());
   } catch (const Unsupported& reason) {
     mine = unsupported;
+    said = reason.what();
+  } catch (const NoMemory& reason) {
+    mine = failed;
     said = reason.what();
   } catch (const std::bad_alloc&) {
     mine = failed;
@@ -133,7 +137,7 @@ bool Measurement::make(std::size_t cell) {
   if (worst != made && leader_) {
     leader_->refuse(worst == unsupported
                         ? Ending{"skipped", std::nullopt, said}
-                        : Ending{"failed", std::nullopt, "not enough memory for the data"});
+                        : Ending{"failed", std::nullopt, said});
   }
   return worst == made;
 }
@@ -161,7 +165,10 @@ void Measurement::take_turn(std::size_t cell) {
       order = leader_->next_sample(clock_.now(), team_.whole() && clock_.old());
     }
     const bool verified = Leader::verified(settings_, index);
-    // Others get ready before they know whether there is another sample, rank 0 after.
+    if (operation_->resets_together()) {
+      order = announce(order, team_.comm(), false);
+    }
+    // Otherwise others get ready before they know whether there is another sample, rank 0 after.
     if (order.kind == Order::Kind::sample && !ready && takes_part_) {
       operation_->reset(verified);
       ready = true;
@@ -195,6 +202,7 @@ void Measurement::sample(double agreed, bool verified) {
     const std::int64_t start = local_now();
     operation_->run(stamps_);
     const std::int64_t end = local_now();
+    operation_->finish(stamps_);
     if (stamps_.values().size() != columns_.size()) {
       fail("an operation's stamps are not as many as its columns");
     }
