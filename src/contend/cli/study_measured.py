@@ -12,13 +12,13 @@ from rich.text import Text
 
 from contend.cli import study_options as options
 from contend.cli.common import JsonOption, PlotOption, console_for, progress_bar, write_json
+from contend.cli.measure.options import Common
+from contend.cli.measure.place import find_place
 from contend.cli.numbers import counts, repetition, words
 from contend.cli.study_memory import predict as predict_memory
 from contend.errors import ShortfallError, UsageError
 from contend.files import write_whole
-from contend.measurement import Place, RealHosts
 from contend.measurement.sort_memory import VectorLength
-from contend.placement.host_file import read_host_names
 from contend.study.measured import MeasuredPlan, Site, Step, StudyFolder, read_measured, run
 from contend.study.measured.changes import Changes, changed
 from contend.study.measured.points import samples_of
@@ -27,7 +27,7 @@ from contend.study.measured.record import Record
 from contend.study.measured.results import gather
 from contend.study.measured.runner import Ended, OnStep
 from contend.study.measured.services import OnProgress
-from contend.units import counted, parse_bytes
+from contend.units import counted, format_seconds, parse_bytes, parse_seconds
 
 
 def measured(
@@ -82,7 +82,7 @@ def measured(
             libraries=words(mpi),
             only=words(only),
             launches=launches,
-            budget_s=budget,
+            budget_s=_seconds(budget),
             precision=precision,
             verify=verify or None,
             seed=seed,
@@ -94,16 +94,20 @@ def measured(
     if predict:
         predict_memory(plan, lengths, node_memory, json)
         return
-    place = _place(on, launcher, plan)
-    memory = None if plan.node_memory is None else parse_bytes(plan.node_memory)
-    launch = RealLaunch(place, site_of(place, on or "", memory), plan.wire)
-    _measure(plan, launch, out, retry, json, plot, markdown)
+    asked = Common(on=on, launcher=launcher, host_memory=plan.node_memory)
+    with find_place(asked) as place:
+        assert place is not None
+        launch = RealLaunch(place, site_of(place, on or "", asked.memory()), plan.wire)
+        _measure(plan, launch, out, retry, json, plot, markdown)
 
 
-def _place(on: str | None, launcher: str, plan: MeasuredPlan) -> Place:
-    memory = None if plan.node_memory is None else parse_bytes(plan.node_memory)
-    slots = () if on is None else read_host_names(on)
-    return RealHosts(slots=slots, launcher=launcher, host_memory=memory)
+def _seconds(text: str | None) -> float | None:
+    if text is None:
+        return None
+    seconds = parse_seconds(text)
+    if not seconds:
+        raise UsageError(f"--budget: expected a time such as 90s or 5min, got {text!r}")
+    return seconds
 
 
 def _measure(
@@ -166,9 +170,8 @@ def _watch(plan: MeasuredPlan, site: Site, console: Console) -> Iterator[tuple[O
     """What is to come, a line for every cell that ends, and a bar on a terminal."""
     cells = sum(1 for _ in plan.cells())
     console.print(Text(f"{plan.name}: {plan.title or 'a study'}", style="bold"))
-    console.print(
-        Text(f"{counted(cells, 'cell')}, at most {_time(plan.budget_s)} together; {site.words()}")
-    )
+    most = f"{counted(cells, 'cell')} within {format_seconds(plan.budget_s)}"
+    console.print(Text(f"{most}, {site.words()}"))
     with progress_bar(plan.name, "cells") as bar:
         task = bar.add_task("", total=float(cells))
         whole = 0
@@ -203,21 +206,14 @@ def _said(record: Record) -> str:
     said = []
     if times:
         alone = len(record.points) == 1
-        said.append(_time(times[0]) if alone else f"{counted(len(times), 'point')} measured")
+        said.append(
+            format_seconds(times[0]) if alone else f"{counted(len(times), 'point')} measured"
+        )
     if failures:
         missing = sum(point.failure is not None for point in record.points)
         number = "" if len(record.points) == 1 else f"{missing} × "
         said.append(f"{number}ERR {failures[0].cause}: {failures[0].said}")
     return ", ".join(said)
-
-
-def _time(seconds: float) -> str:
-    """A time for people."""
-    if seconds >= 120:
-        return f"{seconds / 60:.3g} min"
-    if seconds >= 1:
-        return f"{seconds:.3g} s"
-    return f"{1e3 * seconds:.3g} ms" if seconds >= 1e-3 else f"{1e6 * seconds:.3g} µs"
 
 
 def _lengths(texts: list[str] | None) -> tuple[str, ...] | None:

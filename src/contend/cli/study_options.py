@@ -94,12 +94,11 @@ LaunchesOption = Annotated[
     ),
 ]
 BudgetOption = Annotated[
-    float | None,
+    str | None,
     typer.Option(
         "--budget",
-        metavar="SECONDS",
-        min=0.001,
-        help="Time of the whole study, shared over its cells.",
+        metavar="TIME",
+        help="Time of the whole study, such as 10min, shared over its cells.",
         rich_help_panel=_TERMS,
     ),
 ]

@@ -75,7 +75,7 @@ def test_references_of_left_out_measurements_go(plan_file: Path) -> None:
         ('"8", "8N"', '"8", "8M"', "a vector length m such as 512 or 512N at [[measure]] number 1"),
         ('"8", "8N"', '"8", "8"', "every cell once, got sort.1x2.8.built.flow-control-on.1"),
         ('"1K:4K"', '"4K:1K"', "doubles from at least 1"),
-        ('"1Gbit/s"', '"1Gbit"', "a rate such as 1Gbit/s or 117 MB/s at wire, got '1Gbit'"),
+        ('"1Gbit/s"', '"1Gbi/s"', "a rate such as 1Gbit/s or 117 MB/s at wire, got '1Gbi/s'"),
         ("budget_s = 100", "budget_s = 0", "expected float > 0.0 at budget_s"),
         ('name = "sweep"', 'name = "sort"', "every measure once, got sort 2 times"),
         ('measure = "sweep"\nranks', 'measure = "swept"\nranks', "got swept"),

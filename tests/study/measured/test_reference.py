@@ -28,7 +28,7 @@ def test_rates(text: str, rate: float) -> None:
     assert read_rate(text) == rate
 
 
-@pytest.mark.parametrize("text", ["", "1Gbit", "1Gbit/h", "fast", "/s", "-1 MB/s", "1 Gbits/s"])
+@pytest.mark.parametrize("text", ["", "1Gbi/s", "1Gbit/h", "fast", "/s", "-1 MB/s", "1 Gbits/s"])
 def test_no_rates(text: str) -> None:
     with pytest.raises(UsageError, match="expected a rate such as"):
         read_rate(text)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from contend.errors import UsageError
 from contend.measurement.sizes import parse_sizes
-from contend.units import parse_bytes
+from contend.units import parse_bytes, parse_rate
 
 
 def read_sizes(items: Iterable[str | int]) -> tuple[int, ...]:
@@ -19,15 +19,14 @@ def read_sizes(items: Iterable[str | int]) -> tuple[int, ...]:
 
 
 def read_rate(text: str) -> float:
-    """Bytes per second of a rate such as ``1Gbit/s`` (decimal), ``117 MB/s`` or ``68.2 MiB/s``.
+    """Bytes per second of a rate such as ``1Gbit/s``, ``117 MB/s`` (decimal) or ``68.2 MiB/s``.
 
     Raises:
         UsageError: when it is none.
     """
-    amount, slash, per = text.partition("/")
-    amount = amount.strip()
-    bits = amount.endswith("bit")
-    size = parse_bytes(f"{amount.removesuffix('bit')}B" if bits else amount)
-    if slash != "/" or per.strip() != "s" or size is None:
+    rate = parse_rate(text)
+    if rate is None and text.endswith("iB/s"):
+        rate = parse_bytes(text.removesuffix("/s"))
+    if rate is None:
         raise UsageError(f"expected a rate such as 1Gbit/s or 117 MB/s, got {text!r}")
-    return size / 8 if bits else float(size)
+    return float(rate)
