@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from contend.report.measured_rate_figure import rate_figures
 from contend.report.measured_time_figure import time_figure
-from contend.report.measured_times import groups
+from contend.report.sort_groups import groups
 from contend.study.measured.plan import MeasuredPlan
 from contend.study.measured.results import Result
 

@@ -43,7 +43,7 @@ def _published_elsewhere(plan: MeasuredPlan, results: Sequence[Result]) -> list[
     """Published numbers with what was measured in the same place, if anything was."""
     rows = []
     for known in plan.known():
-        if known.doubles is not None and any(known.beside(result.place) for result in results):
+        if known.doubles is not None:
             # Stands in the tables of times.
             continue
         here = [result for result in results if known.placed and known.beside(result.place)]

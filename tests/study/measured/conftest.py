@@ -79,8 +79,12 @@ def plan_file(tmp_path: Path) -> Path:
 class Launches:
     """Launches that succeed at once, but for cells that `answers` has another answer for."""
 
+    prepared: list[str] = field(default_factory=list)
     asked: list[tuple[str, list[Any], float]] = field(default_factory=list)
     answers: dict[str, list[Callable[[Path], Attempt]]] = field(default_factory=dict)
+
+    def prepare(self, cells: Sequence[Cell]) -> None:
+        self.prepared = [cell.file_name for cell in cells]
 
     def __call__(
         self, cell: Cell, points: Sequence[Any], terms: Any, *, folder: Path, budget_s: float,

@@ -7,6 +7,9 @@ from collections.abc import Callable
 
 Clock = Callable[[], float]
 
+# Starting and ending ranks takes seconds; in less time nothing would be measured.
+_LEAST = 5.0
+
 
 class Budget:
     """Seconds that are left; what a cell does not use is left to the others."""
@@ -17,8 +20,9 @@ class Budget:
         self._end = clock() + seconds
 
     def share(self) -> float:
-        """Seconds of the next cell; 0 when nothing is left."""
-        return max(0.0, self._end - self._clock()) / max(1, self._cells)
+        """Seconds of the next cell, an equal share but enough to start; 0 when nothing is left."""
+        left = max(0.0, self._end - self._clock())
+        return max(left / max(1, self._cells), min(left, _LEAST))
 
     def ended(self) -> None:
         """A cell has ended."""

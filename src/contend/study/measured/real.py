@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from contend.errors import ShortfallError
@@ -11,8 +11,11 @@ from contend.measurement.carry_out import measure_workload
 from contend.measurement.conditions import Conditions
 from contend.measurement.observer import Observer
 from contend.measurement.place import Place
+from contend.measurement.ready import compiled
 from contend.measurement.step import Step
+from contend.mpi import Library
 from contend.mpi.machine import this_machine
+from contend.mpi.select import select
 from contend.samples import LaunchRecord, Progress, Run
 from contend.study.measured.attempts import PointName
 from contend.study.measured.cell import Cell
@@ -34,11 +37,20 @@ class RealLaunch:
         place: where ranks run.
         site: the same, as the study sees it.
         wire: what a node's port carries, as the plan has it.
+        libraries: those that have been tried, by the names that plans have for them.
     """
 
     place: Place
     site: Site
     wire: str | None = None
+    libraries: dict[str, Library] = field(default_factory=dict)
+
+    def prepare(self, cells: Sequence[Cell]) -> None:
+        """Tries every MPI library once, and compiles its probes."""
+        for name, probe in dict.fromkeys((cell.library, cell.probe) for cell in cells):
+            if name not in self.libraries:
+                self.libraries[name] = select(name or None, launched=bool(self.place.launcher))
+            compiled(self.libraries[name], probe, Observer())
 
     def __call__(
         self,
@@ -66,7 +78,7 @@ class RealLaunch:
                 measure_workload(
                     workload,
                     conditions,
-                    libraries=(cell.library or None,),
+                    libraries=(self.libraries[cell.library],),
                     place=self.place,
                     folder=folder,
                     observer=_Watcher(progress),
@@ -129,5 +141,4 @@ def site_of(place: Place, on: str, node_memory: int | None) -> Site:
         hosts=len(place.slots) or (1 if place.alone else None),
         shared=shared,
         memory=node_memory if node_memory is not None else machine.memory if shared else None,
-        cpus=machine.cpus if shared else None,
     )

@@ -98,6 +98,7 @@ def run(
     Raises:
         UsageError: when the folder holds a cell that was asked for otherwise.
         InputError: when the folder holds something else.
+        MissingError: when the machine lacks an MPI library of the plan.
     """
     terms = terms_of(plan, site)
     cells = in_order(plan)
@@ -108,6 +109,7 @@ def run(
             waiting.append(cell)
         else:
             on_step(Step(cell, "kept", record))
+    launch.prepare(waiting)
     budget = Budget(plan.budget_s * len(waiting) / max(1, len(cells)), len(waiting), clock)
     job = _Job(folder, launch, site, terms, on_progress, clock)
     left = []

@@ -36,6 +36,10 @@ class Attempt:
 class Launch(Protocol):
     """Measures one launch of a cell."""
 
+    def prepare(self, cells: Sequence[Cell]) -> None:
+        """Does what launches have in common, before time counts; errors keep all from starting."""
+        ...
+
     def __call__(
         self,
         cell: Cell,

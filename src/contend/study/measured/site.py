@@ -21,14 +21,12 @@ class Site:
         hosts: how many hosts there are; None where only the launcher knows.
         shared: whether all nodes are on this machine, also those of an emulated fabric.
         memory: bytes of a host; None where it is not known.
-        cpus: processors of a host; None where it is not known.
     """
 
     on: str = ""
     hosts: int | None = 1
     shared: bool = True
     memory: int | None = None
-    cpus: int | None = None
 
     @property
     def alone(self) -> bool:
@@ -69,13 +67,5 @@ class Site:
             said.append(
                 "all ranks are on one host: no network is measured, times are those of memory "
                 "and processors"
-            )
-        ranks = cell.ranks if self.shared else cell.ranks_per_node
-        if self.memory is None:
-            said.append("the memory of hosts is not known and was not compared: --node-memory")
-        if self.cpus is not None and ranks > self.cpus:
-            said.append(
-                f"{counted(ranks, 'rank')} on {counted(self.cpus, 'processor')}: ranks wait for "
-                "their turn, times are those of the scheduler as well"
             )
         return tuple(said)
