@@ -93,12 +93,11 @@ def _published(
         axes.annotate(
             label,
             (last, times[last]),
-            xytext=(4, 0),
+            xytext=(3, 2.5),
             textcoords="offset points",
             fontsize=5.5,
             color=colour,
-            va="center",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.8},
+            va="bottom",
         )
 
 
