@@ -77,7 +77,7 @@ int measure(const Probe& probe, const Arguments& arguments, const std::vector<st
   std::string problem;
   std::optional<Record> record;
   try {
-    record.emplace(first ? arguments.text("output") : "");
+    record.emplace(first ? arguments.text("output") : "", probe.remark);
     if (first) {
       record->begin({probe.name, kVersion, ranks, library_version(), library_standard(), words,
                      settings.budget, settings.precision, settings.least, settings.most,
