@@ -10,6 +10,7 @@
 #include "common/machine.hpp"
 #include "common/operation.hpp"
 #include "common/sample_file.hpp"
+#include "common/settings.hpp"
 #include "common/stopping.hpp"
 
 namespace contend::probe {
@@ -22,12 +23,7 @@ struct RunFacts {
   std::string library;
   std::string standard;
   std::vector<std::string> arguments;
-  double budget;
-  double precision;
-  std::int64_t least;
-  std::int64_t most;
-  std::int64_t warm_ups;
-  bool verify;
+  Settings settings;
   std::int64_t seed;
   double epoch_unix;
   double timer;
