@@ -86,6 +86,8 @@ def launch_once(
         status="interrupted",
         why="contend was interrupted",
     )
+    # Already now: whatever becomes of contend or the disk, the run knows of this launch.
+    series.keep(record)
     began = time.monotonic()
     try:
         ended = place.launch(
