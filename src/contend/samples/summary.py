@@ -31,6 +31,7 @@ class CellSummary:
         sent: bytes that a rank sends in an operation, where that is known.
         launches: the results that count, for every launch in order; late ones are left out as long
             as six others are there.
+        numbers: of those launches.
         left_out: the late ones that do not count.
         n: samples, warm-ups not among them.
         late: how many of them were late.
@@ -49,6 +50,7 @@ class CellSummary:
     condition: Condition
     sent: int | None
     launches: tuple[Values, ...]
+    numbers: tuple[int, ...]
     left_out: Values
     n: int
     late: int
@@ -119,7 +121,8 @@ def _summary(
     times = rows["result_s"].to_numpy() / in_a_row(probe, cell)
     late = rows["late"].to_numpy()
     launch = rows["launch"].to_numpy()
-    counting = [_counting(times[launch == one], late[launch == one]) for one in np.unique(launch)]
+    numbers = tuple(int(one) for one in np.unique(launch))
+    counting = [_counting(times[launch == one], late[launch == one]) for one in numbers]
     launches = tuple(values for values, _ in counting)
     used = np.concatenate(launches)
     verified = {end.verified for end in ends} - {None}
@@ -129,6 +132,7 @@ def _summary(
         condition=condition(cell),
         sent=bytes_sent(probe, cell),
         launches=launches,
+        numbers=numbers,
         left_out=np.concatenate([left for _, left in counting]),
         n=len(times),
         late=int(late.sum()),

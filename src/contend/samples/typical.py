@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from contend.samples.modes import Modes
 from contend.samples.statistics import Estimate
 from contend.samples.summary import CellSummary
 
-_FEWEST = 3
+_FEWEST = 4
+_SIGNIFICANCE = 0.01
 
 
 def typical_time(cell: CellSummary) -> Estimate | None:
@@ -15,12 +18,17 @@ def typical_time(cell: CellSummary) -> Estimate | None:
     A median tells of one kind only: with a time-out in every third sample it stays what it was.
 
     Returns:
-        Seconds with both ends of an interval: the median's, the samples' range where there are
-        three to five, or what the interval of the slow kind's share leaves (Clopper and Pearson);
-        None where there are fewer samples.
+        Seconds with both ends of an interval: the median's, or what the interval of the slow kind's
+        share leaves (Clopper and Pearson); None where there are too few samples.
     """
-    if cell.modes is not None:
-        return _mixed(cell.modes)
+    return _mixed(cell.modes) if cell.modes is not None else median_time(cell)
+
+
+def median_time(cell: CellSummary) -> Estimate | None:
+    """The median with its interval, which with four or five samples is their range.
+
+    None with fewer, or when it is not above zero.
+    """
     if not cell.median.value > 0:
         return None
     if cell.median.low is not None:
@@ -29,6 +37,35 @@ def typical_time(cell: CellSummary) -> Estimate | None:
     if len(used) < _FEWEST:
         return None
     return Estimate(cell.median.value, float(used.min()), float(used.max()))
+
+
+def time_against(cell: CellSummary, reference: CellSummary) -> Estimate | None:
+    """The time of a cell where it is held against another.
+
+    Slow samples count only where they are more frequent than in the reference (Fisher's exact test,
+    1 %): hiccups of the machine come with any size and any schedule. Slow are those as far above
+    the reference's median as the middle of the cell's two kinds is above its faster kind.
+    """
+    if cell.modes is None:
+        return median_time(cell)
+    factor = math.sqrt(cell.modes.slow_s / cell.modes.fast_s)
+    ours = _slow_and_fast(cell, cell.modes.fast_s * factor)
+    theirs = _slow_and_fast(reference, reference.median.value * factor)
+    more = _more_frequent(ours, theirs) < _SIGNIFICANCE
+    return typical_time(cell) if more else median_time(cell)
+
+
+def _slow_and_fast(cell: CellSummary, cut: float) -> tuple[int, int]:
+    slow = int((cell.used > cut).sum())
+    return slow, len(cell.used) - slow
+
+
+def _more_frequent(ours: tuple[int, int], theirs: tuple[int, int]) -> float:
+    """Probability that the first of equals has as many slow samples."""
+    from scipy.stats import hypergeom
+
+    slow, count = ours[0] + theirs[0], sum(ours)
+    return float(hypergeom.sf(ours[0] - 1, count + sum(theirs), slow, count))
 
 
 def _mixed(modes: Modes) -> Estimate:

@@ -119,12 +119,12 @@ def _basis(cells: Sequence[CellSummary], pairs: int) -> Basis:
 
 def _rival(winner: CellSummary, cell: CellSummary, pairs: int, basis: Basis) -> Rival:
     if basis == Basis.LAUNCHES:
-        p = rank_test(_medians(winner), _medians(cell))
+        p = rank_test(*(np.array(list(_medians(one).values())) for one in (winner, cell)))
         everywhere = True
     else:
         p = rank_test(winner.used, cell.used)
-        both = zip(_medians(winner), _medians(cell), strict=False)
-        everywhere = all(ours < theirs for ours, theirs in both)
+        ours, theirs = _medians(winner), _medians(cell)
+        everywhere = all(ours[launch] < theirs[launch] for launch in ours.keys() & theirs.keys())
     corrected = min(1.0, p * pairs)
     beaten = corrected < SIGNIFICANCE and everywhere
     return Rival(cell, ratio(cell.median, winner.median), corrected, beaten)
@@ -145,5 +145,7 @@ def rank_test(one: Values, other: Values) -> float:
     return float(mannwhitneyu(one, other, alternative="two-sided", method=method).pvalue)
 
 
-def _medians(cell: CellSummary) -> Values:
-    return np.array([np.median(values) for values in cell.launches])
+def _medians(cell: CellSummary) -> dict[int, float]:
+    """Median of every launch, by its number."""
+    each = zip(cell.numbers, cell.launches, strict=True)
+    return {number: float(np.median(values)) for number, values in each}
