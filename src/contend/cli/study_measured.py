@@ -21,7 +21,7 @@ from contend.files import write_whole
 from contend.measurement.sort_memory import VectorLength
 from contend.study.measured import MeasuredPlan, Site, Step, StudyFolder, read_measured, run
 from contend.study.measured.changes import Changes, changed
-from contend.study.measured.points import samples_of
+from contend.study.measured.points import read_runs
 from contend.study.measured.real import RealLaunch, site_of
 from contend.study.measured.record import Record
 from contend.study.measured.results import gather
@@ -141,7 +141,7 @@ def _measure(
             on_step=on_step,
             on_progress=on_progress,
         )
-    results = gather(ended.records, folder.path, samples_of)
+    results = gather(ended.records, folder.path, read_runs)
     tables = measured_tables(plan, ended.records, results, ended.left)
     print_tables(console, tables)
     write_json(json, measured_json(plan, ended.records, results, ended.left, str(folder.path)))

@@ -43,7 +43,7 @@ def measured_json(
 
 def _point(plan: MeasuredPlan, result: Result) -> dict[str, Any]:
     failure = result.failure
-    counted = sum(len(samples.counted) for samples in result.samples)
+    interval = result.interval_s
     return {
         **asdict(result.place),
         **asdict(result.series),
@@ -52,10 +52,10 @@ def _point(plan: MeasuredPlan, result: Result) -> dict[str, Any]:
         "status": "failed" if result.median_s is None else "done",
         "cause": None if failure is None else failure.cause,
         "said": "" if failure is None else failure.said,
-        "n": counted,
-        "late": sum(len(samples.left_out) for samples in result.samples),
+        "n": 0 if result.summary is None else result.summary.n,
+        "late": 0 if result.summary is None else result.summary.late,
         "median_s": result.median_s,
-        "ci95_s": None if result.median_s is None else [result.low_s, result.high_s],
+        "ci95_s": None if interval is None else list(interval),
         "rate_Bps_per_rank": result.rate,
         "published": [
             {

@@ -100,20 +100,19 @@ def _samples(axes: Axes, results: Sequence[Result], colour: str) -> None:
     generator = np.random.default_rng(1)
     for result in results:
         size, ranks = result.place.bytes or 0, result.place.ranks or 1
-        for samples in result.samples:
-            for values, marker in ((samples.counted, "."), (samples.left_out, "x")):
-                shift = 2 ** (_SPREAD * generator.uniform(-1, 1, len(values)))
-                axes.plot(
-                    size * shift,
-                    (ranks - 1) * size / values / MEBI,
-                    color=colour,
-                    linestyle="",
-                    marker=marker,
-                    markersize=2,
-                    markeredgewidth=0.4,
-                    alpha=0.3,
-                    zorder=2,
-                )
+        for values, marker in ((result.counted, "."), (result.left_out, "x")):
+            shift = 2 ** (_SPREAD * generator.uniform(-1, 1, len(values)))
+            axes.plot(
+                size * shift,
+                (ranks - 1) * size / values / MEBI,
+                color=colour,
+                linestyle="",
+                marker=marker,
+                markersize=2,
+                markeredgewidth=0.4,
+                alpha=0.3,
+                zorder=2,
+            )
 
 
 def _published(plan: MeasuredPlan, axes: Axes, panel: Panel) -> None:

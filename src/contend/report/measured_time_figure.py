@@ -105,20 +105,19 @@ def _samples(axes: Axes, found: dict[int, Result], colour: str) -> None:
     """Every sample near its place; those that did not count are crosses."""
     generator = np.random.default_rng(1)
     for count, result in found.items():
-        for samples in result.samples:
-            for values, mark in ((samples.counted, "."), (samples.left_out, "x")):
-                shift = 1 + _SPREAD * generator.uniform(-1, 1, len(values))
-                axes.plot(
-                    count * shift,
-                    values,
-                    color=colour,
-                    linestyle="",
-                    marker=mark,
-                    markersize=2.4,
-                    markeredgewidth=0.4,
-                    alpha=0.35,
-                    zorder=2,
-                )
+        for values, mark in ((result.counted, "."), (result.left_out, "x")):
+            shift = 1 + _SPREAD * generator.uniform(-1, 1, len(values))
+            axes.plot(
+                count * shift,
+                values,
+                color=colour,
+                linestyle="",
+                marker=mark,
+                markersize=2.4,
+                markeredgewidth=0.4,
+                alpha=0.35,
+                zorder=2,
+            )
 
 
 def _failures(axes: Axes, group: Group, series: Series) -> None:

@@ -99,11 +99,12 @@ def _in(unit: _Unit) -> Callable[[Result], str]:
         if result.median_s is None:
             return f"ERR {result.failure.cause}" if result.failure else "ERR"
         said = unit.of(result.median_s)
-        if result.low_s is None or result.high_s is None:
+        if result.interval_s is None:
             return said
-        half = 100 * (result.high_s - result.low_s) / 2 / result.median_s
+        low, high = result.interval_s
+        half = 100 * (high - low) / 2 / result.median_s
         if half > _WIDE:
-            return f"{said} ({unit.of(result.low_s)} to {unit.of(result.high_s)})"
+            return f"{said} ({unit.of(low)} to {unit.of(high)})"
         return f"{said} ±{half:.0f} %"
 
     return words

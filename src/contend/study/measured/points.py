@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +11,11 @@ import polars as pl
 from contend.samples import Run
 from contend.samples.fold import SCHEMA
 from contend.samples.record import CellEnd, CellRecord
-from contend.samples.summary import CellSummary, summarise
+from contend.samples.summary import CellSummary
 from contend.study.measured.attempts import PointName
+from contend.study.measured.joined import join
 from contend.study.measured.record import Cause, Failure, Point
-from contend.study.measured.results import PointSamples, Samples
+from contend.study.measured.results import Summaries
 
 _NO_FAILURE = ("precision", "repetitions", "budget")
 _CUT = "cut"
@@ -29,7 +30,7 @@ def points_of(run: Run) -> tuple[dict[PointName, Point], PointName | None]:
         if launch.measured is not None
         for end in launch.measured.ends
     }
-    summaries = {summary.record.cell: summary for summary in summarise(run.record, run.results)}
+    summaries = {summary.record.cell: summary for summary in run.summaries}
     steps = _steps(run)
     found: dict[PointName, Point] = {}
     cut: PointName | None = None
@@ -47,13 +48,10 @@ def points_of(run: Run) -> tuple[dict[PointName, Point], PointName | None]:
     return found, cut
 
 
-def samples_of(folder: Path) -> PointSamples:
-    """Samples of every point of a run."""
-    run = Run.load(folder)
-    return {
-        _name(run, summary.record): Samples(summary.used, summary.left_out, summary.late_count)
-        for summary in summarise(run.record, run.results)
-    }
+def read_runs(parts: Sequence[tuple[int, Path]]) -> Summaries:
+    """Figures of all points of some runs, each with the number of its launch."""
+    runs = [(number, Run.load(folder)) for number, folder in parts]
+    return {_name(runs[0][1], one.record): one for one in join(runs)}
 
 
 def _name(run: Run, record: CellRecord) -> PointName:

@@ -9,31 +9,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.samples.statistics import combine_launches
+from contend.samples.summary import CellSummary
+from contend.study.measured.attempts import PointName
 from contend.study.measured.record import Failure, Point, Record
 from contend.study.measured.reference import Coordinates
 
+Summaries = Mapping[PointName, CellSummary]
+"""Figures by algorithm and bytes."""
 
-@dataclass(frozen=True)
-class Samples:
-    """Results of a point's samples in seconds.
+ReadRuns = Callable[[Sequence[tuple[int, Path]]], Summaries]
+"""Figures of runs, each with the number of its launch, all of one place and series."""
 
-    Attributes:
-        counted: those that count.
-        left_out: those that do not, as a rank was late.
-        late_counted: whether late ones had to count, since too few others were there.
-    """
-
-    counted: NDArray[np.float64]
-    left_out: NDArray[np.float64]
-    late_counted: bool = False
-
-
-PointSamples = Mapping[tuple[str | None, int | None], Samples]
-"""Samples of a run by algorithm and bytes."""
-
-ReadSamples = Callable[[Path], PointSamples]
-_NONE = Samples(np.empty(0), np.empty(0))
+_NO_SAMPLES = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -66,18 +53,14 @@ class Result:
         series: what else tells it from others.
         seats: where its ranks were, for people.
         points: one for each launch.
-        samples: one for each launch; empty ones where it has no figures.
-        median_s: over the samples of all launches, with its interval; None where there are none.
+        summary: its figures; None where it has none.
     """
 
     place: Coordinates
     series: Series
     seats: str
     points: tuple[Point, ...]
-    samples: tuple[Samples, ...] = field(repr=False)
-    median_s: float | None = None
-    low_s: float | None = None
-    high_s: float | None = None
+    summary: CellSummary | None = field(repr=False)
 
     @property
     def failure(self) -> Failure | None:
@@ -85,15 +68,36 @@ class Result:
         return next((p.failure for p in self.points if p.failure is not None), None)
 
     @property
-    def rate(self) -> float | None:
-        """Bytes per second and rank: (p - 1) messages in the median time."""
-        size, ranks = self.place.bytes, self.place.ranks
-        if self.median_s is None or not size or ranks is None:
+    def median_s(self) -> float | None:
+        """Seconds, over the launches."""
+        return None if self.summary is None else self.summary.median.value
+
+    @property
+    def interval_s(self) -> tuple[float, float] | None:
+        """The median's 95 % interval; None where too few samples are there for one."""
+        if self.summary is None:
             return None
-        return (ranks - 1) * size / self.median_s
+        low, high = self.summary.median.low, self.summary.median.high
+        return None if low is None or high is None else (low, high)
+
+    @property
+    def counted(self) -> NDArray[np.float64]:
+        """Seconds of every sample that counts."""
+        return _NO_SAMPLES if self.summary is None else self.summary.used
+
+    @property
+    def left_out(self) -> NDArray[np.float64]:
+        """Seconds of every sample that does not, as a rank was late."""
+        return _NO_SAMPLES if self.summary is None else self.summary.left_out
+
+    @property
+    def rate(self) -> float | None:
+        """Bytes per second that a rank sends, at the median."""
+        rate = None if self.summary is None else self.summary.rate
+        return None if rate is None or self.place.bytes is None else rate.value
 
 
-def gather(records: Sequence[Record], folder: Path, read: ReadSamples) -> list[Result]:
+def gather(records: Sequence[Record], folder: Path, read: ReadRuns) -> list[Result]:
     """Joins the launches of every point, in the order of their first.
 
     A point that failed in a launch keeps the figures of the others, and its failure.
@@ -101,38 +105,45 @@ def gather(records: Sequence[Record], folder: Path, read: ReadSamples) -> list[R
     Args:
         records: the cells of a study.
         folder: of the study.
-        read: gives the samples of a run.
+        read: gives the figures of runs.
     """
     # A cell that never ran does not know what its library calls itself; others do.
     named = {record.cell.library: record.library for record in records if record.library}
-    joined: dict[tuple[Coordinates, Series], list[tuple[Record, Point, Samples]]] = {}
+    joined: dict[tuple[Coordinates, Series], list[Record]] = {}
     for record in records:
-        found: dict[tuple[str | None, int | None], Samples] = {}
-        for name in record.runs:
-            if (folder / name).is_dir():
-                found.update(read(folder / name))
         asked = record.cell.library
         series = Series(named.get(asked, asked), record.cell.conditions, record.cell.input)
+        joined.setdefault((record.cell.place, series), []).append(record)
+    return [
+        result
+        for (_, series), members in joined.items()
+        for result in _results(series, members, folder, read)
+    ]
+
+
+def _results(
+    series: Series, records: Sequence[Record], folder: Path, read: ReadRuns
+) -> list[Result]:
+    runs = [
+        (record.cell.launch, folder / name)
+        for record in records
+        for name in record.runs
+        if (folder / name).is_dir()
+    ]
+    figures = read(runs) if runs else {}
+    points: dict[Coordinates, list[Point]] = {}
+    for record in records:
         for point in record.points:
-            samples = _NONE if point.failure else found.get((point.algorithm, point.bytes), _NONE)
-            joined.setdefault((record.place(point), series), []).append((record, point, samples))
-    return [_result(place, series, parts) for (place, series), parts in joined.items()]
-
-
-def _result(
-    place: Coordinates,
-    series: Series,
-    parts: Sequence[tuple[Record, Point, Samples]],
-) -> Result:
-    launches = [samples.counted for _, _, samples in parts if len(samples.counted)]
-    median = combine_launches(launches) if launches else None
-    return Result(
-        place=place,
-        series=series,
-        seats=parts[0][0].seats,
-        points=tuple(point for _, point, _ in parts),
-        samples=tuple(samples for _, _, samples in parts),
-        median_s=None if median is None else median.value,
-        low_s=None if median is None else median.low,
-        high_s=None if median is None else median.high,
-    )
+            points.setdefault(record.place(point), []).append(point)
+    return [
+        Result(
+            place=place,
+            series=series,
+            seats=records[0].seats,
+            points=tuple(members),
+            summary=None
+            if all(point.failure is not None for point in members)
+            else figures.get((place.algorithm, place.bytes)),
+        )
+        for place, members in points.items()
+    ]
