@@ -18,7 +18,8 @@ from contend.report.measured_rate_panels import (
     by_schedule,
     ranks_of,
 )
-from contend.report.measured_rates import MEBI, mebibytes, sweeps
+from contend.report.rate_sweeps import sweeps
+from contend.report.rate_words import MEBI, mebibytes
 from contend.report.style import COLUMN_WIDTH, QUIET, new_figure, styled, title
 from contend.study.measured.plan import MeasuredPlan
 from contend.study.measured.results import Result
@@ -34,14 +35,21 @@ def rate_figures(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[tupl
 
     Rows of panels are libraries and conditions, columns are ranks per node. Every sample is there.
     """
-    every = [sweep for sweep in sweeps(results) if sweep.ranks > 1]
-    ranks = ranks_of(every)
-    for count in ranks:
-        panels = by_schedule(plan, every, count)
-        yield f"{count}-ranks", _figure(plan, panels, _best(panels, count))
-    if len(ranks) > 1:
-        for name in algorithms_of(every):
-            yield name or "rate", _figure(plan, by_ranks(plan, every, name), name)
+    found = [sweep for sweep in sweeps(plan, results) if sweep.ranks > 1]
+    for measure in dict.fromkeys(sweep.measure for sweep in found):
+        every = [sweep for sweep in found if sweep.measure == measure]
+        ranks = ranks_of(every)
+        for count in ranks:
+            panels = by_schedule(every, count)
+            yield f"{measure}-{count}-ranks", _figure(plan, panels, _best(panels, count))
+        if len(ranks) > 1:
+            for name in algorithms_of(every):
+                finding = f"{name}: rate of a rank on {' to '.join(map(str, _ends(ranks)))} ranks"
+                yield f"{measure}-{name}", _figure(plan, by_ranks(every, name), finding)
+
+
+def _ends(ranks: Sequence[int]) -> tuple[int, int]:
+    return min(ranks), max(ranks)
 
 
 def _figure(plan: MeasuredPlan, panels: Sequence[Panel], finding: str) -> Figure:
@@ -91,6 +99,10 @@ def _draw(plan: MeasuredPlan, axes: Axes, panel: Panel) -> None:
             textcoords="offset points",
             fontsize=6.5,
             color=QUIET,
+        )
+    for size, rate, colour in panel.collapsed:
+        axes.plot(
+            [size], [rate / MEBI], marker="v", markersize=6, color=colour, linestyle="", zorder=5
         )
     _published(plan, axes, panel)
 
@@ -177,6 +189,10 @@ def _legend(figure: Figure, plan: MeasuredPlan, panels: Sequence[Panel]) -> None
             Line2D([], [], linestyle="", marker="D", markersize=4, markerfacecolor="none",
                    markeredgecolor=QUIET, label="published")
         )  # fmt: skip
+    if any(panel.collapsed for panel in panels):
+        handles.append(
+            Line2D([], [], linestyle="", marker="v", markersize=5, color=QUIET, label="collapse")
+        )
     handles.append(
         Line2D([], [], linestyle="", marker=".", markersize=4, color=QUIET, label="a sample")
     )
@@ -202,6 +218,6 @@ def _best(panels: Sequence[Panel], ranks: int) -> str:
         if result.rate is not None
     ]
     if not rates:
-        return f"{ranks} ranks: nothing was measured"
+        return f"{counted(ranks, 'rank')}: nothing was measured"
     rate, name, size = max(rates)
     return f"{ranks} ranks: at most {mebibytes(rate)} MiB/s a rank, {name} at {format_bytes(size)}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from contend.report.measured_rates import Sweep
+from contend.report.rate_sweeps import Sweep
 from contend.report.style import COLOURS
-from contend.study.measured.plan import MeasuredPlan
 from contend.study.measured.results import Result, Series
 
 _BARRIER = "-barrier"
@@ -25,15 +24,24 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """What one panel shows."""
+    """What one panel shows.
+
+    Attributes:
+        series: library and conditions.
+        ranks_per_node: ranks on every node.
+        lines: its curves.
+        limits: what full ports allow, bytes per second and rank.
+        collapsed: size, rate and colour of the worst point of every collapse.
+    """
 
     series: Series
     ranks_per_node: int
     lines: tuple[Line, ...]
     limits: tuple[float, ...]
+    collapsed: tuple[tuple[int, float, str], ...]
 
 
-def by_schedule(plan: MeasuredPlan, every: Sequence[Sweep], ranks: int) -> list[Panel]:
+def by_schedule(every: Sequence[Sweep], ranks: int) -> list[Panel]:
     """Panels of one number of ranks, a curve for each schedule; looks are alike in all figures."""
     looks = _looks(algorithms_of(every))
     return [
@@ -41,7 +49,8 @@ def by_schedule(plan: MeasuredPlan, every: Sequence[Sweep], ranks: int) -> list[
             sweep.series,
             sweep.ranks_per_node,
             tuple(Line(n or "rate", *looks[n], tuple(sweep.of(n))) for n in sweep.algorithms),
-            _limits(plan, [sweep]),
+            _limits([sweep]),
+            _collapsed([sweep], {name: look[0] for name, look in looks.items()}),
         )
         for sweep in every
         if sweep.ranks == ranks
@@ -70,7 +79,7 @@ def _looks(algorithms: Sequence[str]) -> dict[str, tuple[str, bool]]:
     }
 
 
-def by_ranks(plan: MeasuredPlan, every: Sequence[Sweep], name: str) -> list[Panel]:
+def by_ranks(every: Sequence[Sweep], name: str) -> list[Panel]:
     """Panels of one schedule, a curve for each number of ranks."""
     ranks = ranks_of(every)
     members: dict[tuple[Series, int], list[Sweep]] = {}
@@ -88,11 +97,28 @@ def by_ranks(plan: MeasuredPlan, every: Sequence[Sweep], name: str) -> list[Pane
             )
             for sweep in parts
         )
-        panels.append(Panel(series, each, lines, _limits(plan, parts)))
+        worst = tuple(
+            mark
+            for sweep, line in zip(parts, lines, strict=True)
+            for mark in _collapsed([sweep], {name: line.colour})
+        )
+        panels.append(Panel(series, each, lines, _limits(parts), worst))
     return panels
 
 
-def _limits(plan: MeasuredPlan, parts: Sequence[Sweep]) -> tuple[float, ...]:
+def _limits(parts: Sequence[Sweep]) -> tuple[float, ...]:
     """Wire limits; those of many ranks hardly differ, so the lowest speaks for all."""
-    found = [limit for sweep in parts if (limit := sweep.limit(plan)) is not None]
+    found = [limit for sweep in parts if (limit := sweep.limit) is not None]
     return (min(found),) if found else ()
+
+
+def _collapsed(
+    parts: Sequence[Sweep], colours: Mapping[str, str]
+) -> tuple[tuple[int, float, str], ...]:
+    """The worst points of the collapses of schedules that have a colour."""
+    return tuple(
+        (one.worst.record.bytes or 0, one.worst.rate.value, colours[one.worst.record.algorithm])
+        for sweep in parts
+        for one in sweep.collapses
+        if one.worst.rate is not None and one.worst.record.algorithm in colours
+    )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contend.report.measured_rates import mebibytes, rate_tables
+from contend.report.measured_rates import rate_tables
 from contend.report.measured_times import time_tables
+from contend.report.rate_words import mebibytes
 from contend.report.result_table import ResultTable
 from contend.study.measured.cell import Cell
 from contend.study.measured.plan import MeasuredPlan

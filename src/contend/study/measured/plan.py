@@ -27,7 +27,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
         nodes: numbers of nodes; this or `ranks`.
         ranks: numbers of ranks in all, spread over as many nodes as it takes.
         ranks_per_node: ranks on every node, each with all `nodes` or `ranks`.
-        algorithms: schedules (alltoall).
+        algorithms: schedules (alltoall), or kinds of messages (pingpong).
         bytes: message sizes or ranges of them (alltoall, pingpong).
         numbers: vectors that are sorted over all processes (sort).
         doubles: doubles in a vector, such as 512 or 512N (sort).
@@ -117,7 +117,8 @@ class MeasuredPlan(Struct, frozen=True, forbid_unknown_fields=True):
         verify: whether every sample's data is checked and not only the first's.
         seed: of the order of cells and points, and of the probes' data.
         conditions: what programs cannot see, such as flow control on.
-        wire: what one node's port carries, such as 1Gbit/s; drawn and compared with.
+        wire: what one node's port carries, such as 1Gbit/s; drawn and compared with. None is the
+            highest rate of a ping-pong of the plan between two hosts.
         node_memory: bytes of a node, such as 24GiB; None is what this machine has available.
         predict: what a prediction shows by itself; None is what the plan measures.
         tables: of rates, beside the usual ones.

@@ -56,13 +56,7 @@ def read_runs(parts: Sequence[tuple[int, Path]]) -> Summaries:
 
 def _name(run: Run, record: CellRecord) -> PointName:
     """Algorithm and bytes of a cell, as `contend.study.measured.cell.Cell.points` names it."""
-    match run.record.probe:
-        case "sort":
-            return None, None
-        case "pingpong":
-            return None, record.bytes
-        case _:
-            return record.algorithm, record.bytes
+    return (None, None) if run.record.probe == "sort" else (record.algorithm, record.bytes)
 
 
 def _point(

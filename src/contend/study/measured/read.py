@@ -16,7 +16,7 @@ from contend.units import parse_bytes
 # What every probe needs of its measurement, and what the others must not have.
 _KEYS = {
     "alltoall": ("algorithms", "bytes"),
-    "pingpong": ("bytes",),
+    "pingpong": ("algorithms", "bytes"),
     "sort": ("numbers", "doubles"),
 }
 

@@ -45,9 +45,9 @@ def options_of(cell: Cell, points: Sequence[PointName], *, alone: bool) -> dict[
     if cell.probe == "sort":
         return {"n": cell.numbers, "m": cell.vector, "input": cell.input}
     sizes = [size for size in cell.sizes if any(size == point[1] for point in points)]
-    if cell.probe == "pingpong":
-        return {"bytes": sizes}
     algorithms = [name for name in cell.algorithms if any(name == point[0] for point in points)]
+    if cell.probe == "pingpong":
+        return {"algorithm": algorithms, "bytes": sizes}
     return {
         "algorithm": algorithms,
         "bytes": sizes,
