@@ -28,6 +28,7 @@ class CellSummary:
         record: what was measured.
         schedule: name of its schedule.
         condition: what schedules are compared under.
+        in_a_row: operations that a sample times, one after the other.
         sent: bytes that a rank sends in an operation, where that is known.
         launches: the results that count, for every launch in order; late ones are left out as long
             as six others are there.
@@ -48,6 +49,7 @@ class CellSummary:
     record: CellRecord
     schedule: str
     condition: Condition
+    in_a_row: int
     sent: int | None
     launches: tuple[Values, ...]
     numbers: tuple[int, ...]
@@ -67,6 +69,11 @@ class CellSummary:
     def used(self) -> Values:
         """All results that count."""
         return np.concatenate(self.launches)
+
+    @property
+    def sample_s(self) -> float:
+        """Median duration of a sample, with all the operations that it times."""
+        return self.in_a_row * self.median.value
 
     @property
     def late_count(self) -> bool:
@@ -118,7 +125,8 @@ def summarise(record: RunRecord, results: pl.DataFrame) -> tuple[CellSummary, ..
 def _summary(
     probe: str, cell: CellRecord, schedule: str, rows: pl.DataFrame, ends: Sequence[CellEnd]
 ) -> CellSummary:
-    times = rows["result_s"].to_numpy() / in_a_row(probe, cell)
+    repeated = in_a_row(probe, cell)
+    times = rows["result_s"].to_numpy() / repeated
     late = rows["late"].to_numpy()
     launch = rows["launch"].to_numpy()
     numbers = tuple(int(one) for one in np.unique(launch))
@@ -130,6 +138,7 @@ def _summary(
         record=cell,
         schedule=schedule,
         condition=condition(cell),
+        in_a_row=repeated,
         sent=bytes_sent(probe, cell),
         launches=launches,
         numbers=numbers,

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv, gammaln
+
 from contend.samples.modes import Modes
 from contend.samples.statistics import Estimate
 from contend.samples.summary import CellSummary
@@ -62,21 +66,31 @@ def _slow_and_fast(cell: CellSummary, cut: float) -> tuple[int, int]:
 
 def _more_frequent(ours: tuple[int, int], theirs: tuple[int, int]) -> float:
     """Probability that the first of equals has as many slow samples."""
-    from scipy.stats import hypergeom
+    slow, count, others = ours[0] + theirs[0], sum(ours), sum(theirs)
+    # Of all ways to choose which samples are slow, those in which as many are ours.
+    possible = np.arange(ours[0], min(slow, count) + 1)
+    ways = _log_choose(count, possible) + _log_choose(others, slow - possible)
+    return float(np.exp(ways - _log_choose(count + others, np.array(slow))).sum())
 
-    slow, count = ours[0] + theirs[0], sum(ours)
-    return float(hypergeom.sf(ours[0] - 1, count + sum(theirs), slow, count))
+
+def _log_choose(of: int, count: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Logarithm of the binomial coefficient; -infinity where there are not so many."""
+    with np.errstate(divide="ignore"):
+        found: NDArray[np.float64] = np.where(
+            count <= of,
+            gammaln(of + 1) - gammaln(count + 1) - gammaln(np.maximum(of - count, 0) + 1),
+            -np.inf,
+        )
+    return found
 
 
 def _mixed(modes: Modes) -> Estimate:
     """Mean of two kinds, with the interval that the share of the slow one leaves."""
-    from scipy.stats import beta
-
     slow, fast = modes.slow, modes.count - modes.slow
     shares = (
         modes.slow_share,
-        float(beta.ppf(0.025, slow, fast + 1)),
-        float(beta.ppf(0.975, slow + 1, fast)),
+        float(betaincinv(slow, fast + 1, 0.025)),
+        float(betaincinv(slow + 1, fast, 0.975)),
     )
     apart = modes.slow_s - modes.fast_s
     return Estimate(*(modes.fast_s + share * apart for share in shares))
