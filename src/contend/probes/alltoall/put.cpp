@@ -1,5 +1,4 @@
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 #include "common/check.hpp"
 #include "compat/large_count.hpp"
 
@@ -7,10 +6,10 @@ namespace contend::probe::alltoall {
 
 namespace {
 
-class Put final : public CheckedAlltoall {
+class Put final : public Alltoall {
  public:
   explicit Put(const Blocks& blocks)
-      : CheckedAlltoall(blocks), place_(static_cast<std::size_t>(blocks.ranks())) {
+      : Alltoall(blocks), place_(static_cast<std::size_t>(blocks.ranks())) {
     std::vector<MPI_Aint> mine;
     for (int source = 0; source < blocks.ranks(); ++source) {
       mine.push_back(static_cast<MPI_Aint>(blocks.from(source).data - blocks.receive()));
