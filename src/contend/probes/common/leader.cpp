@@ -28,24 +28,14 @@ void Leader::keep(Write write) {
 }
 
 Order Leader::next_turn(double now, bool clock_old) {
-  const auto stop = [&] { return Order{Order::Kind::stop, static_cast<double>(outcome_)}; };
-  if (!problem_.empty()) {
-    return stop();
-  }
-  if (clock_old) {
+  if (problem_.empty() && clock_old) {
     return {Order::Kind::synchronise};
   }
-  const std::optional<Schedule::Turn> turn = schedule_.next(now);
+  const std::optional<Schedule::Turn> turn = problem_.empty() ? schedule_.next(now) : std::nullopt;
   if (!turn) {
-    for (const std::size_t cell : schedule_.given_up()) {
-      const bool any = progress_[cell].results.count() > 0;
-      cell_ = cell;
-      if (!progress_[cell].begun) {
-        begin({"start", "end"});
-      }
-      end(cell, {any ? "budget" : "skipped", progress_[cell].verified, any ? "" : "no time left"});
-    }
-    return stop();
+    end_cells_given_up();
+    keep([&] { record_.done(overhead_); });
+    return {Order::Kind::stop, static_cast<double>(outcome_)};
   }
   cell_ = turn->cell;
   until_ = turn->until;
@@ -58,6 +48,16 @@ Order Leader::next_turn(double now, bool clock_old) {
   wrong_ = -1;
   last_end_ = std::numeric_limits<double>::quiet_NaN();
   return {Order::Kind::turn, static_cast<double>(cell_)};
+}
+
+void Leader::end_cells_given_up() {
+  for (const std::size_t cell : schedule_.given_up()) {
+    cell_ = cell;
+    begin({"start", "end"});
+    const Progress& progress = progress_[cell];
+    const bool any = progress.results.count() > 0;
+    end(cell, {any ? "budget" : "skipped", progress.verified, any ? "" : "no time left"});
+  }
 }
 
 void Leader::begin(const std::vector<std::string>& columns) {
@@ -180,10 +180,6 @@ void Leader::hear(const std::string& said) {
 void Leader::clock(const Synchronised& found) {
   last_end_ = std::numeric_limits<double>::quiet_NaN();
   keep([&] { record_.clock(found); });
-}
-
-void Leader::finish() {
-  keep([&] { record_.done(overhead_); });
 }
 
 }  // namespace contend::probe

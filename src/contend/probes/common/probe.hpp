@@ -41,6 +41,8 @@ struct Probe {
       instead = {};
   /// Makes a cell's operation; see MakeOperation.
   std::function<std::unique_ptr<Operation>(const Cell&, const Context&, MPI_Comm)> make;
+  /// What a cell whose samples take so many seconds means, for the table. Left out: nothing.
+  std::function<std::string(const Cell&, double)> remark = {};
 };
 
 /// The whole program: starts MPI, reads the command line, measures, writes, ends MPI.
