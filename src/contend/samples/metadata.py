@@ -14,8 +14,10 @@ CellNumber = Annotated[int, Meta(ge=0, lt=1 << 32)]
 Ranks = Annotated[int, Meta(ge=1, le=1 << 24)]
 Label: TypeAlias = str | int | float | bool | None
 
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
-_MOST_COLUMNS = 32
+Numbers: TypeAlias = tuple[float | None, ...]
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_MOST_COLUMNS = 4096
 _LONGEST_LABEL = 200
 # Names that tables of samples give to columns of their own.
 RESERVED = frozenset(
@@ -40,6 +42,7 @@ class ProbeFrame(msgspec.Struct, frozen=True):
     precision: float | None = None
     repetitions: tuple[int, int] | None = None
     warmups: int | None = None
+    verify: bool = False
     seed: int | None = None
     epoch_unix_s: float = 0.0
     timer_s: float | None = None
@@ -60,10 +63,10 @@ class ClockFrame(msgspec.Struct, frozen=True):
     """One synchronisation of the clocks; one value for every rank."""
 
     at_s: float
-    offset_s: tuple[float, ...] = ()
-    drift: tuple[float, ...] = ()
-    round_trip_s: tuple[float, ...] = ()
-    residual_s: tuple[float, ...] = ()
+    offset_s: Numbers = ()
+    drift: Numbers = ()
+    round_trip_s: Numbers = ()
+    residual_s: Numbers = ()
 
 
 class CellFrame(msgspec.Struct, frozen=True):
@@ -84,7 +87,15 @@ class EndFrame(msgspec.Struct, frozen=True):
 
 
 class DoneFrame(msgspec.Struct, frozen=True):
-    """The run is complete."""
+    """The run is complete.
+
+    Attributes:
+        overhead_s: median time between samples that the probe itself took.
+        overhead_p99_s: what 99 % of those times do not exceed.
+    """
+
+    overhead_s: float | None = None
+    overhead_p99_s: float | None = None
 
 
 Frame = ProbeFrame | RanksFrame | ClockFrame | CellFrame | EndFrame | DoneFrame

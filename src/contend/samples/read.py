@@ -34,7 +34,9 @@ from contend.samples.metadata import (
 )
 from contend.samples.sample_table import SAMPLE_HEAD, Block, sample_length, sample_table
 
-_MOST_COLUMNS = 64
+# A table has all columns for all rows; where cells' columns differ it grows beyond the file.
+_MOST_GROWTH = 16
+_ALWAYS_ALLOWED = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class RawSamples:
             ``end_s`` and further columns of the probe. Times are seconds since
             `ProbeFrame.epoch_unix_s`.
         torn: bytes of a last frame that is cut off; 0 when there is none.
-        done: whether the probe came to its end.
+        done: the probe's last words; None when it did not come to its end.
     """
 
     source: str
@@ -64,7 +66,7 @@ class RawSamples:
     ends: Mapping[int, EndFrame]
     frame: pl.DataFrame
     torn: int
-    done: bool
+    done: DoneFrame | None
 
 
 def read_samples(path: Path) -> RawSamples:
@@ -109,8 +111,9 @@ class _Parser:
         self._cells: dict[int, CellFrame] = {}
         self._ends: dict[int, EndFrame] = {}
         self._blocks: list[Block] = []
+        self._columns = {"start", "end"}
         self._last_repetition: dict[int, int] = {}
-        self._done = False
+        self._done: DoneFrame | None = None
         self._frames = 0
 
     def take(self, frames: Frames) -> None:
@@ -142,16 +145,13 @@ class _Parser:
             case CellFrame():
                 if self._cells.setdefault(frame.cell, frame) != frame:
                     raise ValueError(f"cell {frame.cell} a second time, and otherwise")
-                if len({name for cell in self._cells.values() for name in cell.columns}) > (
-                    _MOST_COLUMNS
-                ):
-                    raise ValueError(f"more than {_MOST_COLUMNS} columns in all")
+                self._columns.update(frame.columns)
             case EndFrame():
                 if frame.cell not in self._cells:
                     raise ValueError(f"the end of cell {frame.cell}, which did not begin")
                 self._ends[frame.cell] = frame
             case DoneFrame():
-                self._done = True
+                self._done = frame
 
     def _check_ranks(self, values: int) -> None:
         assert self._probe is not None
@@ -213,6 +213,11 @@ class _Parser:
         """Everything that was found."""
         if self._probe is None:
             raise NotBegunError(self._source, 0, "a probe's name", "the end of the file")
+        rows = self._probe.ranks * sum(len(block.payloads) for block in self._blocks)
+        room = _ALWAYS_ALLOWED + _MOST_GROWTH * len(self._data)
+        if 8 * rows * len(self._columns) > room:
+            got = f"{len(self._columns):,} for {rows:,} rows"
+            raise InputError(self._source, 0, "cells with much the same columns", got)
         return RawSamples(
             source=self._source,
             probe=self._probe,

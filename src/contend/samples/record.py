@@ -9,7 +9,7 @@ import msgspec
 
 from contend.errors import InputError, UsageError
 from contend.files import write_whole
-from contend.samples.metadata import ClockFrame, Label, ProbeFrame
+from contend.samples.metadata import ClockFrame, DoneFrame, Label, ProbeFrame
 
 VERSION = 1
 """Of the form of ``run.json`` and ``samples.parquet`` together."""
@@ -78,7 +78,19 @@ class CellEnd(msgspec.Struct, frozen=True):
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """What a launch's file of samples says about the launch; made when it is folded in."""
+    """What a launch's file of samples says about the launch; made when it is folded in.
+
+    Attributes:
+        probe: its first words.
+        hosts: in the order of ranks.
+        rank_hosts: name of each rank's host.
+        rank_cpus: processors that each rank may use, in the kernel's list form.
+        oversubscribed: whether ranks shared processors.
+        clocks: every synchronisation.
+        ends: how every cell ended that began.
+        done: the probe's last words; None when it did not come to its end.
+        torn_bytes: what was cut off at the end of the file.
+    """
 
     probe: ProbeFrame
     hosts: tuple[Host, ...] = ()
@@ -87,7 +99,7 @@ class Measured(msgspec.Struct, frozen=True):
     oversubscribed: bool = False
     clocks: tuple[ClockFrame, ...] = ()
     ends: tuple[CellEnd, ...] = ()
-    done: bool = False
+    done: DoneFrame | None = None
     torn_bytes: int = 0
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -82,13 +84,15 @@ class Run:
 
         Args:
             record: the run as it is known now; by default as it was.
+
+        Raises:
+            OSError: the disk is full.
         """
         raw, unreadable = _raw_files(self.folder)
         known = _merged(self.record if record is None else record, self.record)
         known = _with_warnings(known, unreadable)
         changed, samples = fold(known, _read_table(self.folder / _SAMPLES), raw)
-        with whole_file(self.folder / _SAMPLES) as file:
-            samples.write_parquet(file, compression="zstd")
+        _write_table(self.folder / _SAMPLES, samples)
         write_record(self.folder / _RECORD, changed)
         for launch in raw:
             self.raw_path(launch).unlink(missing_ok=True)
@@ -136,6 +140,15 @@ def _merged(known: RunRecord, before: RunRecord) -> RunRecord:
         for launch in known.launches
     )
     return msgspec.structs.replace(known, cells=before.cells, launches=tuple(launches))
+
+
+def _write_table(path: Path, table: pl.DataFrame) -> None:
+    try:
+        with whole_file(path) as file:
+            table.write_parquet(file, compression="zstd")
+    except pl.exceptions.PolarsError as error:
+        # Faults of the file system are hidden in errors of its own.
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
 
 
 def _read_table(path: Path) -> pl.DataFrame:
