@@ -1,7 +1,6 @@
 #include "alltoall/library_v.hpp"
 
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 
 namespace contend::probe::alltoall {
 
@@ -19,10 +18,9 @@ UnequalAlltoall unequal_alltoall(const Blocks& blocks) {
 
 namespace {
 
-class LibraryV final : public CheckedAlltoall {
+class LibraryV final : public Alltoall {
  public:
-  explicit LibraryV(const Blocks& blocks)
-      : CheckedAlltoall(blocks), alltoall_(unequal_alltoall(blocks)) {}
+  explicit LibraryV(const Blocks& blocks) : Alltoall(blocks), alltoall_(unequal_alltoall(blocks)) {}
 
   void run(Stamps& /*stamps*/) override {
     alltoall_.call(blocks().send(), blocks().receive(), blocks().comm());

@@ -1,5 +1,4 @@
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 #include "common/check.hpp"
 #include "compat/large_count.hpp"
 
@@ -24,10 +23,10 @@ MPI_Win make_window(const Blocks& blocks) {
   return window;
 }
 
-class Put final : public CheckedAlltoall {
+class Put final : public Alltoall {
  public:
   explicit Put(const Blocks& blocks)
-      : CheckedAlltoall(blocks), place_(static_cast<std::size_t>(blocks.ranks())) {
+      : Alltoall(blocks), place_(static_cast<std::size_t>(blocks.ranks())) {
     std::vector<MPI_Aint> mine;
     for (int source = 0; source < blocks.ranks(); ++source) {
       mine.push_back(static_cast<MPI_Aint>(blocks.from(source).data - blocks.receive()));
