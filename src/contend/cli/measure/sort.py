@@ -12,7 +12,9 @@ from contend.measurement import OptionValue
 
 VectorsOption = Annotated[
     str | None,
-    typer.Option("--vectors", metavar="N,...", help="Vectors that are sorted. \\[default: 1492992]"),
+    typer.Option(
+        "--vectors", metavar="N,...", help="Vectors that are sorted. \\[default: 1492992]"
+    ),
 ]
 LengthOption = Annotated[
     str | None,
