@@ -21,6 +21,9 @@ from contend.mpi.process import Run
 _FLAGS = ("-std=c++17", "-O2", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
 _LIBRARIES = ("-lstdc++", "-lm", "-ldl")
 _SMALLEST = "version"
+# A probe may take another's parts, all but its main program.
+_BORROWED = {"sort": "alltoall"}
+_MAIN = "main.cpp"
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
@@ -34,15 +37,18 @@ def probe_sources(name: str) -> dict[str, bytes]:
     """The sources of a probe that comes with contend, by their paths below the probes' folder.
 
     Those of the folders `common` and `compat` belong to every probe but `version`, which must
-    compile even where nothing else does.
+    compile even where nothing else does. `sort` has the schedules of `alltoall` too.
     """
     probes = files("contend") / "probes"
-    folders = (name,) if name == _SMALLEST else ("common", "compat", name)
+    folders = [name] if name == _SMALLEST else ["common", "compat", name]
+    borrowed = _BORROWED.get(name, "")
+    if borrowed:
+        folders.append(borrowed)
     found = {
         f"{folder}/{source.name}": source.read_bytes()
         for folder in folders
         for source in (probes / folder).iterdir()
-        if source.name.endswith((".cpp", ".hpp"))
+        if source.name.endswith((".cpp", ".hpp")) and (folder, source.name) != (borrowed, _MAIN)
     }
     return dict(sorted(found.items()))
 

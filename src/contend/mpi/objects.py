@@ -13,7 +13,9 @@ from pathlib import Path
 from contend.errors import ShortfallError
 from contend.mpi.process import Run
 
+# Folders of parts that all probes have, and of parts that other probes may take.
 _SHARED = ("common/", "compat/")
+_LENT = ("alltoall/",)
 
 
 @dataclass(frozen=True)
@@ -95,10 +97,18 @@ def run_compiler(command: Sequence[str], folder: Path, compiler: Compiler) -> No
 
 def _key(path: str, sources: Mapping[str, bytes], key: str) -> str:
     """Hash of a unit with all headers that it may include."""
-    shared = path.startswith(_SHARED)
     parts = [key.encode(), path.encode(), sources[path]]
     for other, text in sorted(sources.items()):
-        if other.endswith(".hpp") and (other.startswith(_SHARED) or not shared):
+        if other.endswith(".hpp") and _may_include(path, other):
             parts += [other.encode(), text]
     whole = b"".join(hashlib.sha256(part).digest() for part in parts)
     return hashlib.sha256(whole).hexdigest()[:24]
+
+
+def _may_include(unit: str, header: str) -> bool:
+    """Whether a unit's folder may use a header's: shared ones none but each other, and so on."""
+    if header.startswith(_SHARED):
+        return True
+    if header.startswith(_LENT):
+        return not unit.startswith(_SHARED)
+    return not unit.startswith((*_SHARED, *_LENT))

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "alltoall/alltoall.hpp"
 #include "alltoall/blocks.hpp"
 #include "alltoall/nodes.hpp"
-#include "common/operation.hpp"
 
 namespace contend::probe::alltoall {
 
@@ -19,9 +19,9 @@ struct Parameters {
   std::int64_t radix = 2;
 };
 
-/// Makes an algorithm's operation; collective over the blocks' communicator.
-using MakeAlltoall = std::unique_ptr<Operation> (*)(const Blocks& blocks,
-                                                    const Parameters& parameters);
+/// Makes an algorithm's all-to-all; collective over the blocks' communicator.
+using MakeAlltoall = std::unique_ptr<Alltoall> (*)(const Blocks& blocks,
+                                                   const Parameters& parameters);
 
 /// One way to do an all-to-all.
 struct Algorithm {
@@ -34,16 +34,18 @@ struct Algorithm {
   std::string option = "";
   /// Whether blocks may differ in size.
   bool uneven = true;
+  /// Whether some ranks have to know what others exchange with each other.
+  bool knows_all = false;
   /// Whether the number of ranks must be a power of two.
   bool power_of_two = false;
   /// What it needs and the MPI library has not; "" for nothing.
   std::string lacks = "";
 };
 
-/// Makes operations of a class that needs nothing but blocks.
+/// Makes all-to-alls of a class that needs nothing but blocks.
 template <class Made>
-[[nodiscard]] std::unique_ptr<Operation> make_from_blocks(const Blocks& blocks,
-                                                          const Parameters& /*parameters*/) {
+[[nodiscard]] std::unique_ptr<Alltoall> make_from_blocks(const Blocks& blocks,
+                                                         const Parameters& /*parameters*/) {
   return std::make_unique<Made>(blocks);
 }
 

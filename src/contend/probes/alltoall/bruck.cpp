@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 #include "alltoall/messages.hpp"
 #include "compat/large_count.hpp"
 
@@ -14,10 +13,10 @@ namespace {
 // each of d's digits, by that digit. Source: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal,
 // D. Weathersby, Efficient algorithms for all-to-all communications in multiport message-passing
 // systems, IEEE Transactions on Parallel and Distributed Systems 8 (1997).
-class Bruck final : public CheckedAlltoall {
+class Bruck final : public Alltoall {
  public:
   Bruck(const Blocks& blocks, std::int64_t radix)
-      : CheckedAlltoall(blocks),
+      : Alltoall(blocks),
         bytes_(blocks.counts().bytes()),
         ranks_(blocks.ranks()),
         radix_(std::min<std::int64_t>(radix, std::max<std::int64_t>(blocks.ranks(), 2))),
@@ -124,7 +123,7 @@ class Bruck final : public CheckedAlltoall {
 Algorithm bruck() {
   Algorithm made{
       "bruck", "blocks travel together in log p rounds, by the digits of their distance",
-      [](const Blocks& blocks, const Parameters& parameters) -> std::unique_ptr<Operation> {
+      [](const Blocks& blocks, const Parameters& parameters) -> std::unique_ptr<Alltoall> {
         return std::make_unique<Bruck>(blocks, parameters.radix);
       },
       "radix"};

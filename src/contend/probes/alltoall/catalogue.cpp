@@ -24,8 +24,11 @@ const Algorithm& find_algorithm(const std::string& name) {
 }
 
 std::string unsuitable(const Algorithm& algorithm, int ranks, Counts::Kind counts) {
-  if (!algorithm.uneven && counts == Counts::Kind::uneven) {
+  if (!algorithm.uneven && counts != Counts::Kind::even) {
     return algorithm.name + " sends equally much to all";
+  }
+  if (algorithm.knows_all && counts == Counts::Kind::own) {
+    return algorithm.name + " needs all ranks' counts, and every rank knows its own";
   }
   if (algorithm.power_of_two && (ranks & (ranks - 1)) != 0) {
     return algorithm.name + " needs a power of two of ranks, there are " + std::to_string(ranks);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 
 namespace contend::probe::alltoall {
 
@@ -37,7 +38,41 @@ void refuse_overflow(std::int64_t bytes, int ranks) {
   }
 }
 
-// A cell for each value of the option that its algorithm depends on.
+}  // namespace
+
+std::vector<Option> axes() {
+  return {
+      {"algorithm", Kind::words, "all", "The schedule.", names()},
+      {"bytes", Kind::sizes, "1:1M", "Bytes from each rank to each other one."},
+  };
+}
+
+std::vector<Option> schedule_options() {
+  return {
+      {"ranks-per-node", Kind::integers, "0",
+       "Take so many ranks in a row for a node's, in the schedules that ask for nodes; 0 for those "
+       "that share memory."},
+      {"batch", Kind::integers, "32", "Messages each way in a batch of scattered."},
+      {"in-flight", Kind::integers, "32", "Messages each way that inflight has under way."},
+      {"radix", Kind::integers, "2", "The base of the digits in bruck."},
+  };
+}
+
+std::vector<Option> options() {
+  std::vector<Option> all = {
+      {"counts",
+       Kind::words,
+       "even",
+       "Equally many bytes for every pair of ranks, or from none to twice as many.",
+       {"even", "uneven"}},
+      {"list", Kind::flag, "", "Say what the algorithms do, and which are for so many ranks."},
+      {"check", Kind::flag, "", "Verify the data of every cell once and measure nothing."},
+  };
+  const std::vector<Option> more = schedule_options();
+  all.insert(all.begin() + 1, more.begin(), more.end());
+  return all;
+}
+
 std::vector<Cell> with_option(const Cell& cell, const std::string& option,
                               const Arguments& arguments) {
   if (option.empty()) {
@@ -53,33 +88,6 @@ std::vector<Cell> with_option(const Cell& cell, const std::string& option,
     cells.back().labels.emplace_back(label_name(option), value);
   }
   return cells;
-}
-
-}  // namespace
-
-std::vector<Option> axes() {
-  return {
-      {"algorithm", Kind::words, "all", "The schedule.", names()},
-      {"bytes", Kind::sizes, "1:1M", "Bytes from each rank to each other one."},
-  };
-}
-
-std::vector<Option> options() {
-  return {
-      {"counts",
-       Kind::words,
-       "even",
-       "Equally many bytes for every pair of ranks, or from none to twice as many.",
-       {"even", "uneven"}},
-      {"ranks-per-node", Kind::integers, "0",
-       "Take so many ranks in a row for a node's, in the schedules that ask for nodes; 0 for those "
-       "that share memory."},
-      {"batch", Kind::integers, "32", "Messages each way in a batch of scattered."},
-      {"in-flight", Kind::integers, "32", "Messages each way that inflight has under way."},
-      {"radix", Kind::integers, "2", "The base of the digits in bruck."},
-      {"list", Kind::flag, "", "Say what the algorithms do, and which are for so many ranks."},
-      {"check", Kind::flag, "", "Verify the data of every cell once and measure nothing."},
-  };
 }
 
 std::vector<Cell> expand(const Cell& cell, const Arguments& arguments, int ranks) {

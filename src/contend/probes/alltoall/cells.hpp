@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "alltoall/algorithm.hpp"
@@ -21,6 +22,13 @@ namespace contend::probe::alltoall {
 /// Where all algorithms were asked for, those that are not for so many ranks, or not for uneven
 /// counts, are left out.
 [[nodiscard]] std::vector<Cell> expand(const Cell& cell, const Arguments& arguments, int ranks);
+
+/// The options that some algorithms depend on.
+[[nodiscard]] std::vector<Option> schedule_options();
+
+/// A cell for each value of the option that its algorithm depends on. Throws BadInput.
+[[nodiscard]] std::vector<Cell> with_option(const Cell& cell, const std::string& option,
+                                            const Arguments& arguments);
 
 /// The counts that a cell's labels stand for.
 [[nodiscard]] Counts counts_of(const Cell& cell, int ranks);

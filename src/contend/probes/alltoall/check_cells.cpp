@@ -26,12 +26,15 @@ Verdict check_here(const Cell& cell, const MakeOperation& make, MPI_Comm comm) {
     operation->reset(true);
     Stamps stamps;
     operation->run(stamps);
+    operation->finish(stamps);
     if (const auto problem = operation->verify()) {
       return {Found::wrong, *problem};
     }
     return {Found::right, ""};
   } catch (const Unsupported& reason) {
     return {Found::skipped, reason.what()};
+  } catch (const NoMemory& reason) {
+    return {Found::wrong, reason.what()};
   } catch (const std::bad_alloc&) {
     return {Found::wrong, "not enough memory for the data"};
   }

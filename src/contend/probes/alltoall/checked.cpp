@@ -1,5 +1,7 @@
 #include "alltoall/checked.hpp"
 
+#include <utility>
+
 #include "alltoall/data.hpp"
 
 namespace contend::probe::alltoall {
@@ -12,7 +14,8 @@ std::string place(std::size_t at, std::size_t bytes) {
 
 }  // namespace
 
-CheckedAlltoall::CheckedAlltoall(const Blocks& blocks) : blocks_(blocks) {
+CheckedAlltoall::CheckedAlltoall(const Blocks& blocks, std::unique_ptr<Alltoall> alltoall)
+    : blocks_(blocks), alltoall_(std::move(alltoall)) {
   std::byte* next = blocks_.send();
   for (int other = 0; other < blocks_.ranks(); ++other) {
     const std::size_t bytes = blocks_.to(other).bytes;

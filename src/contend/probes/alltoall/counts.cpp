@@ -1,8 +1,11 @@
 #include "alltoall/counts.hpp"
 
 #include <cstdint>
+#include <numeric>
+#include <utility>
 
 #include "alltoall/pair.hpp"
+#include "common/check.hpp"
 #include "compat/large_count.hpp"
 
 namespace contend::probe::alltoall {
@@ -14,9 +17,23 @@ Counts::Counts(Kind kind, std::size_t bytes, int ranks) : kind_(kind), bytes_(by
   }
 }
 
+Counts::Counts(int rank, std::vector<std::size_t> to, std::vector<std::size_t> from)
+    : kind_(Kind::own),
+      bytes_(std::accumulate(to.begin(), to.end(), std::size_t{0}) / to.size()),
+      rank_(rank),
+      to_(std::move(to)),
+      from_(std::move(from)) {}
+
 std::size_t Counts::of(int source, int destination) const {
   if (kind_ == Kind::even) {
     return bytes_;
+  }
+  if (kind_ == Kind::own) {
+    if (source != rank_ && destination != rank_) {
+      fail("a schedule asks what two other ranks exchange, which this one was not told");
+    }
+    return source == rank_ ? to_[static_cast<std::size_t>(destination)]
+                           : from_[static_cast<std::size_t>(source)];
   }
   const std::size_t most = 2 * bytes_ / unit_;
   const std::uint64_t drawn = pair_bits(source, destination, Use::count);

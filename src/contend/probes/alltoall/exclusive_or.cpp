@@ -1,14 +1,13 @@
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 #include "alltoall/messages.hpp"
 
 namespace contend::probe::alltoall {
 
 namespace {
 
-class ExclusiveOr final : public CheckedAlltoall {
+class ExclusiveOr final : public Alltoall {
  public:
-  explicit ExclusiveOr(const Blocks& blocks) : CheckedAlltoall(blocks) {}
+  explicit ExclusiveOr(const Blocks& blocks) : Alltoall(blocks) {}
 
   void run(Stamps& /*stamps*/) override {
     blocks().copy_own();

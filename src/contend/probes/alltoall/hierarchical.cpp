@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 #include "alltoall/messages.hpp"
 #include "alltoall/node_leader.hpp"
 #include "compat/large_count.hpp"
@@ -12,10 +11,10 @@ namespace contend::probe::alltoall {
 namespace {
 
 // Ranks that lead no node hand over all they send, and are handed all they receive.
-class Hierarchical final : public CheckedAlltoall {
+class Hierarchical final : public Alltoall {
  public:
   Hierarchical(const Blocks& blocks, const Nodes& nodes)
-      : CheckedAlltoall(blocks),
+      : Alltoall(blocks),
         leader_(nodes
                     .ranks[static_cast<std::size_t>(
                         nodes.of_rank[static_cast<std::size_t>(blocks.rank())])]
@@ -51,12 +50,14 @@ class Hierarchical final : public CheckedAlltoall {
 }  // namespace
 
 Algorithm hierarchical() {
-  return {"hierarchical",
-          "each node's first rank gathers, exchanges with the others, and hands out",
-          [](const Blocks& blocks, const Parameters& parameters) -> std::unique_ptr<Operation> {
-            return std::make_unique<Hierarchical>(blocks, parameters.nodes);
-          },
-          "ranks-per-node"};
+  Algorithm made{
+      "hierarchical", "each node's first rank gathers, exchanges with the others, and hands out",
+      [](const Blocks& blocks, const Parameters& parameters) -> std::unique_ptr<Alltoall> {
+        return std::make_unique<Hierarchical>(blocks, parameters.nodes);
+      },
+      "ranks-per-node"};
+  made.knows_all = true;
+  return made;
 }
 
 }  // namespace contend::probe::alltoall

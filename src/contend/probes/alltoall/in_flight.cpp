@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 #include "alltoall/messages.hpp"
 #include "common/check.hpp"
 #include "common/waiting.hpp"
@@ -16,10 +15,10 @@ namespace {
 // A message to a rank some places further is the so-manieth on both sides. So among all that have
 // not ended the one with the fewest places is under way at its sender and its receiver, whatever
 // the width of the window: no schedule of these can wait for itself.
-class InFlight final : public CheckedAlltoall {
+class InFlight final : public Alltoall {
  public:
   InFlight(const Blocks& blocks, std::int64_t width)
-      : CheckedAlltoall(blocks),
+      : Alltoall(blocks),
         width_(static_cast<int>(std::min<std::int64_t>(width, blocks.ranks()))),
         requests_(2 * static_cast<std::size_t>(width_), MPI_REQUEST_NULL) {}
 
@@ -89,7 +88,7 @@ class InFlight final : public CheckedAlltoall {
 
 Algorithm in_flight() {
   return {"inflight", "some Irecv and Isend under way, each followed by the next as it ends",
-          [](const Blocks& blocks, const Parameters& parameters) -> std::unique_ptr<Operation> {
+          [](const Blocks& blocks, const Parameters& parameters) -> std::unique_ptr<Alltoall> {
             return std::make_unique<InFlight>(blocks, parameters.in_flight);
           },
           "in-flight"};

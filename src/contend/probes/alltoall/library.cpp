@@ -1,15 +1,13 @@
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 #include "compat/alltoall.hpp"
 
 namespace contend::probe::alltoall {
 
 namespace {
 
-class Library final : public CheckedAlltoall {
+class Library final : public Alltoall {
  public:
-  explicit Library(const Blocks& blocks)
-      : CheckedAlltoall(blocks), alltoall_(blocks.counts().bytes()) {}
+  explicit Library(const Blocks& blocks) : Alltoall(blocks), alltoall_(blocks.counts().bytes()) {}
 
   void run(Stamps& /*stamps*/) override {
     alltoall_.call(blocks().send(), blocks().receive(), blocks().comm());

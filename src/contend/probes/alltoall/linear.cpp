@@ -1,5 +1,4 @@
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 #include "alltoall/messages.hpp"
 
 namespace contend::probe::alltoall {
@@ -7,10 +6,10 @@ namespace contend::probe::alltoall {
 namespace {
 
 // All messages at once: nothing keeps them from meeting in the network.
-class Linear final : public CheckedAlltoall {
+class Linear final : public Alltoall {
  public:
   explicit Linear(const Blocks& blocks)
-      : CheckedAlltoall(blocks), messages_(2 * static_cast<std::size_t>(blocks.ranks())) {}
+      : Alltoall(blocks), messages_(2 * static_cast<std::size_t>(blocks.ranks())) {}
 
   void run(Stamps& /*stamps*/) override {
     for (int places = 1; places < blocks().ranks(); ++places) {

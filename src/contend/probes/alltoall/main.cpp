@@ -1,12 +1,13 @@
 // Measures all-to-all communication under every schedule that is known here.
 
 #include <cstdio>
-#include <map>
 
 #include "alltoall/algorithm.hpp"
 #include "alltoall/buffers.hpp"
 #include "alltoall/cells.hpp"
 #include "alltoall/check_cells.hpp"
+#include "alltoall/checked.hpp"
+#include "alltoall/parameters.hpp"
 #include "common/check.hpp"
 #include "common/probe.hpp"
 
@@ -36,38 +37,13 @@ class Workshop {
     }
     Blocks blocks(comm, counts);
     buffers_.hold(blocks);
-    return algorithm.make(blocks, parameters(cell, algorithm.option, comm));
+    return std::make_unique<CheckedAlltoall>(
+        blocks, algorithm.make(blocks, parameters_.of(cell, algorithm.option, comm)));
   }
 
  private:
-  Parameters parameters(const Cell& cell, const std::string& option, MPI_Comm comm) {
-    Parameters made;
-    if (option == "batch") {
-      made.batch = cell.integer("batch");
-    } else if (option == "in-flight") {
-      made.in_flight = cell.integer("in_flight");
-    } else if (option == "radix") {
-      made.radix = cell.integer("radix");
-    } else if (option == "ranks-per-node") {
-      made.nodes = nodes(cell.integer("ranks_per_node"), comm);
-    }
-    return made;
-  }
-
-  const Nodes& nodes(std::int64_t ranks_per_node, MPI_Comm comm) {
-    auto found = nodes_.find(ranks_per_node);
-    if (found == nodes_.end()) {
-      found = nodes_
-                  .emplace(ranks_per_node, ranks_per_node == 0
-                                               ? find_nodes(comm)
-                                               : divide_into_nodes(size_of(comm), ranks_per_node))
-                  .first;
-    }
-    return found->second;
-  }
-
   Buffers buffers_;
-  std::map<std::int64_t, Nodes> nodes_;
+  ParameterMaker parameters_;
 };
 
 // A line for each algorithm: its name, what it does, and why it is not for here where it is not.

@@ -1,5 +1,4 @@
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 #include "alltoall/messages.hpp"
 
 namespace contend::probe::alltoall {
@@ -64,10 +63,10 @@ class Phases {
   Messages messages_;
 };
 
-class NodeOrdered final : public CheckedAlltoall {
+class NodeOrdered final : public Alltoall {
  public:
   NodeOrdered(const Blocks& blocks, const Nodes& nodes)
-      : CheckedAlltoall(blocks), phases_(blocks, nodes) {}
+      : Alltoall(blocks), phases_(blocks, nodes) {}
 
   void run(Stamps& /*stamps*/) override {
     for (int phase = 0; phase < phases_.count(); ++phase) {
@@ -79,10 +78,10 @@ class NodeOrdered final : public CheckedAlltoall {
   Phases phases_;
 };
 
-class NodeOrderedBarrier final : public CheckedAlltoall {
+class NodeOrderedBarrier final : public Alltoall {
  public:
   NodeOrderedBarrier(const Blocks& blocks, const Nodes& nodes)
-      : CheckedAlltoall(blocks), phases_(blocks, nodes), barriers_(blocks.comm()) {}
+      : Alltoall(blocks), phases_(blocks, nodes), barriers_(blocks.comm()) {}
 
   [[nodiscard]] std::vector<std::string> columns() const override { return {kBarriersColumn}; }
 
@@ -106,7 +105,7 @@ class NodeOrderedBarrier final : public CheckedAlltoall {
 
 Algorithm node_ordered() {
   return {"node-ordered", "in phase i Irecv from every rank of node n - i, Isend to those of n + i",
-          [](const Blocks& blocks, const Parameters& parameters) -> std::unique_ptr<Operation> {
+          [](const Blocks& blocks, const Parameters& parameters) -> std::unique_ptr<Alltoall> {
             return std::make_unique<NodeOrdered>(blocks, parameters.nodes);
           },
           "ranks-per-node"};
@@ -114,7 +113,7 @@ Algorithm node_ordered() {
 
 Algorithm node_ordered_barrier() {
   return {"node-ordered-barrier", "node-ordered with a barrier between its phases",
-          [](const Blocks& blocks, const Parameters& parameters) -> std::unique_ptr<Operation> {
+          [](const Blocks& blocks, const Parameters& parameters) -> std::unique_ptr<Alltoall> {
             return std::make_unique<NodeOrderedBarrier>(blocks, parameters.nodes);
           },
           "ranks-per-node"};

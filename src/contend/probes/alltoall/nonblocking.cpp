@@ -1,5 +1,4 @@
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 #include "common/waiting.hpp"
 #include "compat/alltoall.hpp"
 
@@ -7,10 +6,10 @@ namespace contend::probe::alltoall {
 
 namespace {
 
-class Nonblocking final : public CheckedAlltoall {
+class Nonblocking final : public Alltoall {
  public:
   explicit Nonblocking(const Blocks& blocks)
-      : CheckedAlltoall(blocks), alltoall_(blocks.counts().bytes()) {}
+      : Alltoall(blocks), alltoall_(blocks.counts().bytes()) {}
 
   void run(Stamps& /*stamps*/) override {
     MPI_Request request = alltoall_.begin(blocks().send(), blocks().receive(), blocks().comm());

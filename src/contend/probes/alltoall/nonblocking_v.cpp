@@ -1,5 +1,4 @@
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 #include "alltoall/library_v.hpp"
 #include "common/waiting.hpp"
 
@@ -7,10 +6,10 @@ namespace contend::probe::alltoall {
 
 namespace {
 
-class NonblockingV final : public CheckedAlltoall {
+class NonblockingV final : public Alltoall {
  public:
   explicit NonblockingV(const Blocks& blocks)
-      : CheckedAlltoall(blocks), alltoall_(unequal_alltoall(blocks)) {}
+      : Alltoall(blocks), alltoall_(unequal_alltoall(blocks)) {}
 
   void run(Stamps& /*stamps*/) override {
     MPI_Request request = alltoall_.begin(blocks().send(), blocks().receive(), blocks().comm());

@@ -1,5 +1,4 @@
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 #include "alltoall/messages.hpp"
 
 namespace contend::probe::alltoall {
@@ -8,9 +7,9 @@ namespace {
 
 // Every phase pairs the ranks whose sum is i modulo p: each rank meets each other one once, for any
 // p, and itself in a phase where it only copies.
-class OneFactor final : public CheckedAlltoall {
+class OneFactor final : public Alltoall {
  public:
-  explicit OneFactor(const Blocks& blocks) : CheckedAlltoall(blocks) {}
+  explicit OneFactor(const Blocks& blocks) : Alltoall(blocks) {}
 
   void run(Stamps& /*stamps*/) override {
     const int ranks = blocks().ranks();

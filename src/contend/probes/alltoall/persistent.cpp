@@ -1,5 +1,4 @@
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 #include "common/check.hpp"
 #include "common/waiting.hpp"
 #include "compat/alltoall.hpp"
@@ -8,10 +7,9 @@ namespace contend::probe::alltoall {
 
 namespace {
 
-class Persistent final : public CheckedAlltoall {
+class Persistent final : public Alltoall {
  public:
-  explicit Persistent(const Blocks& blocks)
-      : CheckedAlltoall(blocks), alltoall_(blocks.counts().bytes()) {
+  explicit Persistent(const Blocks& blocks) : Alltoall(blocks), alltoall_(blocks.counts().bytes()) {
     request_ = alltoall_.prepare(blocks.send(), blocks.receive(), blocks.comm());
   }
 

@@ -1,5 +1,4 @@
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 #include "common/check.hpp"
 #include "compat/large_count.hpp"
 
@@ -7,19 +6,34 @@ namespace contend::probe::alltoall {
 
 namespace {
 
-class Put final : public CheckedAlltoall {
+// Some libraries have no one-sided communication for some machines: none for a single rank, or none
+// over their network.
+MPI_Win make_window(const Blocks& blocks) {
+  MPI_Win window = MPI_WIN_NULL;
+  const int code = MPI_Win_create(blocks.receive(), static_cast<MPI_Aint>(blocks.received_bytes()),
+                                  1, MPI_INFO_NULL, blocks.comm(), &window);
+  // Unlike its codes, a library's classes of errors mean the same on all ranks.
+  int mine = MPI_SUCCESS;
+  check("MPI_Error_class", MPI_Error_class(code, &mine));
+  int worst = MPI_SUCCESS;
+  check("MPI_Allreduce", MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, blocks.comm()));
+  if (worst != MPI_SUCCESS) {
+    throw Unsupported("MPI_Win_create failed: " + error_text(worst));
+  }
+  return window;
+}
+
+class Put final : public Alltoall {
  public:
   explicit Put(const Blocks& blocks)
-      : CheckedAlltoall(blocks), place_(static_cast<std::size_t>(blocks.ranks())) {
+      : Alltoall(blocks), place_(static_cast<std::size_t>(blocks.ranks())) {
     std::vector<MPI_Aint> mine;
     for (int source = 0; source < blocks.ranks(); ++source) {
       mine.push_back(static_cast<MPI_Aint>(blocks.from(source).data - blocks.receive()));
     }
     check("MPI_Alltoall",
           MPI_Alltoall(mine.data(), 1, MPI_AINT, place_.data(), 1, MPI_AINT, blocks.comm()));
-    check("MPI_Win_create",
-          MPI_Win_create(blocks.receive(), static_cast<MPI_Aint>(blocks.received_bytes()), 1,
-                         MPI_INFO_NULL, blocks.comm(), &window_));
+    window_ = make_window(blocks);
     check("MPI_Win_set_errhandler", MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN));
   }
 

@@ -1,17 +1,16 @@
 #include <algorithm>
 
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 #include "alltoall/messages.hpp"
 
 namespace contend::probe::alltoall {
 
 namespace {
 
-class Scattered final : public CheckedAlltoall {
+class Scattered final : public Alltoall {
  public:
   Scattered(const Blocks& blocks, std::int64_t batch)
-      : CheckedAlltoall(blocks),
+      : Alltoall(blocks),
         batch_(static_cast<int>(std::min<std::int64_t>(batch, blocks.ranks()))),
         messages_(2 * static_cast<std::size_t>(batch_)) {}
 
@@ -39,7 +38,7 @@ class Scattered final : public CheckedAlltoall {
 
 Algorithm scattered() {
   return {"scattered", "batches of Irecv and Isend, each waited for before the next",
-          [](const Blocks& blocks, const Parameters& parameters) -> std::unique_ptr<Operation> {
+          [](const Blocks& blocks, const Parameters& parameters) -> std::unique_ptr<Alltoall> {
             return std::make_unique<Scattered>(blocks, parameters.batch);
           },
           "batch"};

@@ -1,14 +1,13 @@
 #include "alltoall/algorithm.hpp"
-#include "alltoall/checked.hpp"
 #include "alltoall/messages.hpp"
 
 namespace contend::probe::alltoall {
 
 namespace {
 
-class Shift final : public CheckedAlltoall {
+class Shift final : public Alltoall {
  public:
-  explicit Shift(const Blocks& blocks) : CheckedAlltoall(blocks) {}
+  explicit Shift(const Blocks& blocks) : Alltoall(blocks) {}
 
   void run(Stamps& /*stamps*/) override {
     blocks().copy_own();
@@ -18,9 +17,9 @@ class Shift final : public CheckedAlltoall {
   }
 };
 
-class ShiftBarrier final : public CheckedAlltoall {
+class ShiftBarrier final : public Alltoall {
  public:
-  explicit ShiftBarrier(const Blocks& blocks) : CheckedAlltoall(blocks), barriers_(blocks.comm()) {}
+  explicit ShiftBarrier(const Blocks& blocks) : Alltoall(blocks), barriers_(blocks.comm()) {}
 
   [[nodiscard]] std::vector<std::string> columns() const override { return {kBarriersColumn}; }
 

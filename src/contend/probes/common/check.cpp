@@ -46,16 +46,19 @@ void fail(const std::string& message, int status) {
   std::_Exit(status);
 }
 
-void check(const char* call, int code) {
-  if (code == MPI_SUCCESS) {
-    return;
-  }
+std::string error_text(int code) {
   char words[MPI_MAX_ERROR_STRING] = {};
   int length = 0;
   if (MPI_Error_string(code, words, &length) != MPI_SUCCESS || length == 0) {
-    fail(std::string(call) + " failed with code " + std::to_string(code));
+    return "code " + std::to_string(code);
   }
-  fail(std::string(call) + " failed: " + words);
+  return words;
+}
+
+void check(const char* call, int code) {
+  if (code != MPI_SUCCESS) {
+    fail(std::string(call) + " failed: " + error_text(code));
+  }
 }
 
 int rank_in(MPI_Comm comm) {

@@ -14,6 +14,9 @@ void name_program(const std::string& name);
 /// Ends every rank with one line on standard error, "contend-PROBE: rank R: MESSAGE", and a status.
 [[noreturn]] void fail(const std::string& message, int status = 1);
 
+/// The library's own words for a code of failure.
+[[nodiscard]] std::string error_text(int code);
+
 /// Ends every rank when an MPI call failed, with the library's own words for its code.
 ///
 /// Every MPI call of a probe goes through here: check("MPI_Bcast", MPI_Bcast(...)).

@@ -136,9 +136,8 @@ bool Measurement::make(std::size_t cell) {
         MPI_Iallreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, world_.get(), &request));
   wait(request);
   if (worst != made && leader_) {
-    leader_->refuse(worst == unsupported
-                        ? Ending{"skipped", std::nullopt, said}
-                        : Ending{"failed", std::nullopt, said});
+    leader_->refuse(worst == unsupported ? Ending{"skipped", std::nullopt, said}
+                                         : Ending{"failed", std::nullopt, said});
   }
   return worst == made;
 }
@@ -167,7 +166,7 @@ void Measurement::take_turn(std::size_t cell) {
     }
     const bool verified = Leader::verified(settings_, index);
     if (operation_->resets_together()) {
-      order = announce(order, team_.comm(), false);
+      order = announce_sample(order);
     }
     // Otherwise others get ready before they know whether there is another sample, rank 0 after.
     if (order.kind == Order::Kind::sample && !ready && takes_part_) {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "common/check.hpp"
+#include "common/operation.hpp"
 
 // Open MPI 4 has persistent collectives under another name, Open MPI 5 under MPI 4's, though both
 // say that they are MPI 3.1.
@@ -121,10 +122,14 @@ UnequalAlltoall::Arguments::Arguments(const Side& side) {
   std::size_t step = 1;
   if (!kWideCounts && largest(side) > kLargestCount) {
     step = common_unit(side);
-    possible = largest(side) / step <= kLargestCount;
+    if (largest(side) / step > kLargestCount) {
+      throw Unsupported("sizes overflow 32 bits: MPI_Alltoallv of this library cannot count " +
+                        std::to_string(largest(side)) + " bytes in units of " +
+                        std::to_string(step));
+    }
     unit = BytesType(step);
   }
-  for (std::size_t rank = 0; rank < side.bytes.size() && possible; ++rank) {
+  for (std::size_t rank = 0; rank < side.bytes.size(); ++rank) {
     counts.push_back(static_cast<Count>(side.bytes[rank] / step));
     places.push_back(static_cast<Place>(side.begin[rank] / step));
   }

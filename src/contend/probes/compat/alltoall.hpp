@@ -42,10 +42,8 @@ struct Side {
 /// what passes 2^31 bytes is counted in the greatest unit that divides every count and beginning.
 class UnequalAlltoall {
  public:
+  /// Throws Unsupported where that unit is too small; ranks may differ.
   UnequalAlltoall(const Side& out, const Side& in);
-
-  /// Whether this library can count these bytes; ranks may differ.
-  [[nodiscard]] bool possible() const { return out_.possible && in_.possible; }
 
   /// MPI_Alltoallv.
   void call(const void* out, void* in, MPI_Comm comm) const;
@@ -66,7 +64,6 @@ class UnequalAlltoall {
 
     [[nodiscard]] MPI_Datatype type() const;
 
-    bool possible = true;
     // None where the numbers count bytes.
     BytesType unit;
     std::vector<Count> counts;

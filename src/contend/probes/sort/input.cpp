@@ -118,8 +118,8 @@ double Input::zipf_key(std::int64_t index) const {
   for (std::uint64_t stream = 0;; stream += 2) {
     const std::uint64_t bits = random_bits(seed_, stream, index);
     const std::uint64_t octave = ((bits >> 32) * kZipfOctaves) >> 32;
-    const std::uint64_t number = (std::uint64_t{1} << octave) |
-                                 (bits & ((std::uint64_t{1} << octave) - 1));
+    const std::uint64_t number =
+        (std::uint64_t{1} << octave) | (bits & ((std::uint64_t{1} << octave) - 1));
     const std::uint64_t chance = random_bits(seed_, stream + 1, index) >> 32;
     if ((chance * number) >> 32 < std::uint64_t{1} << octave) {
       return static_cast<double>(number);

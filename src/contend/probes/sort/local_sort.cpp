@@ -86,9 +86,7 @@ void LocalSort::sort_index(const Records& records) {
 
 // Follows each cycle of the permutation once, with one record lifted out to make room.
 void LocalSort::move_records(const Records& records) {
-  const auto copy = [&](const double* from, double* to) {
-    std::copy_n(from, records.doubles, to);
-  };
+  const auto copy = [&](const double* from, double* to) { std::copy_n(from, records.doubles, to); };
   for (std::int64_t start = 0; start < records.count; ++start) {
     std::int64_t hole = start;
     std::int64_t next = index_[static_cast<std::size_t>(hole)].record;

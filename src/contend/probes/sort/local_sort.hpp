@@ -14,6 +14,7 @@ namespace contend::probe::sort {
 /// Records that are in order already cost one look at each key.
 class LocalSort {
  public:
+  LocalSort() = default;
   /// Takes the memory of the index; throws std::bad_alloc where there is none.
   LocalSort(std::int64_t doubles, std::int64_t most_records);
 

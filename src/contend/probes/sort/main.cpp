@@ -1,6 +1,11 @@
 // A parallel sort that stresses the network with its data exchange.
 
+#include "alltoall/cells.hpp"
+#include "alltoall/check_cells.hpp"
+#include "alltoall/parameters.hpp"
+#include "common/check.hpp"
 #include "common/probe.hpp"
+#include "sort/memory.hpp"
 #include "sort/sort_operation.hpp"
 
 namespace contend::probe::sort {
@@ -30,57 +35,102 @@ void refuse_nonsense(std::int64_t records, std::int64_t doubles, bool print) {
   }
 }
 
-/// The cell with what follows from its numbers: mean bytes for each destination, and predicted bytes
-/// of both arrays on the rank with the most.
+std::vector<std::string> exchange_names() {
+  std::vector<std::string> names;
+  for (const alltoall::Algorithm& algorithm : alltoall::catalogue()) {
+    names.push_back(algorithm.name);
+  }
+  return names;
+}
+
+/// The kind of counts that an input leads to.
+alltoall::Counts::Kind counts_kind(const std::string& input) {
+  return input_kind(input) == InputKind::built ? alltoall::Counts::Kind::even
+                                               : alltoall::Counts::Kind::own;
+}
+
+/// The cells of a combination: with what follows from its numbers, the mean bytes for each
+/// destination and the predicted bytes of both arrays on the rank with the most; and one for each
+/// value of the option that the schedule depends on.
 std::vector<Cell> expand(const Cell& cell, const Arguments& arguments, int ranks) {
   const std::int64_t records = cell.integer("n");
   const std::int64_t doubles = cell.integer("m");
   refuse_nonsense(records, doubles, arguments.flag("print"));
+  const alltoall::Algorithm& algorithm = alltoall::find_algorithm(cell.text("exchange"));
+  if (arguments.text("exchange") == "all" &&
+      !alltoall::unsuitable(algorithm, ranks, counts_kind(cell.text("input"))).empty()) {
+    return {};
+  }
   const std::int64_t bytes = records * doubles * static_cast<std::int64_t>(sizeof(double));
-  const std::int64_t destinations = std::int64_t{ranks} * ranks;
   Cell made;
-  made.labels = {{"algorithm", cell.text("exchange")},
-                 {"bytes", bytes / destinations},
+  made.labels = {{"algorithm", algorithm.name},
+                 {"bytes", bytes / (std::int64_t{ranks} * ranks)},
                  {"n", records},
                  {"m", doubles},
                  {"input", cell.text("input")},
                  {"arrays_bytes", need_of({records, ranks}, doubles).arrays}};
-  return {made};
+  return alltoall::with_option(made, algorithm.option, arguments);
 }
 
-std::unique_ptr<Operation> make(const Cell& cell, const Context& context, MPI_Comm comm) {
-  const std::int64_t ranks = static_cast<std::int64_t>(context.machines.host.size());
-  const Problem problem = {*input_kind(cell.text("input")),
+std::unique_ptr<Operation> make(alltoall::ParameterMaker& parameters, const Cell& cell,
+                                const Context& context, MPI_Comm comm) {
+  const alltoall::Algorithm& algorithm = alltoall::find_algorithm(cell.text("algorithm"));
+  const std::string& input = cell.text("input");
+  const std::string why = alltoall::unsuitable(algorithm, size_of(comm), counts_kind(input));
+  if (!why.empty()) {
+    throw Unsupported(why);
+  }
+  if (!algorithm.lacks.empty()) {
+    throw Unsupported("this MPI library has no " + algorithm.lacks);
+  }
+  const Problem problem = {*input_kind(input),
                            static_cast<std::uint64_t>(context.arguments.integer("seed")),
-                           {cell.integer("n"), ranks},
-                           cell.integer("m"),
-                           cell.text("algorithm"),
-                           context.arguments.flag("print")};
-  return std::make_unique<SortOperation>(problem, context.machines, comm);
+                           {cell.integer("n"), size_of(comm)},
+                           cell.integer("m")};
+  const Schedule schedule = {algorithm, parameters.of(cell, algorithm.option, comm)};
+  return std::make_unique<SortOperation>(problem, schedule, context.arguments.flag("print"),
+                                         context.machines, comm);
 }
 
-Probe sort_probe() {
-  Probe probe;
-  probe.name = "sort";
-  probe.about =
+std::vector<Option> options() {
+  std::vector<Option> all = alltoall::schedule_options();
+  all.push_back({"print", Kind::flag, "", "Print the keys before and after."});
+  all.push_back(
+      {"check", Kind::flag, "", "Verify the data of every cell once and measure nothing."});
+  return all;
+}
+
+Probe probe(alltoall::ParameterMaker& parameters) {
+  Probe made;
+  made.name = "sort";
+  made.about =
       "Sorts n vectors of m doubles by their first, in parallel, and times the exchange of data "
       "between ranks. Beside it are timed: the local sort before it, the finding of splitters, the "
       "exchange of counts, and the final local sort.";
-  probe.example = "--n 1492992 --m 512 --input built,uniform";
-  probe.axes = {
+  made.example = "--n 1492992 --m 512 --input built,uniform";
+  made.axes = {
       {"n", Kind::integers, "1492992", "Vectors over all ranks."},
       {"m", Kind::integers, "8", "Doubles in a vector."},
       {"input", Kind::words, "built",
        "What they are. built: nothing is left to do for both local sorts, and all ranks exchange "
        "blocks of the same length; needs p squared to divide n.",
        input_kinds()},
-      {"exchange", Kind::words, exchange_names().front(), "How data is exchanged.",
+      {"exchange", Kind::words, "library-v", "The schedule of the data exchange.",
        exchange_names()},
   };
-  probe.options = {{"print", Kind::flag, "", "Print the keys before and after."}};
-  probe.expand = expand;
-  probe.make = make;
-  return probe;
+  made.options = options();
+  made.expand = expand;
+  made.instead = [](const std::vector<Cell>& cells, const Context& context,
+                    const MakeOperation& make_operation) -> std::optional<int> {
+    if (!context.arguments.flag("check")) {
+      return std::nullopt;
+    }
+    return alltoall::check_cells(cells, make_operation, MPI_COMM_WORLD);
+  };
+  made.make = [&](const Cell& cell, const Context& context, MPI_Comm comm) {
+    return make(parameters, cell, context, comm);
+  };
+  return made;
 }
 
 }  // namespace
@@ -88,5 +138,7 @@ Probe sort_probe() {
 }  // namespace contend::probe::sort
 
 int main(int argc, char** argv) {
-  return contend::probe::run_probe(argc, argv, contend::probe::sort::sort_probe());
+  using namespace contend::probe;
+  alltoall::ParameterMaker parameters;
+  return run_probe(argc, argv, sort::probe(parameters));
 }

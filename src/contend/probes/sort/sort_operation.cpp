@@ -1,7 +1,5 @@
 #include "sort/sort_operation.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "common/check.hpp"
@@ -33,8 +31,8 @@ void exchange_one_each(const std::vector<std::int64_t>& to, std::vector<std::int
                        MPI_Comm comm) {
   if (crowded()) {
     MPI_Request request = MPI_REQUEST_NULL;
-    check("MPI_Ialltoall", MPI_Ialltoall(to.data(), 1, MPI_INT64_T, from.data(), 1, MPI_INT64_T,
-                                         comm, &request));
+    check("MPI_Ialltoall",
+          MPI_Ialltoall(to.data(), 1, MPI_INT64_T, from.data(), 1, MPI_INT64_T, comm, &request));
     wait(request);
   } else {
     check("MPI_Alltoall",
@@ -42,100 +40,99 @@ void exchange_one_each(const std::vector<std::int64_t>& to, std::vector<std::int
   }
 }
 
-/// Refuses, before memory is taken, what cannot be sorted here.
-Problem sensible(const Problem& problem, const Machines& machines, MPI_Comm comm) {
+/// Says no, before memory is taken, to what makes no sense.
+Problem sensible(const Problem& problem) {
   const Shares& shares = problem.shares;
   if (problem.kind == InputKind::built && shares.records % (shares.ranks * shares.ranks) != 0) {
     throw Unsupported("the built input has blocks of equal length, and " +
-                      std::to_string(shares.ranks) + " squared does not divide n = " +
-                      std::to_string(shares.records));
+                      std::to_string(shares.ranks) +
+                      " squared does not divide n = " + std::to_string(shares.records));
   }
-  ask_for(need_of(shares, problem.doubles), machines, comm);
   return problem;
 }
 
-std::vector<double> touched(std::int64_t records, std::int64_t doubles) {
-  return std::vector<double>(static_cast<std::size_t>(records * doubles));
-}
-
-std::vector<std::int64_t> times(const std::vector<std::int64_t>& counts, std::int64_t factor) {
-  std::vector<std::int64_t> made;
-  for (const std::int64_t count : counts) {
-    made.push_back(count * factor);
+std::vector<std::size_t> bytes_of(const std::vector<std::int64_t>& records, std::int64_t doubles) {
+  std::vector<std::size_t> bytes;
+  for (const std::int64_t count : records) {
+    bytes.push_back(static_cast<std::size_t>(count * doubles) * sizeof(double));
   }
-  return made;
+  return bytes;
 }
 
 }  // namespace
 
-SortOperation::SortOperation(const Problem& problem, const Machines& machines, MPI_Comm comm)
-    : problem_(sensible(problem, machines, comm)),
+SortOperation::SortOperation(const Problem& problem, const Schedule& schedule, bool print,
+                             const Machines& machines, MPI_Comm comm)
+    : problem_(sensible(problem)),
+      print_(print),
       comm_(comm),
       rank_(rank_in(comm)),
       input_(problem.kind, problem.seed, problem.shares),
-      unsorted_memory_(touched(problem.shares.length(rank_), problem.doubles)),
-      sorted_memory_(touched(problem.shares.length(rank_), problem.doubles)),
-      local_sort_(problem.doubles, problem.shares.length(rank_)),
-      unsorted_{unsorted_memory_.data(), problem.shares.length(rank_), problem.doubles},
-      sorted_{sorted_memory_.data(), problem.shares.length(rank_), problem.doubles},
-      from_(static_cast<std::size_t>(problem.shares.ranks)) {}
+      arrays_(problem.shares, problem.doubles, machines, comm),
+      from_(static_cast<std::size_t>(problem.shares.ranks)) {
+  reset(false);
+  exchange_ = schedule.algorithm.make(blocks(), schedule.parameters);
+}
+
+// The built input makes all blocks alike, and so it is the one for schedules that need that.
+alltoall::Blocks SortOperation::blocks() const {
+  const auto to = bytes_of(to_, problem_.doubles);
+  const auto from = bytes_of(from_, problem_.doubles);
+  const alltoall::Counts counts =
+      problem_.kind == InputKind::built
+          ? alltoall::Counts(alltoall::Counts::Kind::even, to.front(), size_of(comm_))
+          : alltoall::Counts(rank_, to, from);
+  alltoall::Blocks made(comm_, counts);
+  made.place(reinterpret_cast<std::byte*>(arrays_.unsorted().first),
+             reinterpret_cast<std::byte*>(arrays_.sorted().first));
+  return made;
+}
 
 std::vector<std::string> SortOperation::columns() const {
-  return {"local_sort_s", "splitters_s", "counts_s", "final_sort_s"};
+  std::vector<std::string> names = exchange_->columns();
+  names.insert(names.end(), {"local_sort_s", "splitters_s", "counts_s", "final_sort_s"});
+  return names;
 }
 
 void SortOperation::reset(bool verified) {
   if (!filled_) {
-    input_.fill(unsorted_, rank_);
-    filled_ = true;
+    input_.fill(arrays_.unsorted(), rank_);
   }
   if (verified) {
-    of_input_ = summarise(unsorted_);
-    std::fill(sorted_memory_.begin(), sorted_memory_.end(),
-              std::numeric_limits<double>::quiet_NaN());
-    print_once("unsorted", unsorted_);
+    of_input_ = summarise(arrays_.unsorted());
+    arrays_.poison_sorted();
+    print("unsorted", arrays_.unsorted());
   }
   local_sort_s_ = seconds_of([&] {
-    // What the sort leaves where it was can be sorted again.
-    filled_ = !local_sort_.run(unsorted_);
+    // What the sort leaves as it was need not be filled again.
+    filled_ = !arrays_.local_sort().run(arrays_.unsorted());
   });
   // Without it the splitters' time would contain waiting for the slowest local sort.
   wait_for_all(comm_);
-  std::vector<std::int64_t> to;
-  splitters_s_ = seconds_of([&] { to = split(unsorted_, problem_.shares, comm_); });
-  exchange_counts(to);
-}
-
-void SortOperation::exchange_counts(const std::vector<std::int64_t>& to) {
-  counts_s_ = seconds_of([&] { exchange_one_each(to, from_, comm_); });
-  if (std::accumulate(from_.begin(), from_.end(), std::int64_t{0}) != sorted_.count) {
+  splitters_s_ = seconds_of([&] { to_ = split(arrays_.unsorted(), problem_.shares, comm_); });
+  counts_s_ = seconds_of([&] { exchange_one_each(to_, from_, comm_); });
+  if (std::accumulate(from_.begin(), from_.end(), std::int64_t{0}) != arrays_.sorted().count) {
     fail("the ranks disagree about how many records this one gets");
   }
-  if (!exchange_) {
-    const Counts doubles = {times(to, problem_.doubles), times(from_, problem_.doubles)};
-    exchange_ = make_exchange(problem_.exchange, doubles, comm_);
-  }
 }
-
-void SortOperation::run(Stamps& /*stamps*/) { exchange_->run(unsorted_.first, sorted_.first); }
 
 void SortOperation::finish(Stamps& stamps) {
   wait_for_all(comm_);
   stamps.add(local_sort_s_);
   stamps.add(splitters_s_);
   stamps.add(counts_s_);
-  stamps.add(seconds_of([&] { local_sort_.run(sorted_); }));
-  plant_fault(sorted_, rank_);
+  stamps.add(seconds_of([&] { arrays_.local_sort().run(arrays_.sorted()); }));
+  plant_fault(arrays_.sorted(), rank_);
 }
 
 std::optional<std::string> SortOperation::verify() {
-  print_once("sorted", sorted_);
-  problem_.print = false;
-  return find_wrong(input_, of_input_, sorted_, problem_.shares, comm_);
+  print("sorted", arrays_.sorted());
+  print_ = false;
+  return find_wrong(input_, of_input_, arrays_.sorted(), problem_.shares, comm_);
 }
 
-void SortOperation::print_once(const std::string& title, const Records& records) const {
-  if (problem_.print) {
+void SortOperation::print(const std::string& title, const Records& records) const {
+  if (print_) {
     print_keys(title, records, comm_);
   }
 }

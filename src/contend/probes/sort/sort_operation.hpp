@@ -2,32 +2,35 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "alltoall/algorithm.hpp"
 #include "common/machine.hpp"
 #include "common/operation.hpp"
-#include "sort/exchange.hpp"
+#include "sort/arrays.hpp"
 #include "sort/input.hpp"
-#include "sort/local_sort.hpp"
-#include "sort/memory.hpp"
 #include "sort/verify.hpp"
 
 namespace contend::probe::sort {
 
-/// What is sorted, and how its parts are exchanged.
+/// What is sorted.
 struct Problem {
   InputKind kind;
   std::uint64_t seed;
   Shares shares;
   /// In each record: m.
   std::int64_t doubles;
-  std::string exchange;
-  /// Whether rank 0 prints the arrays of the first sample that is verified.
-  bool print;
+};
+
+/// How data is exchanged.
+struct Schedule {
+  const alltoall::Algorithm& algorithm;
+  alltoall::Parameters parameters;
 };
 
 /// A parallel sort with two arrays on every rank, of its share's length each.
@@ -45,34 +48,37 @@ struct Problem {
 ///   neither processor nor memory bandwidth from ranks that still exchange.
 class SortOperation final : public Operation {
  public:
-  /// Takes and touches all memory of the sort. Collective; throws NoMemory or Unsupported.
-  SortOperation(const Problem& problem, const Machines& machines, MPI_Comm comm);
+  /// Takes and touches all memory of the sort, and goes through the steps before the exchange once,
+  /// as schedules are made for the counts that come of them. With `print` rank 0 prints the arrays
+  /// of the first sample that is verified. Collective; throws NoMemory, std::bad_alloc or
+  /// Unsupported, on all ranks.
+  SortOperation(const Problem& problem, const Schedule& schedule, bool print,
+                const Machines& machines, MPI_Comm comm);
 
   [[nodiscard]] std::vector<std::string> columns() const override;
   void reset(bool verified) override;
   [[nodiscard]] bool resets_together() const override { return true; }
-  void run(Stamps& stamps) override;
+  void run(Stamps& stamps) override { exchange_->run(stamps); }
   void finish(Stamps& stamps) override;
   [[nodiscard]] std::optional<std::string> verify() override;
 
  private:
-  void exchange_counts(const std::vector<std::int64_t>& to);
-  void print_once(const std::string& title, const Records& records) const;
+  [[nodiscard]] alltoall::Blocks blocks() const;
+  void print(const std::string& title, const Records& records) const;
 
   Problem problem_;
+  bool print_;
   MPI_Comm comm_;
   int rank_;
   Input input_;
-  std::vector<double> unsorted_memory_;
-  std::vector<double> sorted_memory_;
-  LocalSort local_sort_;
-  Records unsorted_;
-  Records sorted_;
+  Arrays arrays_;
+  // Whether the unsorted array is as the input has it.
   bool filled_ = false;
   Summary of_input_;
-  // Records that come from every rank.
+  // Records that go to, and come from, every rank.
+  std::vector<std::int64_t> to_;
   std::vector<std::int64_t> from_;
-  std::unique_ptr<Exchange> exchange_;
+  std::unique_ptr<alltoall::Alltoall> exchange_;
   double local_sort_s_ = 0.0;
   double splitters_s_ = 0.0;
   double counts_s_ = 0.0;

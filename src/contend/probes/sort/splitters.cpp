@@ -62,8 +62,8 @@ std::int64_t count_below(const Records& sorted, std::uint64_t word, std::int64_t
 /// Boundaries of which nothing is known but the smallest and the largest key. Collective.
 std::vector<Boundary> unknown_boundaries(const Records& sorted, const Shares& shares,
                                          MPI_Comm comm) {
-  // One maximum finds both: the smallest word is the one whose complement is largest. It is taken of
-  // signed numbers, as MPICH 4.0 and Open MPI 4.1 take some unsigned ones for signed.
+  // One maximum finds both: the smallest word is the one whose complement is largest. It is taken
+  // of signed numbers, as MPICH 4.0 and Open MPI 4.1 take some unsigned ones for signed.
   std::int64_t ends[2] = {std::numeric_limits<std::int64_t>::min(),
                           std::numeric_limits<std::int64_t>::min()};
   if (sorted.count > 0) {
@@ -126,9 +126,8 @@ void narrow(Boundary& boundary, const Probes& probes, const std::int64_t* here,
 std::vector<std::int64_t> sum_everywhere(const std::vector<std::int64_t>& here, MPI_Comm comm) {
   std::vector<std::int64_t> sums(here.size());
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Iallreduce",
-        MPI_Iallreduce(here.data(), sums.data(), static_cast<int>(here.size()), MPI_INT64_T,
-                       MPI_SUM, comm, &request));
+  check("MPI_Iallreduce", MPI_Iallreduce(here.data(), sums.data(), static_cast<int>(here.size()),
+                                         MPI_INT64_T, MPI_SUM, comm, &request));
   wait(request);
   return sums;
 }
@@ -171,9 +170,8 @@ std::vector<std::int64_t> equal_on_lower_ranks(const std::vector<std::int64_t>& 
                                                MPI_Comm comm) {
   std::vector<std::int64_t> lower(equal_here.size(), 0);
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Iexscan",
-        MPI_Iexscan(equal_here.data(), lower.data(), static_cast<int>(lower.size()), MPI_INT64_T,
-                    MPI_SUM, comm, &request));
+  check("MPI_Iexscan", MPI_Iexscan(equal_here.data(), lower.data(), static_cast<int>(lower.size()),
+                                   MPI_INT64_T, MPI_SUM, comm, &request));
   wait(request);
   if (rank_in(comm) == 0) {
     // The library leaves the first rank's result as it likes.

@@ -32,8 +32,7 @@ std::uint64_t hash(const double* values, std::int64_t doubles, std::uint64_t mul
 
 /// Whether one record may stand before another: by its key, then by its index.
 bool may_precede(const double* left, const double* right, std::int64_t doubles) {
-  return left[0] < right[0] ||
-         (left[0] == right[0] && (doubles == 1 || left[1] < right[1]));
+  return left[0] < right[0] || (left[0] == right[0] && (doubles == 1 || left[1] < right[1]));
 }
 
 void copy_start(const Records& records, std::int64_t record, double* start) {
@@ -99,8 +98,9 @@ std::optional<std::string> wrong_whole(const std::vector<Told>& all) {
   if (input == output) {
     return std::nullopt;
   }
-  return "the " + std::to_string(output.count) + " records of all ranks are no permutation of the " +
-         std::to_string(input.count) + " of the input";
+  return "the " + std::to_string(output.count) +
+         " records of all ranks are no permutation of the " + std::to_string(input.count) +
+         " of the input";
 }
 
 }  // namespace
