@@ -134,7 +134,7 @@ class Spaces:
             self.nodes.append(_new_space(_OF_A_HOST if node.is_host else _OF_A_SWITCH))
         self.management = _new_space(_QUIET)
         self.management.netlink.apply([*self._bridge(), *self._management_cables()])
-        self.management.netlink.apply(list(self._cables()))
+        self.management.netlink.apply(list(self._cables(settings.packets_at_once)))
         for at, queues in enumerate(self._queues(settings)):
             self.nodes[at].netlink.apply([*self._addresses(at), *queues, *self._routes(at)])
 
@@ -165,11 +165,15 @@ class Spaces:
             )
             yield messages.cable(near, far, MANAGEMENT_INDEX)
 
-    def _cables(self) -> Iterator[Request]:
+    def _cables(self, at_once: int) -> Iterator[Request]:
         for cable in self.plan.cables:
             near, far = (
                 Interface(
-                    end.interface, end.index, self.nodes[end.node].descriptor, self._hardware(side)
+                    end.interface,
+                    end.index,
+                    self.nodes[end.node].descriptor,
+                    self._hardware(side),
+                    at_once,
                 )
                 for side, end in enumerate(cable)
             )

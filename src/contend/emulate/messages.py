@@ -13,7 +13,7 @@ from pyroute2.netlink.rtnl.rtmsg import rtmsg
 from pyroute2.netlink.rtnl.tcmsg import sched_tbf, tcmsg
 
 from contend.emulate.netlink import Netlink, Request
-from contend.emulate.settings import Settings
+from contend.emulate.settings import PACKET, Settings
 
 _NEW_LINK, _NEW_ADDRESS, _NEW_ROUTE, _NEW_NEIGHBOUR, _NEW_QUEUE, _GET_QUEUE = 16, 20, 24, 28, 36, 38
 _ACKNOWLEDGED = 0x1 | 0x4
@@ -40,12 +40,14 @@ class Interface:
         index: its number there.
         namespace: file descriptor of the namespace.
         hardware: its hardware address.
+        at_once: packets of a stream that it takes as one piece; None for the kernel's choice.
     """
 
     name: str
     index: int
     namespace: int
     hardware: str
+    at_once: int | None = None
 
 
 @dataclass(frozen=True)
@@ -150,16 +152,15 @@ def queue_counts(netlink: Netlink) -> Iterator[QueueCount]:
 
 
 def _interface(interface: Interface, flags: int = _UP) -> dict[str, Any]:
-    return {
-        "index": interface.index,
-        "flags": flags,
-        "change": flags,
-        "attrs": [
-            ("IFLA_IFNAME", interface.name),
-            ("IFLA_NET_NS_FD", interface.namespace),
-            ("IFLA_ADDRESS", interface.hardware),
-        ],
-    }
+    attributes: list[tuple[str, Any]] = [
+        ("IFLA_IFNAME", interface.name),
+        ("IFLA_NET_NS_FD", interface.namespace),
+        ("IFLA_ADDRESS", interface.hardware),
+    ]
+    if interface.at_once is not None:
+        attributes.append(("IFLA_GSO_MAX_SIZE", interface.at_once * PACKET))
+        attributes.append(("IFLA_GSO_MAX_SEGS", interface.at_once))
+    return {"index": interface.index, "flags": flags, "change": flags, "attrs": attributes}
 
 
 def _encoded(kind: Any, value: Mapping[str, Any], number: int, flags: int, what: str) -> Request:
