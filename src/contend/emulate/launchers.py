@@ -36,7 +36,6 @@ def open_mpi(agent: Path) -> dict[str, str]:
         "plm": "ssh",
         "plm_ssh_agent": str(agent),
         "plm_ssh_no_tree_spawn": "1",
-        "oob_tcp_if_include": str(MANAGEMENT_NETWORK),
         "prte_if_include": str(MANAGEMENT_NETWORK),
     }
     return {
