@@ -31,6 +31,10 @@ _SIZE_UNITS = {
     "GIB": 1 << 30,
     "TIB": 1 << 40,
 }
+_PER_SECOND = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?) ?([kKMGT]?)(bit|b|B|Byte)(?:/s|ps)?")
+_DECIMAL = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_TIME = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(s|min|m|h|)")
+_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _RATE = re.compile(r"(\d{1,2})x([A-Z0-9]+)")
 
 
@@ -68,6 +72,36 @@ def parse_bytes(text: str) -> int | None:
         return None
     count = int(Fraction(match[1]) * unit)
     return count if 1 <= count < 1 << 63 else None
+
+
+def parse_rate(text: str) -> float | None:
+    """Bytes per second of a rate such as ``1Gbit``, ``100 Mbit/s``, ``12.5GB/s`` or ``4xHDR``.
+
+    Units are decimal. None when it is no rate, or none above 0.
+    """
+    if (known := rate_of(text)) is not None:
+        return known
+    match = _PER_SECOND.fullmatch(text)
+    if match is None:
+        return None
+    bits = 1 if match[3].startswith("b") else 8
+    rate = float(match[1]) * _DECIMAL[match[2].upper()] * bits / 8
+    return rate if rate > 0 else None
+
+
+def parse_seconds(text: str) -> float | None:
+    """Seconds of a time such as ``90``, ``90s``, ``5min`` or ``1.5h``; None when it is none."""
+    match = _TIME.fullmatch(text)
+    return float(match[1]) * _SECONDS[match[2]] if match else None
+
+
+def format_seconds(seconds: float) -> str:
+    """A time for people: ``1.5 µs``, ``40 s``, ``5 min``, ``2.5 h``."""
+    for unit, size in (("h", 3600.0), ("min", 60.0), ("s", 1.0), ("ms", 1e-3)):
+        # Two minutes are 120 s to most people, and one hour 60 min.
+        if abs(seconds) >= (2 * size if size > 1 else size):
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} µs"
 
 
 def round_half_up(value: Fraction) -> int:

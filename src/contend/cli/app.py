@@ -15,8 +15,12 @@ import contend.cli.fabric.check
 import contend.cli.fabric.convert
 import contend.cli.fabric.draw
 import contend.cli.fabric.make
-import contend.cli.fabric.show  # noqa: F401
+import contend.cli.fabric.show
+import contend.cli.measure.alltoall
+import contend.cli.measure.pingpong
+import contend.cli.measure.sort  # noqa: F401
 from contend.cli.fabric import fabric_app
+from contend.cli.measure import measure_app
 from contend.cli.mpi import mpi
 from contend.cli.simulate import simulate
 from contend.cli.study import study
@@ -39,6 +43,7 @@ app = typer.Typer(
     "its way?",
 )
 app.add_typer(fabric_app, name="fabric")
+app.add_typer(measure_app, name="measure")
 app.command()(mpi)
 app.command()(simulate)
 app.command(cls=StudyCommand)(study)

@@ -33,6 +33,15 @@ class HostLine:
         return [self.hosts[i * len(self.hosts) // self.slots] for i in range(self.slots)]
 
 
+@dataclass(frozen=True)
+class _Named:
+    """A name in a host file, its slots (None: unsaid), and the line where it stands."""
+
+    name: str
+    slots: int | None
+    line: int
+
+
 def read_host_file(path: str, names: HostNames) -> list[HostLine]:
     """Reads a host file: one name a line, ``name slots=4`` or ``name:4``, ``#`` comments.
 
@@ -41,21 +50,40 @@ def read_host_file(path: str, names: HostNames) -> list[HostLine]:
     Raises:
         InputError: for names that are unknown or ambiguous and counts that are none, with the line.
     """
+    return [
+        HostLine(tuple(names.find(one.name, path, one.line)), one.slots)
+        for one in _read(path, names)
+    ]
+
+
+def read_host_names(path: str) -> tuple[tuple[str, int | None], ...]:
+    """Reads a host file whose names launchers know: each with its slots, None where none stand.
+
+    Raises:
+        InputError: for counts and ranges that are none, with the line.
+    """
+    return tuple((one.name, one.slots) for one in _read(path, ()))
+
+
+def _read(path: str, known: HostNames | tuple[()]) -> list[_Named]:
+    """All names of a file; one that is known stands for itself, whatever it looks like."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise InputError(path, 0, "a host file in UTF-8", f"byte {error.start}") from None
-    lines: list[HostLine] = []
+    found: list[_Named] = []
     for number, line in enumerate(text.splitlines(), start=1):
         content = _COMMENT.sub("", line).strip()
         if content:
-            lines += _lines_of(content, path, number, names)
-    if not lines:
+            found += _names_of(content, path, number, known)
+    if not found:
         raise InputError(path, 0, "at least one host", "none")
-    return lines
+    return found
 
 
-def _lines_of(content: str, path: str, number: int, names: HostNames) -> Iterator[HostLine]:
+def _names_of(
+    content: str, path: str, number: int, known: HostNames | tuple[()]
+) -> Iterator[_Named]:
     slots = None
     if match := _SLOTS.search(content):
         slots = _slots(match[1], path, number)
@@ -63,11 +91,10 @@ def _lines_of(content: str, path: str, number: int, names: HostNames) -> Iterato
     content = _OTHER_OPTION.sub("", content)
     for item in split_list(content):
         name, count = item, slots
-        if item not in names and (match := _COUNT.fullmatch(item)):
+        if item not in known and (match := _COUNT.fullmatch(item)):
             name, count = match[1], _slots(match[2], path, number)
-        known = [name] if name in names else expand(name, path, number)
-        for one in known:
-            yield HostLine(tuple(names.find(one, path, number)), count)
+        for one in [name] if name in known else expand(name, path, number):
+            yield _Named(one, count, number)
 
 
 def _slots(text: str, path: str, number: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contend.mpi.process import Finished
@@ -50,6 +51,8 @@ class Ended:
         output: the last lines that launcher and ranks wrote.
         death: the rank that a signal ended; None when none did or the launcher does not tell.
         waited: seconds that a batch system kept it waiting.
+        said: the program's own line about why, without its name; "" when it said none.
+        command: what was run to start the ranks, with the program and its arguments.
     """
 
     status: int | None
@@ -57,23 +60,34 @@ class Ended:
     output: str = ""
     death: Death | None = None
     waited: float = 0.0
+    said: str = ""
+    command: tuple[str, ...] = ()
 
 
-def judge(finished: Finished, death: Death | None, waited: float = 0.0) -> Ended:
+def judge(
+    finished: Finished, death: Death | None, command: Sequence[str], waited: float = 0.0
+) -> Ended:
     """How a launch ended, by what launcher and ranks said."""
-    said = finished.errors.decode(errors="replace") + finished.text
-    output = "\n".join(said.splitlines()[-_TAIL:])
+    everything = finished.errors.decode(errors="replace") + finished.text
+    own = _OWN_WORDS.search(everything)
+    said = own[1].strip() if own else ""
     if finished.status == 0:
-        return Ended(0, "", output, None, waited)
-    if finished.status is None:
-        return Ended(None, "did not end in time", output, None, waited)
-    if own := _OWN_WORDS.search(said):
-        why = own[1].strip()
-    elif death is not None:
-        why = str(death)
-    else:
+        why = ""
+    elif finished.status is None:
         why = finished.why()
-    return Ended(finished.status, why, output, death, waited)
+    elif said or death is None:
+        why = said or finished.why()
+    else:
+        why = str(death)
+    return Ended(
+        status=finished.status,
+        why=why,
+        output="\n".join(everything.splitlines()[-_TAIL:]),
+        death=None if finished.status == 0 else death,
+        waited=waited,
+        said=said,
+        command=tuple(command),
+    )
 
 
 def signal_name(number: int) -> str:

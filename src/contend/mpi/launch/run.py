@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from contend.mpi.launch import sbatch
-from contend.mpi.launch.choose import choose, split
+from contend.mpi.launch.choose import choose
 from contend.mpi.launch.ended import Ended, judge
 from contend.mpi.launch.form import Form
 from contend.mpi.launch.prefix import filled
@@ -43,20 +42,10 @@ def launch(
         return sbatch.run(request, words, limit, watch)
     with tempfile.TemporaryDirectory(prefix="contend-launch-") as folder:
         form, command, environment = _command(request, Path(folder))
-        finished, waited = run_watched(
-            [*command, *words], environment, limit, watch, waits=form.waits
-        )
+        command += words
+        finished, waited = run_watched(command, environment, limit, watch, waits=form.waits)
     said = f"{finished.errors.decode(errors='replace')}\n{finished.text}"
-    return judge(finished, form.death(said), waited)
-
-
-def command_line(request: Launch) -> str:
-    """The command that starts the ranks, for the record; its host file is named ``hosts``."""
-    if sbatch.is_meant(request):
-        return shlex.join(split(request.launcher))
-    with tempfile.TemporaryDirectory(prefix="contend-launch-") as folder:
-        _, command, _ = _command(request, Path(folder))
-    return shlex.join(word.replace(f"{folder}/", "") for word in command)
+    return judge(finished, form.death(said), command, waited)
 
 
 def _command(request: Launch, folder: Path) -> tuple[Form, list[str], dict[str, str]]:

@@ -40,6 +40,7 @@ class _Job:
     number: str
     folder: Path
     environment: dict[str, str]
+    command: tuple[str, ...]
 
     def state(self) -> str:
         """Its state, such as PENDING; "" when Slurm no longer knows it."""
@@ -110,7 +111,7 @@ def _send(
     number = told.text.strip().split(";")[0]
     if told.status != 0 or not number.isdecimal():
         raise UsageError(f"{command[0]} refuses the job: {told.why()}")
-    return _Job(number, folder, environment)
+    return _Job(number, folder, environment, (*command, *options, str(script)))
 
 
 def _script(launch: Launch, words: Sequence[str], folder: Path) -> str:
@@ -158,4 +159,4 @@ def _wait(job: _Job, limit: float, watch: Callable[[], None]) -> Ended:
 def _judge(job: _Job, status: int | None, waited: float) -> Ended:
     said = job.output()
     death = srun.death(said.decode(errors="replace"))
-    return judge(Finished(status, b"", said), death, waited)
+    return judge(Finished(status, b"", said), death, job.command, waited)

@@ -56,6 +56,7 @@ GlobalClock::GlobalClock(MPI_Comm comm, const Machines& machines, bool apart)
   check("MPI_Bcast", MPI_Bcast(&clocks_, 1, MPI_INT, 0, sharers_.get()));
   // Numbers stay small, so that seconds in a double keep their nanoseconds.
   origin_ns_ = local_now();
+  epoch_unix_ = unix_now();
   check("MPI_Bcast", MPI_Bcast(&origin_ns_, 1, MPI_INT64_T, 0, sharers_.get()));
 }
 

@@ -46,6 +46,9 @@ class GlobalClock {
   /// The local clock's time in nanoseconds at a global instant in seconds.
   [[nodiscard]] std::int64_t local(double global_s) const;
 
+  /// When global time began, in seconds since 1970, by this rank's calendar. Meant for rank 0.
+  [[nodiscard]] double epoch_unix() const { return epoch_unix_; }
+
   /// Whether it is time to synchronise: soon after the start, when drifts are unknown, then every
   /// other second. Never where all ranks share one clock. Ranks may differ: rank 0 decides.
   [[nodiscard]] bool old() const;
@@ -60,6 +63,7 @@ class GlobalClock {
   Communicator setters_;
   ClockModel model_;
   std::int64_t origin_ns_ = 0;
+  double epoch_unix_ = 0.0;
   std::int64_t synchronised_ns_ = 0;
   std::int64_t interval_ns_;
   int clocks_ = 1;

@@ -28,24 +28,14 @@ void Leader::keep(Write write) {
 }
 
 Order Leader::next_turn(double now, bool clock_old) {
-  const auto stop = [&] { return Order{Order::Kind::stop, static_cast<double>(outcome_)}; };
-  if (!problem_.empty()) {
-    return stop();
-  }
-  if (clock_old) {
+  if (problem_.empty() && clock_old) {
     return {Order::Kind::synchronise};
   }
-  const std::optional<Schedule::Turn> turn = schedule_.next(now);
+  const std::optional<Schedule::Turn> turn = problem_.empty() ? schedule_.next(now) : std::nullopt;
   if (!turn) {
-    for (const std::size_t cell : schedule_.given_up()) {
-      const bool any = progress_[cell].results.count() > 0;
-      cell_ = cell;
-      if (!progress_[cell].begun) {
-        begin({"start", "end"});
-      }
-      end(cell, {any ? "budget" : "skipped", progress_[cell].verified, any ? "" : "no time left"});
-    }
-    return stop();
+    end_cells_given_up();
+    keep([&] { record_.done(overhead_); });
+    return {Order::Kind::stop, static_cast<double>(outcome_)};
   }
   cell_ = turn->cell;
   until_ = turn->until;
@@ -53,10 +43,21 @@ Order Leader::next_turn(double now, bool clock_old) {
   least_ = 0.0;
   last_ = 0.0;
   index_ = 0;
+  seen_ = 0;
   closed_ = false;
   wrong_ = -1;
   last_end_ = std::numeric_limits<double>::quiet_NaN();
   return {Order::Kind::turn, static_cast<double>(cell_)};
+}
+
+void Leader::end_cells_given_up() {
+  for (const std::size_t cell : schedule_.given_up()) {
+    cell_ = cell;
+    begin({"start", "end"});
+    const Progress& progress = progress_[cell];
+    const bool any = progress.results.count() > 0;
+    end(cell, {any ? "budget" : "skipped", progress.verified, any ? "" : "no time left"});
+  }
 }
 
 void Leader::begin(const std::vector<std::string>& columns) {
@@ -83,6 +84,12 @@ void Leader::end(std::size_t cell, const Ending& ending) {
 Order Leader::next_sample(double now, bool clock_old) {
   const Progress& progress = progress_[cell_];
   const auto count = static_cast<std::int64_t>(progress.results.count());
+  // What a sample takes as a whole decides whether there is time for another.
+  if (index_ > seen_) {
+    last_ = now - asked_;
+    seen_ = index_;
+  }
+  asked_ = now;
   if (closed_ || !problem_.empty()) {
     return {Order::Kind::stop};
   }
@@ -161,8 +168,6 @@ void Leader::take(const std::vector<double>& gathered, const std::vector<int>& w
     overhead_.push_back(first - last_end_);
   }
   last_end_ = last_end;
-  // What a sample takes as a whole decides whether there is time for another.
-  last_ = last_end - ordered_;
   least_ = index_ == settings_.warm_ups ? last_end - began_ : least_;
   ++index_;
 }
@@ -175,10 +180,6 @@ void Leader::hear(const std::string& said) {
 void Leader::clock(const Synchronised& found) {
   last_end_ = std::numeric_limits<double>::quiet_NaN();
   keep([&] { record_.clock(found); });
-}
-
-void Leader::finish() {
-  keep([&] { record_.done(overhead_); });
 }
 
 }  // namespace contend::probe

@@ -51,8 +51,8 @@ class Leader {
   void hear(const std::string& said);
   /// The clocks were measured: between the samples around it lies more than overhead.
   void clock(const Synchronised& found);
-  /// After everything: ends the file.
-  void finish();
+  /// What went wrong with the file; empty when nothing did.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
   struct Progress {
@@ -62,6 +62,7 @@ class Leader {
     bool begun = false;
   };
 
+  void end_cells_given_up();
   [[nodiscard]] Order end_of_turn(double now);
   void end(std::size_t cell, const Ending& ending);
   template <class Write>
@@ -86,16 +87,15 @@ class Leader {
   double least_ = 0.0;
   double last_ = 0.0;
   std::int64_t index_ = 0;
+  // When it was last asked what comes next, and how many samples there had been.
+  double asked_ = 0.0;
+  std::int64_t seen_ = 0;
   std::size_t columns_ = 0;
   bool closed_ = false;
   int wrong_ = -1;
   double ordered_ = 0.0;
   double agreed_ = 0.0;
   double last_end_ = std::numeric_limits<double>::quiet_NaN();
-
- public:
-  /// What went wrong with the file; empty when nothing did.
-  [[nodiscard]] const std::string& problem() const { return problem_; }
 };
 
 }  // namespace contend::probe

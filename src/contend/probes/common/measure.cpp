@@ -21,7 +21,7 @@ namespace {
 class Measurement {
  public:
   Measurement(const std::vector<Cell>& cells, const MakeOperation& make, const Settings& settings,
-              GlobalClock& clock, Record& record, MPI_Comm world)
+              GlobalClock& clock, Record* record, MPI_Comm world)
       : cells_(cells),
         make_(make),
         settings_(settings),
@@ -29,8 +29,8 @@ class Measurement {
         world_(duplicate(world)),
         operations_(duplicate(world)),
         team_(world) {
-    if (rank_in(world) == 0) {
-      leader_.emplace(cells, settings, record, size_of(world));
+    if (record != nullptr) {
+      leader_.emplace(cells, settings, *record, size_of(world));
     }
   }
 
@@ -42,7 +42,8 @@ class Measurement {
   bool make(std::size_t cell);
   void sample(double agreed, bool verified);
   void explain(int rank);
-  Order announce(Order order, MPI_Comm comm, bool asleep) const;
+  Order announce_turn(Order order) const;
+  Order announce_sample(Order order) const;
 
   const std::vector<Cell>& cells_;
   const MakeOperation& make_;
@@ -70,7 +71,7 @@ Outcome Measurement::run() {
     if (leader_) {
       order = leader_->next_turn(clock_.now(), clock_.old());
     }
-    order = announce(order, world_.get(), !team_.member());
+    order = announce_turn(order);
     // Only now, when all ranks have come here: its end may need them all.
     operation_.reset();
     if (order.kind == Order::Kind::synchronise) {
@@ -78,31 +79,31 @@ Outcome Measurement::run() {
     } else if (order.kind == Order::Kind::turn) {
       take_turn(static_cast<std::size_t>(order.value));
     } else {
-      if (leader_) {
-        leader_->finish();
-      }
-      // The last words to the file may have failed too.
-      const Order end = announce(
-          {Order::Kind::stop, leader_ && !leader_->problem().empty() ? 3.0 : order.value},
-          world_.get(), false);
       if (leader_ && !leader_->problem().empty()) {
         const std::string line = program_name() + ": " + leader_->problem() + "\n";
         std::fwrite(line.data(), 1, line.size(), stderr);
       }
-      return static_cast<Outcome>(static_cast<int>(end.value));
+      return static_cast<Outcome>(static_cast<int>(order.value));
     }
   }
 }
 
-Order Measurement::announce(Order order, MPI_Comm comm, bool asleep) const {
-  std::vector<double> words{static_cast<double>(order.kind), order.value};
-  if (asleep) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    check("MPI_Ibcast", MPI_Ibcast(words.data(), 2, MPI_DOUBLE, 0, comm, &request));
-    wait_asleep(request);
+// The same call on all ranks, as some of them sleep while they wait for it.
+Order Measurement::announce_turn(Order order) const {
+  double words[] = {static_cast<double>(order.kind), order.value};
+  MPI_Request request = MPI_REQUEST_NULL;
+  check("MPI_Ibcast", MPI_Ibcast(words, 2, MPI_DOUBLE, 0, world_.get(), &request));
+  if (team_.member()) {
+    wait(request);
   } else {
-    broadcast(words, comm);
+    wait_asleep(request);
   }
+  return {static_cast<Order::Kind>(static_cast<int>(words[0])), words[1]};
+}
+
+Order Measurement::announce_sample(Order order) const {
+  std::vector<double> words{static_cast<double>(order.kind), order.value};
+  broadcast(words, team_.comm());
   return {static_cast<Order::Kind>(static_cast<int>(words[0])), words[1]};
 }
 
@@ -116,11 +117,15 @@ void Measurement::synchronise() {
 bool Measurement::make(std::size_t cell) {
   enum State { made, unsupported, failed };
   int mine = made;
-  std::string said;
+  // Of another rank; this one may have memory enough.
+  std::string said = "not enough memory for the data";
   try {
     operation_ = make_(cells_[cell], operations_.get());
   } catch (const Unsupported& reason) {
     mine = unsupported;
+    said = reason.what();
+  } catch (const NoMemory& reason) {
+    mine = failed;
     said = reason.what();
   } catch (const std::bad_alloc&) {
     mine = failed;
@@ -133,7 +138,7 @@ bool Measurement::make(std::size_t cell) {
   if (worst != made && leader_) {
     leader_->refuse(worst == unsupported
                         ? Ending{"skipped", std::nullopt, said}
-                        : Ending{"failed", std::nullopt, "not enough memory for the data"});
+                        : Ending{"failed", std::nullopt, said});
   }
   return worst == made;
 }
@@ -161,7 +166,10 @@ void Measurement::take_turn(std::size_t cell) {
       order = leader_->next_sample(clock_.now(), team_.whole() && clock_.old());
     }
     const bool verified = Leader::verified(settings_, index);
-    // Others get ready before they know whether there is another sample, rank 0 after.
+    if (operation_->resets_together()) {
+      order = announce(order, team_.comm(), false);
+    }
+    // Otherwise others get ready before they know whether there is another sample, rank 0 after.
     if (order.kind == Order::Kind::sample && !ready && takes_part_) {
       operation_->reset(verified);
       ready = true;
@@ -169,7 +177,7 @@ void Measurement::take_turn(std::size_t cell) {
     if (leader_ && order.kind == Order::Kind::sample) {
       order.value = leader_->start_after(clock_.now());
     }
-    order = announce(order, team_.comm(), false);
+    order = announce_sample(order);
     if (order.kind == Order::Kind::sample) {
       sample(order.value, verified);
       ready = false;
@@ -195,6 +203,7 @@ void Measurement::sample(double agreed, bool verified) {
     const std::int64_t start = local_now();
     operation_->run(stamps_);
     const std::int64_t end = local_now();
+    operation_->finish(stamps_);
     if (stamps_.values().size() != columns_.size()) {
       fail("an operation's stamps are not as many as its columns");
     }
@@ -229,7 +238,7 @@ void Measurement::explain(int rank) {
 }  // namespace
 
 Outcome measure_cells(const std::vector<Cell>& cells, const MakeOperation& make,
-                      const Settings& settings, GlobalClock& clock, Record& record,
+                      const Settings& settings, GlobalClock& clock, Record* record,
                       MPI_Comm world) {
   return Measurement(cells, make, settings, clock, record, world).run();
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -59,7 +60,8 @@ class Stamps {
 
 /// One cell's communication, made (untimed) for the cell and run once per sample.
 ///
-/// All ranks call the functions at the same points, so each may communicate, destructor included.
+/// All ranks call the functions at the same points, so each may communicate, destructor included;
+/// but reset() only where resets_together() says that it does.
 class Operation {
  public:
   Operation() = default;
@@ -67,7 +69,8 @@ class Operation {
   Operation& operator=(const Operation&) = delete;
   virtual ~Operation() = default;
 
-  /// Names of what run() puts into its stamps, between "start" and "end", which the loop takes.
+  /// Names of what run() and finish() put into the stamps, between "start" and "end", which the
+  /// loop takes.
   [[nodiscard]] virtual std::vector<std::string> columns() const { return {}; }
   /// Whether this rank has anything to do. One that has not sleeps until the cell has ended: none
   /// of the functions below is called there, and its stamps are not-a-number.
@@ -75,8 +78,14 @@ class Operation {
   /// Before every sample, untimed: brings the input back, and clears the output if it is looked at
   /// afterwards.
   virtual void reset(bool verified) = 0;
+  /// Whether reset() communicates. All ranks then hear that a sample comes before they get ready
+  /// for it, which costs a broadcast more.
+  [[nodiscard]] virtual bool resets_together() const { return false; }
   /// The timed part.
   virtual void run(Stamps& stamps) = 0;
+  /// After every sample, when "end" has been taken: what belongs to the sample but not to its time.
+  /// Its durations follow those of run().
+  virtual void finish(Stamps& /*stamps*/) {}
   /// What is wrong with this rank's output; nothing when it is right.
   [[nodiscard]] virtual std::optional<std::string> verify() = 0;
 };
@@ -86,6 +95,17 @@ class Operation {
 class Unsupported : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+/// Thrown, by all ranks alike, by a MakeOperation for a cell whose memory is not there, with
+/// figures. The cell fails, and its file says why.
+class NoMemory : public std::bad_alloc {
+ public:
+  explicit NoMemory(std::string why) : why_(std::move(why)) {}
+  [[nodiscard]] const char* what() const noexcept override { return why_.c_str(); }
+
+ private:
+  std::string why_;
 };
 
 /// Makes a cell's operation; collective over the communicator.

@@ -1,10 +1,8 @@
 #include "common/probe.hpp"
 
 #include <cstdio>
-#include <fstream>
-#include <iterator>
-#include <limits>
-#include <optional>
+#include <memory>
+#include <utility>
 
 #include "common/cells.hpp"
 #include "common/check.hpp"
@@ -55,13 +53,26 @@ std::vector<Cell> find_cells(const Probe& probe, const Arguments& arguments, int
   return cells;
 }
 
-// Every rank learns together whether rank 0 can write.
-bool first_can_write(const std::string& problem) {
-  const std::string told = broadcast(problem, MPI_COMM_WORLD);
-  if (told.empty()) {
-    return true;
+// The record of a run, with what is known before the first sample. All ranks learn together whether
+// rank 0 can write; if not, all throw CannotWrite.
+std::unique_ptr<Record> begin_record(const std::string& path, const Probe& probe,
+                                     const RunFacts& facts, const Machines& machines) {
+  std::unique_ptr<Record> record;
+  std::string problem;
+  if (rank_in(MPI_COMM_WORLD) == 0) {
+    try {
+      record = std::make_unique<Record>(path, probe.remark);
+      record->begin(facts);
+      record->ranks(machines, crowded());
+    } catch (const CannotWrite& fault) {
+      problem = fault.what();
+    }
   }
-  return say(stderr, program_name() + ": " + told + "\n", 0) != 0;
+  problem = broadcast(problem, MPI_COMM_WORLD);
+  if (!problem.empty()) {
+    throw CannotWrite(problem);
+  }
+  return record;
 }
 
 int measure(const Probe& probe, const Arguments& arguments, const std::vector<std::string>& words) {
@@ -69,33 +80,23 @@ int measure(const Probe& probe, const Arguments& arguments, const std::vector<st
   const Settings settings = settings_from(arguments);
   const std::vector<Cell> cells = find_cells(probe, arguments, ranks);
   const Machines machines = find_machines(MPI_COMM_WORLD);
-  const bool shared = oversubscribed(machines);
-  set_crowded(shared);
-  const double epoch = unix_now();
-  GlobalClock clock(MPI_COMM_WORLD, machines, arguments.text("clocks") == "apart");
-  const bool first = rank_in(MPI_COMM_WORLD) == 0;
-  std::string problem;
-  std::optional<Record> record;
-  try {
-    record.emplace(first ? arguments.text("output") : "");
-    if (first) {
-      record->begin({probe.name, kVersion, ranks, library_version(), library_standard(), words,
-                     settings.budget, settings.precision, settings.least, settings.most,
-                     settings.warm_ups, settings.verify, arguments.integer("seed"), epoch,
-                     timer_cost(), cells.size()});
-      record->ranks(machines, shared);
-    }
-  } catch (const CannotWrite& fault) {
-    problem = fault.what();
-  }
-  if (!first_can_write(problem)) {
-    return static_cast<int>(Outcome::cannot_write);
-  }
+  set_crowded(oversubscribed(machines));
   const Context context{arguments, machines};
   const MakeOperation make = [&](const Cell& cell, MPI_Comm comm) {
     return probe.make(cell, context, comm);
   };
-  return static_cast<int>(measure_cells(cells, make, settings, clock, *record, MPI_COMM_WORLD));
+  if (probe.instead) {
+    if (const auto status = probe.instead(cells, context, make)) {
+      return *status;
+    }
+  }
+  GlobalClock clock(MPI_COMM_WORLD, machines, arguments.text("clocks") == "apart");
+  const RunFacts facts{probe.name,         kVersion,     ranks,       library_version(),
+                       library_standard(), words,        settings,    arguments.integer("seed"),
+                       clock.epoch_unix(), timer_cost(), cells.size()};
+  const auto record = begin_record(arguments.text("output"), probe, facts, machines);
+  return static_cast<int>(
+      measure_cells(cells, make, settings, clock, record.get(), MPI_COMM_WORLD));
 }
 
 int run(const Probe& probe, const std::vector<std::string>& words) {
@@ -110,6 +111,9 @@ int run(const Probe& probe, const std::vector<std::string>& words) {
     return measure(probe, arguments, words);
   } catch (const BadInput& problem) {
     return say(stderr, program_name() + ": " + problem.what() + "\n", kBadInput);
+  } catch (const CannotWrite& problem) {
+    return say(stderr, program_name() + ": " + problem.what() + "\n",
+               static_cast<int>(Outcome::cannot_write));
   }
 }
 

@@ -36,9 +36,11 @@ void Record::begin(const RunFacts& facts) {
   frame.integer("ranks", facts.ranks).text("library", facts.library);
   frame.text("standard", facts.standard).texts("arguments", facts.arguments);
   // An endless budget is null.
-  frame.number("budget_s", facts.budget).number("precision", facts.precision);
-  frame.integers("repetitions", {facts.least, facts.most}).integer("warmups", facts.warm_ups);
-  frame.truth("verify", facts.verify).integer("seed", facts.seed);
+  const Settings& settings = facts.settings;
+  frame.number("budget_s", settings.budget).number("precision", settings.precision);
+  frame.integers("repetitions", {settings.least, settings.most});
+  frame.integer("warmups", settings.warm_ups).truth("verify", settings.verify);
+  frame.integer("seed", facts.seed);
   frame.number("epoch_unix_s", facts.epoch_unix).number("timer_s", facts.timer);
   frame.integer("cells", static_cast<std::int64_t>(facts.cells));
   file_.write(frame.str());
@@ -114,7 +116,8 @@ void Record::row(const Cell& cell, const Ending& ending, const Results& results)
   line += padded(used.empty() ? "-" : microseconds(middle), 13);
   line += padded(bounds, 22);
   line += padded(used.empty() ? "-" : microseconds(used.back()), 13) + "  " + ending.reason;
-  line += (ending.said.empty() ? "" : ": " + ending.said) + "\n";
+  line += ending.said.empty() ? "" : ": " + ending.said;
+  line += (remark_ && !used.empty() ? "; " + remark_(cell, middle) : "") + "\n";
   if (!titled_) {
     titled_ = true;
     line = title + line;

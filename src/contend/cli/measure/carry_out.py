@@ -1,0 +1,75 @@
+"""Measures what the command line says, and reports it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from contend.cli.common import console_for, write_json
+from contend.cli.measure.options import Common
+from contend.cli.measure.place import find_place
+from contend.cli.measure.watch import watching
+from contend.errors import ShortfallError
+from contend.measurement import OptionValue, make_workload, measure_workload, resume
+from contend.samples import Run
+
+
+def measure_and_report(probe: str, own: Mapping[str, OptionValue], common: Common) -> None:
+    """Carries out a measurement and prints, writes and draws what it found.
+
+    Raises:
+        ShortfallError: after all that, when a launch or a cell failed.
+    """
+    # Imported here: reports take longer to load than other verbs run.
+    from contend.report.measure_json import measure_json
+    from contend.report.measure_tables import measure_tables
+    from contend.report.save import check_suffix
+    from contend.report.table import print_tables
+
+    if common.plot is not None:
+        check_suffix(common.plot)
+    console = console_for(common.json)
+    with watching(console) as observer, find_place(common) as place:
+        if common.resume is not None:
+            runs = resume(common.resume, place=place, budget=common.seconds(), observer=observer)
+        else:
+            runs = measure_workload(
+                make_workload(probe, {**own, **common.of_probe()}),
+                common.conditions(),
+                libraries=common.mpi or (None,),
+                place=place,
+                folder=common.output,
+                observer=observer,
+            )
+    print_tables(console, measure_tables(runs))
+    written = [measure_json(run) for run in runs]
+    write_json(common.json, written[0] if len(written) == 1 else {"results": written})
+    if common.plot is not None:
+        draw(runs, common)
+    if failures := _failures(runs):
+        raise ShortfallError(failures)
+
+
+def _failures(runs: Sequence[Run]) -> str:
+    """What went wrong, in one line; "" when nothing did."""
+    failed = []
+    for run in runs:
+        name = f"{run.record.library.name} {run.record.library.version}".strip()
+        for launch in run.record.launches:
+            if launch.status != "done":
+                failed.append(f"{name}, launch {launch.number}: {launch.why}")
+            elif launch.measured is not None:
+                failed += [
+                    f"{name}, {_cell(run, end.cell)}: {end.said or 'failed'}"
+                    for end in launch.measured.ends
+                    if end.reason == "failed" or end.verified is False
+                ]
+    if not failed:
+        return ""
+    more = f" (and {len(failed) - 1} more; run.json has all)" if len(failed) > 1 else ""
+    return f"{failed[0]}{more}"
+
+
+def _cell(run: Run, number: int) -> str:
+    cell = run.record.cells[number]
+    size = "" if cell.bytes is None else f" of {cell.bytes:,} bytes"
+    return f"{cell.algorithm}{size}"

@@ -1,0 +1,46 @@
+"""Registers a probe's verb: its own options, then those that all probes share."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, get_type_hints
+
+from contend.cli.measure import measure_app
+from contend.cli.measure.carry_out import measure_and_report
+from contend.cli.measure.options import Common
+from contend.measurement import OptionValue
+
+Verb = Callable[..., Mapping[str, OptionValue]]
+
+
+def probe_command(verb: Verb) -> Verb:
+    """Makes a function a verb of ``contend measure``.
+
+    The function is named after its probe. It takes the options of the probe's own and returns them
+    as the probe wants them; what all probes have follows on the command line.
+    """
+
+    @functools.wraps(verb)
+    def command(**given: Any) -> None:
+        common = Common(**{name: given.pop(name) for name in shared})
+        measure_and_report(verb.__name__, verb(**given), common)
+
+    shared = [field.name for field in dataclasses.fields(Common)]
+    hints = {
+        **get_type_hints(verb, include_extras=True),
+        **get_type_hints(Common, include_extras=True),
+    }
+    hints["return"] = None
+    parameters = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name])
+        for function in (verb, Common)
+        for parameter in inspect.signature(function).parameters.values()
+    ]
+    # Typer reads what a command takes from here.
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {name: hints[name] for name in (p.name for p in parameters)}
+    measure_app.command()(command)
+    return verb

@@ -1,0 +1,69 @@
+#include "sort/memory.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "common/check.hpp"
+#include "common/operation.hpp"
+#include "common/waiting.hpp"
+#include "sort/host_memory.hpp"
+#include "sort/local_sort.hpp"
+
+namespace contend::probe::sort {
+
+namespace {
+
+constexpr std::int64_t kMarginShare = 32;
+constexpr std::int64_t kMarginOfRank = std::int64_t{32} << 20;
+
+std::int64_t ranks_beside(int rank, const Machines& machines) {
+  const auto& names = machines.machine;
+  return std::count(names.begin(), names.end(), names[static_cast<std::size_t>(rank)]);
+}
+
+void wait_for_all(MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check("MPI_Ibarrier", MPI_Ibarrier(comm, &request));
+  wait(request);
+}
+
+/// The lowest rank that has a reason to say no; as many as there are ranks when none has.
+int first_of(bool refuses, MPI_Comm comm) {
+  const int none = size_of(comm);
+  const int mine = refuses ? rank_in(comm) : none;
+  int first = none;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check("MPI_Iallreduce", MPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm, &request));
+  wait(request);
+  return first;
+}
+
+}  // namespace
+
+Need need_of(const Shares& shares, std::int64_t doubles) {
+  const auto vector = doubles * static_cast<std::int64_t>(sizeof(double));
+  return {2 * shares.longest() * vector, LocalSort::index_bytes(doubles, shares.longest())};
+}
+
+void ask_for(const Need& need, const Machines& machines, MPI_Comm comm) {
+  const int rank = rank_in(comm);
+  // Other ranks of this machine may still be giving back what the cell before needed.
+  wait_for_all(comm);
+  const std::int64_t available = available_memory();
+  const std::int64_t ranks = ranks_beside(rank, machines);
+  const std::int64_t usable = available - available / kMarginShare - kMarginOfRank * ranks;
+  const bool lacks = need.all() > std::max<std::int64_t>(0, usable) / ranks;
+  const int refuser = first_of(lacks, comm);
+  if (refuser == size_of(comm)) {
+    return;
+  }
+  std::int64_t told[2] = {available, ranks};
+  check("MPI_Bcast", MPI_Bcast(told, 2, MPI_INT64_T, refuser, comm));
+  throw NoMemory("not enough memory: a rank needs " + std::to_string(need.arrays) +
+                 " bytes of arrays and " + std::to_string(need.index) + " of index; host " +
+                 machines.host[static_cast<std::size_t>(refuser)] + " has " +
+                 std::to_string(told[0]) + " available for " + std::to_string(told[1]) +
+                 (told[1] == 1 ? " rank" : " ranks"));
+}
+
+}  // namespace contend::probe::sort

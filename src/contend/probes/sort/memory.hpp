@@ -1,0 +1,33 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "common/machine.hpp"
+#include "sort/shares.hpp"
+
+namespace contend::probe::sort {
+
+/// Bytes that a rank needs for a sort: those of the rank with the longest share.
+struct Need {
+  /// The two arrays of m-vectors, unsorted and sorted: what the prediction of memory is about.
+  std::int64_t arrays;
+  /// Beyond the prediction: the index of the local sorts, at most 2/9 of one array and next to
+  /// nothing for long vectors. Counts and places, some words for each rank, are left out.
+  std::int64_t index;
+
+  [[nodiscard]] std::int64_t all() const { return arrays + index; }
+};
+
+/// What records of so many doubles need.
+[[nodiscard]] Need need_of(const Shares& shares, std::int64_t doubles);
+
+/// Throws NoMemory on all ranks when the ranks of some machine need more than it can give.
+///
+/// Asked before memory is taken: Linux grants what it does not have, and ends a rank that then uses
+/// it. A thirty-second of what is available, and 32 MiB a rank, are left to the MPI library's
+/// buffers, to page tables and to everybody else; that is a margin and no prediction. Collective.
+void ask_for(const Need& need, const Machines& machines, MPI_Comm comm);
+
+}  // namespace contend::probe::sort

@@ -1,0 +1,97 @@
+"""Whether samples are of two kinds, such as those with and without a time-out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from contend.samples.statistics import Values
+
+SIGNIFICANCE = 0.003
+LEAST_RATIO = 1.5
+"""A gap between two kinds is at least this factor wide."""
+LEAST_SHARE = 0.02
+_FEWEST_OF_A_KIND = 2
+_FEWEST = 6
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Two kinds of samples.
+
+    Attributes:
+        fast_s: median of the faster kind.
+        slow_s: median of the slower kind.
+        slow: number of the slower kind.
+        count: number of all.
+        p: how probable a gap as wide is in samples of one kind, after correction.
+    """
+
+    fast_s: float
+    slow_s: float
+    slow: int
+    count: int
+    p: float
+
+    @property
+    def slow_share(self) -> float:
+        """Part of the samples that is of the slower kind."""
+        return self.slow / self.count
+
+
+def two_modes(times: Values) -> Modes | None:
+    """The two kinds that samples fall into, or None where they are of one kind.
+
+    The samples' logarithms are sorted. In samples of an exponential distribution the spacing with k
+    samples beyond it, times k, is exponential too, and all those products are independent and alike
+    (Rényi 1953). So each gap's product is held against the sum of the others on its side of the
+    median: it is too wide with probability (1 + product / sum)^-(number of the others). Logarithms
+    that fall off exponentially on either side of the median are times with a power-law tail, a
+    generous idea of one kind: lighter tails leave smaller gaps far out. The least probable gap
+    counts; its probability, multiplied by the number of gaps, must be below 0.3 %. Besides, the gap
+    must be a factor of 1.5 wide, and each kind must have two samples and 2 % of all: single slow
+    samples are outliers, which the largest sample tells.
+
+    Args:
+        times: seconds.
+    """
+    ordered = np.sort(times[times > 0])
+    count = len(ordered)
+    if count < _FEWEST or not ordered[-1] > LEAST_RATIO * ordered[0]:
+        return None
+    gaps = np.diff(np.log(ordered))
+    below = np.arange(1, count)
+    outside = np.minimum(below, count - below)
+    products = outside * gaps
+    p = _probabilities(products, below <= count / 2) * len(gaps)
+    fewest = max(_FEWEST_OF_A_KIND, math.ceil(LEAST_SHARE * count))
+    allowed = (outside >= fewest) & (gaps >= math.log(LEAST_RATIO)) & (p < SIGNIFICANCE)
+    if not allowed.any():
+        return None
+    at = int(np.flatnonzero(allowed)[np.argmin(p[allowed])])
+    # Equally improbable gaps (probabilities too small to tell) leave the choice to the width.
+    best = allowed & (p <= p[at])
+    at = int(np.argmax(np.where(best, products, -1.0)))
+    return Modes(
+        fast_s=float(np.median(ordered[: at + 1])),
+        slow_s=float(np.median(ordered[at + 1 :])),
+        slow=count - at - 1,
+        count=count,
+        p=float(min(p[at], 1.0)),
+    )
+
+
+def _probabilities(products: Values, lower: np.ndarray) -> Values:
+    """Probability of each product given the others of its side, by the lower side's mask."""
+    p = np.ones(len(products))
+    for side in (lower, ~lower):
+        values = products[side]
+        others = len(values) - 1
+        if others < 1:
+            continue
+        rest = np.maximum(values.sum() - values, np.finfo(float).tiny)
+        with np.errstate(over="ignore"):
+            p[side] = np.exp(-others * np.log1p(values / rest))
+    return p
