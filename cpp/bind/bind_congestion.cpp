@@ -1,6 +1,7 @@
 #include <nanobind/stl/optional.h>
 
 #include "bind.hpp"
+#include "contend/congestion/fair_share.hpp"
 #include "contend/congestion/messages.hpp"
 #include "contend/congestion/simulate.hpp"
 
@@ -40,6 +41,13 @@ std::optional<std::uint64_t> count_outcomes(const Pattern& pattern,
   return outcomes(pattern, {as_vector(slots), ranks_per_slot, random_seating});
 }
 
+Numpy<Place> draw_slots(const Vector<std::uint32_t>& slots, std::uint64_t seed,
+                        std::uint64_t sample) {
+  std::vector<Place> drawn = as_vector(slots);
+  shuffle_slots(drawn, seed, sample);
+  return to_numpy(std::move(drawn));
+}
+
 Judged judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& source,
                       const Vector<std::uint32_t>& target) {
   MessageCongestion found;
@@ -51,6 +59,23 @@ Judged judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& sou
                                to_numpy(std::move(found.channel_messages))));
 }
 
+Numpy<double> share_fairly(const Resolver& resolver, const Vector<std::uint32_t>& source,
+                           const Vector<std::uint32_t>& target) {
+  nb::gil_scoped_release release;
+  std::vector<double> found = fair_share(resolver, as_span(source), as_span(target));
+  nb::gil_scoped_acquire acquire;
+  return to_numpy(std::move(found));
+}
+
+Numpy<double> find_fluid_times(const Resolver& resolver, const Vector<std::uint32_t>& source,
+                               const Vector<std::uint32_t>& target, const Vector<double>& size) {
+  nb::gil_scoped_release release;
+  std::vector<double> found =
+      fluid_times(resolver, as_span(source), as_span(target), as_span(size));
+  nb::gil_scoped_acquire acquire;
+  return to_numpy(std::move(found));
+}
+
 }  // namespace
 
 void bind_congestion(nb::module_& m) {
@@ -60,8 +85,12 @@ void bind_congestion(nb::module_& m) {
         nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"));
   m.def("outcomes", &count_outcomes, nb::arg("pattern"), nb::arg("slots"),
         nb::arg("ranks_per_slot"), nb::arg("random_seating"));
+  m.def("shuffle_slots", &draw_slots, nb::arg("slots"), nb::arg("seed"), nb::arg("sample"));
   m.def("message_congestion", &judge_messages, nb::arg("resolver"), nb::arg("source"),
         nb::arg("target"));
+  m.def("fair_share", &share_fairly, nb::arg("resolver"), nb::arg("source"), nb::arg("target"));
+  m.def("fluid_times", &find_fluid_times, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
+        nb::arg("size"));
 }
 
 }  // namespace contend::bind
