@@ -1,0 +1,47 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/arguments.hpp"
+#include "common/machine.hpp"
+#include "common/operation.hpp"
+
+namespace contend::probe {
+
+/// What an operation may need to know beyond its cell.
+struct Context {
+  const Arguments& arguments;
+  const Machines& machines;
+};
+
+/// A program that measures: what it can do, and how its cells are made.
+struct Probe {
+  /// "pingpong"; the program calls itself contend-pingpong.
+  std::string name;
+  /// A sentence or two for --help.
+  std::string about;
+  /// Arguments that make a good example: "--bytes 1:1M".
+  std::string example;
+  /// Options whose values, in every combination, are the cells. A cell's labels have their names.
+  std::vector<Option> axes;
+  /// Options of its own besides.
+  std::vector<Option> options = {};
+  /// Turns a combination of the axes into the cells to measure, each with more labels perhaps. May
+  /// throw BadInput. Left out: the combination itself.
+  std::function<std::vector<Cell>(const Cell&, const Arguments&, int ranks)> expand = {};
+  /// Makes a cell's operation; see MakeOperation.
+  std::function<std::unique_ptr<Operation>(const Cell&, const Context&, MPI_Comm)> make;
+};
+
+/// The whole program: starts MPI, reads the command line, measures, writes, ends MPI.
+///
+/// Returns the exit status: 0 done, 1 a cell failed, 2 bad arguments, 3 the output cannot be
+/// written.
+[[nodiscard]] int run_probe(int argc, char** argv, const Probe& probe);
+
+}  // namespace contend::probe

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/global_clock.hpp"
+#include "common/machine.hpp"
+#include "common/operation.hpp"
+#include "common/sample_file.hpp"
+#include "common/stopping.hpp"
+
+namespace contend::probe {
+
+/// What a run is: all that its first frame says.
+struct RunFacts {
+  std::string probe;
+  std::string version;
+  int ranks;
+  std::string library;
+  std::string standard;
+  std::vector<std::string> arguments;
+  double budget;
+  double precision;
+  std::int64_t least;
+  std::int64_t most;
+  std::int64_t warm_ups;
+  bool verify;
+  std::int64_t seed;
+  double epoch_unix;
+  double timer;
+  std::size_t cells;
+};
+
+/// Why a cell has ended.
+struct Ending {
+  /// precision, repetitions, budget, skipped, failed
+  std::string reason;
+  /// Whether its data was right; nothing when it was never looked at.
+  std::optional<bool> verified;
+  /// What there is to say about it, or nothing.
+  std::string said;
+};
+
+/// What rank 0 keeps of a run: a file of samples, or a table on standard output where there is no
+/// file. Every function may throw CannotWrite.
+class Record {
+ public:
+  /// An empty path: the table.
+  explicit Record(const std::string& path) : file_(path), table_(path.empty()) {}
+
+  void begin(const RunFacts& facts);
+  void ranks(const Machines& machines, bool oversubscribed);
+  void clock(const Synchronised& found);
+  void cell(std::size_t number, const Cell& cell, const std::vector<std::string>& columns);
+  void sample(const SampleHead& head, const std::vector<double>& times) { file_.write(head, times); }
+  void end(std::size_t number, const Cell& cell, const Ending& ending, const Results& results);
+  /// `overhead`: seconds from the end of a sample to the start of the next, of all samples.
+  void done(std::vector<double> overhead);
+
+ private:
+  void row(const Cell& cell, const Ending& ending, const Results& results);
+
+  SampleFile file_;
+  bool table_;
+  bool titled_ = false;
+};
+
+}  // namespace contend::probe

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace contend::probe {
+
+/// Says once, at the start, whether ranks share processors (see machine.hpp).
+///
+/// Where they do, a rank that waits takes time from the rank that it waits for, and some MPI
+/// libraries never give it up while they wait; so waiting here then means asking and yielding.
+void set_crowded(bool crowded);
+/// What set_crowded() was told.
+[[nodiscard]] bool crowded();
+
+/// Waits for a request: MPI_Wait, or on crowded machines MPI_Test and yielding in turn.
+void wait(MPI_Request& request);
+/// Waits for all requests: MPI_Waitall, or on crowded machines MPI_Testall and yielding in turn.
+void wait_all(std::vector<MPI_Request>& requests);
+/// Waits for a request of a rank that has nothing to do: sleeps between looks, up to 1 ms.
+void wait_asleep(MPI_Request& request);
+
+/// Waits until an instant of the local clock: asleep while it is far and the machine is crowded,
+/// then yielding where that is, at last by watching the clock.
+void wait_until(std::int64_t local_ns);
+
+}  // namespace contend::probe
