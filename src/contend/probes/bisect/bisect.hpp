@@ -3,12 +3,10 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "bisect/pattern_file.hpp"
 #include "bisect/transfer.hpp"
 #include "common/operation.hpp"
 
@@ -16,7 +14,7 @@ namespace contend::probe {
 
 /// One pattern of a file in every sample: all its messages at once, each of some packets.
 ///
-/// Rank 0 reads a pattern before its sample and scatters it; no rank holds more than its own part.
+/// Rank 0 reads the patterns and scatters them; no rank holds more than its own part of each.
 /// A rank without a part in the pattern starts with the others and has ended at once.
 /// Source: Hoefler, Schneider, Lumsdaine, CLUSTER 2008, section 3.2.3.
 class Bisect : public Operation {
@@ -37,17 +35,18 @@ class Bisect : public Operation {
   [[nodiscard]] std::optional<std::string> verify() override { return transfer_.verify(); }
 
  private:
-  void advance();
+  /// Where this rank sends to and receives from in a pattern, -1 for nowhere.
+  struct Part {
+    int destination = -1;
+    int source = -1;
+  };
+
+  void scatter(const std::string& patterns, MPI_Comm comm);
 
   Order order_;
-  MPI_Comm comm_;
-  int rank_;
   Transfer transfer_;
-  std::unique_ptr<PatternFile> file_;
-  std::vector<int> destination_;
-  std::vector<int> ends_;
+  std::vector<Part> parts_;
   std::int64_t samples_ = 0;
-  int mine_[2] = {-1, -1};
 };
 
 }  // namespace contend::probe

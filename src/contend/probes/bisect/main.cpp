@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "bisect/bisect.hpp"
+#include "bisect/pattern_file.hpp"
 #include "common/check.hpp"
 #include "common/probe.hpp"
 

@@ -77,8 +77,7 @@ void Transfer::post(std::size_t slot) {
   const int count = static_cast<int>(bytes_);
   if (source_ >= 0) {
     std::byte* const place = received_.data() + slot * in_memory(bytes_);
-    check("MPI_Irecv",
-          MPI_Irecv(place, count, MPI_BYTE, source_, tag, comm_, &receives_[slot]));
+    check("MPI_Irecv", MPI_Irecv(place, count, MPI_BYTE, source_, tag, comm_, &receives_[slot]));
   }
   if (destination_ >= 0) {
     check("MPI_Isend",

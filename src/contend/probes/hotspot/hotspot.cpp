@@ -104,8 +104,8 @@ void Hotspot::send_window() {
   const int count = answer ? 0 : static_cast<int>(settings_.bytes);
   const std::size_t messages = streams && !answer ? requests_.size() : 1;
   for (std::size_t message = 0; message < messages; ++message) {
-    check("MPI_Isend", MPI_Isend(sent_.data(), count, MPI_BYTE, other_, victim_tag, comm_,
-                                 &requests_[message]));
+    check("MPI_Isend",
+          MPI_Isend(sent_.data(), count, MPI_BYTE, other_, victim_tag, comm_, &requests_[message]));
   }
   wait_all(requests_);
 }

@@ -105,7 +105,9 @@ int main(int argc, char** argv) {
       "pause. Choose pairs whose routes share a channel: contend measure hotspot does.";
   probe.example = "--victim 0:2 --rivals 1:3 --rivals-active 0,1 --bytes 1:1M";
   probe.axes = {
-      {"algorithm", Kind::words, "round-trip,stream",
+      {"algorithm",
+       Kind::words,
+       "round-trip,stream",
        "What the victim does: a message there and back, or --window messages one way.",
        {"round-trip", "stream"}},
       {"rivals-active", Kind::integers, "0,1", "How many of the rivals send meanwhile."},
