@@ -27,7 +27,9 @@ std::vector<Option> common_options() {
       {"verify", Kind::flag, "", "Verify the data of every sample."},
       {"seed", Kind::integer, "1",
        "Decides the order of cells that come from options; 0 for their own order."},
-      {"clocks", Kind::word, "shared",
+      {"clocks",
+       Kind::word,
+       "shared",
        "Whether ranks under one kernel share its clock, or each counts as one of its own.",
        {"shared", "apart"}},
       {"help", Kind::flag, "", "Say this."},
@@ -74,7 +76,8 @@ Settings settings_from(const Arguments& arguments) {
   settings.budget = budget > 0.0 ? budget : std::numeric_limits<double>::infinity();
   settings.warm_ups = arguments.integer("warmups");
   if (settings.warm_ups < 1) {
-    throw BadInput("--warmups: expected at least 1, as the first is the one whose data is verified");
+    throw BadInput(
+        "--warmups: expected at least 1, as the first is the one whose data is verified");
   }
   settings.verify = arguments.flag("verify");
   return settings;

@@ -18,8 +18,7 @@ std::vector<std::string> gather_everywhere(const std::string& text, MPI_Comm com
   const int ranks = size_of(comm);
   const int length = static_cast<int>(text.size());
   std::vector<int> lengths(static_cast<std::size_t>(ranks));
-  check("MPI_Allgather",
-        MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm));
+  check("MPI_Allgather", MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm));
   std::vector<int> places;
   int total = 0;
   for (const int one : lengths) {
@@ -68,8 +67,8 @@ void gather(const std::vector<double>& mine, std::vector<double>& all, MPI_Comm 
     return;
   }
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Igather", MPI_Igather(mine.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE,
-                                   0, comm, &request));
+  check("MPI_Igather", MPI_Igather(mine.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, 0,
+                                   comm, &request));
   wait(request);
 }
 
@@ -90,8 +89,7 @@ std::string send_to_first(const std::string& text, int from, MPI_Comm comm) {
   int length = 0;
   check("MPI_Get_count", MPI_Get_count(&status, MPI_CHAR, &length));
   std::string told(static_cast<std::size_t>(length), '\0');
-  check("MPI_Recv",
-        MPI_Recv(told.data(), length, MPI_CHAR, from, kTag, comm, MPI_STATUS_IGNORE));
+  check("MPI_Recv", MPI_Recv(told.data(), length, MPI_CHAR, from, kTag, comm, MPI_STATUS_IGNORE));
   return told;
 }
 

@@ -29,9 +29,7 @@ class Communicator {
   explicit Communicator(MPI_Comm owned) : comm_(owned) {}
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
-  Communicator(Communicator&& other) noexcept : comm_(other.comm_) {
-    other.comm_ = MPI_COMM_NULL;
-  }
+  Communicator(Communicator&& other) noexcept : comm_(other.comm_) { other.comm_ = MPI_COMM_NULL; }
   Communicator& operator=(Communicator&& other) noexcept;
   ~Communicator() { free(); }
 

@@ -69,10 +69,9 @@ Machines find_machines(MPI_Comm comm) {
     machine = host_name();
     clock = machine + " " + std::to_string(rank_in(comm));
   }
-  const std::string mine = host_name() + kBetween + std::to_string(getpid()) + kBetween +
-                           allowed_cpus() + kBetween +
-                           std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) + kBetween + machine +
-                           kBetween + clock;
+  const std::string mine =
+      host_name() + kBetween + std::to_string(getpid()) + kBetween + allowed_cpus() + kBetween +
+      std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) + kBetween + machine + kBetween + clock;
   Machines found;
   for (const std::string& told : gather_everywhere(mine, comm)) {
     const std::vector<std::string> parts = split(told);

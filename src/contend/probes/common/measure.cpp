@@ -82,9 +82,9 @@ Outcome Measurement::run() {
         leader_->finish();
       }
       // The last words to the file may have failed too.
-      const Order end = announce(
-          {Order::Kind::stop, leader_ && !leader_->problem().empty() ? 3.0 : order.value},
-          world_.get(), false);
+      const Order end =
+          announce({Order::Kind::stop, leader_ && !leader_->problem().empty() ? 3.0 : order.value},
+                   world_.get(), false);
       if (leader_ && !leader_->problem().empty()) {
         const std::string line = program_name() + ": " + leader_->problem() + "\n";
         std::fwrite(line.data(), 1, line.size(), stderr);

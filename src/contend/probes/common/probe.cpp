@@ -71,13 +71,22 @@ int measure(const Probe& probe, const Arguments& arguments, const std::vector<st
   const Machines machines = find_machines(MPI_COMM_WORLD);
   const bool shared = oversubscribed(machines);
   set_crowded(shared);
+  const Context context{arguments, machines};
+  const MakeOperation make = [&](const Cell& cell, MPI_Comm comm) {
+    return probe.make(cell, context, comm);
+  };
+  if (probe.instead) {
+    if (const auto status = probe.instead(cells, context, make)) {
+      return *status;
+    }
+  }
   const double epoch = unix_now();
   GlobalClock clock(MPI_COMM_WORLD, machines, arguments.text("clocks") == "apart");
   const bool first = rank_in(MPI_COMM_WORLD) == 0;
   std::string problem;
   std::optional<Record> record;
   try {
-    record.emplace(first ? arguments.text("output") : "");
+    record.emplace(first ? arguments.text("output") : "", probe.remark);
     if (first) {
       record->begin({probe.name, kVersion, ranks, library_version(), library_standard(), words,
                      settings.budget, settings.precision, settings.least, settings.most,
@@ -91,10 +100,6 @@ int measure(const Probe& probe, const Arguments& arguments, const std::vector<st
   if (!first_can_write(problem)) {
     return static_cast<int>(Outcome::cannot_write);
   }
-  const Context context{arguments, machines};
-  const MakeOperation make = [&](const Cell& cell, MPI_Comm comm) {
-    return probe.make(cell, context, comm);
-  };
   return static_cast<int>(measure_cells(cells, make, settings, clock, *record, MPI_COMM_WORLD));
 }
 

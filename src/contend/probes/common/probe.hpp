@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,14 @@ struct Probe {
   /// Turns a combination of the axes into the cells to measure, each with more labels perhaps. May
   /// throw BadInput. Left out: the combination itself.
   std::function<std::vector<Cell>(const Cell&, const Arguments&, int ranks)> expand = {};
+  /// Does something else than measuring the cells, where an option asks for it, and gives the exit
+  /// status; nothing for measuring them. Left out: they are always measured.
+  std::function<std::optional<int>(const std::vector<Cell>&, const Context&, const MakeOperation&)>
+      instead = {};
   /// Makes a cell's operation; see MakeOperation.
   std::function<std::unique_ptr<Operation>(const Cell&, const Context&, MPI_Comm)> make;
+  /// What a cell whose samples take so many seconds means, for the table. Left out: nothing.
+  std::function<std::string(const Cell&, double)> remark = {};
 };
 
 /// The whole program: starts MPI, reads the command line, measures, writes, ends MPI.

@@ -114,7 +114,8 @@ void Record::row(const Cell& cell, const Ending& ending, const Results& results)
   line += padded(used.empty() ? "-" : microseconds(middle), 13);
   line += padded(bounds, 22);
   line += padded(used.empty() ? "-" : microseconds(used.back()), 13) + "  " + ending.reason;
-  line += (ending.said.empty() ? "" : ": " + ending.said) + "\n";
+  line += ending.said.empty() ? "" : ": " + ending.said;
+  line += (remark_ && !used.empty() ? "; " + remark_(cell, middle) : "") + "\n";
   if (!titled_) {
     titled_ = true;
     line = title + line;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,14 +48,20 @@ struct Ending {
 /// file. Every function may throw CannotWrite.
 class Record {
  public:
+  /// What a cell whose samples take so many seconds means; may be empty.
+  using Remark = std::function<std::string(const Cell&, double)>;
+
   /// An empty path: the table.
-  explicit Record(const std::string& path) : file_(path), table_(path.empty()) {}
+  Record(const std::string& path, Remark remark)
+      : file_(path), table_(path.empty()), remark_(std::move(remark)) {}
 
   void begin(const RunFacts& facts);
   void ranks(const Machines& machines, bool oversubscribed);
   void clock(const Synchronised& found);
   void cell(std::size_t number, const Cell& cell, const std::vector<std::string>& columns);
-  void sample(const SampleHead& head, const std::vector<double>& times) { file_.write(head, times); }
+  void sample(const SampleHead& head, const std::vector<double>& times) {
+    file_.write(head, times);
+  }
   void end(std::size_t number, const Cell& cell, const Ending& ending, const Results& results);
   /// `overhead`: seconds from the end of a sample to the start of the next, of all samples.
   void done(std::vector<double> overhead);
@@ -64,6 +71,7 @@ class Record {
 
   SampleFile file_;
   bool table_;
+  Remark remark_;
   bool titled_ = false;
 };
 

@@ -1,45 +1,56 @@
 #include "common/team.hpp"
 
-#include <numeric>
+#include <algorithm>
+#include <utility>
 
 #include "common/check.hpp"
 #include "common/waiting.hpp"
 
 namespace contend::probe {
 
+namespace {
+
+// Libraries have room for some two thousand communicators.
+constexpr std::size_t kMostKnown = 64;
+
+}  // namespace
+
 Team::Team(MPI_Comm world)
-    : world_(duplicate(world)), world_ranks_(static_cast<std::size_t>(size_of(world))) {
-  std::iota(world_ranks_.begin(), world_ranks_.end(), 0);
+    : world_(duplicate(world)), size_of_world_(size_of(world)), comm_(world_.get()) {
+  for (int rank = 0; rank < size_of_world_; ++rank) {
+    world_ranks_.push_back(rank);
+  }
 }
 
 void Team::choose(bool takes_part) {
-  const int rank = rank_in(world_.get());
-  const bool joins = takes_part || rank == 0;
-  // How many ranks join, and how many change sides.
-  const int mine[2] = {joins ? 1 : 0, joins != member_ ? 1 : 0};
-  int sum[2] = {};
+  member_ = takes_part || rank_in(world_.get()) == 0;
+  const char joins = member_ ? 1 : 0;
+  std::vector<char> all(static_cast<std::size_t>(size_of_world_));
   MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Iallreduce",
-        MPI_Iallreduce(mine, sum, 2, MPI_INT, MPI_SUM, world_.get(), &request));
+  check("MPI_Iallgather",
+        MPI_Iallgather(&joins, 1, MPI_CHAR, all.data(), 1, MPI_CHAR, world_.get(), &request));
   wait(request);
-  if (sum[1] == 0) {
+  world_ranks_.clear();
+  for (int rank = 0; rank < size_of_world_; ++rank) {
+    if (all[static_cast<std::size_t>(rank)] != 0) {
+      world_ranks_.push_back(rank);
+    }
+  }
+  if (whole()) {
+    comm_ = world_.get();
     return;
   }
-  const int ranks = size_of(world_.get());
-  member_ = joins;
-  whole_ = sum[0] == ranks;
-  if (whole_) {
-    part_ = Communicator();
-    world_ranks_.resize(static_cast<std::size_t>(ranks));
-    std::iota(world_ranks_.begin(), world_ranks_.end(), 0);
-    return;
+  auto found = std::find_if(known_.begin(), known_.end(),
+                            [&](const Known& known) { return known.world_ranks == world_ranks_; });
+  if (found == known_.end()) {
+    // All ranks know the same teams, so they forget the same ones together.
+    if (known_.size() == kMostKnown) {
+      known_.pop_front();
+    }
+    known_.push_back({world_ranks_, split(world_.get(), member_ ? 0 : -1)});
+    found = known_.end() - 1;
   }
-  part_ = split(world_.get(), joins ? 0 : -1);
-  if (joins) {
-    world_ranks_.resize(static_cast<std::size_t>(sum[0]));
-    check("MPI_Allgather", MPI_Allgather(&rank, 1, MPI_INT, world_ranks_.data(), 1, MPI_INT,
-                                         part_.get()));
-  }
+  comm_ = found->comm.get();
 }
 
 }  // namespace contend::probe

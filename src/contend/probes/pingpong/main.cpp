@@ -1,34 +1,105 @@
-#include "common/probe.hpp"
+// Latency and bandwidth between pairs of ranks, against the size of messages.
+
+#include <algorithm>
+#include <cstdio>
+
 #include "common/check.hpp"
-using namespace contend::probe;
+#include "common/probe.hpp"
+#include "pingpong/round_trip.hpp"
+#include "pingpong/stream.hpp"
+
 namespace {
-class Round : public Operation {
- public:
-  Round(std::int64_t bytes, MPI_Comm comm) : comm_(comm), rank_(rank_in(comm)), data_(static_cast<std::size_t>(bytes)) {}
-  bool takes_part() const override { return rank_ < 2; }
-  void reset(bool) override {}
-  void run(Stamps&) override {
-    const int other = 1 - rank_;
-    for (int turn = 0; turn < 2; ++turn) {
-      if (turn == rank_) check("MPI_Send", MPI_Send(data_.data(), static_cast<int>(data_.size()), MPI_BYTE, other, 0, comm_));
-      else check("MPI_Recv", MPI_Recv(data_.data(), static_cast<int>(data_.size()), MPI_BYTE, other, 0, comm_, MPI_STATUS_IGNORE));
-    }
+
+using namespace contend::probe;
+using namespace contend::probe::pingpong;
+
+// What a receiver holds at once.
+constexpr std::int64_t kMostInFlight = 256 << 20;
+
+std::vector<Cell> expand(const Cell& combination, const Arguments& arguments, int ranks) {
+  if (ranks < 2) {
+    throw BadInput("needs at least 2 ranks, as in mpirun -n 2; this is 1");
   }
-  std::optional<std::string> verify() override { return std::nullopt; }
- private:
-  MPI_Comm comm_;
-  int rank_;
-  std::vector<char> data_;
-};
+  if (arguments.given("peer") && arguments.given("pairs")) {
+    throw BadInput("--peer and --pairs exclude each other");
+  }
+  const std::int64_t inner = arguments.integer("inner");
+  const std::int64_t asked = arguments.integer("window");
+  if (inner < 1 || asked < 1) {
+    throw BadInput(std::string(inner < 1 ? "--inner" : "--window") + ": expected at least 1");
+  }
+  const std::string pairs =
+      arguments.given("peer") ? "0-" + arguments.text("peer") : arguments.text("pairs");
+  const std::int64_t bytes = std::max<std::int64_t>(combination.integer("bytes"), 1);
+  const bool streams = combination.text("algorithm") != "pingpong";
+  const std::int64_t window =
+      streams ? std::clamp<std::int64_t>(kMostInFlight / bytes, 1, asked) : 1;
+  std::vector<Cell> cells;
+  for (const std::string& name : name_pairs(pairs, ranks)) {
+    cells.push_back(combination);
+    cells.back().labels.emplace_back("pairs", name);
+    cells.back().labels.emplace_back("window", window);
+    cells.back().labels.emplace_back("inner", inner);
+  }
+  return cells;
 }
+
+std::unique_ptr<Operation> make(const Cell& cell, const Context&, MPI_Comm comm) {
+  const Partners partners = partners_in(cell.text("pairs"), rank_in(comm), size_of(comm));
+  const auto bytes = static_cast<std::size_t>(cell.integer("bytes"));
+  const std::int64_t inner = cell.integer("inner");
+  const std::string& algorithm = cell.text("algorithm");
+  if (algorithm == "pingpong") {
+    return std::make_unique<RoundTrip>(partners, bytes, inner, comm);
+  }
+  const auto window = static_cast<std::size_t>(cell.integer("window"));
+  return std::make_unique<Stream>(partners, algorithm == "both-ways", bytes, window, inner, comm);
+}
+
+// What a sample of so many seconds means.
+std::string remark(const Cell& cell, double seconds) {
+  const double bytes = static_cast<double>(cell.integer("bytes"));
+  const double repeats = static_cast<double>(cell.integer("inner") * cell.integer("window"));
+  char text[96];
+  if (cell.text("algorithm") == "pingpong") {
+    const double one_way = seconds / repeats / 2.0;
+    std::snprintf(text, sizeof text, "%.3f us one way, %.1f MB/s", one_way * 1e6,
+                  bytes / one_way * 1e-6);
+  } else {
+    std::snprintf(text, sizeof text, "%.1f MB/s each way, %.0f messages/s",
+                  bytes * repeats / seconds * 1e-6, repeats / seconds);
+  }
+  return text;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   Probe probe;
   probe.name = "pingpong";
-  probe.about = "Ping pong.";
-  probe.example = "--bytes 1:1M";
-  probe.axes = {{"bytes", Kind::sizes, "1:1M", "Bytes of a message."}};
-  probe.make = [](const Cell& cell, const Context&, MPI_Comm comm) {
-    return std::make_unique<Round>(cell.integer("bytes"), comm);
+  probe.about =
+      "Sends messages between pairs of ranks, to and fro or as many as fit, and keeps how long "
+      "each took.";
+  probe.example = "--bytes 1:1M --pairs 0-1,0-3";
+  probe.axes = {
+      {"algorithm",
+       Kind::words,
+       "pingpong",
+       "pingpong: one message there, one back. stream: windows of messages one way, each "
+       "acknowledged. both-ways: windows both ways at once.",
+       {"pingpong", "stream", "both-ways"}},
+      {"bytes", Kind::sizes, "1:1M", "Bytes of a message."},
   };
+  probe.options = {
+      {"pairs", Kind::word, "0-1",
+       "Pairs of ranks, with commas between; each has the machine for itself. all-shifts: every "
+       "rank and the one S above it, all at once, for each S."},
+      {"peer", Kind::integer, "", "The same as --pairs 0-N."},
+      {"inner", Kind::integer, "1", "Round trips or windows in one sample."},
+      {"window", Kind::integer, "64", "Messages in a window; fewer where they pass 256 MiB."},
+  };
+  probe.expand = expand;
+  probe.make = make;
+  probe.remark = remark;
   return run_probe(argc, argv, probe);
 }

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "alltoall/blocks.hpp"
+#include "alltoall/nodes.hpp"
+#include "common/operation.hpp"
+
+namespace contend::probe::alltoall {
+
+/// What some algorithms want to know beside the blocks.
+struct Parameters {
+  Nodes nodes;
+  std::int64_t batch = 32;
+  std::int64_t in_flight = 32;
+  std::int64_t radix = 2;
+};
+
+/// Makes an algorithm's operation; collective over the blocks' communicator.
+using MakeAlltoall = std::unique_ptr<Operation> (*)(const Blocks& blocks,
+                                                    const Parameters& parameters);
+
+/// One way to do an all-to-all.
+struct Algorithm {
+  /// On the command line and in what is written.
+  std::string name;
+  /// What it does, in a line.
+  std::string summary;
+  MakeAlltoall make;
+  /// The option that it depends on: "batch", "in-flight", "radix", "ranks-per-node" or "".
+  std::string option = "";
+  /// Whether blocks may differ in size.
+  bool uneven = true;
+  /// Whether the number of ranks must be a power of two.
+  bool power_of_two = false;
+  /// What it needs and the MPI library has not; "" for nothing.
+  std::string lacks = "";
+};
+
+/// Makes operations of a class that needs nothing but blocks.
+template <class Made>
+[[nodiscard]] std::unique_ptr<Operation> make_from_blocks(const Blocks& blocks,
+                                                          const Parameters& /*parameters*/) {
+  return std::make_unique<Made>(blocks);
+}
+
+/// Why an algorithm is not for so many ranks or such counts; "" when it is.
+[[nodiscard]] std::string unsuitable(const Algorithm& algorithm, int ranks, Counts::Kind counts);
+
+/// All algorithms, in the order in which they are listed.
+[[nodiscard]] const std::vector<Algorithm>& catalogue();
+
+/// The algorithm of a name; ends the program when there is none.
+[[nodiscard]] const Algorithm& find_algorithm(const std::string& name);
+
+// One function per file of the same name.
+[[nodiscard]] Algorithm library();
+[[nodiscard]] Algorithm library_v();
+[[nodiscard]] Algorithm nonblocking();
+[[nodiscard]] Algorithm nonblocking_v();
+[[nodiscard]] Algorithm persistent();
+[[nodiscard]] Algorithm linear();
+[[nodiscard]] Algorithm scattered();
+[[nodiscard]] Algorithm in_flight();
+[[nodiscard]] Algorithm shift();
+[[nodiscard]] Algorithm shift_barrier();
+[[nodiscard]] Algorithm exclusive_or();
+[[nodiscard]] Algorithm one_factor();
+[[nodiscard]] Algorithm bruck();
+[[nodiscard]] Algorithm node_ordered();
+[[nodiscard]] Algorithm node_ordered_barrier();
+[[nodiscard]] Algorithm hierarchical();
+[[nodiscard]] Algorithm put();
+
+}  // namespace contend::probe::alltoall

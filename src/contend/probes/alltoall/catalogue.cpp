@@ -1,0 +1,36 @@
+#include <algorithm>
+
+#include "alltoall/algorithm.hpp"
+#include "common/check.hpp"
+
+namespace contend::probe::alltoall {
+
+const std::vector<Algorithm>& catalogue() {
+  static const std::vector<Algorithm> all{
+      library(),      library_v(),  nonblocking(), nonblocking_v(), persistent(),
+      linear(),       scattered(),  in_flight(),   shift(),         shift_barrier(),
+      exclusive_or(), one_factor(), bruck(),       node_ordered(),  node_ordered_barrier(),
+      hierarchical(), put()};
+  return all;
+}
+
+const Algorithm& find_algorithm(const std::string& name) {
+  const auto found = std::find_if(catalogue().begin(), catalogue().end(),
+                                  [&](const Algorithm& one) { return one.name == name; });
+  if (found == catalogue().end()) {
+    fail("there is no algorithm '" + name + "'");
+  }
+  return *found;
+}
+
+std::string unsuitable(const Algorithm& algorithm, int ranks, Counts::Kind counts) {
+  if (!algorithm.uneven && counts == Counts::Kind::uneven) {
+    return algorithm.name + " sends equally much to all";
+  }
+  if (algorithm.power_of_two && (ranks & (ranks - 1)) != 0) {
+    return algorithm.name + " needs a power of two of ranks, there are " + std::to_string(ranks);
+  }
+  return "";
+}
+
+}  // namespace contend::probe::alltoall

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "alltoall/blocks.hpp"
+
+namespace contend::probe::alltoall {
+
+/// Every message of an all-to-all has this tag: there is one at most between two ranks at a time,
+/// or several that are received in the order in which they are sent.
+inline constexpr int kTag = 0;
+
+/// Messages under way. Blocks without bytes are left out on both sides.
+class Messages {
+ public:
+  /// Room for as many at a time.
+  explicit Messages(std::size_t most) { requests_.reserve(most); }
+
+  void receive(const Blocks& blocks, int source);
+  void send(const Blocks& blocks, int destination);
+  void add(MPI_Request request) { requests_.push_back(request); }
+  /// Waits for all of them.
+  void finish();
+
+ private:
+  std::vector<MPI_Request> requests_;
+};
+
+/// MPI_Sendrecv of two blocks. Blocks without bytes are left out on both sides.
+void send_and_receive(const Blocks& blocks, int destination, int source);
+
+/// Barriers, and how long this rank spent in them. The time contains waiting for slower ranks: the
+/// least over the ranks is nearest to what the barriers themselves cost.
+class Barriers {
+ public:
+  explicit Barriers(MPI_Comm comm) : comm_(comm) {}
+
+  void pass();
+  /// Seconds since the last time that this was asked.
+  [[nodiscard]] double take();
+
+ private:
+  MPI_Comm comm_;
+  std::int64_t spent_ns_ = 0;
+};
+
+/// The name of the column for Barriers::take().
+inline constexpr const char* kBarriersColumn = "barriers_s";
+
+}  // namespace contend::probe::alltoall

@@ -1,0 +1,33 @@
+#include "alltoall/algorithm.hpp"
+#include "alltoall/checked.hpp"
+#include "common/waiting.hpp"
+#include "compat/alltoall.hpp"
+
+namespace contend::probe::alltoall {
+
+namespace {
+
+class Nonblocking final : public CheckedAlltoall {
+ public:
+  explicit Nonblocking(const Blocks& blocks)
+      : CheckedAlltoall(blocks), alltoall_(blocks.counts().bytes()) {}
+
+  void run(Stamps& /*stamps*/) override {
+    MPI_Request request = alltoall_.begin(blocks().send(), blocks().receive(), blocks().comm());
+    wait(request);
+  }
+
+ private:
+  EqualAlltoall alltoall_;
+};
+
+}  // namespace
+
+Algorithm nonblocking() {
+  Algorithm made{"nonblocking", "the library's MPI_Ialltoall, waited for at once",
+                 make_from_blocks<Nonblocking>};
+  made.uneven = false;
+  return made;
+}
+
+}  // namespace contend::probe::alltoall

@@ -1,0 +1,31 @@
+#include "alltoall/algorithm.hpp"
+#include "alltoall/checked.hpp"
+#include "alltoall/library_v.hpp"
+#include "common/waiting.hpp"
+
+namespace contend::probe::alltoall {
+
+namespace {
+
+class NonblockingV final : public CheckedAlltoall {
+ public:
+  explicit NonblockingV(const Blocks& blocks)
+      : CheckedAlltoall(blocks), alltoall_(unequal_alltoall(blocks)) {}
+
+  void run(Stamps& /*stamps*/) override {
+    MPI_Request request = alltoall_.begin(blocks().send(), blocks().receive(), blocks().comm());
+    wait(request);
+  }
+
+ private:
+  UnequalAlltoall alltoall_;
+};
+
+}  // namespace
+
+Algorithm nonblocking_v() {
+  return {"nonblocking-v", "the library's MPI_Ialltoallv, waited for at once",
+          make_from_blocks<NonblockingV>};
+}
+
+}  // namespace contend::probe::alltoall

@@ -1,0 +1,53 @@
+#include "alltoall/algorithm.hpp"
+#include "alltoall/checked.hpp"
+#include "common/check.hpp"
+#include "compat/large_count.hpp"
+
+namespace contend::probe::alltoall {
+
+namespace {
+
+class Put final : public CheckedAlltoall {
+ public:
+  explicit Put(const Blocks& blocks)
+      : CheckedAlltoall(blocks), place_(static_cast<std::size_t>(blocks.ranks())) {
+    std::vector<MPI_Aint> mine;
+    for (int source = 0; source < blocks.ranks(); ++source) {
+      mine.push_back(static_cast<MPI_Aint>(blocks.from(source).data - blocks.receive()));
+    }
+    check("MPI_Alltoall",
+          MPI_Alltoall(mine.data(), 1, MPI_AINT, place_.data(), 1, MPI_AINT, blocks.comm()));
+    check("MPI_Win_create",
+          MPI_Win_create(blocks.receive(), static_cast<MPI_Aint>(blocks.received_bytes()), 1,
+                         MPI_INFO_NULL, blocks.comm(), &window_));
+    check("MPI_Win_set_errhandler", MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN));
+  }
+
+  ~Put() override { check("MPI_Win_free", MPI_Win_free(&window_)); }
+
+  void run(Stamps& /*stamps*/) override {
+    check("MPI_Win_fence", MPI_Win_fence(MPI_MODE_NOPRECEDE, window_));
+    for (int places = 1; places < blocks().ranks(); ++places) {
+      const int destination = blocks().shifted(places);
+      if (const Outgoing out = blocks().to(destination); out.bytes != 0) {
+        put_bytes(out.data, out.bytes, destination, place_[static_cast<std::size_t>(destination)],
+                  window_);
+      }
+    }
+    blocks().copy_own();
+    check("MPI_Win_fence", MPI_Win_fence(MPI_MODE_NOSUCCEED, window_));
+  }
+
+ private:
+  // Where this rank's block begins in every rank's receive buffer.
+  std::vector<MPI_Aint> place_;
+  MPI_Win window_ = MPI_WIN_NULL;
+};
+
+}  // namespace
+
+Algorithm put() {
+  return {"put", "a fence, a put into every rank's memory, and a fence", make_from_blocks<Put>};
+}
+
+}  // namespace contend::probe::alltoall

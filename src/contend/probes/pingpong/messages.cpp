@@ -1,0 +1,79 @@
+#include "pingpong/messages.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+namespace contend::probe::pingpong {
+
+namespace {
+
+std::size_t whole(std::size_t bytes, std::size_t count) {
+  if (count != 0 &&
+      bytes > static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / count) {
+    throw std::bad_alloc();
+  }
+  return bytes * count;
+}
+
+}  // namespace
+
+Messages::Messages(int source, int destination, int way, std::size_t bytes, std::size_t count)
+    : source_(source),
+      destination_(destination),
+      way_(way),
+      bytes_(bytes),
+      count_(count),
+      data_(whole(bytes, count)),
+      right_(count > 0 ? bytes : 0) {
+  for (std::size_t place = 0; place < right_.size(); ++place) {
+    right_[place] = expected_byte(place);
+  }
+}
+
+// Cheap, and different for neighbouring bytes, pages, ranks and ways.
+unsigned char Messages::expected_byte(std::size_t place) const {
+  const std::size_t mixed = place * 167 + (place >> 8U) * 13 + (place >> 16U) * 59 +
+                            static_cast<std::size_t>(source_) * 31 +
+                            static_cast<std::size_t>(destination_) * 101 +
+                            static_cast<std::size_t>(way_) * 7;
+  return static_cast<unsigned char>(mixed & 0xFFU);
+}
+
+void Messages::fill() {
+  if (count_ > 0) {
+    std::copy(right_.begin(), right_.end(), data_.begin());
+    repeat_first();
+  }
+}
+
+void Messages::clear() {
+  if (count_ > 0) {
+    std::transform(right_.begin(), right_.end(), data_.begin(),
+                   [](unsigned char byte) { return static_cast<unsigned char>(~byte); });
+    repeat_first();
+  }
+}
+
+void Messages::repeat_first() {
+  for (std::size_t number = 1; number < count_; ++number) {
+    std::copy_n(message(0), bytes_, message(number));
+  }
+}
+
+std::optional<std::string> Messages::verify() const {
+  auto got = data_.begin();
+  for (std::size_t number = 0; number < count_; ++number) {
+    const auto [wrong, expected] =
+        std::mismatch(got, got + static_cast<std::ptrdiff_t>(bytes_), right_.begin());
+    got += static_cast<std::ptrdiff_t>(bytes_);
+    if (wrong != got) {
+      return "byte " + std::to_string(expected - right_.begin()) + " of message " +
+             std::to_string(number) + " from rank " + std::to_string(source_) + " is " +
+             std::to_string(*wrong) + ", expected " + std::to_string(*expected);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace contend::probe::pingpong

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace contend::probe::pingpong {
+
+/// Messages of one direction between two ranks: what the sender holds, what the receiver gets.
+///
+/// The bytes follow from the two ranks and the direction, so each side knows what is right.
+class Messages {
+ public:
+  /// `count` messages of `bytes` from one rank to another; `way` tells apart what else they send
+  /// each other. Throws std::bad_alloc.
+  Messages(int source, int destination, int way, std::size_t bytes, std::size_t count);
+
+  /// The sender: all its messages are the same.
+  void fill();
+  /// The receiver: makes every byte wrong.
+  void clear();
+  /// The receiver: what is wrong; nothing when all is right.
+  [[nodiscard]] std::optional<std::string> verify() const;
+
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] std::size_t count() const { return count_; }
+  [[nodiscard]] int source() const { return source_; }
+  [[nodiscard]] int destination() const { return destination_; }
+  [[nodiscard]] int way() const { return way_; }
+  [[nodiscard]] unsigned char* message(std::size_t number) {
+    return data_.data() + number * bytes_;
+  }
+
+ private:
+  [[nodiscard]] unsigned char expected_byte(std::size_t place) const;
+  void repeat_first();
+
+  int source_;
+  int destination_;
+  int way_;
+  std::size_t bytes_;
+  std::size_t count_;
+  std::vector<unsigned char> data_;
+  // One message as it has to be.
+  std::vector<unsigned char> right_;
+};
+
+}  // namespace contend::probe::pingpong
