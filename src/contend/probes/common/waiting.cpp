@@ -31,9 +31,9 @@ void nap(std::int64_t nanoseconds) {
   nanosleep(&time, nullptr);
 }
 
-bool done(MPI_Request& request) {
+bool done(MPI_Request& request, MPI_Status& status) {
   int flag = 0;
-  check("MPI_Test", MPI_Test(&request, &flag, MPI_STATUS_IGNORE));
+  check("MPI_Test", MPI_Test(&request, &flag, &status));
   return flag != 0;
 }
 
@@ -48,11 +48,16 @@ void set_crowded(bool crowded) {
 bool crowded() { return stored_crowded(); }
 
 void wait(MPI_Request& request) {
+  MPI_Status status;
+  wait(request, status);
+}
+
+void wait(MPI_Request& request, MPI_Status& status) {
   if (!crowded()) {
-    check("MPI_Wait", MPI_Wait(&request, MPI_STATUS_IGNORE));
+    check("MPI_Wait", MPI_Wait(&request, &status));
     return;
   }
-  while (!done(request)) {
+  while (!done(request, status)) {
     sched_yield();
   }
 }
@@ -75,7 +80,8 @@ void wait_all(std::vector<MPI_Request>& requests) {
 
 void wait_asleep(MPI_Request& request) {
   std::int64_t length = 20'000;
-  while (!done(request)) {
+  MPI_Status status;
+  while (!done(request, status)) {
     nap(length);
     length = std::min(length * 2, kLongestNap);
   }

@@ -17,6 +17,8 @@ void set_crowded(bool crowded);
 
 /// Waits for a request: MPI_Wait, or on crowded machines MPI_Test and yielding in turn.
 void wait(MPI_Request& request);
+/// The same, and what became of it.
+void wait(MPI_Request& request, MPI_Status& status);
 /// Waits for all requests: MPI_Waitall, or on crowded machines MPI_Testall and yielding in turn.
 void wait_all(std::vector<MPI_Request>& requests);
 /// Waits for a request of a rank that has nothing to do: sleeps between looks, up to 1 ms.
