@@ -5,23 +5,53 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from contend.cli.common import load
 from contend.cli.measure.options import Common
+from contend.emulate import EmulatedHosts, bring_up
+from contend.errors import UsageError
 from contend.measurement import Place, RealHosts
 from contend.placement.host_file import read_host_names
+from contend.placement.specification import parse
 
 _EMULATED = "emulated:"
 
 
 @contextmanager
 def find_place(common: Common) -> Iterator[Place | None]:
-    """The hosts of a host file, or this machine; None when a run that goes on knows its own.
+    """The hosts of a host file, an emulated fabric, or this machine.
+
+    None when a run that goes on knows its own.
 
     Raises:
         UsageError: for options that do not fit together.
         InputError: for a host file that is none.
+        MissingError: this machine cannot emulate a fabric.
     """
+    if common.on is not None and common.on.startswith(_EMULATED):
+        with emulated(common, common.on.removeprefix(_EMULATED)) as place:
+            yield place
+        return
+    for option, value in (("routes", common.routes), ("route", common.route)):
+        if value is not None:
+            raise UsageError(f"--{option} belongs to --on emulated:FABRIC")
+    if common.placement is not None:
+        raise UsageError("--placement belongs to --on emulated:FABRIC; a host file has an order")
     if common.resume is not None:
         yield None
         return
     slots = () if common.on is None else read_host_names(common.on)
     yield RealHosts(slots=slots, launcher=common.launcher, host_memory=common.memory())
+
+
+@contextmanager
+def emulated(common: Common, source: str) -> Iterator[EmulatedHosts]:
+    """The hosts of a fabric that is emulated as long as the context lasts."""
+    if common.launcher:
+        raise UsageError("--launcher: an emulated fabric takes the library's own")
+    fabric = load(source, common.routes, common.route, need_routes=True)
+    placed = parse(common.placement or "linear", fabric)
+    if placed.random:
+        raise UsageError("--placement random: ranks need one placement here; give file:PATH")
+    order = list(dict.fromkeys(placed.hosts.tolist()))
+    with bring_up(fabric, common.emulated_rate(), common.emulated_buffer()) as network:
+        yield EmulatedHosts(network, order)
