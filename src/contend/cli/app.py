@@ -19,6 +19,7 @@ import contend.cli.fabric.show
 import contend.cli.measure.alltoall
 import contend.cli.measure.pingpong
 import contend.cli.measure.sort  # noqa: F401
+from contend.cli.emulate import emulate
 from contend.cli.fabric import fabric_app
 from contend.cli.measure import measure_app
 from contend.cli.mpi import mpi
@@ -44,6 +45,7 @@ app = typer.Typer(
 )
 app.add_typer(fabric_app, name="fabric")
 app.add_typer(measure_app, name="measure")
+app.command()(emulate)
 app.command()(mpi)
 app.command()(simulate)
 app.command(cls=StudyCommand)(study)

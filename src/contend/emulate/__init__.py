@@ -3,6 +3,7 @@
 from contend.emulate.counters import Traffic
 from contend.emulate.headroom import Headroom
 from contend.emulate.network import Network, bring_up
+from contend.emulate.place import EmulatedHosts
 from contend.emulate.settings import Settings
 
-__all__ = ["Headroom", "Network", "Settings", "Traffic", "bring_up"]
+__all__ = ["EmulatedHosts", "Headroom", "Network", "Settings", "Traffic", "bring_up"]

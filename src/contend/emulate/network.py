@@ -22,6 +22,7 @@ from contend.emulate.settings import Settings
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
 from contend.mpi.launch import Ended, Launch, launch, share_out
+from contend.mpi.launcher import launch_environment
 from contend.mpi.library import Library
 
 _Result = TypeVar("_Result")
@@ -49,6 +50,16 @@ class Network:
         self._plan = plan
         self._spaces = spaces
         self._scripts = scripts
+
+    @property
+    def switches(self) -> int:
+        """How many switches there are."""
+        return len(self._plan.nodes) - len(self.hosts)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Numbers of the hosts in the fabric, in the order of `hosts`."""
+        return self._plan.hosts
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -83,6 +94,7 @@ class Network:
         """
         scripts = self._scripts
         return {
+            **launch_environment({}),
             **launchers.open_mpi(scripts.agent),
             "OMPI_MCA_orte_default_hostfile": str(scripts.host_file),
             "PRTE_MCA_prte_default_hostfile": str(scripts.host_file),
