@@ -42,6 +42,12 @@ def require_program() -> Callable[[str], str]:
     return require
 
 
+@pytest.fixture(scope="session")
+def probe_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache of compiled probes for all tests that measure: compiling takes long."""
+    return tmp_path_factory.mktemp("probe-cache")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield

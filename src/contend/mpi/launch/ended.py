@@ -71,6 +71,9 @@ def judge(
     everything = finished.errors.decode(errors="replace") + finished.text
     own = _OWN_WORDS.search(everything)
     said = own[1].strip() if own else ""
+    if death is None and not said:
+        # Launchers do not always say what their status does, in the way of shells.
+        death = _by_status(finished.status)
     if finished.status == 0:
         why = ""
     elif finished.status is None:
@@ -88,6 +91,11 @@ def judge(
         said=said,
         command=tuple(command),
     )
+
+
+def _by_status(status: int | None) -> Death | None:
+    number = (status or 0) - 128
+    return Death(number) if number in signal.valid_signals() else None
 
 
 def signal_name(number: int) -> str:

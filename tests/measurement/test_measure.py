@@ -1,0 +1,293 @@
+"""Real measurements under three libraries, and everything that may go wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from contend.errors import MissingError, ShortfallError, UsageError
+from contend.measurement import (
+    Conditions,
+    Observer,
+    Plan,
+    Step,
+    make_workload,
+    measure,
+    measure_workload,
+    resume,
+)
+from contend.samples import LaunchRecord, Progress, Run, Warned, read_samples
+
+LIBRARIES = ("openmpi-4", "openmpi-5", "mpich-4")
+# So many samples that no launch ends before somebody ends it.
+_ENDLESS = "1000000:1000000"
+
+
+class _Notes(Observer):
+    """Keeps what it is told; may do something at the first sample of a launch."""
+
+    def __init__(self, at_work: Callable[[Run], None] | None = None) -> None:
+        self.at_work = at_work
+        self.plan: Plan | None = None
+        self.ends: list[tuple[Step, LaunchRecord]] = []
+        self.warnings: list[Warned] = []
+        self.seconds: list[float] = []
+
+    def planned(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def launching(self, step: Step, seconds: float) -> None:
+        self.seconds.append(seconds)
+
+    def progressed(self, step: Step, progress: Progress) -> None:
+        if self.at_work is not None and self.plan is not None and progress.samples > 20:
+            act, self.at_work = self.at_work, None
+            act(Run.load(self.plan.folder))
+
+    def ended(self, step: Step, record: LaunchRecord) -> None:
+        self.ends.append((step, record))
+
+    def warned(self, warning: Warned) -> None:
+        self.warnings.append(warning)
+
+
+@pytest.fixture(autouse=True)
+def _libraries(require_program: Callable[[str], str]) -> None:
+    require_program("mpicc.openmpi")
+    require_program("mpicc.mpich")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_run_has_every_sample_of_every_rank(library: str, tmp_path: Path) -> None:
+    notes = _Notes()
+    run = measure(
+        "pingpong",
+        ranks=2,
+        library=library,
+        budget=30,
+        folder=tmp_path / "run",
+        labels={"flow control": "on"},
+        progress=notes,
+        bytes="1,1K",
+        repetitions="6:10",
+    )
+    name, _, version = library.partition("-")
+    record = run.record
+    assert record.library.name.lower().replace(" ", "") == name
+    assert record.library.version.startswith(version)
+    assert record.labels == {"flow control": "on"}
+    (launch,) = record.launches
+    assert (launch.status, launch.why, launch.ranks) == ("done", "", 2)
+    assert launch.command[-2:] == ("--seed", str(notes.ends[0][0].seed))
+    assert launch.measured is not None
+    assert launch.measured.done
+    assert {end.verified for end in launch.measured.ends} == {True}
+    # 2 sizes x (6 to 10 samples and a warm-up) x 2 ranks
+    assert 2 * 7 * 2 <= run.samples.height <= 2 * 11 * 2
+    assert sorted(set(run.samples["bytes"].to_list())) == [1, 1024]
+    assert sorted(path.name for path in run.folder.iterdir()) == [
+        *("request.json", "run.json", "samples.parquet")
+    ]
+    assert sum(notes.seconds) <= 30
+
+
+def _kill_rank_1(run: Run) -> None:
+    ranks = read_samples(run.raw_path(0)).ranks
+    assert ranks is not None
+    os.kill(ranks.pid[1], signal.SIGKILL)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_killed_rank_is_named_and_samples_stay(library: str, tmp_path: Path) -> None:
+    notes = _Notes(_kill_rank_1)
+    run = measure(
+        "pingpong",
+        ranks=2,
+        library=library,
+        launches=2,
+        budget=60,
+        folder=tmp_path / "run",
+        progress=notes,
+        bytes="1K",
+        repetitions=_ENDLESS,
+    )
+    # What failed is not tried again.
+    (launch,) = run.record.launches
+    assert launch.status == "killed"
+    assert launch.why.startswith("rank 1 (")
+    assert "was ended by SIGKILL" in launch.why
+    assert run.samples.height > 20
+    assert [record for _, record in notes.ends] == [
+        # What is folded in later is what the file says.
+        LaunchRecord(**{**_fields(launch), "measured": None})
+    ]
+
+
+def test_several_libraries_take_turns(tmp_path: Path) -> None:
+    notes = _Notes()
+    runs = measure_workload(
+        make_workload("pingpong", {"bytes": "1K", "repetitions": "6:6"}),
+        Conditions(ranks=(2,), launches=2, budget=60),
+        libraries=("openmpi-4", "mpich-4"),
+        folder=tmp_path / "both",
+        observer=notes,
+    )
+    assert [run.record.library.name for run in runs] == ["Open MPI", "MPICH"]
+    assert [run.folder.parent for run in runs] == [tmp_path / "both"] * 2
+    assert [(step.series, step.number) for step, _ in notes.ends[:2]] in (
+        *([(0, 0), (1, 0)], [(1, 0), (0, 0)]),
+    )
+    for run in runs:
+        assert [launch.status for launch in run.record.launches] == ["done", "done"]
+        assert sorted(set(run.samples["launch"].to_list())) == [0, 1]
+    with pytest.raises(UsageError, match="Open MPI 4.* is named twice"):
+        measure_workload(
+            make_workload("pingpong", {}),
+            Conditions(ranks=(2,)),
+            libraries=("openmpi-4", "/usr/bin/mpicc.openmpi"),
+            folder=tmp_path / "twice",
+        )
+    assert not (tmp_path / "twice").exists()
+
+
+def _interrupt(_: Run) -> None:
+    raise KeyboardInterrupt
+
+
+def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt):
+        measure(
+            "pingpong",
+            ranks=2,
+            library="openmpi-4",
+            launches=2,
+            budget=60,
+            folder=folder,
+            progress=_Notes(_interrupt),
+            bytes="1K",
+            repetitions="100:200",
+            precision=0.000001,
+        )
+    before = Run.load(folder)
+    assert [launch.status for launch in before.record.launches] == ["interrupted"]
+    assert before.samples.height > 20
+    (run,) = resume(folder, budget=30)
+    assert [launch.status for launch in run.record.launches] == ["done", "done"]
+    # Of the first launch the samples of its second start are kept, and no others.
+    assert run.samples.filter(launch=0)["repetition"].n_unique() in range(101, 202)
+    assert resume(folder)[0].record == run.record
+
+
+def test_the_budget_ends_what_does_not_end_itself(tmp_path: Path) -> None:
+    """A single sample takes longer than everything may: 3 s, of which ranks get one."""
+    with pytest.raises(ShortfallError, match=r"nothing was measured: did not end within 3 s"):
+        measure(
+            "pingpong",
+            ranks=2,
+            library="openmpi-4",
+            budget=3,
+            folder=tmp_path / "run",
+            bytes="1M",
+            inner=10**9,
+        )
+    assert Run.load(tmp_path / "run").record.launches[0].status == "timeout"
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 64 KiB."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount a file system")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", folder], check=True)
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_full_disk_is_told_and_samples_stay(small_disk: Path) -> None:
+    with pytest.raises(MissingError, match=r"launch-000.samples: .*No space left on device"):
+        measure(
+            "pingpong",
+            ranks=2,
+            library="openmpi-4",
+            budget=60,
+            folder=small_disk / "run",
+            bytes="1",
+            repetitions=_ENDLESS,
+        )
+    assert Run.load(small_disk / "run").samples.height > 100
+
+
+def test_a_launcher_of_another_library_is_told_before_anything_is_measured(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(UsageError, match=r"mpiexec.mpich .* belongs to another MPI library"):
+        measure(
+            "pingpong",
+            ranks=2,
+            library="openmpi-4",
+            launcher="mpiexec.mpich",
+            folder=tmp_path / "run",
+        )
+    assert not (tmp_path / "run").exists()
+
+
+def test_ranks_that_share_processors_are_told(tmp_path: Path) -> None:
+    notes = _Notes()
+    ranks = len(os.sched_getaffinity(0)) + 1
+    run = measure(
+        "pingpong",
+        ranks=ranks,
+        library="openmpi-4",
+        budget=30,
+        folder=tmp_path / "run",
+        progress=notes,
+        bytes="1",
+        repetitions="6:6",
+    )
+    assert [warning.code for warning in notes.warnings] == ["oversubscribed"]
+    assert run.record.warnings[0].code == "oversubscribed"
+
+
+def test_bad_arguments_are_the_probes_own_words(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--algorithm: .*'pingpongs'"):
+        measure(
+            "pingpong",
+            ranks=2,
+            library="openmpi-4",
+            folder=tmp_path / "run",
+            algorithm="pingpongs",
+        )
+
+
+def test_a_missing_compiler_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = tmp_path / "bin"
+    bare.mkdir()
+    (bare / "mpicc.openmpi").symlink_to("/usr/bin/mpicc.openmpi")
+    monkeypatch.setenv("PATH", str(bare))
+    with pytest.raises(MissingError, match="calls the compiler gcc, which is not installed"):
+        measure("pingpong", ranks=2, library=str(bare / "mpicc.openmpi"), folder=tmp_path / "run")
+
+
+def test_a_library_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match=r"--mpi lam: .* there is .*Open MPI 4.*MPICH 4"):
+        measure("pingpong", ranks=2, library="lam", folder=tmp_path / "run")
+
+
+def test_a_run_is_not_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "run.json").touch()
+    with pytest.raises(UsageError, match="a run is here already"):
+        measure("pingpong", ranks=2, library="openmpi-4", folder=folder)
+
+
+def _fields(record: LaunchRecord) -> dict[str, object]:
+    return {name: getattr(record, name) for name in record.__struct_fields__}
