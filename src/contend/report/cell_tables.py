@@ -9,6 +9,8 @@ from contend.report.measured_words import (
     modes_words,
     rate_words,
     run_words,
+    size_label_words,
+    size_labels,
     size_words,
 )
 from contend.report.result_table import ResultTable
@@ -29,14 +31,17 @@ def cell_tables(run: Run) -> list[ResultTable]:
     groups: dict[object, list[CellRecord]] = {}
     for cell in run.record.cells:
         groups.setdefault(condition(cell), []).append(cell)
-    conditions = [condition(cell) for cell in run.record.cells]
+    sizes = size_labels(run.record.cells)
+    heads = (*sizes, *_COLUMNS)
     tables = []
     for cells in groups.values():
-        under = condition(cells[0])
         ordered = sorted(cells, key=lambda cell: _order(cell, known.get(cell.cell)))
-        rows = tuple(_row(run, cell, known.get(cell.cell)) for cell in ordered)
-        title = f"{run_words(run.record)}, {condition_words(under, conditions)}"
-        tables.append(ResultTable(title, _COLUMNS, rows, _NUMERIC, _note(run)))
+        rows = tuple(
+            (*size_label_words(cell, sizes), *_row(run, cell, known.get(cell.cell)))
+            for cell in ordered
+        )
+        title = f"{run_words(run.record)}, {condition_words(condition(cells[0]))}"
+        tables.append(ResultTable(title, heads, rows, _NUMERIC | set(sizes), _note(run)))
     return tables
 
 

@@ -25,10 +25,9 @@ def collapse_tables(collapses: Sequence[Collapse]) -> list[ResultTable]:
     if not collapses:
         return []
     several = len({found.condition for found in collapses}) > 1
-    every = [found.condition for found in collapses]
     heads = (("condition",) if several else ()) + _COLUMNS
     rows = tuple(
-        ((condition_words(found.condition, every),) if several else ()) + _row(found)
+        ((condition_words(found.condition),) if several else ()) + _row(found)
         for found in collapses
     )
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contend.report.cell_tables import cell_tables
 from contend.report.collapse_table import collapse_tables
 from contend.report.harness_tables import harness_tables, warning_tables
+from contend.report.part_tables import part_tables
 from contend.report.result_table import ResultTable
 from contend.report.winner_table import winner_tables
 from contend.samples import Run
@@ -19,13 +20,14 @@ def measure_tables(run: Run) -> list[ResultTable]:
 
     The whole of a large run is shown by `run_tables`.
     """
-    cells = cell_tables(run) if len(run.record.cells) <= _MOST_CELLS else []
+    few = len(run.record.cells) <= _MOST_CELLS
+    cells = [*cell_tables(run), *part_tables(run)] if few else []
     return [*cells, *_findings(run), *warning_tables(run)]
 
 
 def run_tables(run: Run) -> list[ResultTable]:
-    """Everything: cells, winners, collapses, and how it was measured with its warnings."""
-    return [*cell_tables(run), *_findings(run), *harness_tables(run)]
+    """Everything: cells and their parts, winners, collapses, how it was measured and warnings."""
+    return [*cell_tables(run), *part_tables(run), *_findings(run), *harness_tables(run)]
 
 
 def _findings(run: Run) -> list[ResultTable]:

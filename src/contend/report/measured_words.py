@@ -5,18 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contend.samples.modes import Modes
-from contend.samples.record import RunRecord
+from contend.samples.record import CellRecord, RunRecord
 from contend.samples.schedule import Condition
 from contend.samples.statistics import Estimate
 from contend.units import counted, format_bytes, format_seconds
 
 UNKNOWN = "-"
+_SIZE_LABELS = ("n", "m")
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
 
 
 def size_words(size: int | None) -> str:
     """Bytes for people; a dash for cells that have no size."""
     return UNKNOWN if size is None else format_bytes(size)
+
+
+def size_labels(cells: Iterable[CellRecord]) -> tuple[str, ...]:
+    """Labels of cells that say their size in the probe's own terms: those of a sort."""
+    present = {name for cell in cells for name in cell.labels}
+    return tuple(name for name in _SIZE_LABELS if name in present)
+
+
+def size_label_words(cell: CellRecord, names: Iterable[str]) -> tuple[str, ...]:
+    """The values of such labels."""
+    values = (cell.labels.get(name) for name in names)
+    return tuple(f"{value:,}" if isinstance(value, int) else UNKNOWN for value in values)
 
 
 def rate_words(bytes_per_second: float) -> str:
@@ -54,17 +67,10 @@ def modes_words(modes: Modes) -> str:
     )
 
 
-def condition_words(condition: Condition, among: Iterable[Condition] = ()) -> str:
-    """Ranks and hosts, and the labels in which the conditions of a run differ."""
-    others = list(among)
-    words = [counted(condition.ranks, "rank"), f"on {counted(condition.hosts, 'host')}"]
-    differing = {
-        name
-        for name, value in condition.labels
-        if any(dict(other.labels).get(name) != value for other in others)
-    }
-    told = [f"{name} {value}" for name, value in condition.labels if name in differing]
-    return ", ".join([" ".join(words), *told])
+def condition_words(condition: Condition) -> str:
+    """Ranks, hosts and labels: ``16 ranks on 4 hosts, counts even``."""
+    where = f"{counted(condition.ranks, 'rank')} on {counted(condition.hosts, 'host')}"
+    return ", ".join([where, *(f"{name} {value}" for name, value in condition.labels)])
 
 
 def run_words(record: RunRecord) -> str:

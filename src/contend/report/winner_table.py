@@ -19,10 +19,9 @@ def winner_tables(contests: Sequence[Contest]) -> list[ResultTable]:
     for contest in contests:
         key = contest.winner.condition
         groups.setdefault(key, []).append(contest)
-    every = [contest.winner.condition for contest in contests]
     return [
         ResultTable(
-            f"Fastest schedule, {condition_words(group[0].winner.condition, every)}",
+            f"Fastest schedule, {condition_words(group[0].winner.condition)}",
             _COLUMNS,
             tuple(_row(contest) for contest in group),
             _NUMERIC,
