@@ -102,7 +102,7 @@ def _draw(plan: MeasuredPlan, axes: Axes, panel: Panel) -> None:
         )
     for size, rate, colour in panel.collapsed:
         axes.plot(
-            [size], [rate / MEBI], marker="v", markersize=6, color=colour, linestyle="", zorder=5
+            [size], [rate / MEBI], marker="v", markersize=5, color=colour, linestyle="", zorder=5
         )
     _published(plan, axes, panel)
 

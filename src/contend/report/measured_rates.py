@@ -11,7 +11,7 @@ from contend.report.side_by_side import side_by_side
 from contend.samples.collapse import Collapse, Kind
 from contend.study.measured.plan import MeasuredPlan
 from contend.study.measured.results import Result
-from contend.units import format_bytes, format_seconds
+from contend.units import counted, format_bytes, format_seconds
 
 
 def rate_tables(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[ResultTable]:
@@ -28,21 +28,28 @@ def rate_tables(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[Resul
 def _sweep_table(sweep: Sweep) -> ResultTable:
     algorithms = sweep.algorithms
     found = {(r.place.algorithm or "", r.place.bytes): r for r in sweep.results}
-    rows = []
-    for size in sweep.sizes:
-        cells = [found.get((algorithm, size)) for algorithm in algorithms]
-        best = max((r.rate for r in cells if r is not None and r.rate is not None), default=None)
-        rows.append((format_bytes(size), *(rate_or_error(result, best) for result in cells)))
-    heads = tuple(algorithm or "rate" for algorithm in algorithms)
-    note = "* is the highest of a row." if len(algorithms) > 1 else ""
-    if (limit := sweep.limit) is not None:
-        note = f"{note} Full ports of the nodes would be {mebibytes(limit)} MiB/s."
+    fastest = sweep.fastest
+    rows = tuple(
+        (
+            format_bytes(size),
+            *(
+                rate_or_error(found.get((name, size))) + "*" * ((name, size) in fastest)
+                for name in algorithms
+            ),
+        )
+        for size in sweep.sizes
+    )
+    notes = [f"{sweep.label}; MiB/s of a rank."]
+    if fastest:
+        notes.append("* is the fastest, and what it is not proven to beat (rank test, 5 %).")
+    if sweep.limit is not None:
+        notes.append(f"Full ports of the nodes are {mebibytes(sweep.limit)} MiB/s.")
     return ResultTable(
-        title=f"{sweep.measure}, {sweep.label}: MiB/s of a rank",
-        columns=("bytes", *heads),
-        rows=tuple(rows),
-        numeric=frozenset(("bytes", *heads)),
-        note=note.strip(),
+        title=f"{sweep.measure}: {counted(sweep.ranks, 'rank')}, {sweep.ranks_per_node} a node",
+        columns=("bytes", *algorithms),
+        rows=rows,
+        numeric=frozenset(("bytes", *algorithms)),
+        note=" ".join(notes),
     )
 
 

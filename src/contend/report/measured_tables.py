@@ -8,6 +8,7 @@ from contend.report.measured_rates import rate_tables
 from contend.report.measured_times import time_tables
 from contend.report.rate_words import mebibytes
 from contend.report.result_table import ResultTable
+from contend.report.side_by_side import shown
 from contend.study.measured.cell import Cell
 from contend.study.measured.plan import MeasuredPlan
 from contend.study.measured.record import Point, Record
@@ -44,8 +45,8 @@ def _published_elsewhere(plan: MeasuredPlan, results: Sequence[Result]) -> list[
     """Published numbers with what was measured in the same place, if anything was."""
     rows = []
     for known in plan.known():
-        if known.doubles is not None:
-            # Stands in the tables of times.
+        if known.doubles is not None or shown(plan, known):
+            # Stands in the tables of times, or in one of the plan's own.
             continue
         here = [result for result in results if known.placed and known.beside(result.place)]
         rows.append(
@@ -62,7 +63,7 @@ def _published_elsewhere(plan: MeasuredPlan, results: Sequence[Result]) -> list[
         return []
     heads = ("whose", "where", "what", "conditions", "published", "here")
     numeric = frozenset({"published"})
-    return [ResultTable("Published by others", heads, tuple(rows), numeric)]
+    return [ResultTable("Also published", heads, tuple(rows), numeric)]
 
 
 def _where(known: Known) -> str:

@@ -49,8 +49,16 @@ class Sweep:
     @property
     def label(self) -> str:
         """Where and under what, for people."""
-        where = f"{self.ranks} ranks, {self.ranks_per_node} a node"
-        return ", ".join(filter(None, (where, self.series.label)))
+        return ", ".join(filter(None, (self.results[0].seats, self.series.label)))
+
+    @property
+    def fastest(self) -> set[tuple[str, int | None]]:
+        """Schedule and size of every winner, and of those that it is not proven to beat."""
+        return {
+            (one.record.algorithm, one.record.bytes)
+            for contest in self.contests
+            for one in (contest.winner, *(rival.cell for rival in contest.level))
+        }
 
     def of(self, algorithm: str) -> list[Result]:
         """Results of one algorithm by size."""

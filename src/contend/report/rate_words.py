@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contend.study.measured.record import UNSUITED
 from contend.study.measured.results import Result
 
 MEBI = 1 << 20
@@ -13,10 +14,12 @@ def mebibytes(rate: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def rate_or_error(result: Result | None, best: float | None = None) -> str:
-    """The rate of a result in MiB/s, or ERR with its cause; a star where it is the best."""
+def rate_or_error(result: Result | None) -> str:
+    """The rate of a result in MiB/s, or ERR with its cause."""
     if result is None:
         return ""
     if result.rate is None:
-        return f"ERR {result.failure.cause}" if result.failure else "ERR"
-    return f"{mebibytes(result.rate)}{'*' if result.rate == best else ''}"
+        if result.failure is None:
+            return "ERR"
+        return "–" if result.failure.cause == UNSUITED else f"ERR {result.failure.cause}"
+    return mebibytes(result.rate)

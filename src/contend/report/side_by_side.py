@@ -17,31 +17,33 @@ def side_by_side(plan: MeasuredPlan, table: Table, results: Sequence[Result]) ->
     members = [result for result in results if result.place.measure == table.measure]
     series = list(dict.fromkeys(result.series for result in members))
     known = plan.known(table.measure)
-    places = [
-        _place(table, row, column) for row in table.rows for column in range(len(table.columns))
-    ]
-    sources = [
-        source
-        for source in dict.fromkeys(one.source for one in known)
-        if any(_published(known, source, place) is not None for place in places)
-    ]
-    heads: list[str] = []
-    columns: list[list[str]] = []
-    for one in series:
-        for number, name in enumerate(table.columns):
-            heads.append(f"{one.label or 'measured'}: {name}")
-            columns.append([_ours(members, one, _place(table, row, number)) for row in table.rows])
-    for source in sources:
-        for number, name in enumerate(table.columns):
-            heads.append(f"{source}: {name}")
-            columns.append([_theirs(known, source, _place(table, r, number)) for r in table.rows])
-    labels = [row.label for row in table.rows]
+    rows = []
+    for row in table.rows:
+        places = [_place(table, row, column) for column in range(len(table.columns))]
+        for one in series:
+            ours = (_ours(members, one, place) for place in places)
+            rows.append((row.label, one.label or "measured", *ours))
+        for source in dict.fromkeys(one.source for one in known):
+            theirs = [_published(known, source, place) for place in places]
+            if any(number is not None for number in theirs):
+                rows.append((row.label, source, *map(_printed, theirs)))
     return ResultTable(
-        title=f"{table.title}, MiB/s",
-        columns=(table.head, *heads),
-        rows=tuple(zip(labels, *columns, strict=True)),
-        numeric=frozenset(heads),
+        title=table.title,
+        columns=(table.head, "", *table.columns),
+        rows=tuple(rows),
+        numeric=frozenset(table.columns),
         note=_algorithms(table),
+    )
+
+
+def shown(plan: MeasuredPlan, known: Known) -> bool:
+    """Whether a published number stands in one of the plan's tables."""
+    return known.placed and any(
+        known.beside(_place(table, row, column))
+        for table in plan.tables
+        if table.measure == known.measure
+        for row in table.rows
+        for column in range(len(table.columns))
     )
 
 
@@ -73,8 +75,7 @@ def _published(known: Sequence[Known], source: str, place: Coordinates) -> float
     return None
 
 
-def _theirs(known: Sequence[Known], source: str, place: Coordinates) -> str:
-    rate = _published(known, source, place)
+def _printed(rate: float | None) -> str:
     return "" if rate is None else f"{rate / MEBI:.1f}"
 
 
@@ -84,4 +85,4 @@ def _algorithms(table: Table) -> str:
     for number, name in enumerate(table.columns):
         used = list(dict.fromkeys(row.algorithms[number] for row in table.rows))
         said.append(f"{name} is {' or '.join(used)}")
-    return "Here " + ", ".join(said) + "."
+    return f"MiB/s of a process; here {', '.join(said)}."
