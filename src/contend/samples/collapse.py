@@ -11,7 +11,7 @@ from itertools import pairwise
 from contend.samples.schedule import Condition
 from contend.samples.statistics import Estimate, ratio
 from contend.samples.summary import CellSummary
-from contend.samples.typical import typical_time
+from contend.samples.typical import time_against, typical_time
 
 FALL = 2.0
 """The rate falls by this factor at least ..."""
@@ -23,6 +23,7 @@ NEIGHBOURHOOD = 4
 """Sizes down to a quarter are neighbours."""
 # Times that grow as size to this power are no longer those of latencies.
 _GROWTH = 0.7
+_SHORTEST = 1e-12
 
 
 class Kind(StrEnum):
@@ -72,8 +73,9 @@ def collapses(cells: Iterable[CellSummary]) -> tuple[Collapse, ...]:
     A healthy rate rises with the size of messages and levels out: time is a latency plus a part in
     proportion to size, and a change of protocol costs it less than half. The rate is sent bytes
     over the typical time; that is the median or, where samples are of two kinds
-    (`contend.samples.modes`), the mean of both kinds' medians weighted by their shares, since the
-    median would tell of one kind only. A cell has collapsed when either
+    (`contend.samples.modes`) and the slow kind is more frequent than in what the cell is held
+    against, the mean of both kinds' medians weighted by their shares, since the median would tell
+    of one kind only. A cell has collapsed when either
 
     - it *falls*: against the best of the sizes from a quarter of its own on (or the next smaller
       one, where sizes are further apart) the rate is at most half. Larger sizes that follow have
@@ -84,9 +86,8 @@ def collapses(cells: Iterable[CellSummary]) -> tuple[Collapse, ...]:
       without any congestion.
 
     Noise must not do it: between the unfavourable ends of both intervals a factor of 1.5 must be
-    left. Intervals are those of the medians, the range of the samples where there are three to
-    five, and those of the slow kind's share (Clopper and Pearson) where there are two kinds. Cells
-    with fewer samples are not judged, and neither are those whose data were wrong.
+    left, see `contend.samples.typical`. Cells with fewer than four samples are not judged, and
+    neither are those whose data were wrong.
     """
     judged = [cell for cell in cells if cell.sent and cell.verified is not False]
     times = {cell.record.cell: typical_time(cell) for cell in judged}
@@ -124,13 +125,11 @@ def _size(cell: CellSummary) -> int:
     return cell.record.bytes or 0
 
 
-def _rate(cell: CellSummary, times: Mapping[int, Estimate]) -> Estimate:
-    """Rate from the time a cell is judged by; low and high are both there."""
-    time, sent = times[cell.record.cell], cell.sent or 0
-    assert time.low is not None
-    assert time.high is not None
-    low, high = max(time.low, 1e-12), max(time.high, 1e-12)
-    return Estimate(sent / time.value, sent / high, sent / low)
+def _rate(cell: CellSummary, time: Estimate) -> Estimate:
+    """Rate at a time whose both ends are there."""
+    sent = cell.sent or 0
+    ends = (time.value, time.high or 0.0, time.low or 0.0)
+    return Estimate(*(sent / max(end, _SHORTEST) for end in ends))
 
 
 def _falls(
@@ -138,17 +137,18 @@ def _falls(
 ) -> None:
     reference: CellSummary | None = None
     for place, cell in enumerate(members):
-        rate = _rate(cell, times)
-        if reference is None or not _low_against(_rate(reference, times), rate, FALL):
+        one = None if reference is None else _low(Kind.FALLS, cell, reference, times)
+        if one is None:
             smaller = members[:place]
-            near = [one for one in smaller if NEIGHBOURHOOD * _size(one) >= _size(cell)]
+            near = [other for other in smaller if NEIGHBOURHOOD * _size(other) >= _size(cell)]
             near = near or list(smaller[-1:])
-            reference = max(near, key=lambda one: _rate(one, times).value, default=None)
-        if reference is not None and _low_against(_rate(reference, times), rate, FALL):
-            factor = ratio(_rate(reference, times), rate)
-            found[cell.record.cell] = _Found(cell, Kind.FALLS, factor, reference)
-        else:
+            rates = [_rate(other, times[other.record.cell]).value for other in near]
+            reference = near[rates.index(max(rates))] if near else None
+            one = None if reference is None else _low(Kind.FALLS, cell, reference, times)
+        if one is None:
             reference = None
+        else:
+            found[cell.record.cell] = one
 
 
 def _behind(
@@ -165,19 +165,27 @@ def _behind(
         previous = before.get(cell.record.cell)
         if cell.record.cell in found or previous is None:
             continue
-        # Rates at one size: bytes are the same, so they compare as times do.
-        if not _low_against(_rate(best, times), _rate(cell, times), BEHIND):
+        one = _low(Kind.BEHIND, cell, best, times)
+        if one is None:
             continue
         grown = times[cell.record.cell].value / times[previous.record.cell].value
         if math.log(grown) >= _GROWTH * math.log(_size(cell) / _size(previous)):
-            factor = ratio(times[cell.record.cell], times[best.record.cell])
-            found[cell.record.cell] = _Found(cell, Kind.BEHIND, factor, best)
+            found[cell.record.cell] = one
 
 
-def _low_against(reference: Estimate, rate: Estimate, factor: float) -> bool:
-    assert reference.low is not None
-    assert rate.high is not None
-    return reference.value >= factor * rate.value and reference.low >= PROVEN * rate.high
+def _low(
+    kind: Kind, cell: CellSummary, reference: CellSummary, times: Mapping[int, Estimate]
+) -> _Found | None:
+    """The cell, if its rate is low enough against that of the reference."""
+    time = time_against(cell, reference)
+    if time is None or cell is reference:
+        return None
+    ours, theirs = _rate(cell, time), _rate(reference, times[reference.record.cell])
+    least = FALL if kind == Kind.FALLS else BEHIND
+    proven = (theirs.low or 0.0) >= PROVEN * (ours.high or math.inf)
+    if theirs.value < least * ours.value or not proven:
+        return None
+    return _Found(cell, kind, ratio(theirs, ours), reference)
 
 
 def _regions(members: Sequence[CellSummary], found: Mapping[int, _Found]) -> list[list[_Found]]:

@@ -49,10 +49,10 @@ def two_modes(times: Values) -> Modes | None:
     (Rényi 1953). So each gap's product is held against the sum of the others on its side of the
     median: it is too wide with probability (1 + product / sum)^-(number of the others). Logarithms
     that fall off exponentially on either side of the median are times with a power-law tail, a
-    generous idea of one kind: lighter tails leave smaller gaps far out. The least probable gap
-    counts; its probability, multiplied by the number of gaps, must be below 0.3 %. Besides, the gap
-    must be a factor of 1.5 wide, and each kind must have two samples and 2 % of all: single slow
-    samples are outliers, which the largest sample tells.
+    generous idea of one kind: lighter tails leave smaller gaps far out. The probability, multiplied
+    by the number of gaps, must be below 0.3 %. Besides, the gap must be a factor of 1.5 wide, and
+    each kind must have two samples and 2 % of all: single slow samples are outliers, which the
+    largest sample tells. The widest such gap parts the kinds.
 
     Args:
         times: seconds.
@@ -70,10 +70,8 @@ def two_modes(times: Values) -> Modes | None:
     allowed = (outside >= fewest) & (gaps >= math.log(LEAST_RATIO)) & (p < SIGNIFICANCE)
     if not allowed.any():
         return None
-    at = int(np.flatnonzero(allowed)[np.argmin(p[allowed])])
-    # Equally improbable gaps (probabilities too small to tell) leave the choice to the width.
-    best = allowed & (p <= p[at])
-    at = int(np.argmax(np.where(best, products, -1.0)))
+    # Of several such gaps, as between one time-out and two, the widest tells most.
+    at = int(np.argmax(np.where(allowed, gaps, -1.0)))
     return Modes(
         fast_s=float(np.median(ordered[: at + 1])),
         slow_s=float(np.median(ordered[at + 1 :])),

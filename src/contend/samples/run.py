@@ -15,11 +15,13 @@ import polars as pl
 
 from contend.errors import InputError, UsageError
 from contend.files import whole_file
+from contend.samples.cell_table import cell_table
 from contend.samples.fold import SCHEMA, empty_table, fold
 from contend.samples.frames import NotBegunError
 from contend.samples.read import RawSamples, read_samples
 from contend.samples.record import RunRecord, Warned, read_record, write_record
 from contend.samples.results import results
+from contend.samples.summary import CellSummary, summarise
 
 _RECORD, _SAMPLES = "run.json", "samples.parquet"
 _RAW = re.compile(r"launch-(\d{3,5})\.samples")
@@ -102,6 +104,15 @@ class Run:
     def results(self) -> pl.DataFrame:
         """One row for every sample; see `contend.samples.results.results`."""
         return results(self.samples)
+
+    @cached_property
+    def summaries(self) -> tuple[CellSummary, ...]:
+        """Figures of every cell that has timed samples."""
+        return summarise(self.record, self.results)
+
+    def cells(self) -> pl.DataFrame:
+        """One row for every cell; see `contend.samples.cell_table.cell_table`."""
+        return cell_table(self.summaries)
 
     @property
     def name(self) -> str:

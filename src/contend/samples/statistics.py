@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtr
 
 Values = NDArray[np.float64]
 
@@ -53,11 +54,14 @@ def _outside(count: int, tail: float) -> int:
 
     From the l-th smallest to the l-th largest value the interval then reaches.
     """
-    from scipy.stats import binom
-
-    found = int(binom.ppf(tail, count, 0.5))
-    # ppf gives the least k with P(B ≤ k) ≥ tail.
-    return found + 1 if binom.cdf(found, count, 0.5) <= tail else found
+    least, most = 0, count
+    while least < most:
+        middle = (least + most + 1) // 2
+        if bdtr(middle - 1, count, 0.5) <= tail:
+            least = middle
+        else:
+            most = middle - 1
+    return least
 
 
 def combine_launches(launches: Sequence[Values]) -> Estimate:

@@ -28,9 +28,11 @@ class CellSummary:
         record: what was measured.
         schedule: name of its schedule.
         condition: what schedules are compared under.
+        in_a_row: operations that a sample times, one after the other.
         sent: bytes that a rank sends in an operation, where that is known.
         launches: the results that count, for every launch in order; late ones are left out as long
             as six others are there.
+        numbers: of those launches.
         left_out: the late ones that do not count.
         n: samples, warm-ups not among them.
         late: how many of them were late.
@@ -47,8 +49,10 @@ class CellSummary:
     record: CellRecord
     schedule: str
     condition: Condition
+    in_a_row: int
     sent: int | None
     launches: tuple[Values, ...]
+    numbers: tuple[int, ...]
     left_out: Values
     n: int
     late: int
@@ -65,6 +69,11 @@ class CellSummary:
     def used(self) -> Values:
         """All results that count."""
         return np.concatenate(self.launches)
+
+    @property
+    def sample_s(self) -> float:
+        """Median duration of a sample, with all the operations that it times."""
+        return self.in_a_row * self.median.value
 
     @property
     def late_count(self) -> bool:
@@ -116,10 +125,12 @@ def summarise(record: RunRecord, results: pl.DataFrame) -> tuple[CellSummary, ..
 def _summary(
     probe: str, cell: CellRecord, schedule: str, rows: pl.DataFrame, ends: Sequence[CellEnd]
 ) -> CellSummary:
-    times = rows["result_s"].to_numpy() / in_a_row(probe, cell)
+    repeated = in_a_row(probe, cell)
+    times = rows["result_s"].to_numpy() / repeated
     late = rows["late"].to_numpy()
     launch = rows["launch"].to_numpy()
-    counting = [_counting(times[launch == one], late[launch == one]) for one in np.unique(launch)]
+    numbers = tuple(int(one) for one in np.unique(launch))
+    counting = [_counting(times[launch == one], late[launch == one]) for one in numbers]
     launches = tuple(values for values, _ in counting)
     used = np.concatenate(launches)
     verified = {end.verified for end in ends} - {None}
@@ -127,8 +138,10 @@ def _summary(
         record=cell,
         schedule=schedule,
         condition=condition(cell),
+        in_a_row=repeated,
         sent=bytes_sent(probe, cell),
         launches=launches,
+        numbers=numbers,
         left_out=np.concatenate([left for _, left in counting]),
         n=len(times),
         late=int(late.sum()),

@@ -9,8 +9,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from contend.samples.rank_test import rank_test
 from contend.samples.schedule import Condition, condition
-from contend.samples.statistics import Estimate, Values, ratio
+from contend.samples.statistics import Estimate, ratio
 from contend.samples.summary import CellSummary
 
 SIGNIFICANCE = 0.05
@@ -76,7 +77,8 @@ def contests(cells: Iterable[CellSummary]) -> tuple[Contest, ...]:
     Observations are the launches' medians where every schedule has at least four launches and so
     many that a complete separation would pass that test. Otherwise they are the samples of all
     launches; another launch may then decide otherwise, and a rival counts as beaten only if its
-    median is larger in each launch that measured both.
+    median is larger in each launch that measured both. In any case the interval of the ratio must
+    lie above 1.
     """
     groups: dict[tuple[Condition, int | None], list[CellSummary]] = {}
     for cell in cells:
@@ -119,31 +121,19 @@ def _basis(cells: Sequence[CellSummary], pairs: int) -> Basis:
 
 def _rival(winner: CellSummary, cell: CellSummary, pairs: int, basis: Basis) -> Rival:
     if basis == Basis.LAUNCHES:
-        p = rank_test(_medians(winner), _medians(cell))
+        p = rank_test(*(np.array(list(_medians(one).values())) for one in (winner, cell)))
         everywhere = True
     else:
         p = rank_test(winner.used, cell.used)
-        both = zip(_medians(winner), _medians(cell), strict=False)
-        everywhere = all(ours < theirs for ours, theirs in both)
+        ours, theirs = _medians(winner), _medians(cell)
+        everywhere = all(ours[launch] < theirs[launch] for launch in ours.keys() & theirs.keys())
     corrected = min(1.0, p * pairs)
-    beaten = corrected < SIGNIFICANCE and everywhere
-    return Rival(cell, ratio(cell.median, winner.median), corrected, beaten)
+    factor = ratio(cell.median, winner.median)
+    apart = factor.low is None or factor.low > 1
+    return Rival(cell, factor, corrected, corrected < SIGNIFICANCE and everywhere and apart)
 
 
-def rank_test(one: Values, other: Values) -> float:
-    """Probability that two samples of one distribution differ as much in their ranks.
-
-    Two-sided test of Mann and Whitney; exact for few values without ties.
-    """
-    from scipy.stats import mannwhitneyu
-
-    if np.ptp(np.concatenate([one, other])) == 0:
-        return 1.0
-    few = max(len(one), len(other)) <= 12
-    tied = len(np.unique(np.concatenate([one, other]))) < len(one) + len(other)
-    method = "exact" if few and not tied else "asymptotic"
-    return float(mannwhitneyu(one, other, alternative="two-sided", method=method).pvalue)
-
-
-def _medians(cell: CellSummary) -> Values:
-    return np.array([np.median(values) for values in cell.launches])
+def _medians(cell: CellSummary) -> dict[int, float]:
+    """Median of every launch, by its number."""
+    each = zip(cell.numbers, cell.launches, strict=True)
+    return {number: float(np.median(values)) for number, values in each}
