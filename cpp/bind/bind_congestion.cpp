@@ -3,6 +3,7 @@
 #include "bind.hpp"
 #include "contend/congestion/fair_share.hpp"
 #include "contend/congestion/messages.hpp"
+#include "contend/congestion/reach.hpp"
 #include "contend/congestion/simulate.hpp"
 
 namespace contend::bind {
@@ -76,6 +77,29 @@ Numpy<double> find_fluid_times(const Resolver& resolver, const Vector<std::uint3
   return to_numpy(std::move(found));
 }
 
+using TwoColumns = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<std::uint32_t>>;
+
+TwoColumns find_reach(const Resolver& resolver, const Vector<std::uint32_t>& leaf) {
+  Reach reach;
+  {
+    nb::gil_scoped_release release;
+    reach = channel_reach(resolver, as_span(leaf));
+  }
+  return TwoColumns(
+      nb::make_tuple(to_numpy(std::move(reach.sources)), to_numpy(std::move(reach.targets))));
+}
+
+TwoColumns find_pairs(const Resolver& resolver, const Vector<std::uint32_t>& leaf,
+                      std::uint32_t channel) {
+  LeafPairs pairs;
+  {
+    nb::gil_scoped_release release;
+    pairs = pairs_across(resolver, as_span(leaf), channel);
+  }
+  return TwoColumns(
+      nb::make_tuple(to_numpy(std::move(pairs.leaf)), to_numpy(std::move(pairs.target))));
+}
+
 }  // namespace
 
 void bind_congestion(nb::module_& m) {
@@ -91,6 +115,8 @@ void bind_congestion(nb::module_& m) {
   m.def("fair_share", &share_fairly, nb::arg("resolver"), nb::arg("source"), nb::arg("target"));
   m.def("fluid_times", &find_fluid_times, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
         nb::arg("size"));
+  m.def("channel_reach", &find_reach, nb::arg("resolver"), nb::arg("leaf"));
+  m.def("pairs_across", &find_pairs, nb::arg("resolver"), nb::arg("leaf"), nb::arg("channel"));
 }
 
 }  // namespace contend::bind

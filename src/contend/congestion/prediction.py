@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,7 @@ def predict(
     cases = [(one, number) for one in patterns for number in range(len(one.rounds))]
     ends = [one.between_hosts(number) for one, number in cases]
     placed = place_messages(fabric, ends, spread=spread)
-    columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in _COLUMNS}
+    columns: dict[str, list[NDArray[Any]]] = {name: [] for name in _COLUMNS}
     for (one, number), hosts, (source, target) in zip(cases, ends, placed.rounds, strict=True):
         pi, _ = _core.message_congestion(placed.resolver, source, target)
         share = _core.fair_share(placed.resolver, source, target)
@@ -51,7 +51,7 @@ def predict(
             np.full(len(source), one.number, dtype=np.uint64),
             np.full(len(source), number, dtype=np.uint32),
         )
-        found = (*names, *one.rounds[number], *hosts, pi, share)
+        found: tuple[NDArray[Any], ...] = (*names, *one.rounds[number], *hosts, pi, share)
         for name, values in zip(_COLUMNS, found, strict=True):
             columns[name].append(values)
     empty = np.zeros(0, dtype=np.float64)

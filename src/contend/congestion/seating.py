@@ -39,10 +39,9 @@ def choose(
         UsageError: when they do not.
     """
     if isinstance(placement, str):
-        if ranks is None and isinstance(pattern, Pattern):
-            ranks = pattern.ranks
+        wanted = pattern.ranks if ranks is None and isinstance(pattern, Pattern) else ranks
         placement = parse_placement(
-            placement, fabric, ranks_per_host=ranks_per_host, hosts=hosts, ranks=ranks
+            placement, fabric, ranks_per_host=ranks_per_host, hosts=hosts, ranks=wanted
         )
     elif hosts is not None or ranks_per_host != 1:
         raise UsageError("hosts and ranks per host belong to the placement, which is made already")
@@ -52,6 +51,8 @@ def choose(
         raise UsageError(f"between 1 and {placement.ranks} ranks on these hosts, got {ranks}")
     if isinstance(pattern, str):
         pattern = parse_pattern(pattern, ranks)
+    if pattern.ranks > placement.ranks:
+        raise UsageError(f"a pattern of at most {placement.ranks} ranks, got {pattern.ranks}")
     return pattern, placement
 
 
