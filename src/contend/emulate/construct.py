@@ -20,7 +20,6 @@ from contend.emulate.plan import (
     MANAGEMENT_INDEX,
     MANAGEMENT_INTERFACE,
     MANAGEMENT_NETWORK,
-    Node,
     Plan,
 )
 from contend.emulate.settings import Settings
@@ -191,9 +190,7 @@ class Spaces:
             return
         yield messages.up(MANAGEMENT_INDEX)
         yield messages.address(node.address, 32, FABRIC_INDEX)
-        yield messages.address(
-            node.management, MANAGEMENT_NETWORK.prefixlen, MANAGEMENT_INDEX
-        )
+        yield messages.address(node.management, MANAGEMENT_NETWORK.prefixlen, MANAGEMENT_INDEX)
         yield messages.neighbour(MANAGEMENT_ADDRESS, self._managing(0xFFFF), MANAGEMENT_INDEX)
 
     def _queues(self, settings: Settings) -> Iterator[list[Request]]:

@@ -75,7 +75,9 @@ def pump(streams: Sequence[Stream], seconds: float) -> float:
         for stream in streams:
             selector.register(stream.sender, selectors.EVENT_WRITE, stream)
             selector.register(stream.receiver, selectors.EVENT_READ, stream)
-        while (now := time.monotonic()) < deadline and (waiting or now == began or _endless(streams)):
+        while (now := time.monotonic()) < deadline and (
+            waiting or now == began or _endless(streams)
+        ):
             for key, events in selector.select(deadline - now):
                 stream: Stream = key.data
                 if events & selectors.EVENT_WRITE:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from contend.emulate.network import Network
+from contend.fabric.fabric import Fabric
 from contend.mpi.launch import Ended, Launch
 from contend.mpi.machine import this_machine
 
@@ -44,6 +45,21 @@ class EmulatedHosts:
         names = network.hosts if order is None else network.labels_of(order)
         self.name = f"emulated:{network.fabric.name}"
         self.slots: Sequence[tuple[str, int | None]] = [(name, ranks_per_host) for name in names]
+
+    @property
+    def fabric(self) -> Fabric:
+        """What is emulated."""
+        return self._network.fabric
+
+    @property
+    def rate(self) -> float:
+        """Of every cable each way, in bytes per second."""
+        return self._network.settings.rate
+
+    def numbers_of(self, names: Sequence[str]) -> list[int]:
+        """Numbers in the fabric of hosts by their names here."""
+        number = dict(zip(self._network.hosts, self._network.numbers, strict=True))
+        return [number[name] for name in names]
 
     def memory(self, shape: Ranks) -> tuple[int, int] | None:
         """All ranks share this machine's free memory."""

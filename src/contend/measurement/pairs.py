@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from contend.congestion import DrawnPattern, fluid_times, predict
-from contend.errors import InputError, UsageError
+from contend.errors import InputError, ShortfallError, UsageError
 from contend.fabric.fabric import Fabric
 from contend.measurement.bisect import PATTERNS
 from contend.samples import Run
@@ -60,11 +60,18 @@ def pair_bandwidths(run: Run) -> pl.DataFrame:
         One row a message: ``launch``, ``sample`` (from 0, without warm-ups), ``pattern``,
         ``source_rank``, ``target_rank``, ``seconds`` (from the agreed start until the receiver had
         everything), ``bandwidth_Bps`` and ``late`` (a rank of the sample had started late).
+
+    Raises:
+        UsageError: the run is of another probe.
+        InputError: its file of patterns is not there or damaged.
+        ShortfallError: nothing was measured.
     """
     patterns = patterns_of(run)
-    cell = run.record.cells[0].labels if run.record.cells else {}
-    repeats = int(cell.get("repeats", 1))
-    size = int(run.record.cells[0].bytes or 0) * int(cell.get("packets", 1)) if cell else 0
+    if not run.record.cells:
+        raise ShortfallError(f"{run.folder}: no sample was written")
+    cell = run.record.cells[0]
+    repeats, packets = (int(cell.labels[name] or 1) for name in ("repeats", "packets"))
+    size = (cell.bytes or 0) * packets
     messages = pl.DataFrame(
         {
             "pattern": np.repeat(np.arange(len(patterns)), [int((p >= 0).sum()) for p in patterns]),

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from contend.report.bandwidth_histogram import fractions, outline
 from contend.report.measures import percent
@@ -53,12 +52,12 @@ def agreement_figure(compared: Sequence[Compared]) -> Figure:
 def _finding(compared: Sequence[Compared]) -> str:
     gaps = [abs(one.found.effective - one.found.models[0].effective) for one in compared]
     within = [one.found.models[0].within for one in compared]
-    share = percent(min(within))
+    share, most = percent(min(within)), ""
     if len(compared) > 1:
-        share = f"{share} to {percent(max(within))}"
+        share, most = f"{share} to {percent(max(within))}", " at most"
     return (
         f"Measured and simulated effective bisection bandwidth differ by {100 * max(gaps):.1f} "
-        f"points at most; {share} of the pairs get what π says within {percent(TOLERANCE)}"
+        f"points{most}; {share} of the pairs get what π says within {100 * TOLERANCE:.0f} %"
     )
 
 
@@ -121,8 +120,12 @@ def _histogram(axes: Axes, one: Compared) -> None:
     shares = predictions(used)
     measured = fractions(got, edges)
     outline(axes, measured, edges, _MEASURED)
-    for values, colour in ((shares["congestion"], _MODEL), (shares["fair_share"], _FAIR)):
-        _spikes(axes, values, edges, colour)
+    # Where the models agree the broken line shows the one below.
+    for values, colour, dashes in (
+        (shares["congestion"], _MODEL, "-"),
+        (shares["fair_share"], _FAIR, (0, (2, 2))),
+    ):
+        axes.stairs(fractions(values, edges), edges, color=colour, linewidth=0.9, linestyle=dashes)
     for name, colour, value in (
         ("measured", _MEASURED, one.found.effective),
         ("γ/π", _MODEL, one.found.models[0].effective),
@@ -134,13 +137,6 @@ def _histogram(axes: Axes, one: Compared) -> None:
     percent_axis(axes.xaxis)
     percent_axis(axes.yaxis)
     axes.legend(loc="upper left", frameon=False, fontsize=6.5, handlelength=1)
-
-
-def _spikes(
-    axes: Axes, values: NDArray[np.float64], edges: NDArray[np.float64], colour: str
-) -> None:
-    heights = fractions(values, edges)
-    axes.stairs(heights, edges, color=colour, linewidth=0.9)
 
 
 def _alpha(points: int) -> float:

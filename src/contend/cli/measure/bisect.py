@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from contend.cli.common import console_for, write_json
 from contend.cli.measure.command import measured_command
 from contend.cli.measure.options import Common
-from contend.cli.measure.place import find_place
+from contend.cli.measure.place import conditions_in, find_place
 from contend.cli.measure.watch import watching
 from contend.emulate import EmulatedHosts
 from contend.errors import ShortfallError, UsageError
+from contend.files import whole_file
 from contend.measurement.bisect import BisectWork, measure_bisect
 from contend.measurement.pairs import beside_predictions, pair_bandwidths
+from contend.measurement.sizes import parse_sizes
 from contend.samples import Run
-from contend.units import parse_bytes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,15 +72,15 @@ def bisect(
         check_suffix(common.plot)
     if pairs is not None and pairs.suffix not in (".csv", ".parquet"):
         raise UsageError(f"--pairs: expected a name that ends in .csv or .parquet, got {pairs}")
-    size = parse_bytes(bytes)
-    if size is None:
-        raise UsageError(f"--bytes: expected a size such as 64K or 1M, got {bytes!r}")
+    sizes = parse_sizes(bytes)
+    if len(sizes) != 1:
+        raise UsageError(f"--bytes: expected one size such as 64K or 1M, got {bytes!r}")
     console = console_for(common.json)
-    work = BisectWork(patterns, two_way, size, packets, repeats)
+    work = BisectWork(patterns, two_way, sizes[0], packets, repeats)
     with watching(console) as observer, find_place(common) as place:
         runs = measure_bisect(
             work,
-            common.conditions(),
+            conditions_in(common, place),
             libraries=common.mpi or (None,),
             place=place,
             folder=common.output,
@@ -93,7 +94,7 @@ def bisect(
     write_json(common.json, written[0] if len(written) == 1 else {"results": written})
     _keep(messages, runs, pairs)
     if common.plot is not None:
-        _draw(runs, messages, common.plot, console)
+        _draw(runs, messages, common.plot)
     failed = [launch.why for run in runs for launch in run.record.launches if launch.why]
     if failed:
         raise ShortfallError(failed[0])
@@ -106,3 +107,50 @@ def _messages(run: Run, place: object) -> pl.DataFrame:
         if first is not None:
             return beside_predictions(run, place.fabric, place.numbers_of(first.rank_hosts))
     return pair_bandwidths(run)
+
+
+def _keep(messages: Sequence[pl.DataFrame], runs: Sequence[Run], path: Path | None) -> None:
+    """Writes every message, with the library's name where there are several."""
+    if path is None:
+        return
+    import polars as pl
+
+    whole = pl.concat(
+        found.with_columns(
+            library=pl.lit(f"{run.record.library.name} {run.record.library.version}")
+        )
+        for run, found in zip(runs, messages, strict=True)
+    )
+    with whole_file(path) as file:
+        if path.suffix == ".csv":
+            whole.write_csv(file)
+        else:
+            whole.write_parquet(file)
+
+
+def _draw(runs: Sequence[Run], messages: Sequence[pl.DataFrame], path: Path) -> None:
+    from contend.report.agreement_figure import Compared, agreement_figure
+    from contend.report.pair_figure import pair_figure
+    from contend.report.pair_tables import pair_tables
+    from contend.report.save import save_figure
+    from contend.study.agreement import agreement
+
+    names = _names(runs)
+    if all("congestion" in found.columns for found in messages):
+        compared = [
+            Compared(name if len(runs) > 1 else run.record.placement, found, agreement(found))
+            for name, run, found in zip(names, runs, messages, strict=True)
+        ]
+        figure = agreement_figure(compared)
+    else:
+        figure = pair_figure(dict(zip(names, messages, strict=True)), runs[0].record.wire_Bps)
+    tables = [
+        table
+        for run, found in zip(runs, messages, strict=True)
+        for table in pair_tables(run, found)
+    ]
+    save_figure(figure, path, tables)
+
+
+def _names(runs: Sequence[Run]) -> list[str]:
+    return [f"{run.record.library.name} {run.record.library.version}" for run in runs]

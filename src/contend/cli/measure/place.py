@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from contend.cli.common import load
 from contend.cli.measure.options import Common
 from contend.emulate import EmulatedHosts, bring_up
 from contend.errors import UsageError
-from contend.measurement import Place, RealHosts
+from contend.measurement import Conditions, Place, RealHosts
 from contend.placement.host_file import read_host_names
 from contend.placement.specification import parse
 
@@ -55,3 +56,11 @@ def emulated(common: Common, source: str) -> Iterator[EmulatedHosts]:
     order = list(dict.fromkeys(placed.hosts.tolist()))
     with bring_up(fabric, common.emulated_rate(), common.emulated_buffer()) as network:
         yield EmulatedHosts(network, order)
+
+
+def conditions_in(common: Common, place: Place | None) -> Conditions:
+    """How the workload is measured; the wire of an emulated fabric is known."""
+    conditions = common.conditions()
+    if conditions.wire is None and isinstance(place, EmulatedHosts):
+        return replace(conditions, wire=place.rate)
+    return conditions
