@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,12 @@ import typer
 from typer.core import TyperCommand
 
 from contend.cli.study_measured import measured
+from contend.cli.study_verification import verification
 from contend.errors import UsageError
 from contend.study import find_plan, shipped_plans
 from contend.study.measured import is_measured
+
+_OWN = {"verification": verification}
 
 
 class StudyCommand(TyperCommand):
@@ -21,12 +25,17 @@ class StudyCommand(TyperCommand):
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
         """The context of the command that is to run, with its arguments."""
+        if args and args[0] in _OWN:
+            name, *rest = args
+            return _command(name, _OWN[name]).make_context(f"{info_name} {name}", rest, parent)
         if args and (plan := _measured_plan(args[0])) is not None:
             name, *rest = args
-            command = _command(Path(name).stem)
+            command = _command(Path(name).stem, measured)
             return command.make_context(f"{info_name} {name}", rest, parent, obj=plan, **extra)
         context = super().make_context(info_name, args, parent, **extra)
         plan_name = context.params.get("plan")
+        if plan_name in _OWN:
+            raise UsageError(f"{plan_name} goes before its options: contend study {plan_name} ...")
         if plan_name is not None and _measured_plan(plan_name) is not None:
             raise UsageError(f"{plan_name} goes before its options: contend study {plan_name} ...")
         return context
@@ -40,7 +49,7 @@ def _measured_plan(name: str) -> Path | None:
     return path if is_measured(path) else None
 
 
-def _command(name: str) -> Any:
+def _command(name: str, function: Callable[..., None]) -> Any:
     app = typer.Typer(add_completion=False)
-    app.command(name)(measured)
+    app.command(name)(function)
     return typer.main.get_command(app)
