@@ -162,7 +162,7 @@ void Measurement::take_turn(std::size_t cell) {
   for (std::int64_t index = 0;;) {
     Order order{Order::Kind::sample};
     if (leader_) {
-      order = leader_->next_sample(clock_.now(), team_.whole() && clock_.old());
+      order = leader_->next_sample(clock_.now(), clock_.old(), team_.whole());
     }
     const bool verified = Leader::verified(settings_, index);
     if (operation_->resets_together()) {
