@@ -24,6 +24,7 @@ from contend.cli.emulate import emulate
 from contend.cli.fabric import fabric_app
 from contend.cli.measure import measure_app
 from contend.cli.mpi import mpi
+from contend.cli.report import report
 from contend.cli.simulate import simulate
 from contend.cli.study import study
 from contend.cli.study_command import StudyCommand
@@ -48,6 +49,7 @@ app.add_typer(fabric_app, name="fabric")
 app.add_typer(measure_app, name="measure")
 app.command()(emulate)
 app.command()(mpi)
+app.command()(report)
 app.command()(simulate)
 app.command(cls=StudyCommand)(study)
 

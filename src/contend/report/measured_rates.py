@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from contend.report.collapse_table import sizes_of
+from contend.report.measured_words import factor_words, modes_words
 from contend.report.rate_sweeps import Sweep, sweeps
 from contend.report.rate_words import mebibytes, rate_or_error
 from contend.report.result_table import ResultTable
@@ -11,7 +13,7 @@ from contend.report.side_by_side import side_by_side
 from contend.samples.collapse import Collapse, Kind
 from contend.study.measured.plan import MeasuredPlan
 from contend.study.measured.results import Result
-from contend.units import counted, format_bytes, format_seconds
+from contend.units import counted, format_bytes
 
 
 def rate_tables(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[ResultTable]:
@@ -59,25 +61,18 @@ def _collapses(every: Sequence[Sweep]) -> ResultTable:
         (
             sweep.label,
             one.worst.schedule,
-            _sizes(one),
-            f"{one.factor.value:.3g} ×",
+            sizes_of(one),
+            factor_words(one.factor),
             _against(one),
-            _kinds(one),
+            "one kind" if one.worst.modes is None else modes_words(one.worst.modes),
             _cure(one),
         )
         for sweep in every
         for one in sweep.collapses
     )
-    heads = ("where", "schedule", "bytes", "lower", "than", "samples", "avoided by")
+    heads = ("where", "schedule", "bytes", "times lower", "than", "samples", "avoided by")
     none = "" if rows else "None: rates rise with the size and level out."
-    return ResultTable("Collapses", heads, rows, frozenset({"lower"}), none)
-
-
-def _sizes(one: Collapse) -> str:
-    sizes = [cell.record.bytes or 0 for cell in one.cells]
-    if len(sizes) == 1:
-        return format_bytes(sizes[0])
-    return f"{format_bytes(min(sizes))} to {format_bytes(max(sizes))}"
+    return ResultTable("Collapses", heads, rows, frozenset({"times lower"}), none)
 
 
 def _against(one: Collapse) -> str:
@@ -86,15 +81,7 @@ def _against(one: Collapse) -> str:
     return f"{one.reference.schedule}"
 
 
-def _kinds(one: Collapse) -> str:
-    modes = one.worst.modes
-    if modes is None:
-        return "of one kind"
-    times = f"{format_seconds(modes.fast_s)} and {format_seconds(modes.slow_s)}"
-    return f"of two kinds: {times} ({100 * modes.slow_share:.0f} %)"
-
-
 def _cure(one: Collapse) -> str:
     if one.avoided_by is None or one.gain is None:
         return "nothing measured"
-    return f"{one.avoided_by.schedule}, {one.gain.value:.3g} times as fast"
+    return f"{one.avoided_by.schedule}: {factor_words(one.gain)} times faster"

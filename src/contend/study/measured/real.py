@@ -108,13 +108,17 @@ def _attempt(run: Run, points: Sequence[PointName], failure: Failure | None) -> 
     if launch is not None and launch.status != "done":
         failure = failure_of(launch)
     found, cut = points_of(run)
+    warnings = [warned.text for warned in run.record.warnings]
+    if failure is not None and all(place in found for place in points):
+        # All was measured before; it is no failure of any point.
+        warnings.append(f"a launch ended badly after its last sample: {failure.said}")
     library = run.record.library
     return Attempt(
         points=tuple(found[place] for place in points if place in found),
         failure=failure,
         fatal=cut,
         library=f"{library.name} {library.version}".strip(),
-        warnings=tuple(warned.text for warned in run.record.warnings),
+        warnings=tuple(warnings),
     )
 
 
