@@ -1,5 +1,9 @@
 """contend: how much of a network's rated bandwidth will this communication get?"""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from contend.congestion import (
     DrawnPattern,
     HotSpot,
@@ -18,6 +22,9 @@ from contend.errors import ContendError, InputError, MissingError, ShortfallErro
 from contend.fabric.fabric import Fabric
 from contend.routes.forwarding import ForwardingTables
 
+if TYPE_CHECKING:
+    from contend.measurement.notebook import measure
+
 __all__ = [
     "ContendError",
     "DrawnPattern",
@@ -34,8 +41,18 @@ __all__ = [
     "fair_share",
     "fluid_times",
     "hotspot",
+    "measure",
     "message_congestion",
     "predict",
     "simulate",
     "write_destinations",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when it is first used: tables of samples take longer to load than most verbs run.
+    if name != "measure":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from contend.measurement.notebook import measure
+
+    return measure

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from contend.cli.common import load
 from contend.cli.measure.options import Common
-from contend.emulate import EmulatedHosts, bring_up
 from contend.errors import UsageError
-from contend.measurement import Conditions, Place, RealHosts
 from contend.placement.host_file import read_host_names
 from contend.placement.specification import parse
+
+if TYPE_CHECKING:
+    from contend.emulate import EmulatedHosts
+    from contend.measurement.conditions import Conditions
+    from contend.measurement.place import Place
 
 _EMULATED = "emulated:"
 
@@ -40,6 +44,9 @@ def find_place(common: Common) -> Iterator[Place | None]:
     if common.resume is not None:
         yield None
         return
+    # Imported here, as in all of this verb: measuring takes longer to load than other verbs run.
+    from contend.measurement.place import RealHosts
+
     slots = () if common.on is None else read_host_names(common.on)
     yield RealHosts(slots=slots, launcher=common.launcher, host_memory=common.memory())
 
@@ -47,6 +54,9 @@ def find_place(common: Common) -> Iterator[Place | None]:
 @contextmanager
 def emulated(common: Common, source: str) -> Iterator[EmulatedHosts]:
     """The hosts of a fabric that is emulated as long as the context lasts."""
+    # Imported here, as in all of this verb: measuring takes longer to load than other verbs run.
+    from contend.emulate import EmulatedHosts, bring_up
+
     if common.launcher:
         raise UsageError("--launcher: an emulated fabric takes the library's own")
     fabric = load(source, common.routes, common.route, need_routes=True)
@@ -60,6 +70,8 @@ def emulated(common: Common, source: str) -> Iterator[EmulatedHosts]:
 
 def conditions_in(common: Common, place: Place | None) -> Conditions:
     """How the workload is measured; the wire of an emulated fabric is known."""
+    from contend.emulate import EmulatedHosts
+
     conditions = common.conditions()
     if conditions.wire is None and isinstance(place, EmulatedHosts):
         return replace(conditions, wire=place.rate)
