@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contend.measurement.sort_memory import MemoryPrediction, VectorLength
 from contend.report.memory_tables import memory_tables, whole_units
 from contend.report.result_table import ResultTable
-from contend.study.memory import MemoryPrediction, VectorLength
 
 TARA = 24 << 30
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contend.study.memory import MemoryPrediction, VectorLength
+from contend.measurement.sort_memory import MemoryPrediction, VectorLength
 from contend.study.mistry2015 import LENGTHS, NODES, NUMBERS, PUBLISHED, published
 
 

@@ -12,8 +12,8 @@ import typer
 
 from contend.cli.common import JsonOption, console_for, write_json
 from contend.errors import ShortfallError, UsageError
+from contend.measurement.sort_memory import Fit, MemoryPrediction, VectorLength
 from contend.study import mistry2015 as paper
-from contend.study.memory import Fit, MemoryPrediction, VectorLength
 from contend.units import format_bytes, parse_bytes
 
 # Ten digits hold every number of nodes that MPI could number the processes of.

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from contend.errors import MissingError, ShortfallError
 from contend.mpi.candidate import Candidate
+from contend.mpi.objects import Compiler, compile_units, run_compiler
 from contend.mpi.process import Run
 
 # Only MPI's C interface is used, so the retired one for C++, which needs a library of its own, is
@@ -57,7 +58,7 @@ def compile_probe(
         library: what the library says of its version, "" when it is not known yet; together with
             the wrapper's command and the source the key in the cache.
         run: runs the compiler.
-        limit: seconds it may take.
+        limit: seconds that each unit may take.
         anew: compile even if the cache has it.
 
     Raises:
@@ -68,14 +69,17 @@ def compile_probe(
         raise ShortfallError(candidate.missing)
     sources = probe_sources(name)
     command = _compiler_behind(candidate, run, limit)
-    key = _key(sources, library, candidate, command)
-    program = cache_folder(candidate.environment) / f"{name}-{key}"
+    cache = cache_folder(candidate.environment)
+    program = cache / f"{name}-{_key(sources, library, candidate, command)}"
     if program.exists() and not anew:
         return program
     try:
         program.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=program.parent, prefix=".new-") as folder:
-            made = _compile(name, sources, candidate, Path(folder), run, limit)
+            flags = [str(candidate.wrapper), *_FLAGS]
+            key = _key({}, library, candidate, command)
+            compiler = Compiler(flags, candidate.environment, run, limit, key)
+            made = _compile(name, sources, Path(folder), cache / "objects", compiler)
             # In one step, so that nobody ever runs half a program.
             made.replace(program)
     except OSError as error:
@@ -87,26 +91,17 @@ def compile_probe(
 
 
 def _compile(
-    name: str,
-    sources: Mapping[str, bytes],
-    candidate: Candidate,
-    folder: Path,
-    run: Run,
-    limit: float,
+    name: str, sources: Mapping[str, bytes], folder: Path, kept: Path, compiler: Compiler
 ) -> Path:
     made = folder / f"contend-{name}"
     for path, text in sources.items():
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_bytes(text)
-    units = [str(folder / path) for path in sources if path.endswith(".cpp")]
-    command = [str(candidate.wrapper), *_FLAGS, f"-I{folder}", *units, "-o", str(made), *_LIBRARIES]
-    ended = run(command, candidate.environment, limit)
-    if ended.status is None:
-        raise ShortfallError(f"the wrapper did not compile a probe within {limit:g} s")
-    if ended.status != 0:
-        # The scratch folder means nothing to anybody.
-        said = ended.why().replace(f"{folder}{os.sep}", "")
-        raise ShortfallError(f"a probe does not compile: {said}")
+    units: list[Path] = [folder / path for path in sources if path.endswith(".cpp")]
+    if len(units) > 1:
+        units = compile_units(sources, folder, kept, compiler)
+    words = [*map(str, units), "-o", str(made), *_LIBRARIES]
+    run_compiler([*compiler.command, f"-I{folder}", *words], folder, compiler)
     if not made.is_file():
         raise ShortfallError("the wrapper says that it compiled a probe, but made none")
     return made

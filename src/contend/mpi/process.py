@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,20 +85,41 @@ def run_process(command: Sequence[str], environment: Mapping[str, str], limit: f
     return Finished(process.returncode, output, errors)
 
 
+def end_all(process: subprocess.Popen[bytes], mark: str) -> None:
+    """Ends a program and what is left of all that it started.
+
+    Args:
+        process: the program, at the head of its session; it may have ended already.
+        mark: a variable, ``NAME=value``, that it and all its children have in their environment, so
+            that those which made a session of their own are found too.
+    """
+    if process.poll() is None:
+        # First the kind way: a launcher then ends ranks that it runs elsewhere.
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=_GRACE)
+    _kill([*_session_members(process.pid), *_marked(mark)])
+    process.wait()
+
+
 def _end_session(process: subprocess.Popen[bytes]) -> None:
     # First the kind way: a launcher then ends ranks that it runs elsewhere.
     process.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.communicate(timeout=_GRACE)
     # Ranks may be in process groups of their own, and stay when their launcher is gone.
-    for member in _session_members(process.pid):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(member, signal.SIGKILL)
+    _kill(_session_members(process.pid))
     process.wait()
     # A daemon that left the session may hold the other ends of the pipes for good.
     for pipe in (process.stdout, process.stderr):
         if pipe is not None:
             pipe.close()
+
+
+def _kill(processes: Iterable[int]) -> None:
+    for member in processes:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(member, signal.SIGKILL)
 
 
 def _session_members(session: int) -> list[int]:
@@ -111,3 +132,13 @@ def _session_members(session: int) -> list[int]:
             if int(fields[3]) == session:
                 members.append(int(folder.name))
     return members
+
+
+def _marked(mark: str) -> list[int]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        # Those of other users cannot be read, and are not ours.
+        with contextlib.suppress(OSError):
+            if mark.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+    return found

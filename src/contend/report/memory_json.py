@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from contend.study.memory import NEAR, MemoryPrediction, VectorLength
+from contend.measurement.sort_memory import NEAR, MemoryPrediction, VectorLength
 from contend.study.mistry2015 import published
 
 

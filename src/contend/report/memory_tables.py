@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from contend.measurement.sort_memory import NEAR, Fit, MemoryPrediction, VectorLength
 from contend.report.measures import percent
 from contend.report.result_table import ResultTable
-from contend.study.memory import NEAR, Fit, MemoryPrediction, VectorLength
 from contend.study.mistry2015 import published
 from contend.units import format_bytes, round_half_up
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from contend.study.memory import MemoryPrediction, VectorLength
+from contend.measurement.sort_memory import MemoryPrediction, VectorLength
 
 NUMBERS = 1_492_992
 """2 · (8 · 18 · 2 · 3)², which p² divides for all numbers of processes that were used."""

@@ -31,7 +31,10 @@ std::string nearest(const std::string& word, const std::vector<std::string>& kno
   const auto best = std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
     return changes(word, a) < changes(word, b);
   });
-  return best != known.end() && changes(word, *best) <= 2 ? ", did you mean '" + *best + "'?" : "";
+  // A word of which hardly a letter is right was meant for something else.
+  const std::size_t most = std::min<std::size_t>(2, word.size() / 3);
+  const bool near = best != known.end() && changes(word, *best) <= most;
+  return near ? ", did you mean '" + *best + "'?" : "";
 }
 
 void refuse_unknown(const std::string& word, const std::vector<std::string>& choices) {

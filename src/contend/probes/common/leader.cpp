@@ -80,7 +80,7 @@ void Leader::end(std::size_t cell, const Ending& ending) {
   keep([&] { record_.end(cell, cells_[cell], ending, progress_[cell].results); });
 }
 
-Order Leader::next_sample(double now, bool clock_old) {
+Order Leader::next_sample(double now, bool clock_old, bool together) {
   const Progress& progress = progress_[cell_];
   const auto count = static_cast<std::int64_t>(progress.results.count());
   if (closed_ || !problem_.empty()) {
@@ -101,10 +101,12 @@ Order Leader::next_sample(double now, bool clock_old) {
   }
   // The first sample belongs to its warm-ups, which would have to be repeated for it.
   const double limit = timed > 0 ? until_ : schedule_.end();
-  if (index_ > 0 && now + last_ > limit) {
+  const bool over = index_ > 0 && now + last_ > limit;
+  const bool interrupted = clock_old && !together && timed > 0;
+  if (over || interrupted) {
     return end_of_turn(now);
   }
-  return {clock_old ? Order::Kind::synchronise : Order::Kind::sample};
+  return {clock_old && together ? Order::Kind::synchronise : Order::Kind::sample};
 }
 
 Order Leader::end_of_turn(double now) {

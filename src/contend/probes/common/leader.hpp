@@ -38,8 +38,9 @@ class Leader {
   void refuse(const Ending& ending);
   /// What run() stamps, before the first sample of a turn; "start" and "end" included.
   void begin(const std::vector<std::string>& columns);
-  /// Within a turn: sample (the instant is missing yet), synchronise, explain or stop.
-  [[nodiscard]] Order next_sample(double now, bool clock_old);
+  /// Within a turn: sample (the instant is missing yet), synchronise, explain or stop. Clocks can
+  /// only be measured by all ranks, so where these are not together the turn stops for it.
+  [[nodiscard]] Order next_sample(double now, bool clock_old, bool together);
   /// When the sample that was ordered at a time shall start.
   [[nodiscard]] double start_after(double now);
   /// Whether the next sample's data is looked at, given how many the turn had.

@@ -159,7 +159,7 @@ void Measurement::take_turn(std::size_t cell) {
   for (std::int64_t index = 0;;) {
     Order order{Order::Kind::sample};
     if (leader_) {
-      order = leader_->next_sample(clock_.now(), team_.whole() && clock_.old());
+      order = leader_->next_sample(clock_.now(), clock_.old(), team_.whole());
     }
     const bool verified = Leader::verified(settings_, index);
     // Others get ready before they know whether there is another sample, rank 0 after.

@@ -1,0 +1,8 @@
+"""Starting ranks: one small file for each launcher, and what all of them share."""
+
+from contend.mpi.launch.ended import Death, Ended
+from contend.mpi.launch.hosts import HostRanks, share_out
+from contend.mpi.launch.request import Launch
+from contend.mpi.launch.run import command_line, launch
+
+__all__ = ["Death", "Ended", "HostRanks", "Launch", "command_line", "launch", "share_out"]

@@ -1,0 +1,45 @@
+"""``mpiexec`` of MPICH and its relatives: hydra."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from contend.mpi.launch.ended import Death
+from contend.mpi.launch.form import Form, Options
+from contend.mpi.launch.request import Launch
+
+_WHERE = re.compile(r"^=\s+PID (\d+) RUNNING AT (\S+)", re.MULTILINE)
+_HOW = re.compile(r"EXIT STRING: .*\(signal (\d+)\)")
+
+
+def options(launch: Launch, host_file: Path | None) -> Options:
+    """The options; hydra passes the whole environment on by itself."""
+    words = ["-n", str(launch.ranks)]
+    if host_file is not None:
+        words += ["-f", str(host_file)]
+    elif launch.ranks_per_host is not None and not launch.local:
+        words += ["-ppn", str(launch.ranks_per_host)]
+    if launch.library.name == "Intel MPI":
+        pinning = {"I_MPI_PIN": str(int(launch.binds))}
+        return Options((*words, *launch.extra), pinning)
+    words += ["-bind-to", "core" if launch.binds else "none"]
+    return Options((*words, *launch.extra))
+
+
+def host_file(launch: Launch) -> str:
+    """A line ``name:ranks`` for every host."""
+    return "".join(f"{host.name}:{host.ranks}\n" for host in launch.hosts)
+
+
+def death(said: str) -> Death | None:
+    """The process that hydra tells of; which rank it was it does not tell."""
+    how, where = _HOW.search(said), _WHERE.search(said)
+    if how is None:
+        return None
+    if where is None:
+        return Death(int(how[1]))
+    return Death(int(how[1]), pid=int(where[1]), host=where[2])
+
+
+HYDRA = Form("mpiexec of MPICH", options, host_file, death)

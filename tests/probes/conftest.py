@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from probe_programs import PROBES, Mpi, compile_strictly, link
+
+from contend.mpi import Candidate, compile_probe, wheels
+from contend.mpi.process import run_process
+
+Require = Callable[[str], str]
+HERE = Path(__file__).parent
+_LIMIT = 120.0
+
+
+def debian(require_program: Require, name: str) -> Mpi:
+    return Mpi(name, require_program(f"mpicc.{name}"), require_program(f"mpirun.{name}"))
+
+
+@pytest.fixture(scope="session")
+def openmpi(require_program: Require) -> Mpi:
+    """Debian's Open MPI."""
+    return debian(require_program, "openmpi")
+
+
+@pytest.fixture(scope="session", params=["openmpi", "mpich", "wheel"])
+def any_mpi(request: pytest.FixtureRequest, require_program: Require) -> Mpi:
+    """Debian's libraries and PyPI's Open MPI, one after the other."""
+    if request.param != "wheel":
+        return debian(require_program, request.param)
+    found = wheels.find(dict(os.environ))
+    if not found or found[0].wrapper is None:
+        pytest.skip("no MPI library in this Python's environment")
+    wrapper = found[0].wrapper
+    return Mpi("wheel", str(wrapper), str(wrapper.parent / "mpirun"))
+
+
+@pytest.fixture(scope="session")
+def pingpong(any_mpi: Mpi) -> Path:
+    return compile_probe("pingpong", Candidate("test", Path(any_mpi.wrapper)), "", run_process, _LIMIT)
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("probes")
+
+
+@pytest.fixture(scope="session")
+def common(openmpi: Mpi, build: Path) -> list[Path]:
+    """Objects of all that probes share."""
+    sources = sorted([*(PROBES / "common").glob("*.cpp"), *(PROBES / "compat").glob("*.cpp")])
+    return compile_strictly(openmpi.wrapper, sources, build)
+
+
+@pytest.fixture(scope="session")
+def trial(openmpi: Mpi, common: list[Path], build: Path) -> Path:
+    """The probe that goes wrong on purpose."""
+    own = compile_strictly(openmpi.wrapper, [HERE / "trial" / "main.cpp"], build)
+    return link(openmpi.wrapper, [*common, *own], build / "trial")
+
+
+@pytest.fixture(scope="session")
+def units(openmpi: Mpi, common: list[Path], build: Path) -> Path:
+    """The program of doctest's tests."""
+    parts = [PROBES / "pingpong" / f"{name}.cpp" for name in ("messages", "partners")]
+    own = compile_strictly(
+        openmpi.wrapper, [*sorted((HERE / "units").glob("*.cpp")), *parts], build
+    )
+    return link(openmpi.wrapper, [*common, *own], build / "units")
+
+
+@pytest.fixture(scope="session")
+def clock_shim(build: Path) -> Path:
+    """A library to preload, which makes the clock drift."""
+    made = build / "clock_shim.so"
+    source = HERE / "clock_shim.c"
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", source, "-o", made, "-ldl"], check=True)
+    return made

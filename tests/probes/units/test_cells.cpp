@@ -1,0 +1,67 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "common/cells.hpp"
+
+using namespace contend::probe;
+
+namespace {
+
+const std::vector<Option> kAxes = {{"algorithm", Kind::words, "a", "", {"a", "b"}},
+                                   {"bytes", Kind::sizes, "1,2", ""}};
+
+std::vector<std::string> names(const std::vector<Cell>& cells) {
+  std::vector<std::string> all;
+  for (const Cell& cell : cells) {
+    all.push_back(cell.name());
+  }
+  return all;
+}
+
+std::string fault_of(const std::string& text) {
+  try {
+    static_cast<void>(parse_cells(text, "f", kAxes, Arguments(kAxes, {})));
+  } catch (const BadInput& problem) {
+    return problem.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("cells are every combination, the last axis fastest") {
+  const Arguments arguments(kAxes, {"--algorithm", "all"});
+  CHECK(names(cross_product(kAxes, arguments)) ==
+        std::vector<std::string>{"a 1", "a 2", "b 1", "b 2"});
+}
+
+TEST_CASE("a line that leaves out the first axes takes them from their options") {
+  const Arguments arguments(kAxes, {"--algorithm=all"});
+  CHECK(names(parse_cells("4K\nb 1:2\n", "f", kAxes, arguments)) ==
+        std::vector<std::string>{"a 4096", "b 4096", "b 1", "b 2"});
+}
+
+TEST_CASE("faults name their line") {
+  CHECK(fault_of("a 1\n\nc 1\n") == "f:3: got 'c', expected one of a, b");
+  CHECK(fault_of("a 1 2\n") == "f:1: expected at most 2 words, got 3");
+  CHECK(fault_of("# none\n") == "f: expected a cell a line, got none");
+}
+
+TEST_CASE("the seed alone decides the order, and 0 keeps it") {
+  const Arguments arguments(kAxes, {"--bytes", "1:1M"});
+  const std::vector<Cell> cells = cross_product(kAxes, arguments);
+  std::vector<Cell> first = cells;
+  std::vector<Cell> second = cells;
+  shuffle(first, 3);
+  shuffle(second, 3);
+  CHECK(names(first) == names(second));
+  CHECK(names(first) != names(cells));
+  shuffle(second, 0);
+  CHECK(names(first) == names(second));
+  std::vector<std::string> sorted = names(first);
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::string> expected = names(cells);
+  std::sort(expected.begin(), expected.end());
+  CHECK(sorted == expected);
+}
