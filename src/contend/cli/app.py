@@ -14,6 +14,7 @@ import typer
 import contend.cli.fabric.check
 import contend.cli.fabric.convert
 import contend.cli.fabric.draw
+import contend.cli.fabric.hosts
 import contend.cli.fabric.make
 import contend.cli.fabric.show
 import contend.cli.measure.alltoall
