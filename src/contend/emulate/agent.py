@@ -64,8 +64,9 @@ def _enter(folder: str, node: str) -> None:
     with open(os.path.join(folder, "state.json"), encoding="utf-8") as file:
         state = json.load(file)
     if node not in state["nodes"]:
-        raise SystemExit(f"no node {node} in this emulated fabric; there are "
-                         f"{', '.join(state['nodes'])}")
+        raise SystemExit(
+            f"no node {node} in this emulated fabric; there are {', '.join(state['nodes'])}"
+        )
     known = state["nodes"][node]
     try:
         namespace = os.open(f"/proc/{state['process']}/fd/{known['descriptor']}", os.O_RDONLY)

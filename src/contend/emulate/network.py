@@ -40,9 +40,7 @@ class Network:
         hosts: names of its hosts as launchers know them, in the fabric's order.
     """
 
-    def __init__(
-        self, plan: Plan, spaces: Spaces, scripts: Scripts, settings: Settings
-    ) -> None:
+    def __init__(self, plan: Plan, spaces: Spaces, scripts: Scripts, settings: Settings) -> None:
         self.fabric: Fabric = plan.fabric
         self.settings = settings
         self.headroom: Headroom | None = None
