@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from contend.emulate import kernel
@@ -12,6 +14,6 @@ from contend.errors import MissingError
 def permitted() -> None:
     """Skips where this user may not make network namespaces."""
     try:
-        kernel.in_a_thread(kernel.new_namespace)
+        os.close(kernel.in_a_thread(kernel.new_namespace))
     except MissingError as error:
         pytest.skip(f"no network namespaces here: {error}")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sample_fabrics import two_leaves
 
 from contend.emulate.names import labels
 from contend.emulate.plan import make_plan
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
+from contend.routes.forwarding import ForwardingTables
+from sample_fabrics import two_leaves
 
 
 def test_every_channel_begins_at_one_interface() -> None:
@@ -52,10 +53,8 @@ def test_unreachable_hosts_are_named() -> None:
     assert fabric.routes is not None
     ports = fabric.routes.ports.copy()
     ports[0, 4] = 0xFFFF
-    from contend.routes.forwarding import ForwardingTables
-
     broken = fabric.replace(routes=ForwardingTables(ports))
-    with pytest.raises(UsageError, match='"h3" .* cannot be reached from switch "leaf 0"'):
+    with pytest.raises(UsageError, match=r'"h3" .* cannot be reached from switch "leaf 0"'):
         make_plan(broken)
 
 
@@ -90,7 +89,5 @@ def test_ports_without_a_cable_are_left_out() -> None:
     ports = fabric.routes.ports.copy()
     # Spine 1 never gets what is meant for host 1, and knows no port for it.
     ports[3, 1] = 4
-    from contend.routes.forwarding import ForwardingTables
-
     plan = make_plan(fabric.replace(routes=ForwardingTables(np.array(ports))))
     assert len(plan.routes[3]) == 3

@@ -13,6 +13,7 @@ from typing import TypeVar
 from contend.emulate import kernel, messages
 from contend.emulate.messages import Interface, QueueCount
 from contend.emulate.netlink import Netlink, RefusedError, Request
+from contend.emulate.owner import marked_address
 from contend.emulate.plan import (
     FABRIC_INDEX,
     FABRIC_NETWORK,
@@ -68,7 +69,7 @@ class Spaces:
 
     Args:
         plan: what to build.
-        mark: three bytes that begin all hardware addresses, by which its namespaces are known.
+        mark: three bytes by which its namespaces are known.
     """
 
     def __init__(self, plan: Plan, mark: bytes) -> None:
@@ -139,7 +140,7 @@ class Spaces:
 
     def _bridge(self) -> Iterator[Request]:
         assert self.management is not None
-        yield messages.up(_LOOPBACK)
+        yield from self._loopback()
         descriptor = self.management.descriptor
         yield messages.bridge(
             Interface(MANAGEMENT_INTERFACE, MANAGEMENT_INDEX, descriptor, self._managing(0xFFFF))
@@ -181,7 +182,7 @@ class Spaces:
     def _addresses(self, at: int) -> Iterator[Request]:
         """Loopback, neighbours and addresses of a node."""
         node = self.plan.nodes[at]
-        yield messages.up(_LOOPBACK)
+        yield from self._loopback()
         for side, index in self._ends[at]:
             yield messages.up(index)
             yield messages.neighbour(messages.NEXT_HOP, self._hardware(1 - side), index)
@@ -208,6 +209,10 @@ class Spaces:
             return
         for route in self.plan.routes[at - len(self.plan.hosts)]:
             yield messages.route(route.address, 32, route.index)
+
+    def _loopback(self) -> Iterator[Request]:
+        yield messages.up(_LOOPBACK)
+        yield messages.address(marked_address(self._mark), 32, _LOOPBACK)
 
     def _hardware(self, side: int) -> str:
         """The address of one side of a cable: nobody else hears it, so all cables have the same."""

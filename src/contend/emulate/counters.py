@@ -82,4 +82,5 @@ def count(spaces: Spaces, clock: Callable[[], float] = time.monotonic) -> Traffi
         at = place[node, counted.index]
         columns[:, at] = counted.bytes, counted.packets, counted.drops
     channel = np.array([end.channel for end in ends], dtype=np.uint32)
-    return Traffic(channel, *columns, elapsed_s=now)
+    bytes_, packets, drops = columns
+    return Traffic(channel, bytes_, packets, drops, now)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from contend.emulate.owner import Claim, claims
+from contend.emulate.owner import Claim, claims, marked_address
 
 # Seconds for processes to end, first kindly, then by force; and between two looks.
 _GRACE, _FORCE, _BEAT = 2.0, 5.0, 0.02
@@ -55,8 +55,7 @@ def end_processes(mark: bytes, *, grace: float = _GRACE) -> None:
 def processes(mark: bytes) -> Iterator[int]:
     """The processes in the namespaces of an emulated fabric, this one excepted.
 
-    Namespaces are known by the hardware addresses of their neighbours, which begin with the mark:
-    numbers of namespaces are given out again.
+    Namespaces are known by an address of their loopback: their numbers are given out again.
     """
     known: dict[str, bool] = {_namespace(Path("/proc/self")): False}
     for folder in Path("/proc").glob("[0-9]*"):
@@ -74,6 +73,5 @@ def _namespace(process: Path) -> str:
 
 
 def _is_marked(process: Path, mark: bytes) -> bool:
-    addresses = tuple(bytes([first, *mark]).hex(":") for first in (0x02, 0x06))
-    lines = (process / "net" / "arp").read_text(encoding="ascii").splitlines()[1:]
-    return any(line.split()[3].startswith(addresses) for line in lines)
+    # Of all that belongs to a namespace only its loopback outlives the namespaces around it.
+    return f" {marked_address(mark)}\n" in (process / "net" / "fib_trie").read_text("ascii")

@@ -68,31 +68,25 @@ def pump(streams: Sequence[Stream], seconds: float) -> float:
     """
     began = time.monotonic()
     deadline = began + seconds
-    waiting = sum(stream.left is not None for stream in streams)
-    expected = {id(stream): stream.received + (stream.left or 0) for stream in streams}
+    endless = any(stream.left is None for stream in streams)
+    expected = {id(one): one.received + one.left for one in streams if one.left is not None}
     buffer = bytearray(1 << 18)
     with selectors.DefaultSelector() as selector:
         for stream in streams:
             selector.register(stream.sender, selectors.EVENT_WRITE, stream)
             selector.register(stream.receiver, selectors.EVENT_READ, stream)
-        while (now := time.monotonic()) < deadline and (
-            waiting or now == began or _endless(streams)
-        ):
+        while (endless or expected) and (now := time.monotonic()) < deadline:
             for key, events in selector.select(deadline - now):
-                stream: Stream = key.data
+                moved: Stream = key.data
                 if events & selectors.EVENT_WRITE:
-                    if not _send(stream):
-                        selector.unregister(stream.sender)
+                    if not _send(moved):
+                        selector.unregister(moved.sender)
                     continue
-                stream.received += _receive(stream, buffer)
-                if stream.left == 0 and stream.received == expected[id(stream)]:
-                    waiting -= 1
-                    selector.unregister(stream.receiver)
+                moved.received += _receive(moved, buffer)
+                if moved.received == expected.get(id(moved)):
+                    del expected[id(moved)]
+                    selector.unregister(moved.receiver)
     return time.monotonic() - began
-
-
-def _endless(streams: Sequence[Stream]) -> bool:
-    return any(stream.left is None for stream in streams)
 
 
 def _send(stream: Stream) -> bool:

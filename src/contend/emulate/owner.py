@@ -13,7 +13,7 @@ from contend.errors import MissingError
 
 _NAME = re.compile(r"emulation-(\d+)-(\d+)-([0-9a-f]{6})")
 _SYSTEM = Path("/run")
-MARK_BYTES = 3
+_MARK_BYTES = 3
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Claim:
         process: number of the process.
         started: when that process started, in the kernel's ticks since the machine did, so that a
             later process of the same number is told apart.
-        mark: begins the hardware addresses in all its namespaces.
+        mark: three bytes by which its namespaces are known.
     """
 
     folder: Path
@@ -64,7 +64,7 @@ def claim(root: Path) -> Claim:
     Raises:
         MissingError: when it cannot be written.
     """
-    process, mark = os.getpid(), secrets.token_bytes(MARK_BYTES)
+    process, mark = os.getpid(), secrets.token_bytes(_MARK_BYTES)
     start = started(process)
     assert start is not None
     folder = root / f"emulation-{process}-{start}-{mark.hex()}"
@@ -76,13 +76,19 @@ def claim(root: Path) -> Claim:
 
 
 def claims(root: Path) -> list[Claim]:
-    """The folders of all emulated fabrics that were not taken down yet; other files are nobody's."""
+    """The folders of all emulated fabrics that were not taken down yet."""
     found = []
     for folder in sorted(root.iterdir()):
         if (match := _NAME.fullmatch(folder.name)) and folder.is_dir():
             mark = bytes.fromhex(match[3])
             found.append(Claim(folder, int(match[1]), int(match[2]), mark))
     return found
+
+
+def marked_address(mark: bytes) -> str:
+    """The address of loopback that all namespaces of an emulated fabric have, and no others."""
+    # Above the few that machines use by themselves.
+    return f"127.{mark[0] | 0x80}.{mark[1]}.{mark[2]}"
 
 
 def started(process: int) -> int | None:

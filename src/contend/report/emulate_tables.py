@@ -13,9 +13,10 @@ def network_line(network: Network, seconds: float) -> str:
     """One line about a fabric that has come up."""
     settings, fabric = network.settings, network.fabric
     switches = counted(network.switches, "switch")
+    hosts = counted(len(network.hosts), "host")
     return (
-        f"{fabric.name}: {counted(len(network.hosts), 'host')} and {switches} up in {seconds:.1f} s,"
-        f" {format_bandwidth(settings.rate)} a cable, buffers of {format_bytes(settings.buffer)}"
+        f"{fabric.name}: {hosts} and {switches} up in {seconds:.1f} s, "
+        f"{format_bandwidth(settings.rate)} a cable, buffers of {format_bytes(settings.buffer)}"
     )
 
 
