@@ -19,6 +19,7 @@ import contend.cli.fabric.make
 import contend.cli.fabric.show
 import contend.cli.measure.alltoall
 import contend.cli.measure.bisect
+import contend.cli.measure.hotspot
 import contend.cli.measure.pingpong
 import contend.cli.measure.sort  # noqa: F401
 from contend.cli.emulate import emulate

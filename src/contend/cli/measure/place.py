@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from contend.measurement.conditions import Conditions
     from contend.measurement.place import Place
 
-_EMULATED = "emulated:"
+EMULATED = "emulated:"
+"""How --on names a fabric that is to be emulated."""
 
 
 @contextmanager
@@ -32,8 +33,8 @@ def find_place(common: Common) -> Iterator[Place | None]:
         InputError: for a host file that is none.
         MissingError: this machine cannot emulate a fabric.
     """
-    if common.on is not None and common.on.startswith(_EMULATED):
-        with emulated(common, common.on.removeprefix(_EMULATED)) as place:
+    if common.on is not None and common.on.startswith(EMULATED):
+        with emulated(common, common.on.removeprefix(EMULATED)) as place:
             yield place
         return
     for option, value in (("routes", common.routes), ("route", common.route)):
