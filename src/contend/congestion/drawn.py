@@ -59,7 +59,7 @@ class DrawnPattern:
             UsageError: a rank sends or receives several messages.
         """
         source, target = self.rounds[number]
-        if max(len(np.unique(source)), len(np.unique(target))) < len(source):
+        if min(len(np.unique(source)), len(np.unique(target))) < len(source):
             raise UsageError(f"{self.pattern}: a rank sends or receives several messages at once")
         to = np.full(self.ranks, -1, dtype=np.int64)
         to[source] = target
