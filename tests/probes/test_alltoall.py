@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import polars as pl
 import pytest
-from probe_programs import PROBES, Ended, Mpi, compile_strictly, link
 
-from contend.samples.read import read_samples
+from probe_programs import PROBES, Ended, Mpi, compile_strictly, link
 
 _FAULTS = Path(__file__).parent / "faults.cpp"
 _EQUAL_ONLY = {"library", "nonblocking", "persistent", "bruck"}
