@@ -9,7 +9,7 @@ from contend.errors import InputError
 
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
-_LAST_NUMBER = re.compile(r"(.*?)(\d{1,9})(\D*)")
+_LAST_NUMBER = re.compile(r"(.*?)(\d{1,9})")
 # Far above any fabric: an expansion beyond it is a typing error.
 _LARGEST = 1_000_000
 
@@ -50,21 +50,20 @@ def expand(name: str, source: str, line: int = 0) -> list[str]:
 def shorten(names: Iterable[str]) -> str:
     """The list that `split_list` and `expand` make names of: ``node[08-10,12],login1``.
 
-    Names that differ in one number, their last, and write it with as many digits share a bracket;
-    names come once, sorted within it.
+    Names that differ in the number at their end, and write it with as many digits, share a bracket,
+    which Slurm wants at the end too. Names come once, sorted within it.
     """
-    numbers: dict[tuple[str, str, int], set[int]] = {}
+    numbers: dict[tuple[str, int], set[int]] = {}
     for name in names:
         match = _LAST_NUMBER.fullmatch(name)
         if match is None:
-            numbers.setdefault((name, "", 0), set())
+            numbers.setdefault((name, 0), set())
         else:
-            key = (match[1], match[3], len(match[2]))
-            numbers.setdefault(key, set()).add(int(match[2]))
+            numbers.setdefault((match[1], len(match[2])), set()).add(int(match[2]))
     return ",".join(_bracketed(*key, sorted(found)) for key, found in numbers.items())
 
 
-def _bracketed(before: str, after: str, digits: int, numbers: list[int]) -> str:
+def _bracketed(before: str, digits: int, numbers: list[int]) -> str:
     if not numbers:
         return before
     runs: list[list[int]] = []
@@ -75,7 +74,7 @@ def _bracketed(before: str, after: str, digits: int, numbers: list[int]) -> str:
             runs.append([number])
     ends = [dict.fromkeys(f"{end:0{digits}d}" for end in (run[0], run[-1])) for run in runs]
     inside = ",".join("-".join(run) for run in ends)
-    return f"{before}{inside if len(numbers) == 1 else f'[{inside}]'}{after}"
+    return f"{before}{inside if len(numbers) == 1 else f'[{inside}]'}"
 
 
 def _numbers(part: str, name: str, source: str, line: int) -> Iterator[str]:
