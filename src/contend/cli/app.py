@@ -22,6 +22,7 @@ import contend.cli.measure.sort  # noqa: F401
 from contend.cli.fabric import fabric_app
 from contend.cli.measure import measure_app
 from contend.cli.mpi import mpi
+from contend.cli.report import report
 from contend.cli.simulate import simulate
 from contend.cli.study import study
 from contend.cli.study_command import StudyCommand
@@ -45,6 +46,7 @@ app = typer.Typer(
 app.add_typer(fabric_app, name="fabric")
 app.add_typer(measure_app, name="measure")
 app.command()(mpi)
+app.command()(report)
 app.command()(simulate)
 app.command(cls=StudyCommand)(study)
 

@@ -107,11 +107,20 @@ def write_json(target: str | None, result: Any) -> None:
     if target is None:
         return
     text = msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n"
+    _write(target, text)
+
+
+def write_text(target: str, text: str) -> None:
+    """Writes text to a file (whole or not at all) or, for -, to standard output."""
+    _write(target, text.encode())
+
+
+def _write(target: str, content: bytes) -> None:
     if target == "-":
-        sys.stdout.buffer.write(text)
+        sys.stdout.buffer.write(content)
         sys.stdout.flush()
     else:
-        write_whole(Path(target), text)
+        write_whole(Path(target), content)
 
 
 @contextmanager

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from contend.report.findings_json import findings_json
 from contend.samples import Run
 from contend.samples.record import CellRecord
 from contend.samples.remarks import clock_residual, remarks, timer_cost
+from contend.samples.schedule import COMPARED
 from contend.samples.statistics import Estimate
 from contend.samples.summary import CellSummary
 
@@ -18,7 +20,8 @@ def measure_json(run: Run) -> dict[str, Any]:
     ``ranks`` and ``hosts`` are numbers, or lists of them when launches differ. ``n`` counts timed
     samples, ``used`` those that the figures rest on; ``ci95_s`` is null below six of them.
     ``rate_Bps_per_rank`` is what a rank sends (p - 1 blocks, or one message) over the median. Cells
-    that were skipped or failed have ``n`` 0.
+    that were skipped or failed have ``n`` 0. ``winners`` and ``collapses`` are there where
+    schedules do the same work: in an all-to-all and in a sort.
     """
     record = run.record
     known = {cell.record.cell: cell for cell in run.summaries}
@@ -38,6 +41,7 @@ def measure_json(run: Run) -> dict[str, Any]:
             _measured(run, known[cell.cell]) if cell.cell in known else _without(run, cell)
             for cell in record.cells
         ],
+        **(findings_json(run) if record.probe in COMPARED else {}),
         "harness": {
             "timer_s": timer_cost(record),
             "clock_residual_s": clock_residual(record),

@@ -10,6 +10,7 @@ from contend.report.result_table import ResultTable
 from contend.report.winner_table import winner_tables
 from contend.samples import Run
 from contend.samples.collapse import collapses
+from contend.samples.schedule import COMPARED
 from contend.samples.winners import contests
 
 _MOST_CELLS = 60
@@ -31,7 +32,7 @@ def run_tables(run: Run) -> list[ResultTable]:
 
 
 def _findings(run: Run) -> list[ResultTable]:
-    if run.record.probe not in ("alltoall", "sort"):
+    if run.record.probe not in COMPARED:
         return []
     return [
         *winner_tables(contests(run.summaries)),

@@ -120,6 +120,21 @@ class Run:
         return self.folder.resolve().name
 
 
+def find_runs(path: Path) -> list[Path]:
+    """The folders of runs at a place: the folder itself, or those up to three levels within it.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if (path / _RECORD).is_file():
+        return [path]
+    within = (path.glob(f"{'*/' * depth}{_RECORD}") for depth in (1, 2, 3))
+    found = sorted(record.parent for records in within for record in records)
+    if not found:
+        raise UsageError(f"{path}: no run is here (a folder with {_RECORD})")
+    return found
+
+
 def _raw_files(folder: Path) -> tuple[dict[int, RawSamples], list[Warned]]:
     """The launches whose own files are there, by number, and what is wrong with others."""
     found: dict[int, RawSamples] = {}

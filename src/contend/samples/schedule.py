@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from contend.samples.metadata import Label
 from contend.samples.record import CellRecord
 
+COMPARED = ("alltoall", "sort")
+"""Probes whose algorithms do the same work, so that one of them can win."""
+
 # Labels that choose among forms of one algorithm; all others are conditions that any has to meet.
 _PARAMETERS = ("batch", "in_flight", "radix", "ranks_per_node")
 # Labels that go along with the size of messages.
@@ -81,7 +84,7 @@ def bytes_sent(probe: str, cell: CellRecord) -> int | None:
     """
     if cell.bytes is None:
         return None
-    if probe in ("alltoall", "sort"):
+    if probe in COMPARED:
         return (cell.ranks - 1) * cell.bytes
     return cell.bytes if probe == "pingpong" else None
 

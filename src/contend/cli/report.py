@@ -1,0 +1,126 @@
+"""``contend report``: what measured runs say, without measuring again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from contend.cli.common import (
+    JsonOption,
+    PlotOption,
+    console_for,
+    writable,
+    write_json,
+    write_text,
+)
+from contend.errors import UsageError
+from contend.report.cells_csv import cells_csv
+from contend.report.findings_json import comparison_json
+from contend.report.markdown import markdown_of
+from contend.report.measure_json import measure_json
+from contend.report.measure_tables import run_tables
+from contend.report.run_comparison_tables import comparison_tables
+from contend.report.table import print_tables
+from contend.samples import Run
+from contend.samples.run import find_runs
+from contend.units import parse_bytes
+
+RunsArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RUN...",
+        help="Folders of runs, or folders that hold some; the first is what others are compared "
+        "with.",
+    ),
+]
+PictureOption = Annotated[
+    str | None,
+    typer.Option(
+        "--picture",
+        metavar="NAME",
+        help="What --plot draws: rates, times, comparison, steps or pingpong; .html shows all "
+        "that fit.",
+    ),
+]
+AtOption = Annotated[
+    str | None,
+    typer.Option("--at", metavar="SIZE", help="Bytes of the cells that --picture times draws."),
+]
+MarkdownOption = Annotated[
+    str | None,
+    typer.Option(
+        "--markdown",
+        metavar="FILE",
+        callback=writable,
+        help="Write the tables as Markdown; - is standard output.",
+    ),
+]
+CsvOption = Annotated[
+    str | None,
+    typer.Option(
+        "--csv",
+        metavar="FILE",
+        callback=writable,
+        help="Write all cells as comma-separated values; - is standard output.",
+    ),
+]
+
+
+def report(
+    runs: RunsArgument,
+    plot: PlotOption = None,
+    picture: PictureOption = None,
+    at: AtOption = None,
+    markdown: MarkdownOption = None,
+    csv: CsvOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Show what was measured: cells, winners, collapses, how it was measured.
+
+    Several runs are compared with the first: libraries, machines or days.
+
+    Example: contend report contend-runs/alltoall-2026-11-21-1 --plot rates.svg --markdown it.md
+    """
+    if plot is not None:
+        from contend.report.save import check_suffix
+
+        check_suffix(plot)
+    elif picture is not None or at is not None:
+        raise UsageError("--picture and --at say what --plot FILE draws: give it too")
+    printed = [target for target in (markdown, csv, json) if target == "-"]
+    if len(printed) > 1:
+        raise UsageError("only one of --markdown, --csv and --json can be standard output")
+    size = None if at is None else _size(at)
+    loaded = [Run.load(folder) for path in runs for folder in find_runs(path)]
+    tables = [table for run in loaded for table in run_tables(run)]
+    tables += comparison_tables(loaded)
+    print_tables(console_for("-" if printed else None), tables)
+    if markdown is not None:
+        write_text(markdown, markdown_of(tables))
+    if csv is not None:
+        write_text(csv, cells_csv(loaded))
+    write_json(json, _json(loaded))
+    if plot is not None:
+        from contend.report.run_figures import draw_runs
+
+        wanted = "times" if picture is None and size is not None else picture
+        draw_runs(loaded, plot, picture=wanted, size=size, tables=tables)
+
+
+def _size(text: str) -> int:
+    size = 0 if text.strip() == "0" else parse_bytes(text)
+    if size is None:
+        raise UsageError(f"--at: expected a size such as 16KiB, got {text}")
+    return size
+
+
+def _json(runs: Sequence[Run]) -> dict[str, Any]:
+    if len(runs) == 1:
+        return measure_json(runs[0])
+    return {
+        "results": [measure_json(run) for run in runs],
+        "comparison": comparison_json(runs),
+    }

@@ -1,0 +1,78 @@
+"""Several runs against the first: libraries, machines or days, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from contend.report.measured_words import condition_words, factor_words, size_words
+from contend.report.result_table import ResultTable
+from contend.samples import Run
+from contend.samples.compare import Pair, compare, run_names
+from contend.units import format_seconds
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A run beside the first one.
+
+    Attributes:
+        base: what the first is called.
+        name: what this one is called.
+        pairs: cells that both measured, at least one.
+    """
+
+    base: str
+    name: str
+    pairs: tuple[Pair, ...]
+
+
+def compared(runs: Sequence[Run]) -> list[Compared]:
+    """Every run but the first that has a cell in common with the first."""
+    names = run_names(runs)
+    every = [
+        Compared(names[0], name, compare(runs[0], run))
+        for name, run in zip(names[1:], runs[1:], strict=True)
+    ]
+    return [one for one in every if one.pairs]
+
+
+def comparison_tables(runs: Sequence[Run]) -> list[ResultTable]:
+    """A table for every run that has cells in common with the first."""
+    return [_table(one.base, one.name, one.pairs) for one in compared(runs)]
+
+
+def _table(base: str, other: str, pairs: Sequence[Pair]) -> ResultTable:
+    heads = ("condition", "schedule", "bytes", base, other, "ratio of times", "")
+    rows = tuple(
+        (
+            condition_words(pair.base.condition),
+            pair.base.schedule,
+            size_words(pair.base.record.bytes),
+            format_seconds(pair.base.median.value),
+            format_seconds(pair.other.median.value),
+            factor_words(pair.factor),
+            _verdict(pair),
+        )
+        for pair in sorted(pairs, key=in_order)
+    )
+    numeric = frozenset({"bytes", base, other, "ratio of times"})
+    note = (
+        f"Medians; the ratio is {other} over {base}, below 1 where {other} is faster, with its "
+        "95 % interval."
+    )
+    return ResultTable(f"{other} beside {base}", heads, rows, numeric, note)
+
+
+def in_order(pair: Pair) -> tuple[int, int, str, int]:
+    """Sorts pairs by ranks, hosts, schedule and size."""
+    cell = pair.base.record
+    return cell.ranks, cell.hosts, pair.base.schedule, cell.bytes or 0
+
+
+def _verdict(pair: Pair) -> str:
+    if pair.differs is None:
+        return "too few samples"
+    if not pair.differs:
+        return "alike"
+    return "slower" if pair.factor.value > 1 else "faster"
