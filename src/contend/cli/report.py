@@ -17,6 +17,7 @@ from contend.cli.common import (
     write_text,
 )
 from contend.errors import UsageError
+from contend.measurement.sizes import parse_size
 from contend.report.cells_csv import cells_csv
 from contend.report.findings_json import comparison_json
 from contend.report.markdown import markdown_of
@@ -26,7 +27,6 @@ from contend.report.run_comparison_tables import comparison_tables
 from contend.report.table import print_tables
 from contend.samples import Run
 from contend.samples.run import find_runs
-from contend.units import parse_bytes
 
 RunsArgument = Annotated[
     list[Path],
@@ -93,7 +93,7 @@ def report(
     printed = [target for target in (markdown, csv, json) if target == "-"]
     if len(printed) > 1:
         raise UsageError("only one of --markdown, --csv and --json can be standard output")
-    size = None if at is None else _size(at)
+    size = None if at is None else parse_size(at)
     loaded = [Run.load(folder) for path in runs for folder in find_runs(path)]
     tables = [table for run in loaded for table in run_tables(run)]
     tables += comparison_tables(loaded)
@@ -108,13 +108,6 @@ def report(
 
         wanted = "times" if picture is None and size is not None else picture
         draw_runs(loaded, plot, picture=wanted, size=size, tables=tables)
-
-
-def _size(text: str) -> int:
-    size = 0 if text.strip() == "0" else parse_bytes(text)
-    if size is None:
-        raise UsageError(f"--at: expected a size such as 16KiB, got {text}")
-    return size
 
 
 def _json(runs: Sequence[Run]) -> dict[str, Any]:
