@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contend.errors import InputError
@@ -141,6 +141,7 @@ def test_a_file_without_a_probe_has_not_begun(content: bytes) -> None:
         read(content)
 
 
+@settings(deadline=None)
 @given(cut=st.integers(0, 400))
 def test_however_a_file_is_cut_its_whole_samples_are_there(cut: int) -> None:
     head = MAGIC + probe(2) + CELL
@@ -168,6 +169,7 @@ def test_many_columns_do_not_fill_the_memory() -> None:
         read(MAGIC + probe(1, 2) + CELL + wide + rows)
 
 
+@settings(deadline=None, max_examples=50)
 @given(
     results=st.lists(
         st.lists(st.floats(1e-6, 10), min_size=0, max_size=20), min_size=1, max_size=6

@@ -16,6 +16,7 @@ from contend.cli.common import (
     write_text,
 )
 from contend.errors import UsageError
+from contend.measurement.sizes import parse_size
 from contend.report.cells_csv import cells_csv
 from contend.report.markdown import markdown_of
 from contend.report.measure_tables import run_tables
@@ -24,7 +25,6 @@ from contend.report.runs_json import runs_json
 from contend.report.table import print_tables
 from contend.samples import Run
 from contend.samples.run import find_runs
-from contend.units import parse_bytes
 
 RunsArgument = Annotated[
     list[Path],
@@ -91,7 +91,7 @@ def report(
     printed = [target for target in (markdown, csv, json) if target == "-"]
     if len(printed) > 1:
         raise UsageError("only one of --markdown, --csv and --json can be standard output")
-    size = None if at is None else _size(at)
+    size = None if at is None else parse_size(at)
     loaded = [Run.load(folder) for path in runs for folder in find_runs(path)]
     tables = [table for run in loaded for table in run_tables(run)]
     tables += comparison_tables(loaded)
@@ -107,9 +107,3 @@ def report(
         wanted = "times" if picture is None and size is not None else picture
         draw_runs(loaded, plot, picture=wanted, size=size, tables=tables)
 
-
-def _size(text: str) -> int:
-    size = 0 if text.strip() == "0" else parse_bytes(text)
-    if size is None:
-        raise UsageError(f"--at: expected a size such as 16KiB, got {text}")
-    return size

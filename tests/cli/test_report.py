@@ -1,0 +1,102 @@
+"""``contend report``: what it prints, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contend.cli.app import run
+from measured_runs import alltoall_run
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("measured")
+    small = {"launches": 1, "count": 8, "sizes": (64, 4096), "schedules": ("linear", "bruck")}
+    alltoall_run(folder / "first", **small)
+    alltoall_run(folder / "second", seed=2, slower=2.0, **small)
+    return folder
+
+
+def test_tables_are_printed(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", str(measured / "first")]) == 0
+    printed = capsys.readouterr().out
+    assert "16 ranks on 16 hosts" in printed
+    assert "Fastest schedule" in printed
+    assert "reading the clock" in printed
+
+
+def test_all_runs_of_a_folder_are_compared_with_the_first(
+    measured: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["report", str(measured), "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [Path(one["run"]).name for one in found["results"]] == ["first", "second"]
+    (comparison,) = found["comparison"]
+    assert [cell["differs"] for cell in comparison["cells"]] == [True] * 4
+
+
+def test_everything_is_written(
+    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    targets = {name: tmp_path / f"it.{name}" for name in ("markdown", "csv", "json")}
+    options = [word for name, path in targets.items() for word in (f"--{name}", str(path))]
+    page = tmp_path / "it.html"
+    assert run(["report", str(measured / "first"), *options, "--plot", str(page)]) == 0
+    assert targets["markdown"].read_text().startswith("**alltoall, Open MPI 5.0.11")
+    assert targets["csv"].read_text().count("\n") == 5
+    assert json.loads(targets["json"].read_text())["probe"] == "alltoall"
+    assert page.read_text().count("<svg") == 2
+    assert "Fastest schedule" in capsys.readouterr().out
+
+
+def test_csv_alone_on_standard_output(measured: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", str(measured / "first"), "--csv", "-"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("run,probe,library,folder,cell,algorithm")
+    assert len(lines) == 5
+
+
+def test_a_size_can_be_drawn(measured: Path, tmp_path: Path) -> None:
+    path = tmp_path / "it.svg"
+    assert run(["report", str(measured / "first"), "--plot", str(path), "--at", "4K"]) == 0
+    assert "4 KiB" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--picture", "rates"], "--picture and --at say what --plot FILE draws"),
+        (["--csv", "-", "--json", "-"], "only one of --markdown, --csv and --json"),
+        (["--plot", "it.jpeg"], "it.jpeg: expected a figure's name"),
+        (["--plot", "it.svg", "--picture", "x"], "--picture x: what was measured can be rates"),
+        (["--plot", "it.svg", "--at", "17"], "nothing was measured at 17 B"),
+        (["--plot", "it.svg", "--at", "big"], "expected a size such as 512, 4K or 1M"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line(
+    options: list[str],
+    message: str,
+    measured: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["report", str(measured / "first"), *options]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_run_and_damaged_runs(
+    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["report", str(tmp_path)]) == 2
+    assert "no run is here" in capsys.readouterr().err
+    (tmp_path / "run.json").write_text("{")
+    assert run(["report", str(tmp_path)]) == 2
+    assert "run.json: expected what contend keeps of a run" in capsys.readouterr().err

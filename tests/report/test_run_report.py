@@ -1,0 +1,296 @@
+"""Tables, JSON, CSV and figures of measured runs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from contend.errors import UsageError
+from contend.report.cell_tables import cell_tables
+from contend.report.cells_csv import cells_csv
+from contend.report.distribution_figure import distribution_figure
+from contend.report.findings_json import comparison_json
+from contend.report.harness_tables import harness_tables
+from contend.report.measure_json import measure_json
+from contend.report.measure_tables import measure_tables, run_tables
+from contend.report.pingpong_figure import pingpong_figure
+from contend.report.rate_figure import rate_figures
+from contend.report.result_table import ResultTable
+from contend.report.run_comparison_figure import comparison_figure
+from contend.report.run_comparison_tables import comparison_tables
+from contend.report.run_figures import draw_runs, run_figures
+from contend.report.size_axis import MEBI
+from contend.report.sort_figure import sort_figure
+from contend.samples import LaunchRecord, LibraryRecord, Run, RunRecord
+from measured_runs import COLLAPSED, RANKS, alltoall_run, pingpong_run, sort_run
+from sample_files import Launch
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def alltoall(folder: Path) -> Run:
+    return alltoall_run(folder / "alltoall")
+
+
+@pytest.fixture(scope="module")
+def slower(folder: Path) -> Run:
+    mpich = LibraryRecord("MPICH", "4.0.2")
+    return alltoall_run(folder / "mpich", seed=5, slower=1.5, library=mpich)
+
+
+@pytest.fixture(scope="module")
+def sort(folder: Path) -> Run:
+    return sort_run(folder / "sort")
+
+
+@pytest.fixture(scope="module")
+def pingpong(folder: Path) -> Run:
+    return pingpong_run(folder / "pingpong")
+
+
+def table(tables: list[ResultTable], title: str) -> ResultTable:
+    return next(one for one in tables if one.title.startswith(title))
+
+
+def column(of: ResultTable, head: str) -> list[str]:
+    return [row[of.columns.index(head)] for row in of.rows]
+
+
+def drawn(axes: Axes, marker: str = "o") -> int:
+    """Points drawn with a marker."""
+    return sum(len(line.get_xdata()) for line in axes.lines if line.get_marker() == marker)  # type: ignore[arg-type]
+
+
+def finding(figure: Figure) -> str:
+    assert figure._suptitle is not None  # type: ignore[attr-defined]
+    return figure._suptitle.get_text().replace("\n", " ")  # type: ignore[attr-defined,no-any-return]
+
+
+def test_cells_are_sorted_by_size_with_the_fastest_first(alltoall: Run) -> None:
+    (cells,) = cell_tables(alltoall)
+    assert cells.title == (
+        "alltoall, Open MPI 5.0.11, flow control: off, 16 ranks on 16 hosts, counts even"
+    )
+    assert column(cells, "schedule")[:2] == ["bruck", "linear"]
+    assert column(cells, "bytes")[::5] == [
+        *("4 B", "16 B", "64 B", "256 B", "1 KiB", "4 KiB", "16 KiB", "64 KiB"),
+        *("256 KiB", "1 MiB"),
+    ]
+    assert column(cells, "n") == ["75"] * 50
+
+
+def test_winners_and_collapses_are_told(alltoall: Run) -> None:
+    tables = run_tables(alltoall)
+    winners = table(tables, "Fastest schedule")
+    assert column(winners, "fastest")[0] == "bruck"
+    assert column(winners, "fastest")[6:8] == ["pairwise", "pairwise"]
+    collapsed = table(tables, "Collapses")
+    assert sorted(column(collapsed, "schedule")) == ["library", "linear"]
+    assert set(column(collapsed, "bytes")) == {"16 KiB to 64 KiB"}
+    assert all(cell.startswith("pairwise: ") for cell in column(collapsed, "avoided by"))
+    assert all(cell.startswith("two kinds: ") for cell in column(collapsed, "samples"))
+
+
+def test_a_large_run_is_printed_in_short(folder: Path, alltoall: Run) -> None:
+    assert measure_tables(alltoall)[0].title.startswith("alltoall, ")
+    sizes = tuple(4 << step for step in range(20))
+    schedules = ("linear", "pairwise", "bruck", "library")
+    large = alltoall_run(folder / "large", launches=1, count=6, sizes=sizes, schedules=schedules)
+    assert measure_tables(large)[0].title.startswith("Fastest schedule")
+    assert len(cell_tables(large)[0].rows) == 80
+
+
+def test_barriers_and_steps_are_shown_apart(alltoall: Run, sort: Run) -> None:
+    barriers = table(run_tables(alltoall), "Parts")
+    assert set(column(barriers, "schedule")) == {"pairwise-barrier"}
+    assert all(cell.endswith("(20 %)") for cell in column(barriers, "barriers"))
+    steps = table(run_tables(sort), "Steps")
+    assert steps.columns[:6] == ("n", "m", "bytes", "schedule", "exchange", "local sort")
+    assert column(steps, "m") == ["8", "64", "512", "4,096"]
+
+
+def test_how_it_was_measured(alltoall: Run) -> None:
+    how = dict(harness_tables(alltoall)[0].rows)
+    assert how["launches"] == "3, 4 min in all of 10 min"
+    assert how["clocks agree within"] == "0.2 µs (3 synchronisations)"
+    assert how["cells ended by"] == "repetitions 150"
+    assert how["samples"].startswith("3,750 timed, 24 of them late (24 left out), 150 warm-ups")
+
+
+def test_what_went_wrong_is_told_with_its_remedy(tmp_path: Path) -> None:
+    launches = (LaunchRecord(0, 4, status="killed", why="rank 2 died of signal 9"),)
+    run = Run.create(tmp_path / "run", RunRecord("alltoall", launches=launches))
+    launch = Launch(4, oversubscribed=True)
+    launch.cell([1e-7] * 7, algorithm="a", bytes=8)
+    launch.cell([1e-3] * 7, late=range(6), algorithm="d", bytes=8)
+    launch.cell([1e-3] * 3, algorithm="b", bytes=8, verified=False, reason="failed")
+    launch.cell([], algorithm="c", bytes=8, verified=None, reason="skipped")
+    launch.write(run.raw_path(0), done=False)
+    run = run.fold()
+    warnings = {row[0]: row[1] for row in table(run_tables(run), "Warnings").rows}
+    assert set(warnings) == {
+        *("launch", "oversubscribed", "failed", "few-samples", "late", "timer", "clock")
+    }
+    assert "rank 2 died of signal 9" in warnings["launch"]
+    assert "use fewer ranks on a host" in warnings["oversubscribed"]
+    cells = cell_tables(run)[0]
+    told = dict(zip(column(cells, "schedule"), cells.rows, strict=True))
+    assert "DATA WRONG" in told["b"][-1]
+    assert told["c"][-1] == "skipped"
+    by_name = {cell["algorithm"]: cell for cell in measure_json(run)["cells"]}
+    assert (by_name["c"]["n"], by_name["c"]["median_s"]) == (0, None)
+    assert by_name["b"]["verified"] is False
+    assert by_name["b"]["ci95_s"] is None
+
+
+def test_json_has_what_scripts_rely_on(alltoall: Run) -> None:
+    found = measure_json(alltoall)
+    assert (found["probe"], found["ranks"], found["hosts"]) == ("alltoall", RANKS, RANKS)
+    assert found["mpi"]["name"] == "Open MPI"
+    assert found["run"] == str(alltoall.folder)
+    cell = next(c for c in found["cells"] if (c["algorithm"], c["bytes"]) == ("pairwise", 1024))
+    assert cell["rate_Bps_per_rank"] == pytest.approx(15 * 1024 / cell["median_s"])
+    assert cell["ci95_s"][0] <= cell["median_s"] <= cell["ci95_s"][1]
+    assert cell["median_s"] <= cell["p99_s"] <= cell["max_s"]
+    assert {"n", "verified", "late"} <= cell.keys()
+    assert [one["schedule"] for one in found["collapses"]] == ["linear", "library"]
+    assert found["collapses"][0]["avoided_by"]["schedule"] == "pairwise"
+
+
+def test_a_ping_pong_is_told_one_way(pingpong: Run) -> None:
+    cells = {(c["algorithm"], c["bytes"]): c for c in measure_json(pingpong)["cells"]}
+    # Ten round trips of 1.5 µs each way a sample; 64 messages in a window.
+    assert cells["pingpong", 1]["median_s"] == pytest.approx(1.5e-6, rel=0.05)
+    assert cells["stream", 1]["median_s"] == pytest.approx(0.2e-6, rel=0.05)
+    assert "winners" not in measure_json(pingpong)
+
+
+def test_csv_has_a_row_for_every_cell_of_every_run(alltoall: Run, sort: Run) -> None:
+    rows = list(csv.DictReader(io.StringIO(cells_csv([alltoall, sort]))))
+    assert len(rows) == 54
+    assert rows[0]["counts"] == "even"
+    assert rows[-1]["m"] == "4096"
+
+
+def test_runs_are_compared_by_ratios_with_intervals(alltoall: Run, slower: Run) -> None:
+    (found,) = comparison_tables([alltoall, slower])
+    assert found.title == "MPICH 4.0.2 beside Open MPI 5.0.11"
+    schedules = column(found, "schedule")
+    verdicts = [v for s, v in zip(schedules, column(found, ""), strict=True) if s == "pairwise"]
+    assert verdicts == ["slower"] * 10
+    (one,) = comparison_json([alltoall, slower])
+    ratios = [c["ratio"]["value"] for c in one["cells"] if c["schedule"] == "pairwise"]
+    assert ratios == pytest.approx([1.5] * 10, rel=0.06)
+
+
+def test_runs_without_common_cells_are_not_compared(alltoall: Run, sort: Run) -> None:
+    assert comparison_tables([alltoall, sort]) == []
+    with pytest.raises(UsageError, match="no cell in common"):
+        comparison_figure([alltoall, sort])
+
+
+def test_every_sample_of_every_schedule_is_in_the_figure_of_rates(alltoall: Run) -> None:
+    ((name, figure),) = rate_figures(alltoall)
+    assert name == "rates-16-ranks-16-hosts-even"
+    assert "collapses by a factor of" in finding(figure)
+    assert "pairwise does not" in finding(figure)
+    panels = [axes for axes in figure.axes if axes.axison]
+    assert len(panels) == 5
+    for axes in panels:
+        schedule = axes.get_title("left")
+        cells = [cell for cell in alltoall.summaries if cell.schedule == schedule]
+        rings = len(COLLAPSED) if schedule in ("library", "linear") else 0
+        assert drawn(axes) == sum(len(cell.used) for cell in cells) + rings
+        assert drawn(axes, "x") == sum(len(cell.left_out) for cell in cells)
+        medians = [(cell.sent or 0) / cell.median.value / MEBI for cell in cells]
+        lines = [sorted(np.asarray(line.get_ydata(), float)) for line in axes.lines]
+        assert any(len(y) == 10 and np.allclose(y, sorted(medians)) for y in lines)
+        wire = 118e6 / MEBI
+        assert any(set(np.asarray(line.get_ydata(), float)) == {wire} for line in axes.lines)
+
+
+def test_times_at_a_size_are_drawn_where_it_collapses(alltoall: Run) -> None:
+    figure = distribution_figure(alltoall)
+    cells = [cell for cell in alltoall.summaries if cell.record.bytes == 16384]
+    (axes,) = figure.axes
+    assert drawn(axes) == sum(len(cell.used) for cell in cells)
+    assert axes.get_yticklabels()[0].get_text() == "pairwise"
+    assert "% of the samples take about" in finding(figure)
+    assert "bruck is fastest at 64 B" in finding(distribution_figure(alltoall, 64))
+    with pytest.raises(UsageError, match="nothing was measured at 17 B"):
+        distribution_figure(alltoall, 17)
+
+
+def test_steps_of_a_sort_are_stacked(sort: Run) -> None:
+    figure = sort_figure(sort)
+    shares, samples = figure.axes
+    widths = [patch.get_width() for patch in shares.patches]  # type: ignore[attr-defined]
+    assert len(widths) == 4 * 5
+    assert [sum(widths[row : row + 5]) for row in range(0, 20, 5)] == pytest.approx([1.0] * 4)
+    assert drawn(samples) == 48
+    assert "% of the sort" in finding(figure)
+
+
+def test_a_ping_pong_has_latency_and_rate(pingpong: Run) -> None:
+    figure = pingpong_figure(pingpong)
+    latency, rate = figure.axes
+    assert drawn(latency) == 12 * 30
+    assert drawn(rate) == 2 * 12 * 30
+    assert "A message takes 1.4" in finding(figure) or "A message takes 1.5" in finding(figure)
+
+
+def test_a_comparison_draws_every_sample_of_the_others(alltoall: Run, slower: Run) -> None:
+    figure = comparison_figure([alltoall, slower])
+    panels = [axes for axes in figure.axes if axes.axison]
+    # A dot for each ratio besides.
+    assert sum(drawn(axes) for axes in panels) == sum(
+        len(cell.used) for cell in slower.summaries
+    ) + len(slower.summaries)
+    assert finding(figure).startswith("MPICH 4.0.2 is slower than Open MPI 5.0.11 in 4")
+
+
+@pytest.mark.parametrize(
+    ("names", "fitting"),
+    [
+        (("alltoall",), ["rates", "times"]),
+        (("sort",), ["steps", "rates", "times"]),
+        (("pingpong",), ["pingpong", "rates", "times"]),
+        (("alltoall", "slower"), ["comparison", "rates", "times"]),
+    ],
+)
+def test_the_pictures_that_fit(
+    names: tuple[str, ...], fitting: list[str], request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    runs: list[Any] = [request.getfixturevalue(name) for name in names]
+    assert list(run_figures(runs)) == fitting
+    path = tmp_path / "it.svg"
+    assert draw_runs(runs, path) == [path]
+    assert path.read_bytes().startswith(b"<?xml")
+
+
+def test_a_picture_of_several_runs_is_several_files(
+    alltoall: Run, slower: Run, tmp_path: Path
+) -> None:
+    written = draw_runs([alltoall, slower], tmp_path / "it.png", picture="times")
+    assert [path.name for path in written] == ["it-alltoall-times.png", "it-mpich-times.png"]
+    with pytest.raises(UsageError, match="--picture steps: what was measured can be comparison"):
+        draw_runs([alltoall, slower], tmp_path / "it.png", picture="steps")
+
+
+def test_nothing_measured_is_nothing_drawn(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", RunRecord("alltoall"))
+    assert run_tables(run)[0].title.startswith("How alltoall")
+    assert measure_json(run)["cells"] == []
+    with pytest.raises(UsageError, match="no sample is there to draw"):
+        draw_runs([run], tmp_path / "it.svg")
