@@ -21,7 +21,7 @@ def find_place(common: Common) -> Iterator[Place | None]:
         UsageError: for options that do not fit together.
         InputError: for a host file that is none.
     """
-    if common.resume is not None:
+    if common.resume is not None and common.on is None:
         yield None
         return
     # Imported here, as in all of this verb: measuring takes longer to load than other verbs run.
