@@ -55,6 +55,18 @@ def test_ranks_on_other_hosts_need_other_hosts() -> None:
         make_shapes((0,), (), (), alone=True)
 
 
+def test_where_ranks_are_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE"):
+        monkeypatch.delenv(name, raising=False)
+    assert RealHosts().alone
+    assert RealHosts(launcher="mpiexec.hydra -l").alone
+    assert not RealHosts(launcher="srun").alone
+    assert not RealHosts(slots=(("a", 1),)).alone
+    # The launcher finds the hosts of the job.
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    assert not RealHosts().alone
+
+
 def test_steps_take_turns_in_an_order_of_the_seed() -> None:
     shapes = make_shapes((1, 2, 3), (), (), alone=True)
     steps = make_steps(2, shapes, 2, seed=7)

@@ -106,4 +106,3 @@ def report(
 
         wanted = "times" if picture is None and size is not None else picture
         draw_runs(loaded, plot, picture=wanted, size=size, tables=tables)
-

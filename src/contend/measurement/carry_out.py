@@ -58,8 +58,9 @@ def measure_workload(
 
     Raises:
         UsageError: for what does not fit together.
-        MissingError: the machine lacks a library, memory, a launcher, or room for samples.
-        ShortfallError: the probe does not compile, or no launch left a sample.
+        MissingError: the machine lacks a library, a compiler, memory, a launcher, or room for
+            samples.
+        ShortfallError: no launch left a sample.
     """
     place = place or RealHosts()
     observer = observer or Observer()
