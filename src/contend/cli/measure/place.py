@@ -33,7 +33,6 @@ def find_place(common: Common) -> Iterator[Place | None]:
         InputError: for a host file that is none.
         MissingError: this machine cannot emulate a fabric.
     """
-<<<<<<< HEAD
     if common.on is not None and common.on.startswith(EMULATED):
         with emulated(common, common.on.removeprefix(EMULATED)) as place:
             yield place
@@ -43,10 +42,7 @@ def find_place(common: Common) -> Iterator[Place | None]:
             raise UsageError(f"--{option} belongs to --on emulated:FABRIC")
     if common.placement is not None:
         raise UsageError("--placement belongs to --on emulated:FABRIC; a host file has an order")
-    if common.resume is not None:
-=======
     if common.resume is not None and common.on is None:
->>>>>>> launch
         yield None
         return
     # Imported here, as in all of this verb: measuring takes longer to load than other verbs run.
