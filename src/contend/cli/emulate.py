@@ -120,6 +120,8 @@ def emulate(
     Example: contend emulate fig1 --rate 100Mbit -n 16 -- ./my-mpi-program
     """
     words = _words(command, shell, ranks)
+    if ranks is None and (ranks_per_host is not None or mpi is not None):
+        raise UsageError("--ranks-per-host and --mpi belong to -n")
     started = time.monotonic()
     loaded = load(fabric, routes, route, need_routes=True)
     order = _order(loaded, placement, hosts)
@@ -169,8 +171,6 @@ def _prepared(
 ) -> Iterator[tuple[list[str], dict[str, str]]]:
     """The command line and the environment of what is to run."""
     if ranks.count is None:
-        if ranks.per_host is not None or ranks.library is not None:
-            raise UsageError("--ranks-per-host and --mpi belong to -n")
         yield network.inside(words), network.environment()
         return
     if shutil.which(words[0]) is None:

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
-
-from pyroute2.netlink.rtnl.ifaddrmsg import ifaddrmsg
-from pyroute2.netlink.rtnl.ifinfmsg import ifinfmsg
-from pyroute2.netlink.rtnl.ndmsg import ndmsg
-from pyroute2.netlink.rtnl.rtmsg import rtmsg
-from pyroute2.netlink.rtnl.tcmsg import sched_tbf, tcmsg
 
 from contend.emulate.netlink import Netlink, Request
 from contend.emulate.settings import PACKET, Settings
@@ -74,34 +69,34 @@ def cable(near: Interface, far: Interface, master: int | None = None) -> Request
     if master is not None:
         value["attrs"].append(("IFLA_MASTER", master))
     what = f"a cable of virtual Ethernet (veth) for {near.name}"
-    return _encoded(ifinfmsg, value, _NEW_LINK, _CREATE, what)
+    return _encoded("ifinfmsg", value, _NEW_LINK, _CREATE, what)
 
 
 def bridge(interface: Interface) -> Request:
     """A bridge, up."""
     value = _interface(interface)
     value["attrs"].append(("IFLA_LINKINFO", {"attrs": [("IFLA_INFO_KIND", "bridge")]}))
-    return _encoded(ifinfmsg, value, _NEW_LINK, _CREATE, "a bridge for the management network")
+    return _encoded("ifinfmsg", value, _NEW_LINK, _CREATE, "a bridge for the management network")
 
 
 def up(index: int) -> Request:
     """Brings an interface up."""
     value = {"index": index, "flags": _UP, "change": _UP, "attrs": []}
-    return _encoded(ifinfmsg, value, _NEW_LINK, _ACKNOWLEDGED, "bringing an interface up")
+    return _encoded("ifinfmsg", value, _NEW_LINK, _ACKNOWLEDGED, "bringing an interface up")
 
 
 def address(own: str, prefix: int, index: int) -> Request:
     """Gives an interface an address."""
     attributes = [("IFA_LOCAL", own), ("IFA_ADDRESS", own)]
     value = {"family": _IPV4, "prefixlen": prefix, "index": index, "attrs": attributes}
-    return _encoded(ifaddrmsg, value, _NEW_ADDRESS, _CREATE, f"the address {own}")
+    return _encoded("ifaddrmsg", value, _NEW_ADDRESS, _CREATE, f"the address {own}")
 
 
 def neighbour(there: str, hardware: str, index: int) -> Request:
     """Tells an interface a hardware address for good, so that nobody asks for it."""
     attributes = [("NDA_DST", there), ("NDA_LLADDR", hardware)]
     value = {"family": _IPV4, "ifindex": index, "state": _PERMANENT, "attrs": attributes}
-    return _encoded(ndmsg, value, _NEW_NEIGHBOUR, _REPLACE, f"the neighbour {there}")
+    return _encoded("ndmsg", value, _NEW_NEIGHBOUR, _REPLACE, f"the neighbour {there}")
 
 
 def route(target: str, prefix: int, index: int, source: str = "") -> Request:
@@ -118,7 +113,7 @@ def route(target: str, prefix: int, index: int, source: str = "") -> Request:
         "flags": _ON_LINK,
         "attrs": attributes,
     }
-    return _encoded(rtmsg, value, _NEW_ROUTE, _CREATE, f"the route to {target}")
+    return _encoded("rtmsg", value, _NEW_ROUTE, _CREATE, f"the route to {target}")
 
 
 def queue(index: int, settings: Settings) -> Request:
@@ -128,21 +123,21 @@ def queue(index: int, settings: Settings) -> Request:
         "burst": settings.burst,
         "limit": settings.buffer,
     }
-    options = sched_tbf.get_parameters(bucket)
+    options = _module("tcmsg.sched_tbf").get_parameters(bucket)
     value = {
         "index": index,
         "handle": _HANDLE,
         "parent": _ROOT,
         "attrs": [("TCA_KIND", "tbf"), ("TCA_OPTIONS", options)],
     }
-    return _encoded(tcmsg, value, _NEW_QUEUE, _REPLACE, "a queue of limited rate (tbf)")
+    return _encoded("tcmsg", value, _NEW_QUEUE, _REPLACE, "a queue of limited rate (tbf)")
 
 
 def queue_counts(netlink: Netlink) -> Iterator[QueueCount]:
     """What all queues of a namespace have sent."""
-    request = _encoded(tcmsg, {"attrs": []}, _GET_QUEUE, _DUMP, "the list of queues")
+    request = _encoded("tcmsg", {"attrs": []}, _GET_QUEUE, _DUMP, "the list of queues")
     for data in netlink.dump(request):
-        message = tcmsg(data)
+        message = _message("tcmsg", data)
         message.decode()
         if message.get_attr("TCA_KIND") != "tbf":
             continue
@@ -163,8 +158,17 @@ def _interface(interface: Interface, flags: int = _UP) -> dict[str, Any]:
     return {"index": interface.index, "flags": flags, "change": flags, "attrs": attributes}
 
 
-def _encoded(kind: Any, value: Mapping[str, Any], number: int, flags: int, what: str) -> Request:
-    message = kind()
+def _encoded(kind: str, value: Mapping[str, Any], number: int, flags: int, what: str) -> Request:
+    message = _message(kind)
     message.setvalue({**value, "header": {"type": number, "flags": flags, "sequence_number": 0}})
     message.encode()
     return Request(bytes(message.data), what)
+
+
+def _message(kind: str, *data: bytes) -> Any:
+    return getattr(_module(kind), kind)(*data)
+
+
+def _module(name: str) -> Any:
+    # Late, since pyroute2 takes longer to load than the rest of contend.
+    return import_module(f"pyroute2.netlink.rtnl.{name}")

@@ -1,0 +1,88 @@
+"""`contend emulate` from outside: the command's status and output, contend's own words apart."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from contend.cli.app import run
+from contend.emulate import kernel
+from contend.errors import MissingError
+
+
+@pytest.fixture(scope="module")
+def permitted() -> None:
+    try:
+        os.close(kernel.in_a_thread(kernel.new_namespace))
+    except MissingError as error:
+        pytest.skip(f"no network namespaces here: {error}")
+
+
+def _emulate(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from contend.cli import main; main()", "emulate", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+@pytest.mark.usefixtures("permitted")
+def test_status_and_output_are_the_commands() -> None:
+    ended = _emulate(
+        "crossbar:2", "--unchecked", "--", "sh", "-c", "hostname; on host-2 hostname; exit 7"
+    )
+    assert (ended.returncode, ended.stdout) == (7, "management\nhost-2\n")
+    first, *_ = ended.stderr.splitlines()
+    assert first.startswith("crossbar:2: 2 hosts and 1 switch up in ")
+    assert "0 of 4 channels carried something" in ended.stderr
+
+
+@pytest.mark.usefixtures("permitted")
+def test_json_has_hosts_settings_and_every_channel() -> None:
+    # One packet of 100 B from host 1 to host 2: 142 B with headers, on two channels.
+    send = "import socket; s = socket.socket(type=socket.SOCK_DGRAM); "
+    send += "s.sendto(bytes(100), ('host-2', 9))"
+    ended = _emulate(
+        "crossbar:3", "--unchecked", "--rate", "20Mbit", "--json", "-",
+        "--", "on", "host-1", sys.executable, "-c", send,
+    )  # fmt: skip
+    assert ended.returncode == 0
+    result = json.loads(ended.stdout)
+    assert [host["label"] for host in result["hosts"]] == ["host-1", "host-2", "host-3"]
+    assert result["settings"] == {"rate": 2.5e6, "buffer": 200_000, "burst": 16_384}
+    channels = result["traffic"]["channels"]
+    assert [channel["channel"] for channel in channels] == list(range(6))
+    # Injection of host 1 and ejection of host 2.
+    assert channels[0]["source"] == 'host "host 1"'
+    assert channels[4]["target"] == 'host "host 2"'
+    assert [(channels[at]["bytes"], channels[at]["packets"]) for at in (0, 4)] == [(142, 1)] * 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fig1"], "give a command after --, or --shell"),
+        (["fig1", "--shell", "--", "true"], "--shell takes neither a command nor -n"),
+        (["fig1", "--mpi", "openmpi", "--", "true"], "--ranks-per-host and --mpi belong to -n"),
+        (["fig1", "--rate", "fast", "--", "true"], "--rate: expected a rate such as 100Mbit"),
+        (["fig1", "--rate", "1kbit", "--", "true"], "rate: expected 1 Mbit/s to 34 Gbit/s"),
+        (["fig1", "--buffer", "1B", "--", "true"], "buffer: expected 1600 B to 1 GiB, got 1 B"),
+        (["fig1", "--placement", "random", "--", "true"], "ranks need one placement here"),
+        (["thunderbird", "--", "true"], "4391 hosts: expected 2 to 1000 to emulate"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["emulate", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("contend: ")
+    assert said in captured.err
+    assert captured.err.count("\n") == 1
