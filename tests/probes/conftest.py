@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from probe_programs import PROBES, Mpi, compile_strictly, link
 
 from contend.mpi import Candidate, compile_probe, wheels
 from contend.mpi.process import run_process
+from probe_programs import PROBES, Mpi, compile_strictly, link
 
 Require = Callable[[str], str]
 HERE = Path(__file__).parent

@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
 from probe_programs import Mpi
 
 ALGORITHMS = "good, truth, alone, unsupported, memory, wrong, wrong-later, killed, forgetful"
