@@ -1,9 +1,16 @@
 """contend: how much of a network's rated bandwidth will this communication get?"""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from contend.congestion import MessageCongestion, Simulation, message_congestion, simulate
 from contend.errors import ContendError, InputError, MissingError, ShortfallError, UsageError
 from contend.fabric.fabric import Fabric
 from contend.routes.forwarding import ForwardingTables
+
+if TYPE_CHECKING:
+    from contend.measurement.notebook import measure
 
 __all__ = [
     "ContendError",
@@ -15,6 +22,16 @@ __all__ = [
     "ShortfallError",
     "Simulation",
     "UsageError",
+    "measure",
     "message_congestion",
     "simulate",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when it is first used: tables of samples take longer to load than most verbs run.
+    if name != "measure":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from contend.measurement.notebook import measure
+
+    return measure

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from contend.errors import ShortfallError, UsageError
 from contend.measurement.conditions import Conditions
 from contend.measurement.folder import (
     folders_of,
     new_folder,
     read_request,
-    runs_in,
     write_request,
 )
 from contend.measurement.memory import check_memory
@@ -28,6 +29,7 @@ from contend.measurement.workload import Workload
 from contend.mpi import Library
 from contend.mpi.select import select
 from contend.samples import Run
+from contend.samples.run import find_runs
 
 
 def measure_workload(
@@ -56,8 +58,9 @@ def measure_workload(
 
     Raises:
         UsageError: for what does not fit together.
-        MissingError: the machine lacks a library, memory, a launcher, or room for samples.
-        ShortfallError: the probe does not compile, or no launch left a sample.
+        MissingError: the machine lacks a library, a compiler, memory, a launcher, or room for
+            samples.
+        ShortfallError: no launch left a sample.
     """
     place = place or RealHosts()
     observer = observer or Observer()
@@ -104,9 +107,11 @@ def resume(
         ContendError: as of `measure_workload`.
     """
     observer = observer or Observer()
-    paths = runs_in(folder)
+    paths = find_runs(folder)
     asked = [read_request(path) for path in paths]
     first = asked[0]
+    if any(replace(one, wrapper=first.wrapper) != first for one in asked):
+        raise UsageError(f"{folder}: several measurements are here; name one")
     if place is None and not first.place:
         place = RealHosts(slots=first.slots, launcher=first.launcher)
     if place is None or place.name != first.place:

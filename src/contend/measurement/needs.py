@@ -30,7 +30,7 @@ def alltoall_memory(options: Mapping[str, str]) -> Memory:
     Twice that where blocks differ in size, as the largest are twice the size that is named, and
     twice that again for schedules that pass blocks on.
     """
-    largest = max(parse_sizes(options.get("bytes", _SIZES)))
+    largest = _largest(options)
     uneven = options.get("counts", _COUNTS) != "even"
     algorithms = options.get("algorithm", _ALGORITHMS).split(",")
     copies = 4 if any(name in _PASSING_ON for name in algorithms) else 2
@@ -47,10 +47,17 @@ def sort_memory(options: Mapping[str, str]) -> Memory:
 
 def pingpong_memory(options: Mapping[str, str]) -> Memory:
     """A message each way, or a window of them, but for large ones at most 256 MiB."""
-    largest = max(parse_sizes(options.get("bytes", _SIZES)))
+    largest = _largest(options)
     window = max(_whole_numbers(options, "window", _WINDOW))
     held = max(largest, min(window * largest, _MOST_IN_FLIGHT))
     return lambda _, here: 2 * here * held
+
+
+def _largest(options: Mapping[str, str]) -> int:
+    try:
+        return max(parse_sizes(options.get("bytes", _SIZES)))
+    except UsageError as error:
+        raise UsageError(f"--bytes: {error}") from None
 
 
 def _whole_numbers(options: Mapping[str, str], name: str, standard: str) -> list[int]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from contend.measurement.step import Plan, Step
-from contend.mpi import Library
-from contend.samples import LaunchRecord, Progress, Warned
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from contend.measurement.step import Plan, Step
+    from contend.mpi import Library
+    from contend.samples import LaunchRecord, Progress, Warned
 
 
 class Observer:

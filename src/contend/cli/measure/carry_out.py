@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.text import Text
 
 from contend.cli.common import console_for, write_json
 from contend.cli.measure.options import Common
 from contend.cli.measure.place import find_place
 from contend.cli.measure.watch import watching
 from contend.errors import ShortfallError
-from contend.measurement import OptionValue, make_workload, measure_workload, resume
-from contend.samples import Run
+from contend.measurement.workload import OptionValue, make_workload
+
+if TYPE_CHECKING:
+    from contend.samples import Run
 
 
 def measure_and_report(probe: str, own: Mapping[str, OptionValue], common: Common) -> None:
@@ -19,9 +24,11 @@ def measure_and_report(probe: str, own: Mapping[str, OptionValue], common: Commo
     Raises:
         ShortfallError: after all that, when a launch or a cell failed.
     """
-    # Imported here: reports take longer to load than other verbs run.
-    from contend.report.measure_json import measure_json
+    # Imported here: samples and reports take longer to load than other verbs run.
+    from contend.measurement.carry_out import measure_workload, resume
     from contend.report.measure_tables import measure_tables
+    from contend.report.run_comparison_tables import comparison_tables
+    from contend.report.runs_json import runs_json
     from contend.report.save import check_suffix
     from contend.report.table import print_tables
 
@@ -40,11 +47,15 @@ def measure_and_report(probe: str, own: Mapping[str, OptionValue], common: Commo
                 folder=common.output,
                 observer=observer,
             )
-    print_tables(console, measure_tables(runs))
-    written = [measure_json(run) for run in runs]
-    write_json(common.json, written[0] if len(written) == 1 else {"results": written})
-    if common.plot is not None:
-        draw(runs, common)
+    tables = [table for run in runs for table in measure_tables(run)]
+    tables += comparison_tables(runs)
+    print_tables(console, tables)
+    write_json(common.json, runs_json(runs))
+    if common.plot is not None and any(run.summaries for run in runs):
+        from contend.report.run_figures import draw_runs
+
+        for path in draw_runs(runs, common.plot, tables=tables):
+            console.print(Text(str(path)))
     if failures := _failures(runs):
         raise ShortfallError(failures)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from contend.cli.measure.options import Common
-from contend.measurement import Place, RealHosts
 from contend.placement.host_file import read_host_names
 
-_EMULATED = "emulated:"
+if TYPE_CHECKING:
+    from contend.measurement.place import Place
 
 
 @contextmanager
@@ -20,8 +21,11 @@ def find_place(common: Common) -> Iterator[Place | None]:
         UsageError: for options that do not fit together.
         InputError: for a host file that is none.
     """
-    if common.resume is not None:
+    if common.resume is not None and common.on is None:
         yield None
         return
+    # Imported here, as in all of this verb: measuring takes longer to load than other verbs run.
+    from contend.measurement.place import RealHosts
+
     slots = () if common.on is None else read_host_names(common.on)
     yield RealHosts(slots=slots, launcher=common.launcher, host_memory=common.memory())

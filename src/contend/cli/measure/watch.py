@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import Progress as Bar
@@ -11,10 +12,13 @@ from rich.progress import TaskID
 from rich.text import Text
 
 from contend.cli.common import progress_bar
-from contend.measurement import Observer, Plan, Step
-from contend.mpi import Library
-from contend.samples import LaunchRecord, Progress, Warned
+from contend.measurement.observer import Observer
 from contend.units import counted, format_seconds
+
+if TYPE_CHECKING:
+    from contend.measurement.step import Plan, Step
+    from contend.mpi import Library
+    from contend.samples import LaunchRecord, Progress, Warned
 
 
 @contextmanager
