@@ -88,7 +88,7 @@ def test_options_stand_above_the_plan(plan: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["nowhere.toml"], "no such file, nor one of contend's own studies (hoefler2008)"),
+        (["nowhere.toml"], "no such file, nor one of contend's own studies (hoefler2008, "),
         (["small.toml", "--only", "ranger"], "--only: expected one of nodes, star, got ranger"),
         (["small.toml", "--plot", "x.jpeg"], "expected a figure's name ending in"),
         (["small.toml", "--samples", "0"], "--samples"),

@@ -97,7 +97,7 @@ def test_more_than_the_memory_is_status_1_after_the_table(
         ("-n 0", "greater than or equal to 1"),
         ("-n 1.5", "integer"),
         ("-n 99999999999999999999999999", "8 EiB"),
-        ("--ppn -8", "greater than or equal to 1"),
+        ("--ppn -8", "--ppn: expected numbers such as 1,2,4, got '-8'"),
         ("--ppn 9999999999", "at most 2,147,483,647 processes"),
         ("--nodes 0", "--nodes: expected numbers such as 1,2,4, got '0'"),
         ("--nodes 1,,2", "--nodes: expected numbers such as 1,2,4, got '1,,2'"),
@@ -121,9 +121,30 @@ def test_wrong_options_are_one_line(
     assert output.out == ""
 
 
-def test_it_predicts_only(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["study", "mistry2015"]) == 2
-    assert capsys.readouterr().err == "contend: mistry2015 predicts memory: add --predict\n"
+def test_a_plan_that_sorts_nothing_has_nothing_to_predict(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["study", "kutzner2005", "--predict"]) == 2
+    assert capsys.readouterr().err == "contend: kutzner2005: --predict is for plans that sort\n"
+
+
+def test_other_plans_predict_what_they_measure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = tmp_path / "own.toml"
+    plan.write_text(
+        'name = "own"\nnode_memory = "8GiB"\n[[measure]]\nname = "s"\nprobe = "sort"\n'
+        'nodes = [2]\nranks_per_node = [1, 4]\nnumbers = 64\ndoubles = ["8", "8N"]\n'
+    )
+    assert run(["study", str(plan), "--predict", "--json", "-"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["study"], result["node_memory_bytes"]) == ("own", 8 << 30)
+    assert [(case["processes_per_node"], case["doubles"]) for case in result["predictions"]] == [
+        (1, 8),
+        (1, 16),
+        (4, 8),
+        (4, 16),
+    ]
 
 
 def test_help_of_both_kinds_of_study(capsys: pytest.CaptureFixture[str]) -> None:

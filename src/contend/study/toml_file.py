@@ -50,10 +50,10 @@ def read_as(path: Path, kind: type[_Kind]) -> _Kind:
     try:
         return msgspec.convert(content, kind)
     except msgspec.ValidationError as error:
-        raise _explained(str(path), str(error)) from None
+        raise explained(str(path), str(error)) from None
 
 
-def _explained(source: str, message: str) -> InputError:
+def explained(source: str, message: str) -> InputError:
     """What msgspec says of a wrong value, with the key as the file's author wrote it."""
     if match := _MISSING.fullmatch(message):
         return InputError(source, 0, f"a key {match[1]} in {_place(match[2])}", "none")

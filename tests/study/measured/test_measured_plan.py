@@ -58,6 +58,22 @@ def test_options_that_change_nothing_are_refused(plan_file: Path) -> None:
         changed(plan, Changes(only=("swept",)))
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        Changes(precision=2.0),
+        Changes(budget_s=0.0),
+        Changes(ranks_per_node=(0,)),
+        Changes(ranks_per_node=()),
+        Changes(repetitions=(9, 6)),
+        Changes(wire="fast"),
+    ],
+)
+def test_options_have_the_bounds_of_the_plan(changes: Changes, plan_file: Path) -> None:
+    with pytest.raises(InputError, match=r"^small: expected"):
+        changed(read_measured(plan_file), changes)
+
+
 def test_references_of_left_out_measurements_go(plan_file: Path) -> None:
     plan = changed(read_measured(plan_file), Changes(only=("sweep",)))
     assert [known.source for known in plan.known()] == ["2005 LAM"]

@@ -10,6 +10,7 @@ import msgspec
 from contend.errors import UsageError
 from contend.study.measured.plan import Measure, MeasuredPlan
 from contend.study.measured.read import check_plan
+from contend.study.toml_file import explained
 
 _OF_MEASURES = ("nodes", "ranks", "ranks_per_node", "algorithms", "bytes", "numbers", "doubles")
 
@@ -75,8 +76,17 @@ def changed(plan: MeasuredPlan, changes: Changes) -> MeasuredPlan:
         tables=tuple(one for one in plan.tables if one.measure in [m.name for m in measures]),
         **given,
     )
+    made = _valid(made, plan.name)
     check_plan(made, plan.name)
     return made
+
+
+def _valid(plan: MeasuredPlan, source: str) -> MeasuredPlan:
+    """The same plan, its values within their bounds, which are only looked at in files."""
+    try:
+        return msgspec.convert(msgspec.to_builtins(plan), MeasuredPlan)
+    except msgspec.ValidationError as error:
+        raise explained(source, str(error)) from None
 
 
 def _changed(measure: Measure, values: dict[str, Any]) -> Measure:

@@ -1,0 +1,289 @@
+"""Tables and figures of measured studies."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import polars as pl
+import pytest
+
+from contend.report.markdown import markdown_of
+from contend.report.measured_figures import measured_figures
+from contend.report.measured_json import measured_json
+from contend.report.measured_tables import measured_tables
+from contend.report.result_table import ResultTable
+from contend.report.save import save_figures
+from contend.samples.record import CellRecord, RunRecord
+from contend.samples.summary import CellSummary, summarise
+from contend.study import find_plan
+from contend.study.measured import (
+    Cell,
+    Failure,
+    MeasuredPlan,
+    Point,
+    Record,
+    read_measured,
+)
+from contend.study.measured.changes import Changes, changed
+from contend.study.measured.record import Terms
+from contend.study.measured.results import Result, Series
+
+MEMORY = Failure("memory", "data of 22.8 GiB does not fit this machine")
+_NUMBERS = itertools.count()
+TERMS = Terms("", 0.05, (6, 100), False, 1)
+
+
+def summary(cell: Cell, point: Point, times: np.ndarray) -> CellSummary:
+    """Figures of samples that count, and of a late one of twice the longest."""
+    record = CellRecord(0, point.algorithm or "library-v", point.bytes, cell.ranks, cell.nodes)
+    count = len(times) + 1
+    table = pl.DataFrame(
+        {
+            "launch": pl.Series([1] * count, dtype=pl.UInt16),
+            "cell": pl.Series([0] * count, dtype=pl.UInt32),
+            "repetition": range(count),
+            "warmup": [False] * count,
+            "late": [False] * len(times) + [True],
+            "result_s": [*times, 2 * times.max()],
+        }
+    )
+    (made,) = summarise(RunRecord(cell.probe, cells=(record,)), table)
+    # Numbers of cells tell them apart where schedules are compared.
+    number = next(_NUMBERS)
+    return replace(made, record=msgspec.structs.replace(record, cell=number))
+
+
+def result(cell: Cell, point: Point, times: np.ndarray | None, library: str = "MPI 1") -> Result:
+    record = Record(cell, TERMS, "2 nodes of 8 ranks", (point,))
+    return Result(
+        place=record.place(point),
+        series=Series(library, cell.conditions, cell.input),
+        seats=record.seats,
+        points=(point,),
+        summary=None if times is None else summary(cell, point, times),
+    )
+
+
+def spread(median: float) -> np.ndarray:
+    return median * (1 + 0.01 * np.arange(-12, 13))
+
+
+@pytest.fixture
+def mistry() -> MeasuredPlan:
+    return read_measured(find_plan("mistry2015"))
+
+
+def tara(plan: MeasuredPlan) -> Iterator[tuple[Record, Result]]:
+    """Twice the seconds of the paper; what nobody published failed for lack of memory."""
+    paper = {(known.doubles, known.nodes): known for known in plan.known()}
+    for cell in plan.cells():
+        known = paper.get((cell.doubles, cell.nodes))
+        if known is not None and known.seconds is not None:
+            point = Point(samples=25, median_s=2 * known.seconds, steps_s={"local sort": 0.5})
+            made = result(cell, point, spread(2 * known.seconds))
+        else:
+            point = Point(failure=MEMORY)
+            made = result(cell, point, None)
+        yield Record(cell, TERMS, made.seats, (point,), warnings=("hot",)), made
+
+
+def rows_of(table: ResultTable) -> list[tuple[str, ...]]:
+    return [tuple(row) for row in table.rows]
+
+
+def titled(tables: tuple[ResultTable, ...], start: str) -> ResultTable:
+    return next(table for table in tables if table.title.startswith(start))
+
+
+def test_times_stand_beside_the_papers_and_the_posters(mistry: MeasuredPlan) -> None:
+    records, results = zip(*tara(mistry), strict=True)
+    tables = measured_tables(mistry, records, results)
+    table = titled(tables, "Constant local memory: wall clock of the exchange in s")
+    rows = {(row[0], row[1]): row[2:] for row in rows_of(table)}
+    assert rows["", "processes p"] == ("8", "24", "72", "144", "288")
+    assert rows["512N", "MPI 1"][1:3] == ("3.28 ±5 %", "4.18 ±5 %")
+    assert rows["512N", "paper"] == ("1.14", "1.64", "2.09", "2.28", "2.30")
+    assert rows["512N", "poster"] == ("0.60", "1.64", "2.09", "2.28", "2.30")
+    assert rows["1024N", "MPI 1"][2:] == ("ERR memory",) * 3
+    assert rows["1024N", "poster"][2:] == ("ERR",) * 3
+
+
+def test_published_times_are_held_against_their_wire(mistry: MeasuredPlan) -> None:
+    """1.41, 1.35, 1.38 and 1.35 times what a port of 3.5 GB/s takes for what leaves a node."""
+    records, results = zip(*tara(mistry), strict=True)
+    table = titled(measured_tables(mistry, records, results), "Constant local memory: wall")
+    rows = rows_of(table)
+    place = next(i for i, row in enumerate(rows) if row[:2] == ("512N", "paper"))
+    assert rows[place + 1][2:] == ("", "1.41 ×", "1.35 ×", "1.38 ×", "1.35 ×")
+
+
+def test_a_wire_of_ones_own_gives_the_bound_of_ones_own_times(mistry: MeasuredPlan) -> None:
+    plan = changed(mistry, Changes(wire="3.5GB/s"))
+    records, results = zip(*tara(plan), strict=True)
+    table = titled(measured_tables(plan, records, results), "Constant local memory: wall")
+    rows = rows_of(table)
+    place = next(i for i, row in enumerate(rows) if row[:2] == ("512N", "MPI 1"))
+    # Twice the paper's seconds are twice its factors, 2.82 for 1.408.
+    assert rows[place + 1][3] == "2.82 ×"
+
+
+def test_other_numbers_of_vectors_have_published_times_in_a_table_apart(
+    mistry: MeasuredPlan,
+) -> None:
+    plan = changed(mistry, Changes(numbers=4096, ranks_per_node=(2,), nodes=(1, 2)))
+    cells = list(plan.cells())
+    results = [result(cell, Point(), spread(1e-3)) for cell in cells]
+    tables = measured_tables(plan, [], results)
+    ours = titled(tables, "Constant local memory: wall clock of the exchange in ms")
+    assert not any(row[1] in ("paper", "poster") for row in rows_of(ours))
+    theirs = titled(tables, "Constant local memory: published wall clock in s")
+    assert ("512N", "poster", "0.60", "1.64", "2.09", "2.28", "2.30") in rows_of(theirs)
+    assert "n = 1,492,992, 8 ranks a node" in theirs.note
+
+
+def test_failures_warnings_and_what_is_left_are_told(mistry: MeasuredPlan) -> None:
+    records, results = zip(*tara(mistry), strict=True)
+    left = list(mistry.cells())[:2]
+    tables = measured_tables(mistry, records, results, left)
+    failures = rows_of(titled(tables, "What failed (ERR)"))
+    assert ("sort, 36 × 8, m = 810N", "", "memory", MEMORY.said) in failures
+    assert len(failures) == 4
+    assert ("hot", "25 cells") in rows_of(titled(tables, "To be known"))
+    assert rows_of(titled(tables, "No time was left")) == [
+        ("sort, 1 × 8, m = 512",),
+        ("sort, 1 × 8, m = 512N",),
+    ]
+    assert "| sort, 36 × 8, m = 810N |" in markdown_of(tables)
+
+
+def sweep(plan: MeasuredPlan, library: str = "MPI 1") -> list[Result]:
+    """Rates of 2005: 47 MiB/s at 16 KiB, a tenth at 32 KiB, but for ordered schedules."""
+    made = []
+    for cell in plan.cells():
+        for algorithm, size in cell.points():
+            assert size is not None
+            rate = min(60 * 2**20, size * 3e3)
+            if algorithm == "library" and size >= 32 << 10:
+                rate = 4.4 * 2**20
+            if algorithm == "shift-barrier":
+                rate /= 3
+            point = Point(algorithm, size)
+            made.append(result(cell, point, spread((cell.ranks - 1) * size / rate), library))
+    return made
+
+
+@pytest.fixture
+def kutzner() -> MeasuredPlan:
+    plan = read_measured(find_plan("kutzner2005"))
+    algorithms = ("library", "shift", "shift-barrier", "node-ordered-barrier")
+    chosen = Changes(only=("sweep",), ranks=(4, 32), algorithms=algorithms, wire="1Gbit/s")
+    return changed(plan, chosen)
+
+
+def test_two_libraries_and_2005_side_by_side(kutzner: MeasuredPlan) -> None:
+    results = sweep(kutzner, "MPI 1") + sweep(kutzner, "MPI 2")
+    tables = measured_tables(kutzner, [], results)
+    rows = rows_of(titled(tables, "Table 1"))
+    assert rows == [
+        ("1", "MPI 1", "4.4", "20"),
+        ("1", "MPI 2", "4.4", "20"),
+        ("1", "2005 LAM", "68.2", "69.6"),
+        ("1", "2005 Open MPI 1.0", "64.0", "64.0"),
+        ("2", "MPI 1", "4.4", "60"),
+        ("2", "MPI 2", "4.4", "60"),
+        ("2", "2005 LAM", "48.9", "45.3"),
+        ("2", "2005 Open MPI 1.0", "48.7", "37.4"),
+    ]
+    assert ("1", "2005 LAM", "20.9", "2.8") in rows_of(titled(tables, "Table 2"))
+
+
+def test_collapses_are_named_with_what_avoids_them(kutzner: MeasuredPlan) -> None:
+    tables = measured_tables(kutzner, [], sweep(kutzner))
+    rows = rows_of(titled(tables, "Collapses"))
+    # 2 numbers of ranks, 1 and 2 ranks a node; from 32 KiB on everywhere.
+    assert [row[1:3] for row in rows] == [("library", "32 KiB to 2 MiB")] * 4
+    assert all(row[6].startswith("shift: ") for row in rows)
+    healthy = [r for r in sweep(kutzner) if r.place.algorithm == "shift"]
+    assert "None" in titled(measured_tables(kutzner, [], healthy), "Collapses").note
+
+
+def test_full_ports_are_named(kutzner: MeasuredPlan) -> None:
+    """1 Gbit/s is 119 MiB/s for a rank alone on its node; for two of 32, 31/60 of it: 61.6."""
+    notes = [t.note for t in measured_tables(kutzner, [], sweep(kutzner)) if "sweep" in t.title]
+    assert "Full ports of the nodes are 119 MiB/s." in notes[0]
+    assert "Full ports of the nodes are 61.6 MiB/s." in notes[3]
+
+
+def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:
+    rows = rows_of(titled(measured_tables(kutzner, [], sweep(kutzner)), "Also published"))
+    ring = next(row for row in rows if row[2] == "ring")
+    assert ring[:5] == ("2005", "32 ranks, 128 KiB", "ring", "flow control on", "0.069 ± 0.028 s")
+    # Beside it what was measured for one and two ranks a node: 31 · 128 KiB at 60 MiB/s.
+    assert ring[5] == "0.0646 s, 0.0646 s"
+    collapse = [row for row in rows if row[2] == "collapse"]
+    assert [(row[1], row[4], row[5]) for row in collapse] == [
+        ("16 KiB", "47.0 MiB/s", ""),
+        ("32 KiB", "4.4 MiB/s", ""),
+    ]
+
+
+def test_json_has_every_point_with_what_was_published(kutzner: MeasuredPlan) -> None:
+    made = measured_json(kutzner, [], sweep(kutzner), [], "run")
+    text = msgspec.json.encode(made)
+    point = next(
+        p
+        for p in msgspec.json.decode(text)["points"]
+        if (p["ranks"], p["ranks_per_node"], p["algorithm"], p["bytes"])
+        == (4, 1, "library", 2 << 20)
+    )
+    assert point["n"] == 26
+    assert point["late"] == 1
+    assert point["rate_Bps_per_rank"] == pytest.approx(4.4 * 2**20)
+    assert [p["source"] for p in point["published"]] == ["2005 LAM", "2005 Open MPI 1.0"]
+
+
+def test_figures_are_named_and_drawn(
+    mistry: MeasuredPlan, kutzner: MeasuredPlan, tmp_path: Path
+) -> None:
+    _, results = zip(*tara(mistry), strict=True)
+    names = [name for name, _ in measured_figures(mistry, results)]
+    assert names == ["constant-global-memory-8-a-node", "constant-local-memory-8-a-node"]
+    figures = dict(measured_figures(kutzner, sweep(kutzner)))
+    assert list(figures) == [
+        "sweep-4-ranks",
+        "sweep-32-ranks",
+        "sweep-library",
+        "sweep-shift",
+        "sweep-shift-barrier",
+        "sweep-node-ordered-barrier",
+    ]
+    (path,) = save_figures([("all", figures["sweep-4-ranks"])], tmp_path / "study.svg")
+    drawn = path.read_text()
+    assert "wire 119 MiB/s" in drawn
+    assert "published" in drawn
+    assert "collapse" in drawn
+
+
+def test_every_sample_is_in_the_figure_of_times(mistry: MeasuredPlan) -> None:
+    """25 samples that count and one that does not, for every cell that ran."""
+    _, results = zip(*tara(mistry), strict=True)
+    (_, figure), _ = measured_figures(mistry, results)
+    (axes,) = figure.axes
+    dots = sum(len(line.get_xdata()) for line in axes.lines if line.get_marker() == ".")
+    crosses = [line for line in axes.lines if line.get_marker() == "x"]
+    assert dots == 5 * 25
+    assert sum(len(line.get_xdata()) for line in crosses) == 5
+    assert [text.get_text() for text in axes.texts if "ERR" in text.get_text()] == []
+
+
+def test_failed_cells_are_crosses_with_their_cause(mistry: MeasuredPlan) -> None:
+    _, results = zip(*tara(mistry), strict=True)
+    *_, (_, figure) = measured_figures(mistry, results)
+    (axes,) = figure.axes
+    # m = 810N failed on 36 nodes, 1024N on 9, 18 and 36.
+    assert [t.get_text() for t in axes.texts if "ERR" in t.get_text()] == ["ERR memory"] * 2
