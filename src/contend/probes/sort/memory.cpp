@@ -5,9 +5,9 @@
 
 #include "common/check.hpp"
 #include "common/operation.hpp"
-#include "common/waiting.hpp"
 #include "sort/host_memory.hpp"
 #include "sort/local_sort.hpp"
+#include "sort/together.hpp"
 
 namespace contend::probe::sort {
 
@@ -19,23 +19,6 @@ constexpr std::int64_t kMarginOfRank = std::int64_t{32} << 20;
 std::int64_t ranks_beside(int rank, const Machines& machines) {
   const auto& names = machines.machine;
   return std::count(names.begin(), names.end(), names[static_cast<std::size_t>(rank)]);
-}
-
-void wait_for_all(MPI_Comm comm) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Ibarrier", MPI_Ibarrier(comm, &request));
-  wait(request);
-}
-
-/// The lowest rank that has a reason to say no; as many as there are ranks when none has.
-int first_of(bool refuses, MPI_Comm comm) {
-  const int none = size_of(comm);
-  const int mine = refuses ? rank_in(comm) : none;
-  int first = none;
-  MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Iallreduce", MPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm, &request));
-  wait(request);
-  return first;
 }
 
 }  // namespace
@@ -53,7 +36,7 @@ void ask_for(const Need& need, const Machines& machines, MPI_Comm comm) {
   const std::int64_t ranks = ranks_beside(rank, machines);
   const std::int64_t usable = available - available / kMarginShare - kMarginOfRank * ranks;
   const bool lacks = need.all() > std::max<std::int64_t>(0, usable) / ranks;
-  const int refuser = first_of(lacks, comm);
+  const int refuser = first_refusing(lacks, comm);
   if (refuser == size_of(comm)) {
     return;
   }

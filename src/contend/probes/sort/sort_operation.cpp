@@ -3,11 +3,13 @@
 #include <numeric>
 
 #include "common/check.hpp"
+#include "common/exchange.hpp"
 #include "common/local_clock.hpp"
 #include "common/waiting.hpp"
 #include "sort/fault.hpp"
 #include "sort/print.hpp"
 #include "sort/splitters.hpp"
+#include "sort/together.hpp"
 
 namespace contend::probe::sort {
 
@@ -20,10 +22,23 @@ double seconds_of(Step step) {
   return static_cast<double>(local_now() - begin) * 1e-9;
 }
 
-void wait_for_all(MPI_Comm comm) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check("MPI_Ibarrier", MPI_Ibarrier(comm, &request));
-  wait(request);
+/// Makes the schedule for blocks; throws Unsupported on all ranks where one of them does, as some
+/// ranks' counts may be too large for the library and others' not.
+std::unique_ptr<alltoall::Alltoall> make_exchange(const Schedule& schedule,
+                                                  const alltoall::Blocks& blocks) {
+  std::unique_ptr<alltoall::Alltoall> made;
+  std::string problem;
+  try {
+    made = schedule.algorithm.make(blocks, schedule.parameters);
+  } catch (const Unsupported& reason) {
+    problem = reason.what();
+  }
+  const int refusing = first_refusing(!problem.empty(), blocks.comm());
+  if (refusing < blocks.ranks()) {
+    throw Unsupported(
+        gather_everywhere(problem, blocks.comm())[static_cast<std::size_t>(refusing)]);
+  }
+  return made;
 }
 
 /// A number from every rank to every rank.
@@ -71,7 +86,7 @@ SortOperation::SortOperation(const Problem& problem, const Schedule& schedule, b
       arrays_(problem.shares, problem.doubles, machines, comm),
       from_(static_cast<std::size_t>(problem.shares.ranks)) {
   reset(false);
-  exchange_ = schedule.algorithm.make(blocks(), schedule.parameters);
+  exchange_ = make_exchange(schedule, blocks());
 }
 
 // The built input makes all blocks alike, and so it is the one for schedules that need that.
