@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from probe_programs import Mpi
 
 from contend.samples.read import read_samples
+from probe_programs import Mpi
 
 
 def test_samples_are_kept_with_their_ranks(openmpi: Mpi, trial: Path, tmp_path: Path) -> None:

@@ -37,6 +37,27 @@ bool done(MPI_Request& request) {
   return flag != 0;
 }
 
+// Gives the processor away between looks: at first to whoever shares it by right, which costs
+// little. That does nothing where the kernel counts every rank as a session of its own, as MPICH's
+// launcher makes them: there a rank must sleep to let others run.
+class Patience {
+ public:
+  void wait() {
+    if (looks_ < kYields) {
+      ++looks_;
+      sched_yield();
+    } else {
+      nap(kNap);
+    }
+  }
+
+ private:
+  static constexpr int kYields = 100;
+  static constexpr std::int64_t kNap = 100'000;
+
+  int looks_ = 0;
+};
+
 }  // namespace
 
 void set_crowded(bool crowded) {
@@ -52,8 +73,8 @@ void wait(MPI_Request& request) {
     check("MPI_Wait", MPI_Wait(&request, MPI_STATUS_IGNORE));
     return;
   }
-  while (!done(request)) {
-    sched_yield();
+  for (Patience patience; !done(request);) {
+    patience.wait();
   }
 }
 
@@ -63,13 +84,13 @@ void wait_all(std::vector<MPI_Request>& requests) {
     check("MPI_Waitall", MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE));
     return;
   }
-  for (;;) {
+  for (Patience patience;;) {
     int flag = 0;
     check("MPI_Testall", MPI_Testall(count, requests.data(), &flag, MPI_STATUSES_IGNORE));
     if (flag != 0) {
       return;
     }
-    sched_yield();
+    patience.wait();
   }
 }
 
