@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from contend.mpi import Candidate, compile_probe
+from contend.mpi.process import run_process
+from contend.samples.read import read_samples
 from probe_programs import PROBES, Ended, Mpi, compile_strictly, link
 
-_FAULTS = Path(__file__).parent / "faults.cpp"
+_LIMIT = 120.0
+# Instead of 2^31 - 1, so that small blocks take the way of large ones.
+_NARROW = "-DCONTEND_LARGEST_COUNT=100"
 _EQUAL_ONLY = {"library", "nonblocking", "persistent", "bruck"}
 _OTHERS = {
     *("library-v", "nonblocking-v", "linear", "scattered", "inflight", "shift", "shift-barrier"),
@@ -18,57 +24,33 @@ _OTHERS = {
 _NODES = ("node-ordered", "node-ordered-barrier", "hierarchical")
 
 
-class Built:
-    """The probe as objects of one library, so that parts can be replaced."""
-
-    def __init__(self, mpi: Mpi, folder: Path) -> None:
-        """Compiles every part."""
-        self.mpi = mpi
-        self.folder = folder
-        sources = [
-            source
-            for name in ("common", "compat", "alltoall")
-            for source in sorted((PROBES / name).glob("*.cpp"))
-        ]
-        self.objects = dict(
-            zip(
-                (f"{source.parent.name}/{source.stem}" for source in sources),
-                compile_strictly(mpi.wrapper, sources, folder),
-                strict=True,
-            )
-        )
-        self.program = link(mpi.wrapper, list(self.objects.values()), folder / "alltoall")
-
-    def variant(self, name: str, define: str, sources: Sequence[Path]) -> Path:
-        """The probe with parts compiled anew, or added, under a definition."""
-        made = self.folder / name
-        made.mkdir(exist_ok=True)
-        units = []
-        for source in sources:
-            unit = made / source.name
-            unit.write_text(f'#define {define}\n#include "{source}"\n', encoding="utf-8")
-            units.append(unit)
-        objects = dict(self.objects)
-        for source, compiled in zip(
-            sources, compile_strictly(self.mpi.wrapper, units, made), strict=True
-        ):
-            objects[f"{source.parent.name}/{source.stem}"] = compiled
-        return link(self.mpi.wrapper, list(objects.values()), made / "alltoall")
+def compiled(mpi: Mpi) -> Path:
+    return compile_probe("alltoall", Candidate("test", Path(mpi.wrapper)), "", run_process, _LIMIT)
 
 
 @pytest.fixture(scope="session")
-def built(any_mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Built:
-    return Built(any_mpi, tmp_path_factory.mktemp("alltoall"))
+def alltoall(any_mpi: Mpi) -> Path:
+    return compiled(any_mpi)
 
 
-def check(
-    built: Built, ranks: int, program: Path | None = None, **options: Sequence[object]
-) -> Ended:
+@pytest.fixture(scope="session")
+def alltoall_openmpi(openmpi: Mpi) -> Path:
+    return compiled(openmpi)
+
+
+@pytest.fixture(scope="session")
+def objects(openmpi: Mpi, common: list[Path], build: Path) -> list[Path]:
+    """Parts of the probe, so that some can be replaced."""
+    own = compile_strictly(openmpi.wrapper, sorted((PROBES / "alltoall").glob("*.cpp")), build)
+    return [*common, *own]
+
+
+def check(mpi: Mpi, program: Path, ranks: int, **options: Sequence[object]) -> Ended:
     """Verifies every schedule in one start, for each combination of the options' values."""
     words: list[object] = ["--check"]
     for name, values in options.items():
         words += [f"--{name.replace('_', '-')}", ",".join(map(str, values))]
-    return built.mpi.run(ranks, program or built.program, *words)
+    return mpi.run(ranks, program, *words)
 
 
 def cells(ranks: int, **options: Sequence[object]) -> int:
@@ -94,41 +76,59 @@ def all_right(ended: Ended, ranks: int, expected: int) -> bool:
 
 
 @pytest.mark.parametrize("ranks", range(1, 18))
-def test_every_schedule_is_right(built: Built, ranks: int) -> None:
-    if built.mpi.name == "openmpi":
-        options = {
-            "bytes": [0, 1, 3, 1000, 4099] if ranks < 10 else [0, 3, 1001],
-            "counts": ["even", "uneven"],
-            "ranks_per_node": [0, 1, 2, 3, 4],
-            "batch": [1, 3, 32],
-            "in_flight": [1, 3, 32],
-            "radix": [2, 3, 32],
-        }
+def test_every_schedule_is_right(any_mpi: Mpi, alltoall: Path, ranks: int) -> None:
+    options: dict[str, Sequence[object]]
+    if any_mpi.name == "openmpi" and ranks < 8:
+        options = {"bytes": [0, 1, 3, 1000, 4099], "ranks_per_node": [0, 1, 2, 3, 4]}
+        options |= {"batch": [1, 3, 32], "in_flight": [1, 3, 32], "radix": [2, 3, 32]}
+    elif any_mpi.name == "openmpi":
+        options = {"bytes": [3, 1001], "ranks_per_node": [1, 2, 3, 4]}
+        options |= {"batch": [5], "in_flight": [3], "radix": [2, 5]}
     else:
         # Where ranks share processors these need up to a tenth of a second for each cell.
-        options = {"bytes": [1001] if ranks > 5 else [0, 1, 1001], "counts": ["even", "uneven"]}
-        options["ranks_per_node"] = [3]
-        options["in_flight"] = [2]
-    ended = check(built, ranks, **options)
+        options = {"bytes": [1001] if ranks > 5 else [0, 1, 1001], "ranks_per_node": [3]}
+        options |= {"in_flight": [2]}
+    options |= {"counts": ["even", "uneven"]}
+    ended = check(any_mpi, alltoall, ranks, **options)
     assert all_right(ended, ranks, cells(ranks, **options)), ended
 
 
-def test_large_blocks_do_not_wait_for_each_other(built: Built) -> None:
+def test_large_blocks_do_not_wait_for_each_other(any_mpi: Mpi, alltoall: Path) -> None:
     # No library sends 1 MiB before the receiver is ready: a cycle of waiting ranks would stay one.
-    options = {"bytes": ["1M"], "counts": ["even", "uneven"], "ranks_per_node": [1, 2, 3]}
-    options |= {"batch": [1], "in_flight": [1]}
-    ended = check(built, 4, **options)
+    options: dict[str, Sequence[object]] = {"bytes": ["1M"], "counts": ["even", "uneven"]}
+    options |= {"ranks_per_node": [1, 2, 3], "batch": [1], "in_flight": [1]}
+    ended = check(any_mpi, alltoall, 4, **options)
     assert all_right(ended, 4, cells(4, **options)), ended
 
 
-def test_counts_that_overflow_an_integer(built: Built) -> None:
-    # With a limit of 100 instead of 2^31 - 1 small blocks take the way of large ones.
+def test_counts_beyond_the_limit_of_a_call(any_mpi: Mpi, tmp_path: Path) -> None:
+    names = ["check", "exchange", "json", "local_clock", "operation", "waiting"]
+    sources = [PROBES / "common" / f"{name}.cpp" for name in names]
+    sources += [PROBES / "compat" / f"{name}.cpp" for name in ("alltoall", "large_count")]
+    sources.append(Path(__file__).parent / "large_counts" / "main.cpp")
+    units = compile_strictly(any_mpi.wrapper, sources, tmp_path, [_NARROW])
+    ended = any_mpi.run(3, link(any_mpi.wrapper, units, tmp_path / "large_counts"))
+    assert (ended.status, ended.output) == (0, "right\n"), ended
+
+
+def variant(
+    mpi: Mpi, objects: Sequence[Path], sources: Sequence[Path], flag: str, folder: Path
+) -> Path:
+    """The probe with parts compiled anew, or added, under a definition."""
+    new = compile_strictly(mpi.wrapper, sources, folder, [flag])
+    replaced = {path.name for path in new}
+    return link(
+        mpi.wrapper, [*new, *(one for one in objects if one.name not in replaced)], folder / "made"
+    )
+
+
+def test_counts_beyond_an_integer(openmpi: Mpi, objects: list[Path], tmp_path: Path) -> None:
     parts = [PROBES / "compat" / "alltoall.cpp", PROBES / "compat" / "large_count.cpp"]
     parts.append(PROBES / "alltoall" / "counts.cpp")
-    program = built.variant("narrow", "CONTEND_LARGEST_COUNT 100", parts)
-    options = {"bytes": [0, 3, 99, 101, 1000, 1009], "counts": ["even", "uneven"]}
-    options |= {"ranks_per_node": [1, 2]}
-    ended = check(built, 3, program, **options)
+    program = variant(openmpi, objects, parts, _NARROW, tmp_path)
+    options: dict[str, Sequence[object]] = {"bytes": [0, 3, 99, 101, 1000, 1009]}
+    options |= {"counts": ["even", "uneven"], "ranks_per_node": [1, 2]}
+    ended = check(openmpi, program, 3, **options)
     assert all_right(ended, 3, cells(3, **options)), ended
 
 
@@ -142,11 +142,63 @@ def test_counts_that_overflow_an_integer(built: Built) -> None:
         ("NOTHING", "library", "rank 0: byte 0 of 1000 from rank 0 is wrong"),
     ],
 )
-def test_fault_is_found(built: Built, fault: str, algorithm: str, said: str) -> None:
-    if built.mpi.name != "openmpi":
-        pytest.skip("a fault is found in the same way under any library")
-    program = built.variant(fault, f"FAULT {fault}", [_FAULTS])
-    ended = check(built, 2, program, algorithm=[algorithm], bytes=[1000])
+def test_fault_is_found(
+    openmpi: Mpi, objects: list[Path], tmp_path: Path, fault: str, algorithm: str, said: str
+) -> None:
+    faulty = Path(__file__).parent / "faults.cpp"
+    program = variant(openmpi, objects, [faulty], f"-DFAULT={fault}", tmp_path)
+    options: dict[str, Sequence[object]] = {"algorithm": [algorithm], "bytes": [1000]}
+    ended = check(openmpi, program, 2, **options)
     assert ended.status == 1
     assert ended.output.splitlines()[0].startswith("wrong: ")
     assert ended.output.splitlines()[0].endswith(said)
+
+
+def test_time_in_barriers_is_within_the_sample(
+    openmpi: Mpi, alltoall_openmpi: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "barriers.samples"
+    words = ["--algorithm", "shift-barrier,node-ordered-barrier,shift", "--bytes", 1000]
+    words += ["--ranks-per-node", 1, "--repetitions", "5:5", "--output", path, "--seed", 0]
+    assert openmpi.run(4, alltoall_openmpi, *words).status == 0
+    raw = read_samples(path)
+    barriers = raw.frame.with_columns(took=pl.col("end_s") - pl.col("start_s"))
+    apart = barriers.filter(pl.col("cell") < 2)["barriers_s"]
+    assert apart.min() > 0
+    assert (apart < barriers.filter(pl.col("cell") < 2)["took"]).all()
+    assert barriers.filter(pl.col("cell") == 2)["barriers_s"].is_null().all()
+
+
+def test_algorithms_are_listed(openmpi: Mpi, alltoall_openmpi: Path) -> None:
+    lines = openmpi.run(3, alltoall_openmpi, "--list").output.splitlines()
+    assert {line.split()[0] for line in lines} == _EQUAL_ONLY | _OTHERS
+    refused = [line for line in lines if "not here: " in line]
+    assert [line.split("not here: ")[1] for line in refused] == [
+        "xor needs a power of two of ranks, there are 3"
+    ]
+
+
+def test_algorithm_that_does_not_apply_is_skipped(openmpi: Mpi, alltoall_openmpi: Path) -> None:
+    words = ["--check", "--algorithm", "xor,bruck", "--bytes", 8, "--counts", "uneven"]
+    ended = openmpi.run(3, alltoall_openmpi, *words)
+    assert ended.status == 0
+    assert sorted(ended.output.splitlines()) == [
+        "3 ranks, 2 cells: 0 right, 0 wrong, 2 skipped",
+        "skipped: bruck 8 uneven 2, rank 0: bruck sends equally much to all",
+        "skipped: xor 8 uneven, rank 0: xor needs a power of two of ranks, there are 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("radix", 1, "--radix: expected at least 2, got 1"),
+        ("batch", 0, "--batch: expected at least 1, got 0"),
+        ("bytes", 2**61, f"--bytes: {2**61} bytes for each of 2 ranks overflow 64 bits"),
+    ],
+)
+def test_bad_value_is_refused(
+    openmpi: Mpi, alltoall_openmpi: Path, option: str, value: int, said: str
+) -> None:
+    ended = openmpi.run(2, alltoall_openmpi, f"--{option}={value}")
+    assert (ended.status, ended.said()) == (2, [f"contend-alltoall: {said}"])
