@@ -36,7 +36,7 @@ def measure_workload(
     workload: Workload,
     conditions: Conditions,
     *,
-    libraries: Sequence[str | None] = (None,),
+    libraries: Sequence[str | Library | None] = (None,),
     place: Place | None = None,
     folder: Path | None = None,
     observer: Observer | None = None,
@@ -46,7 +46,8 @@ def measure_workload(
     Args:
         workload: what the probe is to do.
         conditions: on how many ranks, how often, how long.
-        libraries: names, folders or wrappers, see `contend.mpi.select.select`.
+        libraries: names, folders or wrappers, see `contend.mpi.select.select`; or libraries that
+            have been tried before.
         place: where; None for this machine, or the hosts that a job of a batch system has.
         folder: of the run, or of the runs of several libraries; None for a new one in
             ``contend-runs``.
@@ -132,12 +133,14 @@ def resume(
     return _run(plan, Workload(first.probe, first.arguments), place, series, observer)
 
 
-def _chosen(libraries: Sequence[str | None], place: Place) -> list[Library]:
+def _chosen(libraries: Sequence[str | Library | None], place: Place) -> list[Library]:
     found: list[Library] = []
-    for name in libraries:
-        library = select(name, launched=bool(place.launcher))
+    for wanted in libraries:
+        library = (
+            wanted if isinstance(wanted, Library) else select(wanted, launched=bool(place.launcher))
+        )
         if any(library.file and library.file == other.file for other in found):
-            raise UsageError(f"--mpi {name}: {library.name} {library.version} is named twice")
+            raise UsageError(f"{library.name} {library.version} is asked for twice")
         found.append(library)
     return found
 

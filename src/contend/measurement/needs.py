@@ -18,6 +18,9 @@ _COUNTS = "even"
 _NUMBERS = "1492992"
 _DOUBLES = "8"
 _WINDOW = "64"
+_PACKET = "1M"
+_LOAD = "8M"
+_STREAM = "16"
 _MOST_IN_FLIGHT = 256 << 20
 
 # Schedules that pass blocks on, and so hold them a second time.
@@ -53,9 +56,23 @@ def pingpong_memory(options: Mapping[str, str]) -> Memory:
     return lambda _, here: 2 * here * held
 
 
-def _largest(options: Mapping[str, str]) -> int:
+def bisect_memory(options: Mapping[str, str]) -> Memory:
+    """A packet that is sent, and a ring of four that are received."""
+    largest = _largest(options, _PACKET)
+    return lambda _, here: 5 * here * largest
+
+
+def hotspot_memory(options: Mapping[str, str]) -> Memory:
+    """Two of a rival's messages, or a window of the victim's and one more."""
+    load = max(parse_sizes(options.get("load_bytes", _LOAD)))
+    largest = _largest(options)
+    window = max(_whole_numbers(options, "window", _STREAM))
+    return lambda _, here: here * max(2 * load, (window + 1) * largest)
+
+
+def _largest(options: Mapping[str, str], standard: str = _SIZES) -> int:
     try:
-        return max(parse_sizes(options.get("bytes", _SIZES)))
+        return max(parse_sizes(options.get("bytes", standard)))
     except UsageError as error:
         raise UsageError(f"--bytes: {error}") from None
 
