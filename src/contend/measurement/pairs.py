@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.congestion import DrawnPattern, fluid_times, predict
+from contend.congestion import DrawnPattern, predict
 from contend.errors import InputError, ShortfallError, UsageError
 from contend.fabric.fabric import Fabric
 from contend.measurement.bisect import PATTERNS
@@ -112,8 +112,7 @@ def beside_predictions(run: Run, fabric: Fabric, hosts: Sequence[int]) -> pl.Dat
         hosts: number in the fabric of every rank's host.
 
     Returns:
-        `pair_bandwidths` with ``congestion`` (pi), ``fair_share`` (max-min, of a link's rate) and
-        ``fluid_share`` (the mean of max-min shares while messages end one after the other).
+        `pair_bandwidths` with ``congestion`` (pi) and ``fair_share`` (max-min, of a link's rate).
     """
     placed = np.asarray(hosts, dtype=np.uint32)
     drawn = [_drawn(number, to, placed) for number, to in enumerate(patterns_of(run))]
@@ -123,18 +122,8 @@ def beside_predictions(run: Run, fabric: Fabric, hosts: Sequence[int]) -> pl.Dat
         pl.col("congestion").cast(pl.Int64),
         "fair_share",
     )
-    fluid = pl.concat(
-        pl.DataFrame(
-            {
-                "pattern": np.full(len(one.rounds[0][0]), one.number, dtype=np.int64),
-                "source_rank": one.rounds[0][0].astype(np.int64),
-                "fluid_share": 1.0 / fluid_times(fabric, *one.between_hosts()),
-            }
-        )
-        for one in drawn
-    )
     ends = ["pattern", "source_rank"]
-    return pair_bandwidths(run).join(foreseen, on=ends).join(fluid, on=ends)
+    return pair_bandwidths(run).join(foreseen, on=ends)
 
 
 def _drawn(number: int, to: NDArray[np.int64], hosts: NDArray[np.uint32]) -> DrawnPattern:

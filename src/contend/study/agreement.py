@@ -18,7 +18,6 @@ _LEAST_UNCONTENDED = 3
 MODELS = {
     "congestion": "γ/π",
     "fair_share": "max-min fair share",
-    "fluid_share": "max-min while messages end",
 }
 """Columns of predictions, and what they are called."""
 
@@ -133,10 +132,10 @@ def agreement(pairs: pl.DataFrame) -> Agreement:
 
 def predictions(pairs: pl.DataFrame) -> dict[str, NDArray[np.float64]]:
     """What every model gives the messages, in parts of γ, by the names of `MODELS`."""
-    shares = {"congestion": 1.0 / pairs["congestion"].to_numpy()}
-    for name in ("fair_share", "fluid_share"):
-        shares[name] = pairs[name].to_numpy()
-    return shares
+    return {
+        "congestion": 1.0 / pairs["congestion"].to_numpy(),
+        "fair_share": pairs["fair_share"].to_numpy(),
+    }
 
 
 def _model(name: str, share: NDArray[np.float64], got: NDArray[np.float64]) -> Model:
