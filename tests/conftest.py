@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from contend.errors import MissingError
+
 NO_SHARED_DATA = "the folder of shared fabrics is absent (set CONTEND_SHARED_DATA to it)"
 
 
@@ -71,3 +73,15 @@ def _refuse_skip(report: Any) -> None:
     if NO_SHARED_DATA not in reason:
         report.outcome = "failed"
         report.longrepr = f"{reason}: not allowed to skip with CONTEND_REQUIRE_ALL set"
+
+
+@pytest.fixture(scope="session")
+def permitted() -> None:
+    """Skips where this user may not make network namespaces."""
+    # Imported here, as most tests emulate nothing.
+    from contend.emulate import kernel
+
+    try:
+        os.close(kernel.in_a_thread(kernel.new_namespace))
+    except MissingError as error:
+        pytest.skip(f"no network namespaces here: {error}")

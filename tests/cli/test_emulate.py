@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 
 import pytest
 
 from contend.cli.app import run
-from contend.emulate import kernel
-from contend.errors import MissingError
-
-
-@pytest.fixture(scope="module")
-def permitted() -> None:
-    try:
-        os.close(kernel.in_a_thread(kernel.new_namespace))
-    except MissingError as error:
-        pytest.skip(f"no network namespaces here: {error}")
 
 
 def _emulate(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from contend.cli.common import JsonOption, PlotOption, SeedOption, console_for, write_json
-from contend.cli.measure.watch import watching
 from contend.errors import ContendError, MissingError, ShortfallError, UsageError
-from contend.measurement import Conditions
-from contend.measurement.bisect import BisectWork
-from contend.measurement.sizes import parse_sizes
-from contend.study.agreement import agreement
-from contend.study.verification import (
-    CASES,
-    Case,
-    Network,
-    failures,
-    predicted_seconds,
-    verify_case,
-)
 from contend.units import format_seconds, parse_bytes, parse_rate
+
+if TYPE_CHECKING:
+    from contend.study.verification import Case
 
 PatternsOption = Annotated[
     int, typer.Option("--patterns", metavar="N", min=1, help="Random patterns for each fabric.")
@@ -78,11 +68,22 @@ def verification(
 
     Example: contend study verification --patterns 40 --plot verification.png
     """
-    # Imported here: reports take longer to load than other verbs run.
+    # Imported here: measuring and reports take longer to load than other verbs run.
+    from contend.cli.measure.watch import watching
+    from contend.measurement.bisect import BisectWork
+    from contend.measurement.conditions import Conditions
     from contend.report.agreement_figure import Compared, agreement_figure
     from contend.report.agreement_tables import agreement_tables
     from contend.report.save import check_suffix, save_figure
     from contend.report.table import print_tables
+    from contend.study.agreement import agreement
+    from contend.study.verification import (
+        CASES,
+        Network,
+        failures,
+        predicted_seconds,
+        verify_case,
+    )
 
     if plot is not None:
         check_suffix(plot)
@@ -129,11 +130,15 @@ def verification(
 
 
 def _case(text: str) -> Case:
+    from contend.study.verification import Case
+
     source, _, engine = text.partition("@")
     return Case(source, engine=engine or None, name=text)
 
 
 def _size(text: str) -> int:
+    from contend.measurement.sizes import parse_sizes
+
     sizes = parse_sizes(text)
     if len(sizes) != 1:
         raise UsageError(f"--bytes: expected one size such as 64K or 1M, got {text!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -164,6 +165,6 @@ def _interval(values: NDArray[np.float64]) -> tuple[float, float]:
     """Of the mean, by the central limit theorem; all of the line where there is one value."""
     mean = float(values.mean())
     if len(values) < 2:
-        return -np.inf, np.inf
-    half = 1.96 * float(values.std(ddof=1)) / np.sqrt(len(values))
+        return -math.inf, math.inf
+    half = 1.96 * float(values.std(ddof=1)) / math.sqrt(len(values))
     return mean - half, mean + half

@@ -13,16 +13,14 @@ from contend.cli.measure.command import measured_command
 from contend.cli.measure.options import Common
 from contend.cli.measure.place import conditions_in, find_place
 from contend.cli.measure.watch import watching
-from contend.emulate import EmulatedHosts
 from contend.errors import ShortfallError, UsageError
 from contend.files import whole_file
-from contend.measurement.bisect import BisectWork, measure_bisect
-from contend.measurement.pairs import beside_predictions, pair_bandwidths
 from contend.measurement.sizes import parse_sizes
-from contend.samples import Run
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from contend.samples import Run
 
 PatternsOption = Annotated[
     int, typer.Option("--patterns", metavar="N", min=1, help="Random patterns to measure.")
@@ -58,7 +56,8 @@ def bisect(
 
     Example: contend measure bisect -n 16 --on emulated:fig1 --patterns 20 --plot bisect.png
     """
-    # Imported here: reports take longer to load than other verbs run.
+    # Imported here: measuring and reports take longer to load than other verbs run.
+    from contend.measurement.bisect import BisectWork, measure_bisect
     from contend.report.measure_json import measure_json
     from contend.report.measure_tables import measure_tables
     from contend.report.pair_json import pair_json
@@ -102,6 +101,9 @@ def bisect(
 
 def _messages(run: Run, place: object) -> pl.DataFrame:
     """Every message's bandwidth; with predictions where the routes are known."""
+    from contend.emulate import EmulatedHosts
+    from contend.measurement.pairs import beside_predictions, pair_bandwidths
+
     if isinstance(place, EmulatedHosts):
         first = run.record.launches[0].measured
         if first is not None:

@@ -1,0 +1,102 @@
+"""Patterns of simultaneous messages, and a pair whose channels others load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from contend.mpi import Candidate, compile_probe
+from contend.mpi.process import run_process
+from contend.samples.read import read_samples
+from probe_programs import Mpi
+
+Compiled = Callable[[str], Path]
+_FOUR = ("--repetitions", "4:4", "--precision", "0", "--verify")
+
+
+@pytest.fixture
+def compiled(openmpi: Mpi) -> Compiled:
+    def compile_for(name: str) -> Path:
+        return compile_probe(name, Candidate("test", Path(openmpi.wrapper)), "", run_process, 120.0)
+
+    return compile_for
+
+
+def test_every_rank_receives_what_its_pattern_sends(
+    openmpi: Mpi, compiled: Compiled, tmp_path: Path
+) -> None:
+    patterns, path = tmp_path / "patterns.txt", tmp_path / "bisect.samples"
+    # One way, both ways, and a pattern in which two ranks sit out.
+    patterns.write_text("# three patterns\n1 - 3 -\n1 0 3 2\n- - 0 -\n")
+    arguments = ["--patterns", patterns, "--bytes", "1001", "--packets", "7", *_FOUR]
+    ended = openmpi.run(4, compiled("bisect"), *arguments, "--output", path)
+    assert ended.status == 0, ended.errors
+    raw = read_samples(path)
+    assert raw.done
+    assert raw.ends[0].verified is True
+    labels = raw.cells[0].labels
+    assert (labels["patterns"], labels["repeats"], labels["packets"]) == (3, 1, 7)
+    # A warm-up of the first pattern, the three, and the first again.
+    assert raw.frame["repetition"].n_unique() == 5
+    timed = raw.frame.filter(~pl.col("warmup"))
+    assert ((timed["received"] >= timed["start_s"]) & (timed["received"] <= timed["end_s"])).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 - 1 -\n", "1: expected every rank as a destination once, got 1 again"),
+        ("- 1 - -\n", "1: expected no rank that sends to itself, got 1"),
+        ("- - - -\n1 -\n", "2: expected 4 destinations, got 2"),
+        ("- 4 - -\n", "1: expected a rank below 4 or -, got 4"),
+        ("- x - -\n", "1: expected a rank below 4 or -, got x"),
+        ("# nothing\n", " expected a pattern in every line, got none"),
+    ],
+)
+def test_bad_patterns_are_named_by_line(
+    openmpi: Mpi, compiled: Compiled, tmp_path: Path, text: str, message: str
+) -> None:
+    patterns = tmp_path / "bad.txt"
+    patterns.write_text(text)
+    ended = openmpi.run(4, compiled("bisect"), "--patterns", patterns, *_FOUR)
+    assert ended.status == 2
+    assert ended.said()[0].endswith(f"{patterns}:{message}")
+
+
+def test_rivals_send_until_the_victim_is_done(
+    openmpi: Mpi, compiled: Compiled, tmp_path: Path
+) -> None:
+    path = tmp_path / "hotspot.samples"
+    pairs = ["--victim", "0:1", "--rivals", "2:3,4:5", "--rivals-active", "0,1,2"]
+    load = ["--load-bytes", "64K", "--lead", "0.001", "--operations", "3", "--window", "4"]
+    ended = openmpi.run(
+        6, compiled("hotspot"), *pairs, *load, "--bytes", "0,999", *_FOUR, "--output", path
+    )
+    assert ended.status == 0, ended.errors
+    raw = read_samples(path)
+    assert len(raw.ends) == 2 * 3 * 2
+    assert all(end.verified for end in raw.ends.values())
+    victim = raw.frame.filter(pl.col("rank") == 0)
+    instants = ["begin", "after_1", "after_2", "after_3", "end_s"]
+    for earlier, later in zip(instants, instants[1:], strict=False):
+        assert (victim[earlier] <= victim[later]).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rivals", "2:3"], "--victim: expected one pair FROM:TO"),
+        (["--victim", "0:1", "--rivals", "1:2"], "expected every rank in one pair, got 1 again"),
+        (["--victim", "0:4"], "expected two ranks below 4, got '0:4'"),
+        (["--victim", "0:1"], "expected at most the 0 pairs of --rivals"),
+    ],
+)
+def test_pairs_that_do_not_fit(
+    openmpi: Mpi, compiled: Compiled, arguments: list[str], message: str
+) -> None:
+    ended = openmpi.run(4, compiled("hotspot"), *arguments, "--rivals-active", "1")
+    assert ended.status == 2
+    assert message in ended.said()[0]

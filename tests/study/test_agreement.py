@@ -1,0 +1,56 @@
+"""Measured bandwidths against models, on bandwidths that are known."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from contend.errors import ShortfallError
+from contend.study.agreement import agreement
+
+
+def _pairs(rows: list[tuple[int, int, float, float, bool]]) -> pl.DataFrame:
+    """Sample, pi, fair share, bandwidth, late."""
+    names = ["sample", "congestion", "fair_share", "bandwidth_Bps", "late"]
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    return frame.with_columns(launch=pl.lit(0), pattern=pl.col("sample"))
+
+
+def test_known_bandwidths() -> None:
+    # Uncontended pairs get 100; of two that share, one is exact and one 20 % above its half, which
+    # is what its fair share says.
+    found = agreement(
+        _pairs(
+            [
+                (0, 1, 1.0, 100.0, False),
+                (0, 2, 0.5, 50.0, False),
+                (1, 1, 1.0, 100.0, False),
+                (1, 2, 0.6, 60.0, False),
+                (2, 1, 1.0, 100.0, False),
+                (2, 1, 1.0, 100.0, False),
+                (3, 1, 1.0, 7.0, True),
+            ]
+        )
+    )
+    assert found.gamma == 100.0
+    assert (found.messages, found.late, found.patterns) == (6, 1, 3)
+    # (0.75 + 0.8 + 1) / 3 over the three samples.
+    assert found.effective == pytest.approx(0.85)
+    assert [one.congestion for one in found.by_congestion] == [1, 2]
+    assert found.by_congestion[1].median == pytest.approx(0.55)
+    assert found.by_congestion[1].within == 0.5
+    by_name = {model.name: model for model in found.models}
+    assert by_name["γ/π"].effective == pytest.approx(5 / 6)
+    assert by_name["γ/π"].within == pytest.approx(5 / 6)
+    assert by_name["max-min fair share"].within == 1.0
+    assert found.nearest.error == 0.0
+
+
+def test_late_samples_are_used_when_all_are() -> None:
+    found = agreement(_pairs([(k, 1, 1.0, 10.0, True) for k in range(4)]))
+    assert (found.messages, found.late) == (4, 0)
+
+
+def test_too_few_uncontended_pairs() -> None:
+    with pytest.raises(ShortfallError, match="2 messages shared no channel"):
+        agreement(_pairs([(k, 1, 1.0, 10.0, False) for k in range(2)]))
