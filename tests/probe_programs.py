@@ -69,13 +69,15 @@ class Ended:
         return [line for line in self.errors.splitlines() if line.startswith("contend-")]
 
 
-def compile_strictly(wrapper: str, sources: Sequence[Path], folder: Path) -> list[Path]:
+def compile_strictly(
+    wrapper: str, sources: Sequence[Path], folder: Path, flags: Sequence[str] = ()
+) -> list[Path]:
     """Objects of C++ sources, for which no warning is let pass."""
 
     def make(source: Path) -> Path:
         made = folder / f"{source.parent.name}-{source.stem}.o"
-        compiling = [wrapper, *_FLAGS, *_STRICT, f"-I{PROBES}", "-c", str(source), "-o", str(made)]
-        subprocess.run(compiling, check=True)
+        compiling = [wrapper, *_FLAGS, *_STRICT, *flags, f"-I{PROBES}", "-c", str(source)]
+        subprocess.run([*compiling, "-o", str(made)], check=True)
         return made
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:

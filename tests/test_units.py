@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contend.units import format_bandwidth, format_bytes, parse_bytes, rate_of, round_half_up
+from contend.units import (
+    format_bandwidth,
+    format_bytes,
+    format_seconds,
+    parse_bytes,
+    parse_rate,
+    parse_seconds,
+    rate_of,
+    round_half_up,
+)
 
 
 @pytest.mark.parametrize(
@@ -119,3 +128,32 @@ def test_halves_are_rounded_up(value: str, nearest: int) -> None:
 @given(st.fractions())
 def test_rounding_moves_by_half_at_most(value: Fraction) -> None:
     assert -1 <= 2 * (value - round_half_up(value)) < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "bytes_per_second"),
+    [
+        ("1Gbit", 125e6),
+        ("100 Mbit/s", 12.5e6),
+        ("800kb", 1e5),
+        ("10Gbps", 1.25e9),
+        ("12.5GB/s", 12.5e9),
+        ("8bit/s", 1),
+        ("4xHDR", 25e9),
+    ],
+)
+def test_rates_in_bits_and_bytes(text: str, bytes_per_second: float) -> None:
+    assert parse_rate(text) == pytest.approx(bytes_per_second)
+
+
+@pytest.mark.parametrize("text", ["", "1", "1G", "0Gbit", "-1Gbit", "1Gbit/h", "fast", "4xQDS"])
+def test_what_is_no_rate(text: str) -> None:
+    assert parse_rate(text) is None
+
+
+def test_times() -> None:
+    texts = ["90", "90s", "5min", "5 m", "1.5h", "", "-1s", "5d", "min"]
+    assert [parse_seconds(text) for text in texts] == [90, 90, 300, 300, 5400, *([None] * 4)]
+    seconds = [5.4e-6, 0.0015, 3.157, 60, 90, 300, 3600, 9000]
+    words = ["5.4 µs", "1.5 ms", "3.16 s", "60 s", "90 s", "5 min", "60 min", "2.5 h"]
+    assert [format_seconds(value) for value in seconds] == words

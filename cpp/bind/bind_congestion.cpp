@@ -1,7 +1,9 @@
 #include <nanobind/stl/optional.h>
 
 #include "bind.hpp"
+#include "contend/congestion/fair_share.hpp"
 #include "contend/congestion/messages.hpp"
+#include "contend/congestion/reach.hpp"
 #include "contend/congestion/simulate.hpp"
 
 namespace contend::bind {
@@ -40,6 +42,13 @@ std::optional<std::uint64_t> count_outcomes(const Pattern& pattern,
   return outcomes(pattern, {as_vector(slots), ranks_per_slot, random_seating});
 }
 
+Numpy<Place> draw_slots(const Vector<std::uint32_t>& slots, std::uint64_t seed,
+                        std::uint64_t sample) {
+  std::vector<Place> drawn = as_vector(slots);
+  shuffle_slots(drawn, seed, sample);
+  return to_numpy(std::move(drawn));
+}
+
 Judged judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& source,
                       const Vector<std::uint32_t>& target) {
   MessageCongestion found;
@@ -51,6 +60,46 @@ Judged judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& sou
                                to_numpy(std::move(found.channel_messages))));
 }
 
+Numpy<double> share_fairly(const Resolver& resolver, const Vector<std::uint32_t>& source,
+                           const Vector<std::uint32_t>& target) {
+  nb::gil_scoped_release release;
+  std::vector<double> found = fair_share(resolver, as_span(source), as_span(target));
+  nb::gil_scoped_acquire acquire;
+  return to_numpy(std::move(found));
+}
+
+Numpy<double> find_fluid_times(const Resolver& resolver, const Vector<std::uint32_t>& source,
+                               const Vector<std::uint32_t>& target, const Vector<double>& size) {
+  nb::gil_scoped_release release;
+  std::vector<double> found =
+      fluid_times(resolver, as_span(source), as_span(target), as_span(size));
+  nb::gil_scoped_acquire acquire;
+  return to_numpy(std::move(found));
+}
+
+using TwoColumns = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<std::uint32_t>>;
+
+TwoColumns find_reach(const Resolver& resolver, const Vector<std::uint32_t>& leaf) {
+  Reach reach;
+  {
+    nb::gil_scoped_release release;
+    reach = channel_reach(resolver, as_span(leaf));
+  }
+  return TwoColumns(
+      nb::make_tuple(to_numpy(std::move(reach.sources)), to_numpy(std::move(reach.targets))));
+}
+
+TwoColumns find_pairs(const Resolver& resolver, const Vector<std::uint32_t>& leaf,
+                      std::uint32_t channel) {
+  LeafPairs pairs;
+  {
+    nb::gil_scoped_release release;
+    pairs = pairs_across(resolver, as_span(leaf), channel);
+  }
+  return TwoColumns(
+      nb::make_tuple(to_numpy(std::move(pairs.leaf)), to_numpy(std::move(pairs.target))));
+}
+
 }  // namespace
 
 void bind_congestion(nb::module_& m) {
@@ -60,8 +109,14 @@ void bind_congestion(nb::module_& m) {
         nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"));
   m.def("outcomes", &count_outcomes, nb::arg("pattern"), nb::arg("slots"),
         nb::arg("ranks_per_slot"), nb::arg("random_seating"));
+  m.def("shuffle_slots", &draw_slots, nb::arg("slots"), nb::arg("seed"), nb::arg("sample"));
   m.def("message_congestion", &judge_messages, nb::arg("resolver"), nb::arg("source"),
         nb::arg("target"));
+  m.def("fair_share", &share_fairly, nb::arg("resolver"), nb::arg("source"), nb::arg("target"));
+  m.def("fluid_times", &find_fluid_times, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
+        nb::arg("size"));
+  m.def("channel_reach", &find_reach, nb::arg("resolver"), nb::arg("leaf"));
+  m.def("pairs_across", &find_pairs, nb::arg("resolver"), nb::arg("leaf"), nb::arg("channel"));
 }
 
 }  // namespace contend::bind

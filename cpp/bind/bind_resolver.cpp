@@ -1,5 +1,8 @@
 #include <nanobind/stl/unique_ptr.h>
 
+#include <algorithm>
+#include <string>
+
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/routes/resolver.hpp"
@@ -44,6 +47,27 @@ std::unique_ptr<Resolver> make_resolver(const Fabric& fabric, const Matrix<std::
                 : make_walking_resolver(fabric, tables, addresses, places);
 }
 
+/// Channels between switches that messages cross, a row each; what is padding has a number from
+/// switch_channels on.
+Numpy<std::uint32_t> find_routes(const Resolver& resolver, const Vector<std::uint32_t>& source,
+                                 const Vector<std::uint32_t>& target) {
+  if (source.size() != target.size()) throw Error("as many targets as sources");
+  for (std::size_t m = 0; m < source.size(); ++m) {
+    const Place from = source.data()[m];
+    const Place to = target.data()[m];
+    if (from == to || std::max(from, to) >= resolver.places()) {
+      throw Error("two different places below " + std::to_string(resolver.places()) + ", got " +
+                  std::to_string(from) + " -> " + std::to_string(to));
+    }
+  }
+  std::vector<std::uint32_t> channels(source.size() * resolver.stride());
+  {
+    nb::gil_scoped_release release;
+    resolver.resolve(as_span(source), as_span(target), channels.data());
+  }
+  return to_numpy(std::move(channels), {source.size(), resolver.stride()});
+}
+
 }  // namespace
 
 void bind_resolver(nb::module_& m) {
@@ -51,7 +75,9 @@ void bind_resolver(nb::module_& m) {
       .def_prop_ro("places", &Resolver::places)
       .def_prop_ro("stride", &Resolver::stride)
       .def_prop_ro("tabled", &Resolver::tabled)
-      .def_prop_ro("bytes", &Resolver::bytes);
+      .def_prop_ro("bytes", &Resolver::bytes)
+      .def_prop_ro("switch_channels", &Resolver::switch_channels)
+      .def("routes", &find_routes, nb::arg("source"), nb::arg("target"));
   m.def("longest_route", &find_longest_route, nb::arg("fabric"), nb::arg("ports"),
         nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"));
   m.def("tabled_bytes", &find_tabled_bytes, nb::arg("fabric"), nb::arg("host_lid"),

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from contend.congestion import MessageCongestion, Simulation, message_congestion, simulate
+from contend.congestion import (
+    DrawnPattern,
+    HotSpot,
+    MessageCongestion,
+    Simulation,
+    draw_patterns,
+    fair_share,
+    fluid_times,
+    hotspot,
+    message_congestion,
+    predict,
+    simulate,
+    write_destinations,
+)
 from contend.errors import ContendError, InputError, MissingError, ShortfallError, UsageError
 from contend.fabric.fabric import Fabric
 from contend.routes.forwarding import ForwardingTables
@@ -14,17 +27,25 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ContendError",
+    "DrawnPattern",
     "Fabric",
     "ForwardingTables",
+    "HotSpot",
     "InputError",
     "MessageCongestion",
     "MissingError",
     "ShortfallError",
     "Simulation",
     "UsageError",
+    "draw_patterns",
+    "fair_share",
+    "fluid_times",
+    "hotspot",
     "measure",
     "message_congestion",
+    "predict",
     "simulate",
+    "write_destinations",
 ]
 
 

@@ -183,6 +183,8 @@ def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
     # Of the first launch the samples of its second start are kept, and no others.
     assert run.samples.filter(launch=0)["repetition"].n_unique() in range(101, 202)
     assert resume(folder)[0].record == run.record
+    with pytest.raises(UsageError, match="no run is here"):
+        resume(tmp_path / "none")
 
 
 def test_the_budget_ends_what_does_not_end_itself(tmp_path: Path) -> None:

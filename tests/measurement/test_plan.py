@@ -12,7 +12,7 @@ from contend.errors import MissingError, UsageError
 from contend.measurement import Conditions, RealHosts, make_workload
 from contend.measurement.budget import Budget
 from contend.measurement.environment import variables_that_matter
-from contend.measurement.folder import folders_of, new_folder, runs_in
+from contend.measurement.folder import folders_of, new_folder
 from contend.measurement.memory import check_memory
 from contend.measurement.shape import Shape, make_shapes
 from contend.measurement.sizes import parse_size, parse_sizes
@@ -53,6 +53,18 @@ def test_ranks_on_other_hosts_need_other_hosts() -> None:
         make_shapes((4,), (4, 8), (), alone=True)
     with pytest.raises(UsageError, match="expected 1 to"):
         make_shapes((0,), (), (), alone=True)
+
+
+def test_where_ranks_are_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE"):
+        monkeypatch.delenv(name, raising=False)
+    assert RealHosts().alone
+    assert RealHosts(launcher="mpiexec.hydra -l").alone
+    assert not RealHosts(launcher="srun").alone
+    assert not RealHosts(slots=(("a", 1),)).alone
+    # The launcher finds the hosts of the job.
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    assert not RealHosts().alone
 
 
 def test_steps_take_turns_in_an_order_of_the_seed() -> None:
@@ -150,12 +162,6 @@ def test_folders(tmp_path: Path) -> None:
     assert folders_of(tmp_path, [one]) == [tmp_path]
     names = ["open-mpi-4.1.4", "mpich-4.0.2", "open-mpi-4.1.4-3"]
     assert folders_of(tmp_path, [one, other, one]) == [tmp_path / name for name in names]
-    with pytest.raises(UsageError, match="no run is here"):
-        runs_in(tmp_path)
-    for name in ("b", "a"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "run.json").touch()
-    assert runs_in(tmp_path) == [tmp_path / "a", tmp_path / "b"]
 
 
 def test_variables_that_matter_hold_no_secrets() -> None:

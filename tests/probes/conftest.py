@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from probe_programs import PROBES, Mpi, compile_strictly, link
 
 from contend.mpi import Candidate, compile_probe, wheels
 from contend.mpi.process import run_process
+from probe_programs import PROBES, Mpi, compile_strictly, link
 
 Require = Callable[[str], str]
 HERE = Path(__file__).parent
@@ -40,7 +40,9 @@ def any_mpi(request: pytest.FixtureRequest, require_program: Require) -> Mpi:
 
 @pytest.fixture(scope="session")
 def pingpong(any_mpi: Mpi) -> Path:
-    return compile_probe("pingpong", Candidate("test", Path(any_mpi.wrapper)), "", run_process, _LIMIT)
+    return compile_probe(
+        "pingpong", Candidate("test", Path(any_mpi.wrapper)), "", run_process, _LIMIT
+    )
 
 
 @pytest.fixture(scope="session")

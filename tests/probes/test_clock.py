@@ -12,9 +12,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from probe_programs import Mpi
 
 from contend.samples.read import RawSamples, read_samples
+from probe_programs import Mpi
 
 # On a machine that is busy with other things messages are late now and then.
 _TOLERANCE = 100e-6

@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
 from probe_programs import Mpi
 
 ALGORITHMS = "good, truth, alone, unsupported, memory, wrong, wrong-later, killed, forgetful"
@@ -55,9 +56,7 @@ def test_only_one_rank_speaks(openmpi: Mpi, trial: Path) -> None:
     assert len(ended.said()) == 1
 
 
-def test_fault_in_a_file_of_cells_names_its_line(
-    openmpi: Mpi, trial: Path, tmp_path: Path
-) -> None:
+def test_fault_in_a_file_of_cells_names_its_line(openmpi: Mpi, trial: Path, tmp_path: Path) -> None:
     cells = tmp_path / "cells"
     cells.write_text("good 1\ngood 1Q\n", encoding="utf-8")
     ended = openmpi.run(2, trial, "--cells", cells)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from probe_programs import Mpi
-
 from contend.samples.read import read_samples
+from probe_programs import Mpi
 
 
 def test_place_that_cannot_be_written(openmpi: Mpi, trial: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from probe_programs import Mpi
 
 from contend.samples.read import read_samples
+from probe_programs import Mpi
 
 _FEW = ("--repetitions", "2:2", "--seed", "0", "--verify")
 
@@ -25,8 +25,11 @@ def test_every_way_is_verified(any_mpi: Mpi, pingpong: Path, tmp_path: Path, ran
     assert raw.frame.height == 3 * 3 * (2 + ranks) * 3
     labels = raw.cells[17].labels
     assert labels == {
-        **{"algorithm": "both-ways", "bytes": 4097},
-        **{"pairs": "shift-1", "window": 5, "inner": 1},
+        "algorithm": "both-ways",
+        "bytes": 4097,
+        "pairs": "shift-1",
+        "window": 5,
+        "inner": 1,
     }
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from probe_programs import Mpi
 
 from contend.samples.read import read_samples
+from probe_programs import Mpi
 
 
 def test_samples_are_kept_with_their_ranks(openmpi: Mpi, trial: Path, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_killed_rank_leaves_whole_samples(openmpi: Mpi, trial: Path, tmp_path: P
 
 
 def test_table_without_a_file(openmpi: Mpi, trial: Path) -> None:
-    ended = openmpi.run(2, trial, "--bytes", "1,2", "--seed", 0)
+    ended = openmpi.run(2, trial, "--bytes", "1,2", "--seed", 0, "--repetitions", "6:6")
     assert ended.status == 0
     title, first, second = ended.output.splitlines()
     assert title.split()[:3] == ["algorithm", "bytes", "samples"]

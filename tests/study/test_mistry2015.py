@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from contend.measurement.sort_memory import MemoryPrediction, VectorLength
-from contend.study.mistry2015 import LENGTHS, NODES, NUMBERS, PUBLISHED, published
+from contend.study import mistry2015 as paper
+from contend.study.mistry2015 import published
+
+NUMBERS = 1_492_992
 
 
 def test_all_published_blocks_divide() -> None:
     """n = 2 · (8 · 18 · 2 · 3)², so p² = (8 N)² divides it on all published nodes."""
-    assert NUMBERS == 2 * (8 * 18 * 2 * 3) ** 2 == 1_492_992
-    assert all(MemoryPrediction(NUMBERS, nodes, 8, 1).divides for nodes in NODES)
-    assert all(len(known.seconds) == len(NODES) for known in PUBLISHED)
+    (sort,) = paper.plan().measures
+    assert sort.numbers == 2 * (8 * 18 * 2 * 3) ** 2 == NUMBERS
+    assert (sort.nodes, sort.ranks_per_node) == ((1, 3, 9, 18, 36), (8,))
+    assert all(MemoryPrediction(NUMBERS, nodes, 8, 1).divides for nodes in sort.nodes)
 
 
 def test_paper_and_poster_differ_on_one_node() -> None:
     """1.14 s in table 5, 0.60 s on the poster."""
-    assert published(LENGTHS[1], MemoryPrediction(NUMBERS, 1, 8, 512)) == {
+    assert published(VectorLength(512, True), MemoryPrediction(NUMBERS, 1, 8, 512)) == {
         "paper": 1.14,
         "poster": 0.60,
     }

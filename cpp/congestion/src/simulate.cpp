@@ -119,6 +119,11 @@ std::optional<std::uint64_t> outcomes(const Pattern& pattern, const Seating& sea
   return *drawn * *seated;
 }
 
+void shuffle_slots(std::span<Place> slots, std::uint64_t seed, std::uint64_t sample) {
+  RandomChoices choices({seed, sample, kPlacementDraws});
+  shuffle(slots, choices);
+}
+
 BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
                      const Samples& samples, int threads) {
   check(resolver, pattern, seating, samples);

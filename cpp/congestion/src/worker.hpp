@@ -107,8 +107,7 @@ class Worker {
       EnumeratedChoices choices(sample % *placement_outcomes_);
       shuffle(std::span<std::uint32_t>(order_), choices);
     } else {
-      RandomChoices choices({samples_.seed, sample, kPlacementDraws});
-      shuffle(std::span<std::uint32_t>(order_), choices);
+      shuffle_slots(order_, samples_.seed, sample);
     }
     seated_ = sample;
   }

@@ -14,11 +14,15 @@ import typer
 import contend.cli.fabric.check
 import contend.cli.fabric.convert
 import contend.cli.fabric.draw
+import contend.cli.fabric.hosts
 import contend.cli.fabric.make
 import contend.cli.fabric.show
 import contend.cli.measure.alltoall
+import contend.cli.measure.bisect
+import contend.cli.measure.hotspot
 import contend.cli.measure.pingpong
 import contend.cli.measure.sort  # noqa: F401
+from contend.cli.emulate import emulate
 from contend.cli.fabric import fabric_app
 from contend.cli.measure import measure_app
 from contend.cli.mpi import mpi
@@ -45,6 +49,7 @@ app = typer.Typer(
 )
 app.add_typer(fabric_app, name="fabric")
 app.add_typer(measure_app, name="measure")
+app.command()(emulate)
 app.command()(mpi)
 app.command()(report)
 app.command()(simulate)

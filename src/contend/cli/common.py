@@ -77,6 +77,28 @@ SeedOption = Annotated[
     int, typer.Option("--seed", min=0, max=2**64 - 1, help="Seed of every random choice.")
 ]
 
+PlacementOption = Annotated[
+    str,
+    typer.Option(
+        "--placement",
+        metavar="PLACE",
+        help="random, linear, guid, bfs, round-robin, same-leaf, leaves:K, spread, port-group:K or "
+        "file:PATH.",
+    ),
+]
+HostsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--hosts", metavar="CHOICE", help="Only these: a number, names, a pattern or a file."
+    ),
+]
+RanksPerHostOption = Annotated[
+    int, typer.Option("--ranks-per-host", metavar="N", min=1, help="Ranks that share a host.")
+]
+RanksOption = Annotated[
+    int | None, typer.Option("--ranks", "-n", metavar="N", min=1, help="Ranks in all.")
+]
+
 
 # Columns of tables that no terminal shows: names are not to be cut short in a file or a pipe.
 _PIPED_WIDTH = 200

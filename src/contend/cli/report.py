@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -19,11 +18,10 @@ from contend.cli.common import (
 from contend.errors import UsageError
 from contend.measurement.sizes import parse_size
 from contend.report.cells_csv import cells_csv
-from contend.report.findings_json import comparison_json
 from contend.report.markdown import markdown_of
-from contend.report.measure_json import measure_json
 from contend.report.measure_tables import run_tables
 from contend.report.run_comparison_tables import comparison_tables
+from contend.report.runs_json import runs_json
 from contend.report.table import print_tables
 from contend.samples import Run
 from contend.samples.run import find_runs
@@ -102,18 +100,9 @@ def report(
         write_text(markdown, markdown_of(tables))
     if csv is not None:
         write_text(csv, cells_csv(loaded))
-    write_json(json, _json(loaded))
+    write_json(json, runs_json(loaded))
     if plot is not None:
         from contend.report.run_figures import draw_runs
 
         wanted = "times" if picture is None and size is not None else picture
         draw_runs(loaded, plot, picture=wanted, size=size, tables=tables)
-
-
-def _json(runs: Sequence[Run]) -> dict[str, Any]:
-    if len(runs) == 1:
-        return measure_json(runs[0])
-    return {
-        "results": [measure_json(run) for run in runs],
-        "comparison": comparison_json(runs),
-    }

@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.common import (
+    HostsOption,
     JsonOption,
+    PlacementOption,
     PlotOption,
+    RanksOption,
+    RanksPerHostOption,
     RoutesOption,
     SeedOption,
     console_for,
@@ -67,26 +71,6 @@ PatternOption = Annotated[
     typer.Option(
         "--pattern", "-p", metavar="P", help="bisect, shift:3, alltoall ...; see --patterns."
     ),
-]
-PlacementOption = Annotated[
-    str,
-    typer.Option(
-        "--placement",
-        metavar="PLACE",
-        help="random, linear, guid, bfs, round-robin or file:PATH.",
-    ),
-]
-HostsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--hosts", metavar="CHOICE", help="Only these: a number, names, a pattern or a file."
-    ),
-]
-RanksPerHostOption = Annotated[
-    int, typer.Option("--ranks-per-host", metavar="N", min=1, help="Ranks that share a host.")
-]
-RanksOption = Annotated[
-    int | None, typer.Option("--ranks", "-n", metavar="N", min=1, help="Ranks in all.")
 ]
 SamplesOption = Annotated[
     int | None, typer.Option("--samples", metavar="N", min=1, help="Patterns to draw.")

@@ -13,16 +13,35 @@ from rich.text import Text
 
 from contend.cli.common import JsonOption, PlotOption, console_for, progress_bar, write_json
 from contend.errors import ShortfallError, UsageError
-from contend.study import Plan, RunFolder, Step, find_plan, read_plan, real_services, run
+from contend.report.plan_list import PlanEntry, plan_list
+from contend.report.table import print_tables
+from contend.study import (
+    Plan,
+    RunFolder,
+    Step,
+    copy_plan,
+    find_plan,
+    read_plan,
+    real_services,
+    run,
+    shipped_plans,
+)
+from contend.study.measured import is_measured, read_measured
 from contend.study.runner import OnStep
 from contend.study.services import OnSamples
 
 PlanArgument = Annotated[
-    str,
+    str | None,
     typer.Argument(
-        metavar="PLAN",
-        help="hoefler2008, or a TOML file that says what to run. mistry2015 has options of its "
-        "own: contend study mistry2015 --help.",
+        metavar="[PLAN]",
+        help="One of contend's own, or a TOML file that says what to run; nothing lists contend's "
+        "own. Plans of measurements have options of their own: contend study mistry2015 --help.",
+    ),
+]
+CopyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--copy", metavar="NAME", help="Write one of contend's own plans here, to be changed."
     ),
 ]
 OutOption = Annotated[
@@ -45,7 +64,8 @@ RetryOption = Annotated[bool, typer.Option("--retry", help="Run cells again that
 
 
 def study(
-    plan: PlanArgument,
+    plan: PlanArgument = None,
+    copy: CopyOption = None,
     out: OutOption = None,
     samples: SamplesOption = None,
     seed: SeedOption = None,
@@ -54,19 +74,38 @@ def study(
     json: JsonOption = None,
     plot: PlotOption = None,
 ) -> None:
-    """Simulates every pattern of a plan on its fabrics under its routings.
+    """Runs a plan: simulates every pattern on its fabrics, or measures every cell of its grid.
 
     Results reach the run folder as they are made: a study that was interrupted goes on where it
     stopped when the same command is given again.
 
     Example: contend study hoefler2008 --only chic --samples 1000 --plot chic.html
     """
+    if copy is not None:
+        for path in copy_plan(copy, Path()):
+            print(path)
+        return
+    if plan is None:
+        print_tables(console_for(json), [plan_list(_shipped())])
+        return
+    _simulate(plan, out, samples, seed, only, retry, json, plot)
+
+
+def _simulate(
+    plan: str,
+    out: Path | None,
+    samples: int | None,
+    seed: int | None,
+    only: list[str] | None,
+    retry: bool,
+    json: str | None,
+    plot: Path | None,
+) -> None:
     # Imported here: matplotlib takes longer to load than other verbs run.
     from contend.report.save import check_suffix, save_figures
     from contend.report.study_figures import study_figures
     from contend.report.study_json import study_json
     from contend.report.study_tables import study_tables
-    from contend.report.table import print_tables
 
     if plot is not None:
         check_suffix(plot)
@@ -93,6 +132,19 @@ def study(
     failed = sum(outcome.record.status == "failed" for outcome in outcomes)
     if failed:
         raise ShortfallError(f"{failed} of {len(outcomes)} cells failed; {folder.path} says why")
+
+
+def _shipped() -> list[PlanEntry]:
+    """Contend's own plans."""
+    found = []
+    for name in shipped_plans():
+        path = find_plan(name)
+        if is_measured(path):
+            measurements = read_measured(path)
+            found.append(PlanEntry(name, "measured", measurements.title))
+        else:
+            found.append(PlanEntry(name, "simulated", read_plan(path).title))
+    return found
 
 
 def _chosen(plan: Plan, only: list[str] | None, samples: int | None, seed: int | None) -> Plan:

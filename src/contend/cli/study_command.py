@@ -1,20 +1,25 @@
-"""How ``contend study`` finds the studies that have options of their own."""
+"""How ``contend study`` finds out which kind of plan it is given, and so which options it has."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
-from contend.cli.study_memory import mistry2015
+from contend.cli.study_measured import measured
+from contend.cli.study_verification import verification
 from contend.errors import UsageError
+from contend.study import find_plan, shipped_plans
+from contend.study.measured import is_measured
 
-_OWN = {function.__name__: function for function in (mistry2015,)}
+_OWN = {"verification": verification}
 
 
 class StudyCommand(TyperCommand):
-    """The command of plans, which hands over when the first argument names another study."""
+    """The command of simulations, which hands over when the first argument is measurements."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
@@ -22,14 +27,29 @@ class StudyCommand(TyperCommand):
         """The context of the command that is to run, with its arguments."""
         if args and args[0] in _OWN:
             name, *rest = args
-            return _command(name).make_context(f"{info_name} {name}", rest, parent, **extra)
+            return _command(name, _OWN[name]).make_context(f"{info_name} {name}", rest, parent)
+        if args and (plan := _measured_plan(args[0])) is not None:
+            name, *rest = args
+            command = _command(Path(name).stem, measured)
+            return command.make_context(f"{info_name} {name}", rest, parent, obj=plan, **extra)
         context = super().make_context(info_name, args, parent, **extra)
-        if (plan := context.params.get("plan")) in _OWN:
-            raise UsageError(f"{plan} goes before its options: contend study {plan} ...")
+        plan_name = context.params.get("plan")
+        if plan_name in _OWN:
+            raise UsageError(f"{plan_name} goes before its options: contend study {plan_name} ...")
+        if plan_name is not None and _measured_plan(plan_name) is not None:
+            raise UsageError(f"{plan_name} goes before its options: contend study {plan_name} ...")
         return context
 
 
-def _command(name: str) -> Any:
+def _measured_plan(name: str) -> Path | None:
+    """The file of a plan of measurements; None for anything else."""
+    if name not in shipped_plans() and not Path(name).is_file():
+        return None
+    path = find_plan(name)
+    return path if is_measured(path) else None
+
+
+def _command(name: str, function: Callable[..., None]) -> Any:
     app = typer.Typer(add_completion=False)
-    app.command(name)(_OWN[name])
+    app.command(name)(function)
     return typer.main.get_command(app)

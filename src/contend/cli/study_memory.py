@@ -1,112 +1,67 @@
-"""The study ``mistry2015``: how much memory an all-to-all sort needs, before it runs."""
+"""The memory that a plan's sorts need, predicted before anything runs."""
 
 from __future__ import annotations
 
-import re
 import sys
-from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated
 
-import typer
-
-from contend.cli.common import JsonOption, console_for, write_json
+from contend.cli.common import console_for, write_json
 from contend.errors import ShortfallError, UsageError
 from contend.measurement.sort_memory import Fit, MemoryPrediction, VectorLength
-from contend.study import mistry2015 as paper
+from contend.mpi.machine import this_machine
+from contend.study.measured import MeasuredPlan
 from contend.units import format_bytes, parse_bytes
 
-# Ten digits hold every number of nodes that MPI could number the processes of.
-_COUNTS = re.compile(r"[1-9][0-9]{0,9}(?:,[1-9][0-9]{0,9})*")
 
-_NODES = ",".join(str(nodes) for nodes in paper.NODES)
-_LENGTHS = ",".join(str(length) for length in paper.LENGTHS)
-_NODE_MEMORY = format_bytes(paper.NODE_MEMORY)
-
-PredictOption = Annotated[
-    bool, typer.Option("--predict", help="Predict memory from the numbers below; nothing runs.")
-]
-NumbersOption = Annotated[
-    int, typer.Option("-n", "--numbers", min=1, help="Vectors that are sorted, over all processes.")
-]
-NodesOption = Annotated[
-    str, typer.Option("--nodes", metavar="N,...", help="Numbers of nodes, a column each.")
-]
-ProcessesOption = Annotated[int, typer.Option("--ppn", min=1, help="Processes on every node.")]
-LengthOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-m",
-        metavar="M",
-        help="Doubles in a vector: 512, or 512N for 512 times the nodes; may be repeated. "
-        f"[default: {_LENGTHS}]",
-    ),
-]
-NodeMemoryOption = Annotated[
-    str, typer.Option("--node-memory", metavar="SIZE", help="Memory of a node, such as 24GiB.")
-]
-
-
-def mistry2015(
-    predict: PredictOption = False,
-    numbers: NumbersOption = paper.NUMBERS,
-    nodes: NodesOption = _NODES,
-    ppn: ProcessesOption = paper.PROCESSES_PER_NODE,
-    length: LengthOption = None,
-    node_memory: NodeMemoryOption = _NODE_MEMORY,
-    json: JsonOption = None,
+def predict(
+    plan: MeasuredPlan, lengths: Sequence[str] | None, node_memory: str | None, json: str | None
 ) -> None:
-    """Predicts the memory of a parallel sort that exchanges vectors of doubles all to all.
+    """Prints tables of lengths and bytes, beside what was published for the same runs.
 
-    Without further options these are tables 2 and 4 of Mistry et al. 2015. The exit status is 1
-    when the arrays of a node exceed its memory.
+    Args:
+        plan: with the options of the command line.
+        lengths: vector lengths of the command line; None for those that the plan predicts.
+        node_memory: of the command line; None for that of the plan.
+        json: where to write the result.
 
-    Example: contend study mistry2015 --predict --nodes 1,2,4 -m 800N --node-memory 64GiB
+    Raises:
+        UsageError: the plan sorts nothing, or the memory of a node is not known.
+        ShortfallError: the arrays of a node exceed its memory.
     """
     # Imported here: reports take longer to load than other verbs run.
     from contend.report.memory_json import memory_json
     from contend.report.memory_tables import memory_tables
     from contend.report.table import print_tables
 
-    if not predict:
-        raise UsageError("mistry2015 predicts memory: add --predict")
-    memory = parse_bytes(node_memory)
-    if memory is None:
-        raise UsageError(f"--node-memory: expected a size such as 24GiB, got {node_memory!r}")
-    lengths = [_vector_length(text) for text in ",".join(length or [_LENGTHS]).split(",")]
-    if repeated := _repeated(lengths):
-        raise UsageError(f"-m: expected every length once, got {repeated} again")
-    counts = _node_counts(nodes)
-    studied = [
-        (each, [MemoryPrediction(numbers, count, ppn, each.at(count)) for count in counts])
-        for each in lengths
-    ]
+    sorts = [measure for measure in plan.measures if measure.probe == "sort"]
+    if not sorts:
+        raise UsageError(f"{plan.name}: --predict is for plans that sort")
+    memory = _memory(plan, node_memory)
+    shown = plan.predict.doubles if lengths is None and plan.predict is not None else None
+    studied = []
+    for measure in sorts:
+        for each in measure.ranks_per_node:
+            nodes = measure.nodes or tuple(dict.fromkeys(-(-r // each) for r in measure.ranks))
+            for length in map(VectorLength.parse, shown or measure.doubles):
+                predictions = [
+                    MemoryPrediction(measure.numbers or 0, count, each, length.at(count))
+                    for count in nodes
+                ]
+                studied.append((length, predictions))
     console = console_for(json)
-    for each, predictions in studied:
-        print_tables(console, memory_tables(each, predictions, memory))
-    write_json(json, memory_json(studied, memory))
+    for length, predictions in studied:
+        print_tables(console, memory_tables(length, predictions, memory))
+    write_json(json, memory_json(plan.name, studied, memory))
     _judge([prediction for _, predictions in studied for prediction in predictions], memory)
 
 
-def _vector_length(text: str) -> VectorLength:
-    try:
-        return VectorLength.parse(text)
-    except UsageError as error:
-        raise UsageError(f"-m: {error}") from None
-
-
-def _node_counts(text: str) -> list[int]:
-    if not _COUNTS.fullmatch(text):
-        raise UsageError(f"--nodes: expected numbers such as 1,2,4, got {text!r}")
-    counts = [int(part) for part in text.split(",")]
-    if repeated := _repeated(counts):
-        raise UsageError(f"--nodes: expected every number once, got {repeated} again")
-    return counts
-
-
-def _repeated(values: Sequence[object]) -> object:
-    """A value that stands there more than once, None when there is none."""
-    return next((value for value, count in Counter(values).items() if count > 1), None)
+def _memory(plan: MeasuredPlan, asked: str | None) -> int:
+    """Bytes of a node: as asked for, as the plan says, or this machine's."""
+    said = asked or (plan.predict.node_memory if plan.predict is not None else plan.node_memory)
+    memory = this_machine().memory if said is None else parse_bytes(said)
+    if memory is None:
+        raise UsageError("--node-memory: expected a size such as 24GiB, got none")
+    return memory
 
 
 def _judge(predictions: Sequence[MemoryPrediction], memory: int) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import UsageError
+from contend.congestion.placed import Hosts, place_messages
 from contend.fabric.fabric import Fabric
-from contend.routes.resolver import make_resolver
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +33,8 @@ class MessageCongestion:
 
 def message_congestion(
     fabric: Fabric,
-    source: Sequence[int] | NDArray[np.integer],
-    target: Sequence[int] | NDArray[np.integer],
+    source: Hosts,
+    target: Hosts,
     *,
     spread: bool = False,
 ) -> MessageCongestion:
@@ -51,16 +49,9 @@ def message_congestion(
     Raises:
         UsageError: when a host does not exist, or there is no route.
     """
-    sources, targets = np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)
-    hosts, numbers = np.unique(np.concatenate((sources, targets)), return_inverse=True)
-    if len(hosts) and not 0 <= hosts[0] <= hosts[-1] < fabric.hosts:
-        raise UsageError(f"hosts 0 .. {fabric.hosts - 1}, got {hosts[0]} .. {hosts[-1]}")
-    resolver = make_resolver(fabric, hosts.astype(np.uint32), spread=spread, messages=len(sources))
-    places = numbers.astype(np.uint32)
-    congestion, counted = _core.message_congestion(
-        resolver, places[: len(sources)].copy(), places[len(sources) :].copy()
-    )
-    return MessageCongestion(congestion, channels_of_fabric(fabric, hosts, counted))
+    placed = place_messages(fabric, [(source, target)], spread=spread)
+    congestion, counted = _core.message_congestion(placed.resolver, *placed.rounds[0])
+    return MessageCongestion(congestion, channels_of_fabric(fabric, placed.hosts, counted))
 
 
 def channels_of_fabric(

@@ -1,4 +1,4 @@
-"""A placement in the core's terms."""
+"""A pattern's ranks on a placement's hosts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.errors import UsageError
+from contend.fabric.fabric import Fabric
 from contend.pattern import Pattern
+from contend.pattern import parse as parse_pattern
 from contend.placement import Placement
+from contend.placement import parse as parse_placement
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,6 +23,47 @@ class Seating:
     slots: NDArray[np.uint32]
     ranks_per_slot: int
     random: bool
+
+
+def choose(
+    fabric: Fabric,
+    pattern: str | Pattern,
+    placement: str | Placement,
+    hosts: str | None,
+    ranks_per_host: int,
+    ranks: int | None,
+) -> tuple[Pattern, Placement]:
+    """A pattern and a placement that fit together; see `contend.simulate` for the arguments.
+
+    Raises:
+        UsageError: when they do not.
+    """
+    if isinstance(placement, str):
+        wanted = pattern.ranks if ranks is None and isinstance(pattern, Pattern) else ranks
+        placement = parse_placement(
+            placement, fabric, ranks_per_host=ranks_per_host, hosts=hosts, ranks=wanted
+        )
+    elif hosts is not None or ranks_per_host != 1:
+        raise UsageError("hosts and ranks per host belong to the placement, which is made already")
+    if ranks is None:
+        ranks = placement.ranks
+    if not 1 <= ranks <= placement.ranks:
+        raise UsageError(f"between 1 and {placement.ranks} ranks on these hosts, got {ranks}")
+    if isinstance(pattern, str):
+        pattern = parse_pattern(pattern, ranks)
+    if pattern.ranks > placement.ranks:
+        raise UsageError(f"a pattern of at most {placement.ranks} ranks, got {pattern.ranks}")
+    return pattern, placement
+
+
+def check_seed(seed: int) -> None:
+    """Refuses a number that is no seed.
+
+    Raises:
+        UsageError: it is negative or has more than 64 bits.
+    """
+    if not 0 <= seed < 1 << 64:
+        raise UsageError(f"a seed between 0 and 2^64 - 1, got {seed}")
 
 
 def seat(pattern: Pattern, placement: Placement) -> Seating:

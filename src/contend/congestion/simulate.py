@@ -13,14 +13,12 @@ from contend.congestion.batches import BatchRunner, Totals
 from contend.congestion.communicator import Communicator
 from contend.congestion.messages import channels_of_fabric
 from contend.congestion.sample_plan import SamplePlan, plan_samples
-from contend.congestion.seating import Seating, seat
+from contend.congestion.seating import Seating, check_seed, choose, seat
 from contend.congestion.simulation import Simulation
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
 from contend.pattern import Pattern
-from contend.pattern import parse as parse_pattern
 from contend.placement import Placement
-from contend.placement import parse as parse_placement
 from contend.routes.resolver import make_resolver
 
 Progress = Callable[[int, int], None]
@@ -67,22 +65,12 @@ def simulate(
         UsageError: when fabric, pattern and placement do not fit together.
     """
     started = time.perf_counter()
-    if isinstance(placement, str):
-        placement = parse_placement(placement, fabric, ranks_per_host=ranks_per_host, hosts=hosts)
-    elif hosts is not None or ranks_per_host != 1:
-        raise UsageError("hosts and ranks per host belong to the placement, which is made already")
-    if not 0 <= seed < 1 << 64:
-        raise UsageError(f"a seed between 0 and 2^64 - 1, got {seed}")
-    if ranks is None:
-        ranks = placement.ranks
-    if not 1 <= ranks <= placement.ranks:
-        raise UsageError(f"between 1 and {placement.ranks} ranks on these hosts, got {ranks}")
-    if isinstance(pattern, str):
-        pattern = parse_pattern(pattern, ranks)
+    check_seed(seed)
+    pattern, placement = choose(fabric, pattern, placement, hosts, ranks_per_host, ranks)
     seating = seat(pattern, placement)
     plan = plan_samples(pattern, placement, seating, samples, precision, exhaustive)
     resolver = make_resolver(
-        fabric, seating.hosts, spread=spread, messages=plan.most * pattern.rounds * ranks
+        fabric, seating.hosts, spread=spread, messages=plan.most * pattern.rounds * pattern.ranks
     )
     total = Totals(pattern.rounds, len(seating.hosts) * 2 + 2 * fabric.cables)
     run = BatchRunner(

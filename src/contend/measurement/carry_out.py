@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from contend.errors import ShortfallError, UsageError
 from contend.measurement.conditions import Conditions
 from contend.measurement.folder import (
     folders_of,
     new_folder,
     read_request,
-    runs_in,
     write_request,
 )
 from contend.measurement.memory import check_memory
@@ -28,13 +29,14 @@ from contend.measurement.workload import Workload
 from contend.mpi import Library
 from contend.mpi.select import select
 from contend.samples import Run
+from contend.samples.run import find_runs
 
 
 def measure_workload(
     workload: Workload,
     conditions: Conditions,
     *,
-    libraries: Sequence[str | None] = (None,),
+    libraries: Sequence[str | Library | None] = (None,),
     place: Place | None = None,
     folder: Path | None = None,
     observer: Observer | None = None,
@@ -44,7 +46,8 @@ def measure_workload(
     Args:
         workload: what the probe is to do.
         conditions: on how many ranks, how often, how long.
-        libraries: names, folders or wrappers, see `contend.mpi.select.select`.
+        libraries: names, folders or wrappers, see `contend.mpi.select.select`; or libraries that
+            have been tried before.
         place: where; None for this machine, or the hosts that a job of a batch system has.
         folder: of the run, or of the runs of several libraries; None for a new one in
             ``contend-runs``.
@@ -55,8 +58,9 @@ def measure_workload(
 
     Raises:
         UsageError: for what does not fit together.
-        MissingError: the machine lacks a library, memory, a launcher, or room for samples.
-        ShortfallError: the probe does not compile, or no launch left a sample.
+        MissingError: the machine lacks a library, a compiler, memory, a launcher, or room for
+            samples.
+        ShortfallError: no launch left a sample.
     """
     place = place or RealHosts()
     observer = observer or Observer()
@@ -103,9 +107,11 @@ def resume(
         ContendError: as of `measure_workload`.
     """
     observer = observer or Observer()
-    paths = runs_in(folder)
+    paths = find_runs(folder)
     asked = [read_request(path) for path in paths]
     first = asked[0]
+    if any(replace(one, wrapper=first.wrapper) != first for one in asked):
+        raise UsageError(f"{folder}: several measurements are here; name one")
     if place is None and not first.place:
         place = RealHosts(slots=first.slots, launcher=first.launcher)
     if place is None or place.name != first.place:
@@ -127,12 +133,14 @@ def resume(
     return _run(plan, Workload(first.probe, first.arguments), place, series, observer)
 
 
-def _chosen(libraries: Sequence[str | None], place: Place) -> list[Library]:
+def _chosen(libraries: Sequence[str | Library | None], place: Place) -> list[Library]:
     found: list[Library] = []
-    for name in libraries:
-        library = select(name, launched=bool(place.launcher))
+    for wanted in libraries:
+        library = (
+            wanted if isinstance(wanted, Library) else select(wanted, launched=bool(place.launcher))
+        )
         if any(library.file and library.file == other.file for other in found):
-            raise UsageError(f"--mpi {name}: {library.name} {library.version} is named twice")
+            raise UsageError(f"{library.name} {library.version} is asked for twice")
         found.append(library)
     return found
 

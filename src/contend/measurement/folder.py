@@ -15,7 +15,6 @@ from contend.mpi import Library
 
 RUNS = Path("contend-runs")
 _REQUEST = "request.json"
-_RECORD = "run.json"
 _UNFIT = re.compile(r"[^a-z0-9.]+")
 
 
@@ -66,20 +65,6 @@ def folders_of(folder: Path, libraries: Sequence[Library]) -> list[Path]:
         name = _UNFIT.sub("-", f"{library.name} {library.version}".lower()).strip("-")
         names.append(name if name not in names else f"{name}-{len(names) + 1}")
     return [folder / name for name in names]
-
-
-def runs_in(folder: Path) -> list[Path]:
-    """The folders of a measurement's runs: the folder itself, or those within it.
-
-    Raises:
-        UsageError: when there is none.
-    """
-    if (folder / _RECORD).is_file():
-        return [folder]
-    found = sorted(path.parent for path in folder.glob(f"*/{_RECORD}"))
-    if not found:
-        raise UsageError(f"{folder}: no run is here")
-    return found
 
 
 def write_request(folder: Path, request: Request) -> None:

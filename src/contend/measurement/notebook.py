@@ -56,8 +56,9 @@ def measure(
 
     Raises:
         UsageError: for what does not fit together.
-        MissingError: the machine lacks a library, memory, a launcher, or room for samples.
-        ShortfallError: the probe does not compile, or no launch left a sample.
+        MissingError: the machine lacks a library, a compiler, memory, a launcher, or room for
+            samples.
+        ShortfallError: no launch left a sample.
     """
     if run_in is None:
         slots = () if hosts is None else read_host_names(str(hosts))

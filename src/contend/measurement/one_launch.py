@@ -15,7 +15,7 @@ from contend.measurement.place import Place
 from contend.measurement.series import Series
 from contend.measurement.step import Step
 from contend.measurement.workload import Workload
-from contend.mpi.launch import Ended, Launch
+from contend.mpi.launch import Death, Ended, Launch
 from contend.samples import LaunchRecord
 from contend.samples.metadata import RanksFrame
 
@@ -120,11 +120,19 @@ def _told(ended: Ended, ranks: RanksFrame | None, limit: float) -> tuple[str, st
     if ended.said:
         return "failed", ended.said
     if ended.death is not None:
-        death = ended.death
-        if death.rank is None and ranks is not None and death.pid in ranks.pid:
-            death = replace(death, rank=ranks.pid.index(death.pid))
-        return "killed", str(death)
+        return "killed", str(_known(ended.death, ranks))
     return "failed", ended.why
+
+
+def _known(death: Death, ranks: RanksFrame | None) -> Death:
+    """A death with rank and process, of which launchers often tell only one."""
+    if ranks is None:
+        return death
+    if death.rank is None and death.pid in ranks.pid:
+        return replace(death, rank=ranks.pid.index(death.pid))
+    if death.rank is not None and not death.pid and death.rank < len(ranks.pid):
+        return replace(death, pid=ranks.pid[death.rank])
+    return death
 
 
 def _fatal(ended: Ended) -> ContendError | None:

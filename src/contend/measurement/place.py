@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -74,7 +75,7 @@ class RealHosts:
     @property
     def alone(self) -> bool:
         """Whether all ranks run on this machine."""
-        nobody = Library("", "", False)
+        nobody = Library("", "", usable=False, environment=os.environ)
         return not self.slots and Launch(nobody, 1, launcher=self.launcher).local
 
     def memory(self, shape: Shape) -> tuple[int, int] | None:

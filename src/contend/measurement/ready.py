@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from contend.errors import MissingError, UsageError
+from contend.errors import MissingError, ShortfallError, UsageError
 from contend.measurement.observer import Observer
 from contend.measurement.place import Place
 from contend.measurement.shape import Shape
@@ -24,12 +24,14 @@ def compiled(library: Library, probe: str, observer: Observer) -> Path:
     """A probe as a program of a library.
 
     Raises:
-        ShortfallError: why it does not compile.
-        MissingError: it cannot be kept.
+        MissingError: why it does not compile, or cannot be kept.
     """
     observer.compiling(library, probe)
     candidate = Candidate(library.origin, Path(library.wrapper), environment=library.environment)
-    return compile_probe(probe, candidate, library.reported, run_process, _COMPILE_LIMIT)
+    try:
+        return compile_probe(probe, candidate, library.reported, run_process, _COMPILE_LIMIT)
+    except ShortfallError as error:
+        raise MissingError(f"{library.wrapper}: {error}") from None
 
 
 def check_launcher(library: Library, shape: Shape, place: Place, observer: Observer) -> None:
@@ -48,7 +50,8 @@ def check_launcher(library: Library, shape: Shape, place: Place, observer: Obser
     told = _MET.search(ended.output)
     met = int(told[1]) if told else 0
     if met != shape.ranks:
+        how = "each is alone" if met <= 1 else f"{met} of them find each other"
         raise UsageError(
-            f"{launcher} starts {shape.ranks} ranks of {library.name} {library.version} and {met} "
-            "of them find each other: it belongs to another MPI library"
+            f"{launcher} starts {shape.ranks} ranks of {library.name} {library.version} and {how}: "
+            "it belongs to another MPI library"
         )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -39,6 +41,11 @@ class Series:
         others = [one for one in self.run.record.launches if one.number != launch.number]
         launches = sorted([*others, launch], key=lambda one: one.number)
         self._change(launches=tuple(launches))
+
+    def count(self, counters: Mapping[str, Any]) -> None:
+        """Keeps what the network counted while all this ran; nothing where it counts nothing."""
+        if counters:
+            self._change(counters=dict(counters))
 
     def done(self) -> frozenset[int]:
         """Numbers of launches that are complete."""

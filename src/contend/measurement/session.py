@@ -115,7 +115,9 @@ class Session:
 
     def _fold(self) -> None:
         """Brings samples together; where that cannot be written, each launch keeps its file."""
+        counters = self._place.counters()
         for series in self._series:
+            series.count(counters)
             try:
                 series.fold()
             except OSError as error:

@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from contend.errors import UsageError
-from contend.measurement.needs import Memory, alltoall_memory, pingpong_memory, sort_memory
+from contend.measurement.needs import (
+    Memory,
+    alltoall_memory,
+    bisect_memory,
+    hotspot_memory,
+    pingpong_memory,
+    sort_memory,
+)
 
 
 @dataclass(frozen=True)
@@ -63,5 +70,7 @@ _MEMORY: Mapping[str, Callable[[Mapping[str, str]], Memory]] = {
     "alltoall": alltoall_memory,
     "sort": sort_memory,
     "pingpong": pingpong_memory,
+    "bisect": bisect_memory,
+    "hotspot": hotspot_memory,
 }
 """The probes that can be measured, and what their data needs."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from contend.errors import InputError
 
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
+_LAST_NUMBER = re.compile(r"(.*?)(\d{1,9})")
 # Far above any fabric: an expansion beyond it is a typing error.
 _LARGEST = 1_000_000
 
@@ -44,6 +45,36 @@ def expand(name: str, source: str, line: int = 0) -> list[str]:
         names = [f"{start}{before}{number}" for start in names for number in numbers]
         position = bracket.end()
     return [start + name[position:] for start in names]
+
+
+def shorten(names: Iterable[str]) -> str:
+    """The list that `split_list` and `expand` make names of: ``node[08-10,12],login1``.
+
+    Names that differ in the number at their end, and write it with as many digits, share a bracket,
+    which Slurm wants at the end too. Names come once, sorted within it.
+    """
+    numbers: dict[tuple[str, int], set[int]] = {}
+    for name in names:
+        match = _LAST_NUMBER.fullmatch(name)
+        if match is None:
+            numbers.setdefault((name, 0), set())
+        else:
+            numbers.setdefault((match[1], len(match[2])), set()).add(int(match[2]))
+    return ",".join(_bracketed(*key, sorted(found)) for key, found in numbers.items())
+
+
+def _bracketed(before: str, digits: int, numbers: list[int]) -> str:
+    if not numbers:
+        return before
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    ends = [dict.fromkeys(f"{end:0{digits}d}" for end in (run[0], run[-1])) for run in runs]
+    inside = ",".join("-".join(run) for run in ends)
+    return f"{before}{inside if len(numbers) == 1 else f'[{inside}]'}"
 
 
 def _numbers(part: str, name: str, source: str, line: int) -> Iterator[str]:

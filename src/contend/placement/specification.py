@@ -6,6 +6,8 @@ import numpy as np
 
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
+from contend.placement.by_place import FORMS as BY_PLACE
+from contend.placement.by_place import PlaceSpec, choose_by_place
 from contend.placement.host_file import read_host_file
 from contend.placement.names import HostNames
 from contend.placement.order import ORDERS, by_name
@@ -14,18 +16,28 @@ from contend.placement.subset import choose
 
 
 def parse(
-    spec: str, fabric: Fabric, *, ranks_per_host: int = 1, hosts: str | None = None
+    spec: str,
+    fabric: Fabric,
+    *,
+    ranks_per_host: int = 1,
+    hosts: str | None = None,
+    ranks: int | None = None,
 ) -> Placement:
     """Places ranks on a fabric's hosts.
 
     Args:
-        spec: ``random``, ``linear``, ``guid``, ``bfs``, ``round-robin`` or ``file:PATH``.
+        spec: ``random``, ``linear``, ``guid``, ``bfs``, ``round-robin`` or ``file:PATH``; or hosts
+            by their place, ``same-leaf``, ``leaves:K``, ``spread`` or ``port-group:K``, see
+            `contend.placement.by_place.choose_by_place`.
         fabric: whose hosts.
         ranks_per_host: ranks that share a host; a host file may give each its own slots instead.
         hosts: a choice among the hosts, see `contend.placement.subset.choose`; None is all.
+        ranks: how many ranks there will be, for which hosts by their place are chosen; None takes
+            as many hosts as the specification allows. The other placements have all hosts.
 
     Raises:
-        UsageError: for a specification that is none, or a choice that leaves no host.
+        UsageError: for a specification that is none, a choice that leaves no host, or a place that
+            the fabric does not have.
         InputError: for names that are unknown or ambiguous, with the line of the host file.
     """
     chosen = None
@@ -38,8 +50,11 @@ def parse(
         slots = by_name(fabric).tolist()
     elif spec in ORDERS:
         slots = ORDERS[spec](fabric).tolist()
+    elif (place := PlaceSpec.parse(spec)) is not None:
+        wanted = None if ranks is None else -(-ranks // max(ranks_per_host, 1))
+        slots = choose_by_place(place, fabric, chosen, wanted)
     else:
-        known = ", ".join(("random", *ORDERS, "file:PATH"))
+        known = ", ".join(("random", *ORDERS, *BY_PLACE, "file:PATH"))
         raise UsageError(f"placement: expected one of {known}, got {spec!r}")
     if chosen is not None:
         slots = [host for host in slots if host in chosen]

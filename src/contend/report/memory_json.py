@@ -11,14 +11,16 @@ from contend.study.mistry2015 import published
 
 
 def memory_json(
-    studied: Sequence[tuple[VectorLength, Sequence[MemoryPrediction]]], node_memory: int
+    study: str,
+    studied: Sequence[tuple[VectorLength, Sequence[MemoryPrediction]]],
+    node_memory: int,
 ) -> dict[str, Any]:
-    """The result of ``contend study mistry2015 --predict --json``.
+    """The result of ``contend study PLAN --predict --json``.
 
     Numbers are exact integers, but for means where `divides` is false: those are floating-point.
     """
     return {
-        "study": "mistry2015",
+        "study": study,
         "node_memory_bytes": node_memory,
         "near_from_share": float(NEAR),
         "predictions": [

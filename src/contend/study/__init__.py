@@ -2,10 +2,11 @@
 
 from contend.study.folder import RunFolder
 from contend.study.plan import Cell, FabricEntry, PatternEntry, Plan, Reference
-from contend.study.read_plan import find_plan, read_plan, shipped_plans
+from contend.study.read_plan import read_plan
 from contend.study.record import Outcome, Record
 from contend.study.runner import Step, run
 from contend.study.services import Services, real_services
+from contend.study.shipped import copy_plan, find_plan, shipped_plans
 
 __all__ = [
     "Cell",
@@ -18,6 +19,7 @@ __all__ = [
     "RunFolder",
     "Services",
     "Step",
+    "copy_plan",
     "find_plan",
     "read_plan",
     "real_services",

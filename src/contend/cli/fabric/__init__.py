@@ -2,4 +2,6 @@
 
 import typer
 
-fabric_app = typer.Typer(no_args_is_help=True, help="Show, check, convert, make or draw a fabric.")
+fabric_app = typer.Typer(
+    no_args_is_help=True, help="Show, check, convert, make or draw a fabric, or list its hosts."
+)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rich.text import Text
+
 from contend.cli.common import console_for, write_json
 from contend.cli.measure.options import Common
-from contend.cli.measure.place import find_place
+from contend.cli.measure.place import conditions_in, find_place
 from contend.cli.measure.watch import watching
 from contend.errors import ShortfallError
 from contend.measurement.workload import OptionValue, make_workload
@@ -24,8 +26,9 @@ def measure_and_report(probe: str, own: Mapping[str, OptionValue], common: Commo
     """
     # Imported here: samples and reports take longer to load than other verbs run.
     from contend.measurement.carry_out import measure_workload, resume
-    from contend.report.measure_json import measure_json
     from contend.report.measure_tables import measure_tables
+    from contend.report.run_comparison_tables import comparison_tables
+    from contend.report.runs_json import runs_json
     from contend.report.save import check_suffix
     from contend.report.table import print_tables
 
@@ -38,16 +41,21 @@ def measure_and_report(probe: str, own: Mapping[str, OptionValue], common: Commo
         else:
             runs = measure_workload(
                 make_workload(probe, {**own, **common.of_probe()}),
-                common.conditions(),
+                conditions_in(common, place),
                 libraries=common.mpi or (None,),
                 place=place,
                 folder=common.output,
                 observer=observer,
             )
-    for run in runs:
-        print_tables(console, measure_tables(run))
-    written = [measure_json(run) for run in runs]
-    write_json(common.json, written[0] if len(written) == 1 else {"results": written})
+    tables = [table for run in runs for table in measure_tables(run)]
+    tables += comparison_tables(runs)
+    print_tables(console, tables)
+    write_json(common.json, runs_json(runs))
+    if common.plot is not None and any(run.summaries for run in runs):
+        from contend.report.run_figures import draw_runs
+
+        for path in draw_runs(runs, common.plot, tables=tables):
+            console.print(Text(str(path)))
     if failures := _failures(runs):
         raise ShortfallError(failures)
 

@@ -14,6 +14,7 @@ from contend.cli.measure.options import Common
 from contend.measurement.workload import OptionValue
 
 Verb = Callable[..., Mapping[str, OptionValue]]
+Report = Callable[..., None]
 
 
 def probe_command(verb: Verb) -> Verb:
@@ -24,9 +25,28 @@ def probe_command(verb: Verb) -> Verb:
     """
 
     @functools.wraps(verb)
+    def report(common: Common, **own: Any) -> None:
+        measure_and_report(verb.__name__, verb(**own), common)
+
+    _register(verb, report)
+    return verb
+
+
+def measured_command(report: Report) -> Report:
+    """Makes a function that measures by itself a verb of ``contend measure``.
+
+    It takes what all probes have as `common`, and options of its own, which come first on the
+    command line.
+    """
+    _register(report, report)
+    return report
+
+
+def _register(verb: Callable[..., Any], report: Report) -> None:
+    @functools.wraps(verb)
     def command(**given: Any) -> None:
         common = Common(**{name: given.pop(name) for name in shared})
-        measure_and_report(verb.__name__, verb(**given), common)
+        report(common, **given)
 
     shared = [field.name for field in dataclasses.fields(Common)]
     hints = {
@@ -38,9 +58,9 @@ def probe_command(verb: Verb) -> Verb:
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name])
         for function in (verb, Common)
         for parameter in inspect.signature(function).parameters.values()
+        if parameter.name != "common"
     ]
     # Typer reads what a command takes from here.
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {name: hints[name] for name in (p.name for p in parameters)}
     measure_app.command()(command)
-    return verb

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from contend.cli.common import JsonOption, PlotOption, SeedOption
+from contend.cli.common import JsonOption, PlotOption, RouteOption, RoutesOption, SeedOption
 from contend.errors import UsageError
 from contend.measurement.conditions import DEFAULT_BUDGET, Conditions
 from contend.measurement.workload import OptionValue
@@ -47,6 +47,26 @@ class Common:
         str | None,
         typer.Option(
             "--on", metavar="HOSTFILE", help="A host file, or emulated:FABRIC. \\[default: here]"
+        ),
+    ] = None
+    routes: RoutesOption = None
+    route: RouteOption = None
+    rate: Annotated[
+        str,
+        typer.Option("--rate", metavar="RATE", help="Of the cables of an emulated fabric."),
+    ] = "100Mbit"
+    buffer: Annotated[
+        str,
+        typer.Option(
+            "--buffer", metavar="SIZE", help="Bytes that wait for a channel of an emulated fabric."
+        ),
+    ] = "200kB"
+    placement: Annotated[
+        str | None,
+        typer.Option(
+            "--placement",
+            metavar="PLACE",
+            help="Order in which ranks fill an emulated fabric's hosts. \\[default: linear]",
         ),
     ] = None
     launcher: Annotated[
@@ -172,6 +192,20 @@ class Common:
                 f"--host-memory: expected a size such as 64GiB, got {self.host_memory!r}"
             )
         return memory
+
+    def emulated_rate(self) -> float:
+        """Bytes per second of an emulated fabric's cables."""
+        rate = parse_rate(self.rate)
+        if rate is None:
+            raise UsageError(f"--rate: expected a rate such as 100Mbit, got {self.rate!r}")
+        return rate
+
+    def emulated_buffer(self) -> int:
+        """Bytes that wait for a channel of an emulated fabric at most."""
+        buffer = parse_bytes(self.buffer)
+        if buffer is None:
+            raise UsageError(f"--buffer: expected a size such as 200kB, got {self.buffer!r}")
+        return buffer
 
     def of_probe(self) -> dict[str, OptionValue]:
         """The options of every probe among these."""

@@ -4,24 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from contend.cli.common import load
 from contend.cli.measure.options import Common
+from contend.errors import UsageError
 from contend.placement.host_file import read_host_names
+from contend.placement.specification import parse
 
 if TYPE_CHECKING:
+    from contend.emulate import EmulatedHosts
+    from contend.measurement.conditions import Conditions
     from contend.measurement.place import Place
+
+EMULATED = "emulated:"
+"""How --on names a fabric that is to be emulated."""
 
 
 @contextmanager
 def find_place(common: Common) -> Iterator[Place | None]:
-    """The hosts of a host file, or this machine; None when a run that goes on knows its own.
+    """The hosts of a host file, an emulated fabric, or this machine.
+
+    None when a run that goes on knows its own.
 
     Raises:
         UsageError: for options that do not fit together.
         InputError: for a host file that is none.
+        MissingError: this machine cannot emulate a fabric.
     """
-    if common.resume is not None:
+    if common.on is not None and common.on.startswith(EMULATED):
+        with emulated(common, common.on.removeprefix(EMULATED)) as place:
+            yield place
+        return
+    for option, value in (("routes", common.routes), ("route", common.route)):
+        if value is not None:
+            raise UsageError(f"--{option} belongs to --on emulated:FABRIC")
+    if common.placement is not None:
+        raise UsageError("--placement belongs to --on emulated:FABRIC; a host file has an order")
+    if common.resume is not None and common.on is None:
         yield None
         return
     # Imported here, as in all of this verb: measuring takes longer to load than other verbs run.
@@ -29,3 +50,30 @@ def find_place(common: Common) -> Iterator[Place | None]:
 
     slots = () if common.on is None else read_host_names(common.on)
     yield RealHosts(slots=slots, launcher=common.launcher, host_memory=common.memory())
+
+
+@contextmanager
+def emulated(common: Common, source: str) -> Iterator[EmulatedHosts]:
+    """The hosts of a fabric that is emulated as long as the context lasts."""
+    # Imported here, as in all of this verb: measuring takes longer to load than other verbs run.
+    from contend.emulate import EmulatedHosts, bring_up
+
+    if common.launcher:
+        raise UsageError("--launcher: an emulated fabric takes the library's own")
+    fabric = load(source, common.routes, common.route, need_routes=True)
+    placed = parse(common.placement or "linear", fabric)
+    if placed.random:
+        raise UsageError("--placement random: ranks need one placement here; give file:PATH")
+    order = list(dict.fromkeys(placed.hosts.tolist()))
+    with bring_up(fabric, common.emulated_rate(), common.emulated_buffer()) as network:
+        yield EmulatedHosts(network, order)
+
+
+def conditions_in(common: Common, place: Place | None) -> Conditions:
+    """How the workload is measured; the wire of an emulated fabric is known."""
+    from contend.emulate import EmulatedHosts
+
+    conditions = common.conditions()
+    if conditions.wire is None and isinstance(place, EmulatedHosts):
+        return replace(conditions, wire=place.rate)
+    return conditions

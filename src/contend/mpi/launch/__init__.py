@@ -3,6 +3,6 @@
 from contend.mpi.launch.ended import Death, Ended
 from contend.mpi.launch.hosts import HostRanks, share_out
 from contend.mpi.launch.request import Launch
-from contend.mpi.launch.run import launch
+from contend.mpi.launch.run import launch, prepare
 
-__all__ = ["Death", "Ended", "HostRanks", "Launch", "launch", "share_out"]
+__all__ = ["Death", "Ended", "HostRanks", "Launch", "launch", "prepare", "share_out"]

@@ -41,15 +41,24 @@ def launch(
     if sbatch.is_meant(request):
         return sbatch.run(request, words, limit, watch)
     with tempfile.TemporaryDirectory(prefix="contend-launch-") as folder:
-        form, command, environment = _command(request, Path(folder))
+        form, command, environment = prepare(request, Path(folder))
         command += words
         finished, waited = run_watched(command, environment, limit, watch, waits=form.waits)
     said = f"{finished.errors.decode(errors='replace')}\n{finished.text}"
     return judge(finished, form.death(said), command, waited)
 
 
-def _command(request: Launch, folder: Path) -> tuple[Form, list[str], dict[str, str]]:
-    """The form of the launcher, its command with all options, and its environment."""
+def prepare(request: Launch, folder: Path) -> tuple[Form, list[str], dict[str, str]]:
+    """The form of the launcher, its command with all options, and its environment.
+
+    Args:
+        request: ranks, hosts and launcher.
+        folder: where the host file is written; it must outlive the launch.
+
+    Raises:
+        UsageError: for a launcher that cannot be told what is asked.
+        MissingError: for a launcher that is not there.
+    """
     launcher = choose(request)
     form = launcher.form
     host_file = None

@@ -31,11 +31,32 @@ void nap(std::int64_t nanoseconds) {
   nanosleep(&time, nullptr);
 }
 
-bool done(MPI_Request& request) {
+bool done(MPI_Request& request, MPI_Status& status) {
   int flag = 0;
-  check("MPI_Test", MPI_Test(&request, &flag, MPI_STATUS_IGNORE));
+  check("MPI_Test", MPI_Test(&request, &flag, &status));
   return flag != 0;
 }
+
+// Gives the processor away between looks: at first to whoever shares it by right, which costs
+// little. That does nothing where the kernel counts every rank as a session of its own, as MPICH's
+// launcher makes them: there a rank must sleep to let others run.
+class Patience {
+ public:
+  void wait() {
+    if (looks_ < kYields) {
+      ++looks_;
+      sched_yield();
+    } else {
+      nap(kNap);
+    }
+  }
+
+ private:
+  static constexpr int kYields = 100;
+  static constexpr std::int64_t kNap = 100'000;
+
+  int looks_ = 0;
+};
 
 }  // namespace
 
@@ -48,12 +69,17 @@ void set_crowded(bool crowded) {
 bool crowded() { return stored_crowded(); }
 
 void wait(MPI_Request& request) {
+  MPI_Status status;
+  wait(request, status);
+}
+
+void wait(MPI_Request& request, MPI_Status& status) {
   if (!crowded()) {
-    check("MPI_Wait", MPI_Wait(&request, MPI_STATUS_IGNORE));
+    check("MPI_Wait", MPI_Wait(&request, &status));
     return;
   }
-  while (!done(request)) {
-    sched_yield();
+  for (Patience patience; !done(request, status);) {
+    patience.wait();
   }
 }
 
@@ -63,19 +89,20 @@ void wait_all(std::vector<MPI_Request>& requests) {
     check("MPI_Waitall", MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE));
     return;
   }
-  for (;;) {
+  for (Patience patience;;) {
     int flag = 0;
     check("MPI_Testall", MPI_Testall(count, requests.data(), &flag, MPI_STATUSES_IGNORE));
     if (flag != 0) {
       return;
     }
-    sched_yield();
+    patience.wait();
   }
 }
 
 void wait_asleep(MPI_Request& request) {
   std::int64_t length = 20'000;
-  while (!done(request)) {
+  MPI_Status status;
+  while (!done(request, status)) {
     nap(length);
     length = std::min(length * 2, kLongestNap);
   }

@@ -10,14 +10,17 @@ namespace contend::probe {
 /// Says once, at the start, whether ranks share processors (see machine.hpp).
 ///
 /// Where they do, a rank that waits takes time from the rank that it waits for, and some MPI
-/// libraries never give it up while they wait; so waiting here then means asking and yielding.
+/// libraries never give it up while they wait; so waiting here then means to look, and to give the
+/// processor away between looks.
 void set_crowded(bool crowded);
 /// What set_crowded() was told.
 [[nodiscard]] bool crowded();
 
-/// Waits for a request: MPI_Wait, or on crowded machines MPI_Test and yielding in turn.
+/// Waits for a request: MPI_Wait, or on crowded machines MPI_Test again and again.
 void wait(MPI_Request& request);
-/// Waits for all requests: MPI_Waitall, or on crowded machines MPI_Testall and yielding in turn.
+/// The same, and what became of it.
+void wait(MPI_Request& request, MPI_Status& status);
+/// Waits for all requests: MPI_Waitall, or on crowded machines MPI_Testall again and again.
 void wait_all(std::vector<MPI_Request>& requests);
 /// Waits for a request of a rank that has nothing to do: sleeps between looks, up to 1 ms.
 void wait_asleep(MPI_Request& request);

@@ -93,18 +93,15 @@ void send_and_receive_bytes(const void* out, std::size_t out_bytes, int to, void
 }
 
 void put_bytes(const void* data, std::size_t bytes, int to, MPI_Aint place, MPI_Win window) {
-  if (fits(bytes)) {
-    const int count = static_cast<int>(bytes);
-    check("MPI_Put", MPI_Put(data, count, MPI_BYTE, to, place, count, MPI_BYTE, window));
-    return;
+  const auto* next = static_cast<const std::byte*>(data);
+  for (std::size_t left = bytes; left != 0;) {
+    const std::size_t now = fits(left) ? left : kPiece;
+    const int count = static_cast<int>(now);
+    check("MPI_Put", MPI_Put(next, count, MPI_BYTE, to, place, count, MPI_BYTE, window));
+    next += now;
+    place += static_cast<MPI_Aint>(now);
+    left -= now;
   }
-#if MPI_VERSION >= 4
-  const auto count = static_cast<MPI_Count>(bytes);
-  check("MPI_Put_c", MPI_Put_c(data, count, MPI_BYTE, to, place, count, MPI_BYTE, window));
-#else
-  const BytesType whole(bytes);
-  check("MPI_Put", MPI_Put(data, 1, whole.get(), to, place, 1, whole.get(), window));
-#endif
 }
 
 }  // namespace contend::probe

@@ -16,7 +16,7 @@
 namespace contend::probe {
 
 /// The most elements that one call is given as an int.
-inline constexpr std::size_t kLargestCount = CONTEND_LARGEST_COUNT;
+constexpr std::size_t kLargestCount = CONTEND_LARGEST_COUNT;
 
 /// Bytes in memory as one MPI datatype, freed with its last use.
 class BytesType {
@@ -50,7 +50,8 @@ class BytesType {
 void send_and_receive_bytes(const void* out, std::size_t out_bytes, int to, void* in,
                             std::size_t in_bytes, int from, int tag, MPI_Comm comm);
 
-/// MPI_Put of any number of bytes to a place in a window whose unit is the byte.
+/// MPI_Put of any number of bytes to a place in a window whose unit is the byte: in pieces that an
+/// int counts, as MPICH 4.0's MPI_Put_c of more than 2^31 bytes crashes.
 void put_bytes(const void* data, std::size_t bytes, int to, MPI_Aint place, MPI_Win window);
 
 }  // namespace contend::probe

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "sort/records.hpp"
 
@@ -19,7 +20,7 @@
 namespace contend::probe::sort {
 
 /// Does nothing, unless a fault is compiled in.
-inline void plant_fault(const Records& sorted, int rank) {
+inline void plant_fault(const Records& sorted, std::int64_t rank, std::int64_t ranks) {
   if (CONTEND_FAULT == CONTEND_FAULT_NONE || sorted.count < 2) {
     return;
   }
@@ -37,9 +38,9 @@ inline void plant_fault(const Records& sorted, int rank) {
       sorted[last][sorted.doubles - 1] += 1;
       return;
     case CONTEND_FAULT_BOUNDARY:
-      // Every key but the first rank's sinks below all others; order within ranks stays.
-      for (std::int64_t record = 0; rank > 0 && record <= last; ++record) {
-        sorted[record][0] -= 1e9;
+      // The built input's keys change places between the first rank and the last, and so on.
+      for (std::int64_t record = 0; record <= last; ++record) {
+        sorted[record][0] += static_cast<double>(sorted.count * (ranks - 1 - 2 * rank));
       }
       return;
   }

@@ -122,7 +122,7 @@ void SortOperation::finish(Stamps& stamps) {
   stamps.add(splitters_s_);
   stamps.add(counts_s_);
   stamps.add(seconds_of([&] { arrays_.local_sort().run(arrays_.sorted()); }));
-  plant_fault(arrays_.sorted(), rank_);
+  plant_fault(arrays_.sorted(), rank_, problem_.shares.ranks);
 }
 
 std::optional<std::string> SortOperation::verify() {

@@ -58,6 +58,9 @@ struct BatchResult {
 BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
                      const Samples& samples, int threads);
 
+/// Shuffles slots as sample `sample` of a seed does when the seating is random.
+void shuffle_slots(std::span<Place> slots, std::uint64_t seed, std::uint64_t sample);
+
 /// Number of equally likely outcomes of pattern and placement together, when it is below 2^63.
 std::optional<std::uint64_t> outcomes(const Pattern& pattern, const Seating& seating);
 

@@ -1,0 +1,46 @@
+#include "crossings.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "contend/base/error.hpp"
+
+namespace contend {
+
+Crossings::Crossings(const Resolver& resolver, std::span<const Place> source,
+                     std::span<const Place> target)
+    : channels_(resolver.switch_channels() + 2 * resolver.places()) {
+  if (source.size() != target.size()) throw Error("as many targets as sources");
+  const std::size_t places = resolver.places();
+  std::vector<Place> from;
+  std::vector<Place> to;
+  for (std::size_t m = 0; m < source.size(); ++m) {
+    if (std::max(source[m], target[m]) >= places) {
+      throw Error("places below " + std::to_string(places) + ", got message " +
+                  std::to_string(source[m]) + " -> " + std::to_string(target[m]));
+    }
+    if (source[m] == target[m]) continue;
+    from.push_back(source[m]);
+    to.push_back(target[m]);
+  }
+  const std::size_t stride = resolver.stride();
+  const auto between = static_cast<std::uint32_t>(resolver.switch_channels());
+  std::vector<std::uint32_t> routes(from.size() * stride);
+  resolver.resolve(from, to, routes.data());
+  begin_.reserve(source.size() + 1);
+  begin_.push_back(0);
+  channel_.reserve(routes.size() + 2 * from.size());
+  auto route = routes.begin();
+  for (std::size_t m = 0; m < source.size(); ++m) {
+    if (source[m] != target[m]) {
+      for (std::size_t k = 0; k < stride; ++k, ++route) {
+        if (*route < between) channel_.push_back(*route);
+      }
+      channel_.push_back(between + source[m]);
+      channel_.push_back(between + static_cast<std::uint32_t>(places) + target[m]);
+    }
+    begin_.push_back(channel_.size());
+  }
+}
+
+}  // namespace contend

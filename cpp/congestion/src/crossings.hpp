@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "contend/routes/resolver.hpp"
+
+namespace contend {
+
+/// The channels that messages cross, host channels included: channels between switches, then
+/// injection and ejection by place. A message from a place to itself crosses none.
+class Crossings {
+ public:
+  /// Throws Error when a place does not exist, or there are not as many targets as sources.
+  Crossings(const Resolver& resolver, std::span<const Place> source, std::span<const Place> target);
+
+  std::size_t messages() const { return begin_.size() - 1; }
+  /// Number of channels, used or not.
+  std::size_t channels() const { return channels_; }
+  std::span<const std::uint32_t> of_message(std::size_t message) const {
+    return {channel_.data() + begin_[message], begin_[message + 1] - begin_[message]};
+  }
+
+ private:
+  std::size_t channels_;
+  std::vector<std::size_t> begin_;
+  std::vector<std::uint32_t> channel_;
+};
+
+}  // namespace contend

@@ -1,0 +1,203 @@
+"""``contend emulate``: any command inside an emulated fabric."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from contend.cli.common import (
+    FabricArgument,
+    JsonOption,
+    RouteOption,
+    RoutesOption,
+    load,
+    write_json,
+)
+from contend.emulate import Network, bring_up
+from contend.emulate.foreground import run_foreground
+from contend.errors import UsageError
+from contend.fabric.fabric import Fabric
+from contend.mpi.launch import Launch, prepare
+from contend.mpi.select import select
+from contend.placement.specification import parse
+from contend.report.emulate_json import emulate_json
+from contend.report.emulate_tables import network_line, traffic_table
+from contend.report.table import print_tables
+from contend.units import format_bandwidth, parse_bytes, parse_rate
+
+CommandArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="-- COMMAND...", help="What to run, with its arguments."),
+]
+RateOption = Annotated[
+    str, typer.Option("--rate", metavar="RATE", help="Of every cable in each direction.")
+]
+BufferOption = Annotated[
+    str,
+    typer.Option("--buffer", metavar="SIZE", help="Bytes that wait for a channel at most."),
+]
+BurstOption = Annotated[
+    str, typer.Option("--burst", metavar="SIZE", help="Bytes that leave at once after a pause.")
+]
+HostsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--hosts", metavar="CHOICE", help="Only these: a number, names, a pattern or a file."
+    ),
+]
+PlacementOption = Annotated[
+    str,
+    typer.Option(
+        "--placement", metavar="PLACE", help="Order in which ranks fill hosts: linear, guid ..."
+    ),
+]
+RanksOption = Annotated[
+    int | None,
+    typer.Option("--ranks", "-n", metavar="N", min=1, help="Start so many ranks of COMMAND."),
+]
+RanksPerHostOption = Annotated[
+    int | None, typer.Option("--ranks-per-host", metavar="N", min=1, help="Ranks on every host.")
+]
+LibraryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--mpi", metavar="MPI", help="The ranks' MPI library: openmpi, mpich-4, a folder ..."
+    ),
+]
+ShellOption = Annotated[
+    bool, typer.Option("--shell", help="A shell to look around: on HOST COMMAND.")
+]
+KeepRateOption = Annotated[
+    bool, typer.Option("--keep-rate", help="Refuse where the machine carries less than the rate.")
+]
+UncheckedOption = Annotated[
+    bool, typer.Option("--unchecked", help="Do not find out what the machine carries.")
+]
+
+
+@dataclass(frozen=True)
+class _Ranks:
+    """What -n and the options that go with it say."""
+
+    count: int | None
+    per_host: int | None
+    library: str | None
+
+
+def emulate(
+    fabric: FabricArgument,
+    command: CommandArgument = None,
+    routes: RoutesOption = None,
+    route: RouteOption = None,
+    hosts: HostsOption = None,
+    rate: RateOption = "100Mbit",
+    buffer: BufferOption = "200kB",
+    burst: BurstOption = "16KiB",
+    ranks: RanksOption = None,
+    ranks_per_host: RanksPerHostOption = None,
+    placement: PlacementOption = "linear",
+    mpi: LibraryOption = None,
+    shell: ShellOption = False,
+    keep_rate: KeepRateOption = False,
+    unchecked: UncheckedOption = False,
+    json: JsonOption = None,
+) -> None:
+    """Run a command inside a switched fabric of network namespaces on this machine.
+
+    Needs root. The exit status is the command's; what contend says goes to standard error.
+
+    Example: contend emulate fig1 --rate 100Mbit -n 16 -- ./my-mpi-program
+    """
+    words = _words(command, shell, ranks)
+    started = time.monotonic()
+    loaded = load(fabric, routes, route, need_routes=True)
+    order = _order(loaded, placement, hosts)
+    with bring_up(
+        loaded,
+        _rate(rate),
+        _size("--buffer", buffer),
+        burst=_size("--burst", burst),
+        hosts=sorted(order) if hosts is not None else None,
+        check=not unchecked,
+        lower=not keep_rate,
+    ) as network:
+        console = Console(stderr=True, highlight=False)
+        _tell(console, network, time.monotonic() - started)
+        before = network.counters()
+        with _prepared(network, words, _Ranks(ranks, ranks_per_host, mpi), order) as ready:
+            # Standard output is for the JSON alone.
+            output = sys.stderr if json == "-" else None
+            status = run_foreground(*ready, output=output)
+        traffic = network.counters() - before
+        print_tables(console, [traffic_table(traffic, network)])
+        write_json(json, emulate_json(network, words, status, traffic))
+    raise typer.Exit(status)
+
+
+def _words(command: Sequence[str] | None, shell: bool, ranks: int | None) -> list[str]:
+    if shell:
+        if command or ranks is not None:
+            raise UsageError("--shell takes neither a command nor -n")
+        return [os.environ.get("SHELL") or "/bin/sh"]
+    if not command:
+        raise UsageError("give a command after --, or --shell")
+    return list(command)
+
+
+def _order(fabric: Fabric, placement: str, hosts: str | None) -> list[int]:
+    """The chosen hosts in the order in which ranks fill them."""
+    placed = parse(placement, fabric, hosts=hosts)
+    if placed.random:
+        raise UsageError("--placement random: ranks need one placement here; give file:PATH")
+    return list(dict.fromkeys(placed.hosts.tolist()))
+
+
+@contextmanager
+def _prepared(
+    network: Network, words: list[str], ranks: _Ranks, order: list[int]
+) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """The command line and the environment of what is to run."""
+    if ranks.count is None:
+        if ranks.per_host is not None or ranks.library is not None:
+            raise UsageError("--ranks-per-host and --mpi belong to -n")
+        yield network.inside(words), network.environment()
+        return
+    if shutil.which(words[0]) is None:
+        raise UsageError(f"{words[0]}: no such program")
+    request = Launch(select(ranks.library), ranks.count, ranks_per_host=ranks.per_host)
+    with tempfile.TemporaryDirectory(prefix="contend-launch-") as folder:
+        _, started, environment = prepare(network.on_hosts(request, order), Path(folder))
+        yield [*started, *words], environment
+
+
+def _tell(console: Console, network: Network, seconds: float) -> None:
+    console.print(network_line(network, seconds), markup=False, soft_wrap=True)
+    if network.headroom is not None and network.headroom.lowered:
+        asked = format_bandwidth(network.headroom.asked)
+        said = f"lowered from {asked}, or this machine would be the bottleneck: {network.headroom}"
+        console.print(said, markup=False, soft_wrap=True)
+
+
+def _rate(text: str) -> float:
+    rate = parse_rate(text)
+    if rate is None:
+        raise UsageError(f"--rate: expected a rate such as 100Mbit or 1Gbit, got {text}")
+    return rate
+
+
+def _size(option: str, text: str) -> int:
+    size = parse_bytes(text)
+    if size is None:
+        raise UsageError(f"{option}: expected a size such as 200kB or 64KiB, got {text}")
+    return size

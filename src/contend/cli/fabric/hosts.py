@@ -1,0 +1,75 @@
+"""``contend fabric hosts``: a list of hosts by their place, for MPI launchers and schedulers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from contend.cli.common import (
+    FabricArgument,
+    HostsOption,
+    JsonOption,
+    PlacementOption,
+    RanksOption,
+    RanksPerHostOption,
+    console_for,
+    load,
+    writable,
+    write_json,
+)
+from contend.cli.fabric import fabric_app
+from contend.errors import UsageError
+from contend.files import write_whole
+from contend.placement import parse
+from contend.placement.host_list import ListFormat, list_hosts, write_list
+from contend.report.host_list import host_list_json, host_list_summary
+
+FormatOption = Annotated[
+    ListFormat,
+    typer.Option(
+        "--format",
+        help="plain names; a host file for Open MPI or MPICH; for Slurm a line a rank "
+        "(SLURM_HOSTFILE with srun --distribution=arbitrary), or a nodelist.",
+    ),
+]
+OutputOption = Annotated[
+    str,
+    typer.Option("-o", "--output", metavar="FILE", callback=writable, help="- is standard output."),
+]
+
+
+@fabric_app.command()
+def hosts(
+    fabric: FabricArgument,
+    placement: PlacementOption = "linear",
+    choice: HostsOption = None,
+    ranks: RanksOption = None,
+    ranks_per_host: RanksPerHostOption = 1,
+    form: FormatOption = ListFormat.PLAIN,
+    output: OutputOption = "-",
+    json: JsonOption = None,
+) -> None:
+    """List hosts by their place in a fabric, for mpirun and Slurm.
+
+    Example: contend fabric hosts net.ibnetdiscover --placement port-group:9 --ranks-per-host 8
+    --format openmpi -o hosts
+    """
+    if output == json == "-":
+        # The list is in the JSON too.
+        output = ""
+    whole = load(fabric, None, None)
+    placed = parse(placement, whole, ranks_per_host=ranks_per_host, hosts=choice, ranks=ranks)
+    try:
+        entries = list_hosts(whole, placed, ranks)
+        text = write_list(entries, form)
+    except UsageError as error:
+        raise UsageError(f"hosts: expected {error}") from None
+    if output == "-":
+        print(text, end="")
+    elif output:
+        write_whole(Path(output), text.encode())
+        said = f"{host_list_summary(whole, entries)}, written to {output}"
+        console_for(json).print(said, markup=False, highlight=False, soft_wrap=True)
+    write_json(json, host_list_json(whole, placed, entries))

@@ -1,0 +1,156 @@
+"""``contend measure bisect``: effective bisection bandwidth, pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from contend.cli.common import console_for, write_json
+from contend.cli.measure.command import measured_command
+from contend.cli.measure.options import Common
+from contend.cli.measure.place import conditions_in, find_place
+from contend.cli.measure.watch import watching
+from contend.emulate import EmulatedHosts
+from contend.errors import ShortfallError, UsageError
+from contend.files import whole_file
+from contend.measurement.bisect import BisectWork, measure_bisect
+from contend.measurement.pairs import beside_predictions, pair_bandwidths
+from contend.measurement.sizes import parse_sizes
+from contend.samples import Run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PatternsOption = Annotated[
+    int, typer.Option("--patterns", metavar="N", min=1, help="Random patterns to measure.")
+]
+TwoWayOption = Annotated[bool, typer.Option("--two-way", help="Both of each pair send.")]
+BytesOption = Annotated[str, typer.Option("--bytes", metavar="SIZE", help="Bytes of a packet.")]
+PacketsOption = Annotated[
+    int, typer.Option("--packets", metavar="R", min=1, help="Packets that make up a message.")
+]
+RepeatsOption = Annotated[
+    int, typer.Option("--repeats", metavar="N", min=1, help="Samples of every pattern.")
+]
+PairsOption = Annotated[
+    Path | None,
+    typer.Option("--pairs", metavar="FILE", help="Write every message: .csv or .parquet."),
+]
+
+
+@measured_command
+def bisect(
+    common: Common,
+    patterns: PatternsOption = 100,
+    two_way: TwoWayOption = False,
+    bytes: BytesOption = "1M",  # noqa: A002
+    packets: PacketsOption = 10,
+    repeats: RepeatsOption = 1,
+    pairs: PairsOption = None,
+) -> None:
+    """Measure random pairs of ranks that all send at once.
+
+    The pairs are those that contend simulate draws for the same --seed and number of ranks. On an
+    emulated fabric every pair's bandwidth stands beside what its routes predict.
+
+    Example: contend measure bisect -n 16 --on emulated:fig1 --patterns 20 --plot bisect.png
+    """
+    # Imported here: reports take longer to load than other verbs run.
+    from contend.report.measure_json import measure_json
+    from contend.report.measure_tables import measure_tables
+    from contend.report.pair_json import pair_json
+    from contend.report.pair_tables import pair_tables
+    from contend.report.save import check_suffix
+    from contend.report.table import print_tables
+
+    if common.resume is not None:
+        raise UsageError("--resume: bisect patterns are measured in one launch")
+    if common.plot is not None:
+        check_suffix(common.plot)
+    if pairs is not None and pairs.suffix not in (".csv", ".parquet"):
+        raise UsageError(f"--pairs: expected a name that ends in .csv or .parquet, got {pairs}")
+    sizes = parse_sizes(bytes)
+    if len(sizes) != 1:
+        raise UsageError(f"--bytes: expected one size such as 64K or 1M, got {bytes!r}")
+    console = console_for(common.json)
+    work = BisectWork(patterns, two_way, sizes[0], packets, repeats)
+    with watching(console) as observer, find_place(common) as place:
+        runs = measure_bisect(
+            work,
+            conditions_in(common, place),
+            libraries=common.mpi or (None,),
+            place=place,
+            folder=common.output,
+            observer=observer,
+        )
+        messages = [_messages(run, place) for run in runs]
+    written = []
+    for run, found in zip(runs, messages, strict=True):
+        print_tables(console, [*pair_tables(run, found), *measure_tables(run)])
+        written.append({**measure_json(run), "pairs": pair_json(found)})
+    write_json(common.json, written[0] if len(written) == 1 else {"results": written})
+    _keep(messages, runs, pairs)
+    if common.plot is not None:
+        _draw(runs, messages, common.plot)
+    failed = [launch.why for run in runs for launch in run.record.launches if launch.why]
+    if failed:
+        raise ShortfallError(failed[0])
+
+
+def _messages(run: Run, place: object) -> pl.DataFrame:
+    """Every message's bandwidth; with predictions where the routes are known."""
+    if isinstance(place, EmulatedHosts):
+        first = run.record.launches[0].measured
+        if first is not None:
+            return beside_predictions(run, place.fabric, place.numbers_of(first.rank_hosts))
+    return pair_bandwidths(run)
+
+
+def _keep(messages: Sequence[pl.DataFrame], runs: Sequence[Run], path: Path | None) -> None:
+    """Writes every message, with the library's name where there are several."""
+    if path is None:
+        return
+    import polars as pl
+
+    whole = pl.concat(
+        found.with_columns(
+            library=pl.lit(f"{run.record.library.name} {run.record.library.version}")
+        )
+        for run, found in zip(runs, messages, strict=True)
+    )
+    with whole_file(path) as file:
+        if path.suffix == ".csv":
+            whole.write_csv(file)
+        else:
+            whole.write_parquet(file)
+
+
+def _draw(runs: Sequence[Run], messages: Sequence[pl.DataFrame], path: Path) -> None:
+    from contend.report.agreement_figure import Compared, agreement_figure
+    from contend.report.pair_figure import pair_figure
+    from contend.report.pair_tables import pair_tables
+    from contend.report.save import save_figure
+    from contend.study.agreement import agreement
+
+    names = _names(runs)
+    if all("congestion" in found.columns for found in messages):
+        compared = [
+            Compared(name if len(runs) > 1 else run.record.placement, found, agreement(found))
+            for name, run, found in zip(names, runs, messages, strict=True)
+        ]
+        figure = agreement_figure(compared)
+    else:
+        figure = pair_figure(dict(zip(names, messages, strict=True)), runs[0].record.wire_Bps)
+    tables = [
+        table
+        for run, found in zip(runs, messages, strict=True)
+        for table in pair_tables(run, found)
+    ]
+    save_figure(figure, path, tables)
+
+
+def _names(runs: Sequence[Run]) -> list[str]:
+    return [f"{run.record.library.name} {run.record.library.version}" for run in runs]

@@ -1,0 +1,154 @@
+"""The study ``verification``: measured bandwidths of pairs against the simulation's."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from contend.cli.common import JsonOption, PlotOption, SeedOption, console_for, write_json
+from contend.cli.measure.watch import watching
+from contend.errors import ContendError, MissingError, ShortfallError, UsageError
+from contend.measurement import Conditions
+from contend.measurement.bisect import BisectWork
+from contend.measurement.sizes import parse_sizes
+from contend.study.agreement import agreement
+from contend.study.verification import (
+    CASES,
+    Case,
+    Network,
+    failures,
+    predicted_seconds,
+    verify_case,
+)
+from contend.units import format_seconds, parse_bytes, parse_rate
+
+PatternsOption = Annotated[
+    int, typer.Option("--patterns", metavar="N", min=1, help="Random patterns for each fabric.")
+]
+FabricOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fabric",
+        metavar="FABRIC[@ENGINE]",
+        help="Verify this one instead, routed by ENGINE, such as kary:2,4@dmodk; may be repeated.",
+    ),
+]
+RateOption = Annotated[
+    str, typer.Option("--rate", metavar="RATE", help="Of every emulated cable in each direction.")
+]
+BufferOption = Annotated[
+    str, typer.Option("--buffer", metavar="SIZE", help="Bytes that wait for a channel at most.")
+]
+BytesOption = Annotated[str, typer.Option("--bytes", metavar="SIZE", help="Bytes of a packet.")]
+PacketsOption = Annotated[
+    int, typer.Option("--packets", metavar="R", min=1, help="Packets that make up a message.")
+]
+TwoWayOption = Annotated[bool, typer.Option("--two-way", help="Both of each pair send.")]
+LibraryOption = Annotated[
+    str | None, typer.Option("--mpi", metavar="LIBRARY", help="The MPI library, as in measure.")
+]
+OutOption = Annotated[
+    Path,
+    typer.Option("--out", metavar="DIR", help="Run folder; what is in it is not measured again."),
+]
+
+
+def verification(
+    patterns: PatternsOption = 40,
+    fabric: FabricOption = None,
+    rate: RateOption = "100Mbit",
+    buffer: BufferOption = "200kB",
+    bytes: BytesOption = "100K",  # noqa: A002
+    packets: PacketsOption = 10,
+    two_way: TwoWayOption = False,
+    mpi: LibraryOption = None,
+    seed: SeedOption = 1,
+    out: OutOption = Path("verification"),
+    json: JsonOption = None,
+    plot: PlotOption = None,
+) -> None:
+    """Measures random bisect patterns on emulated fabrics and holds them against the simulation.
+
+    Every message of every pattern is compared with γ/π and with its max-min fair share. The paper
+    of 2008 ran 5000 patterns on its cluster: --patterns 5000 takes hours here, and says how many.
+    Needs root. A study that was interrupted goes on with the next fabric when it is called again.
+
+    Example: contend study verification --patterns 40 --plot verification.png
+    """
+    # Imported here: reports take longer to load than other verbs run.
+    from contend.report.agreement_figure import Compared, agreement_figure
+    from contend.report.agreement_tables import agreement_tables
+    from contend.report.save import check_suffix, save_figure
+    from contend.report.table import print_tables
+
+    if plot is not None:
+        check_suffix(plot)
+    work = BisectWork(patterns, two_way, _size(bytes), packets)
+    network = Network(_rate(rate), _buffer(buffer))
+    cases = tuple(map(_case, fabric)) if fabric else CASES
+    console = console_for(json)
+    seconds = predicted_seconds(work, network)
+    console.print(f"{len(cases)} fabrics, at least {format_seconds(seconds)} each", highlight=False)
+    conditions = Conditions((2,), budget=max(300.0, 10 * seconds), seed=seed)
+    compared, tables, errors = [], [], []
+    results: list[dict[str, Any]] = []
+    for case in cases:
+        try:
+            with watching(console) as observer:
+                pairs, wire = verify_case(
+                    case, work, network, conditions, out, library=mpi, observer=observer
+                )
+            found = agreement(pairs)
+        except (MissingError, UsageError):
+            raise
+        except ContendError as error:
+            errors.append((case, error))
+            continue
+        compared.append(Compared(case.name, pairs, found))
+        shown = agreement_tables(case.name, found, wire)
+        print_tables(console, shown)
+        tables += shown
+        results.append(
+            {
+                "fabric": case.name,
+                "source": case.source,
+                "engine": case.engine,
+                "rate_Bps": wire,
+                **asdict(found),
+                "nearest": found.nearest.name,
+            }
+        )
+    write_json(json, {"study": "verification", "seed": seed, "results": results})
+    if plot is not None and compared:
+        save_figure(agreement_figure(compared), plot, tables)
+    if errors:
+        raise ShortfallError(failures(errors))
+
+
+def _case(text: str) -> Case:
+    source, _, engine = text.partition("@")
+    return Case(source, engine=engine or None, name=text)
+
+
+def _size(text: str) -> int:
+    sizes = parse_sizes(text)
+    if len(sizes) != 1:
+        raise UsageError(f"--bytes: expected one size such as 64K or 1M, got {text!r}")
+    return sizes[0]
+
+
+def _rate(text: str) -> float:
+    rate = parse_rate(text)
+    if rate is None:
+        raise UsageError(f"--rate: expected a rate such as 100Mbit, got {text!r}")
+    return rate
+
+
+def _buffer(text: str) -> int:
+    size = parse_bytes(text)
+    if size is None:
+        raise UsageError(f"--buffer: expected a size such as 200kB, got {text!r}")
+    return size

@@ -1,0 +1,126 @@
+"""Talks to the kernel about links, addresses, routes and queues: many requests at a time."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from contend.errors import ContendError
+
+_HEADER = struct.Struct("=IHHII")
+_SEQUENCE = struct.Struct("=I")
+_ERROR = struct.Struct("=i")
+_SEQUENCE_AT = 8
+_NLMSG_ERROR, _NLMSG_DONE = 2, 3
+_SOL_NETLINK, _NETLINK_CAP_ACK = 270, 10
+# Answers to so many requests fit the receive buffer of a socket, and they one send buffer.
+_AT_ONCE = 100
+_READ = 1 << 18
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request, as the kernel reads it, and what it is for a person."""
+
+    data: bytes
+    what: str
+
+
+class RefusedError(ContendError):
+    """The kernel refused a request.
+
+    Attributes:
+        number: the kernel's error number.
+        what: what was asked.
+    """
+
+    status = 3
+
+    def __init__(self, number: int, what: str) -> None:
+        super().__init__(f"{what}: {os.strerror(number)}")
+        self.number = number
+        self.what = what
+
+
+class Netlink:
+    """A socket to the kernel's routing family, in the namespace of the thread that makes it."""
+
+    def __init__(self) -> None:
+        self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
+        # Answers without a copy of the request: more of them fit the buffer.
+        self._socket.setsockopt(_SOL_NETLINK, _NETLINK_CAP_ACK, 1)
+        self._socket.bind((0, 0))
+        self._sequence = 0
+
+    def close(self) -> None:
+        """Closes the socket; with it goes the hold that it has on its namespace."""
+        self._socket.close()
+
+    def apply(self, requests: Sequence[Request]) -> None:
+        """Sends requests in few batches and waits until the kernel has granted all.
+
+        Raises:
+            RefusedError: for the first that was not granted.
+        """
+        for start in range(0, len(requests), _AT_ONCE):
+            self._apply(requests[start : start + _AT_ONCE])
+
+    def dump(self, request: Request) -> Iterator[bytes]:
+        """The whole messages that answer a request for a list.
+
+        Raises:
+            RefusedError: when there is none.
+        """
+        self._send([request])
+        while True:
+            for kind, message in self._receive():
+                if kind == _NLMSG_DONE:
+                    return
+                if kind == _NLMSG_ERROR:
+                    _check(message, request)
+                yield message
+
+    def _apply(self, requests: Sequence[Request]) -> None:
+        first = self._send(requests)
+        waiting = len(requests)
+        fault: RefusedError | None = None
+        while waiting:
+            for kind, message in self._receive():
+                if kind != _NLMSG_ERROR:
+                    continue
+                waiting -= 1
+                number = _SEQUENCE.unpack_from(message, _SEQUENCE_AT)[0] - first
+                try:
+                    _check(message, requests[number])
+                except RefusedError as error:
+                    fault = fault or error
+        if fault is not None:
+            raise fault
+
+    def _send(self, requests: Sequence[Request]) -> int:
+        first = self._sequence + 1
+        batch = bytearray()
+        for request in requests:
+            self._sequence += 1
+            start = len(batch)
+            batch += request.data
+            _SEQUENCE.pack_into(batch, start + _SEQUENCE_AT, self._sequence)
+        self._socket.send(batch)
+        return first
+
+    def _receive(self) -> Iterator[tuple[int, bytes]]:
+        data = self._socket.recv(_READ)
+        at = 0
+        while at < len(data):
+            length, kind, *_ = _HEADER.unpack_from(data, at)
+            yield kind, data[at : at + length]
+            at += (length + 3) & ~3
+
+
+def _check(message: bytes, request: Request) -> None:
+    number = -_ERROR.unpack_from(message, _HEADER.size)[0]
+    if number:
+        raise RefusedError(number, request.what)

@@ -1,0 +1,221 @@
+"""An emulated fabric that is up: launches on its hosts, counts of its channels."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from contend.emulate import counters, headroom, launchers, leftovers
+from contend.emulate.construct import Spaces
+from contend.emulate.counters import Traffic
+from contend.emulate.headroom import Headroom
+from contend.emulate.nap import compiled_nap
+from contend.emulate.owner import claim, state_folder
+from contend.emulate.plan import Plan, make_plan
+from contend.emulate.scripts import Scripts
+from contend.emulate.settings import Settings
+from contend.errors import UsageError
+from contend.fabric.fabric import Fabric
+from contend.mpi.launch import Ended, Launch, launch, share_out
+from contend.mpi.launcher import launch_environment
+from contend.mpi.library import Library
+
+_Result = TypeVar("_Result")
+
+_OPEN_MPI = "Open MPI"
+
+
+class Network:
+    """A fabric of network namespaces; `bring_up` makes one.
+
+    Attributes:
+        fabric: what it emulates.
+        settings: of its cables, with the rate that this machine carries.
+        headroom: what was found about this machine; None when nobody looked.
+        hosts: names of its hosts as launchers know them, in the fabric's order.
+    """
+
+    def __init__(self, plan: Plan, spaces: Spaces, scripts: Scripts, settings: Settings) -> None:
+        self.fabric: Fabric = plan.fabric
+        self.settings = settings
+        self.headroom: Headroom | None = None
+        self.hosts: tuple[str, ...] = tuple(node.label for node in plan.host_nodes)
+        self._plan = plan
+        self._spaces = spaces
+        self._scripts = scripts
+
+    @property
+    def switches(self) -> int:
+        """How many switches there are."""
+        return len(self._plan.nodes) - len(self.hosts)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Numbers of the hosts in the fabric, in the order of `hosts`."""
+        return self._plan.hosts
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Addresses of the hosts on the fabric, in the order of `hosts`."""
+        return tuple(node.address for node in self._plan.host_nodes)
+
+    def counters(self) -> Traffic:
+        """What every channel has sent so far; the difference of two is what was sent between."""
+        return counters.count(self._spaces)
+
+    def within(self, host: str, work: Callable[[], _Result]) -> _Result:
+        """Does work in the network of a host; sockets that it opens stay there."""
+        return self._spaces.within(self.hosts.index(host), work)
+
+    def labels_of(self, hosts: Sequence[int]) -> list[str]:
+        """Names of the fabric's hosts as launchers know them.
+
+        Raises:
+            UsageError: for a host that is not emulated.
+        """
+        label = {node.number: node.label for node in self._plan.host_nodes}
+        for host in hosts:
+            if host not in label:
+                raise UsageError(f'host "{self.fabric.host_name[host]}" is not emulated')
+        return [label[host] for host in hosts]
+
+    def environment(self, base: Mapping[str, str] = os.environ) -> dict[str, str]:
+        """The environment in which a launcher of any MPI library starts ranks on these hosts.
+
+        Args:
+            base: all else; what it says of MPI libraries stays.
+        """
+        scripts = self._scripts
+        return {
+            **launch_environment({}),
+            **launchers.open_mpi(scripts.agent),
+            "OMPI_MCA_orte_default_hostfile": str(scripts.host_file),
+            "PRTE_MCA_prte_default_hostfile": str(scripts.host_file),
+            **launchers.mpich(scripts.agent),
+            "HYDRA_HOST_FILE": str(scripts.host_file),
+            **base,
+            "CONTEND_HOSTS": str(scripts.host_file),
+            "CONTEND_AGENT": str(scripts.agent),
+            "PATH": f"{scripts.programs}{os.pathsep}{base.get('PATH', os.defpath)}",
+        }
+
+    def inside(self, command: Sequence[str]) -> list[str]:
+        """A command that becomes another one on the management side."""
+        return self._scripts.inside(list(command))
+
+    def on_hosts(self, request: Launch, order: Sequence[int] | None = None) -> Launch:
+        """A launch as it is started here.
+
+        Args:
+            request: ranks and library; hosts only if they are these, by the names in `hosts`.
+            order: the fabric's hosts in the order in which ranks fill them; None for all in their
+                own order.
+
+        Raises:
+            UsageError: for hosts that are not here, or ranks that do not fit them.
+        """
+        hosts = request.hosts
+        if not hosts:
+            names = self.hosts if order is None else self.labels_of(order)
+            each = request.ranks_per_host or -(-request.ranks // len(names))
+            hosts = share_out([(name, each) for name in names], request.ranks, None)
+        for host in hosts:
+            if host.name not in self.hosts:
+                raise UsageError(f"no host {host.name} in this emulated fabric")
+        library = request.library
+        return replace(
+            request,
+            library=replace(library, launcher=str(self._scripts.launcher(library.launcher))),
+            hosts=hosts,
+            ranks_per_host=None,
+            environment={**self._settings_of(library), **request.environment},
+            # There are more ranks than processors, and the kernel's own work between them.
+            bind=False,
+        )
+
+    def launch(
+        self,
+        request: Launch,
+        program: Path,
+        arguments: Sequence[str],
+        *,
+        limit: float,
+        watch: Callable[[], None] = lambda: None,
+        order: Sequence[int] | None = None,
+    ) -> Ended:
+        """Starts a program on emulated hosts, as `contend.mpi.launch.launch` does elsewhere.
+
+        Args:
+            request: ranks and library; see `on_hosts`.
+            program: an MPI program of the library.
+            arguments: of the program.
+            limit: seconds that it may run.
+            watch: called several times a second; what it raises ends the launch.
+            order: the fabric's hosts in the order in which ranks fill them.
+        """
+        ready = self.on_hosts(request, order)
+        return launch(ready, program, arguments, limit=limit, watch=watch)
+
+    def _settings_of(self, library: Library) -> dict[str, str]:
+        agent = self._scripts.agent
+        if library.name == _OPEN_MPI:
+            return launchers.open_mpi(agent)
+        settings = launchers.mpich(agent)
+        nap = compiled_nap(library)
+        return settings if nap is None else {**settings, "LD_PRELOAD": str(nap)}
+
+
+@contextmanager
+def bring_up(
+    fabric: Fabric,
+    rate: float,
+    buffer: int = 200_000,
+    *,
+    burst: int = 16 * 1024,
+    hosts: Sequence[int] | None = None,
+    check: bool = True,
+    lower: bool = True,
+) -> Iterator[Network]:
+    """A fabric as network namespaces of this machine, as long as the context lasts.
+
+    Leftovers of owners that are dead are removed first. At the end, whatever it is, all processes
+    in the namespaces are ended and nothing stays.
+
+    Args:
+        fabric: with routes.
+        rate: of every cable in each direction, in bytes per second.
+        buffer: bytes that wait for a channel before it drops packets.
+        burst: bytes that may leave at once after a pause.
+        hosts: only these hosts of the fabric, and what their routes use; None for all.
+        check: whether to find out what this machine carries.
+        lower: lowers the rate to that; False refuses instead.
+
+    Raises:
+        UsageError: a fabric or settings that cannot be emulated.
+        MissingError: rights or parts of the kernel that are not there, or a machine that would be
+            the bottleneck.
+    """
+    settings = Settings(rate, buffer, burst)
+    plan = make_plan(fabric, hosts)
+    root = state_folder()
+    leftovers.remove(root)
+    owned = claim(root)
+    spaces = Spaces(plan, owned.mark)
+    try:
+        spaces.build(settings)
+        scripts = Scripts(owned)
+        scripts.write(spaces)
+        network = Network(plan, spaces, scripts, settings)
+        if check:
+            network.settings, network.headroom = headroom.fit(spaces, settings, lower=lower)
+        yield network
+    finally:
+        if spaces.nodes:
+            leftovers.end_processes(owned.mark)
+        spaces.close()
+        shutil.rmtree(owned.folder, ignore_errors=True)

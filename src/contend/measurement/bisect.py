@@ -1,0 +1,110 @@
+"""Random bisect patterns, measured: the ones that a simulation of the same seed counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from contend.congestion import draw_patterns, write_destinations
+from contend.errors import UsageError
+from contend.fabric.generate import make
+from contend.measurement.carry_out import measure_workload
+from contend.measurement.conditions import Conditions
+from contend.measurement.folder import new_folder
+from contend.measurement.observer import Observer
+from contend.measurement.place import Place
+from contend.measurement.workload import OptionValue, make_workload
+from contend.samples import Run
+
+PATTERNS = "patterns.txt"
+"""File of a run's folder that says which rank sent to which, a pattern in every line."""
+
+
+@dataclass(frozen=True)
+class BisectWork:
+    """What a measurement of bisect patterns sends.
+
+    Attributes:
+        patterns: how many patterns are drawn.
+        two_way: whether both of a pair send.
+        bytes: of a packet.
+        packets: that make up a message.
+        repeats: samples of every pattern, one after the other.
+    """
+
+    patterns: int = 100
+    two_way: bool = False
+    bytes: int = 1 << 20
+    packets: int = 10
+    repeats: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuses what sends nothing."""
+        if min(self.patterns, self.bytes, self.packets, self.repeats) < 1:
+            raise UsageError("expected at least 1 pattern, byte, packet and sample of each pattern")
+
+
+def measure_bisect(
+    work: BisectWork,
+    conditions: Conditions,
+    *,
+    libraries: Sequence[str | None] = (None,),
+    place: Place | None = None,
+    folder: Path | None = None,
+    observer: Observer | None = None,
+) -> list[Run]:
+    """Measures random bisect patterns under one MPI library, or several in turns.
+
+    Messages between ranks depend on the seed and the number of ranks alone: `contend.simulate`
+    counts the same ones where its placement is the one that the ranks have. Of an odd number of
+    ranks one sits out, another one in every pattern.
+
+    Args:
+        work: what is sent.
+        conditions: with one number of ranks; its seed is that of the patterns.
+        libraries: names, folders or wrappers, see `contend.mpi.select.select`.
+        place: where; None for this machine or the hosts of a batch system's job.
+        folder: of the run; None for a new one in ``contend-runs``.
+        observer: is told what happens.
+
+    Raises:
+        UsageError: for what does not fit together.
+        MissingError: the machine lacks something.
+        ShortfallError: nothing was measured.
+    """
+    if len(conditions.ranks) != 1 or conditions.ranks[0] < 2:
+        raise UsageError("bisect patterns are drawn for one number of ranks, at least 2")
+    target = folder or new_folder("bisect", datetime.now(UTC).date())
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{target}: {error.strerror}") from None
+    path = target / PATTERNS
+    # On a crossbar, as who sends to whom does not depend on the fabric.
+    drawn = draw_patterns(
+        make(f"crossbar:{conditions.ranks[0]}"),
+        "bisect:two-way" if work.two_way else "bisect",
+        placement="linear",
+        seed=conditions.seed,
+        count=work.patterns,
+    )
+    write_destinations(path, drawn)
+    samples = work.patterns * work.repeats
+    options: dict[str, OptionValue] = {
+        "patterns": str(path.resolve()),
+        "bytes": work.bytes,
+        "packets": work.packets,
+        "repeats": work.repeats,
+        "repetitions": f"{samples}:{samples}",
+        "precision": 0,
+    }
+    return measure_workload(
+        make_workload("bisect", options),
+        conditions,
+        libraries=libraries,
+        place=place,
+        folder=target,
+        observer=observer,
+    )

@@ -1,0 +1,73 @@
+// Measures many patterns of simultaneous messages, each pattern once (or as often as asked).
+
+#include <limits>
+#include <memory>
+
+#include "bisect/bisect.hpp"
+#include "bisect/pattern_file.hpp"
+#include "common/check.hpp"
+#include "common/probe.hpp"
+
+using contend::probe::Bisect;
+using contend::probe::Cell;
+using contend::probe::Context;
+using contend::probe::Kind;
+using contend::probe::Operation;
+using contend::probe::PatternFile;
+using contend::probe::Probe;
+
+namespace {
+
+/// Checks the whole file before anything is measured, and says in the cell how long it is.
+std::vector<Cell> with_patterns(const Cell& cell, const contend::probe::Arguments& arguments,
+                                int ranks) {
+  const std::string& path = arguments.text("patterns");
+  if (path.empty()) {
+    throw contend::probe::BadInput("--patterns: expected a file");
+  }
+  for (const char* const name : {"bytes", "packets"}) {
+    if (cell.integer(name) < 1 || cell.integer(name) > std::numeric_limits<int>::max()) {
+      throw contend::probe::BadInput(std::string("--") + name + ": expected 1 to 2147483647");
+    }
+  }
+  std::int64_t count = 0;
+  if (contend::probe::rank_in(MPI_COMM_WORLD) == 0) {
+    count = PatternFile(path, ranks).count();
+  }
+  contend::probe::check("MPI_Bcast", MPI_Bcast(&count, 1, MPI_INT64_T, 0, MPI_COMM_WORLD));
+  if (count == 0) {
+    throw contend::probe::BadInput(path + ": expected a pattern in every line, got none");
+  }
+  Cell longer = cell;
+  longer.labels.emplace_back("patterns", count);
+  longer.labels.emplace_back("repeats", arguments.integer("repeats"));
+  return {longer};
+}
+
+std::unique_ptr<Operation> make(const Cell& cell, const Context& context, MPI_Comm comm) {
+  const Bisect::Order order{cell.integer("repeats"), context.arguments.integer("warmups")};
+  return std::make_unique<Bisect>(context.arguments.text("patterns"), order, cell.integer("bytes"),
+                                  cell.integer("packets"), comm);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Probe probe;
+  probe.name = "bisect";
+  probe.about =
+      "Sends the messages of a pattern all at once, pattern after pattern. A file has a pattern in "
+      "every line: for each rank the rank that it sends to, or -.";
+  probe.example = "--patterns pairs.txt --bytes 1M --packets 10 --repetitions 100 --precision 0";
+  probe.axes = {
+      {"bytes", Kind::sizes, "1M", "Bytes of a packet."},
+      {"packets", Kind::integers, "100", "Packets that make up each message."},
+  };
+  probe.options = {
+      {"patterns", Kind::word, "", "The file of patterns; rank 0 reads it."},
+      {"repeats", Kind::integer, "1", "Samples of every pattern, one after the other."},
+  };
+  probe.expand = with_patterns;
+  probe.make = make;
+  return contend::probe::run_probe(argc, argv, probe);
+}

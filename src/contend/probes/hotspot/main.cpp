@@ -1,0 +1,127 @@
+// Measures a pair of ranks while other pairs load the channels that it shares with them.
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <set>
+
+#include "common/check.hpp"
+#include "common/probe.hpp"
+#include "hotspot/hotspot.hpp"
+
+using contend::probe::Arguments;
+using contend::probe::BadInput;
+using contend::probe::Cell;
+using contend::probe::Context;
+using contend::probe::Hotspot;
+using contend::probe::Kind;
+using contend::probe::Measured;
+using contend::probe::Operation;
+using contend::probe::Pair;
+using contend::probe::Probe;
+
+namespace {
+
+/// Pairs of ranks: "0:5,1:6".
+std::vector<Pair> parse_pairs(const std::string& option, const std::string& text, int ranks) {
+  std::vector<Pair> pairs;
+  if (text.empty()) {
+    return pairs;
+  }
+  for (const std::string& part : contend::probe::split_text(text, ',')) {
+    const std::vector<std::string> ends = contend::probe::split_text(part, ':');
+    if (ends.size() != 2) {
+      throw BadInput("--" + option + ": expected FROM:TO, got '" + part + "'");
+    }
+    const std::int64_t from = contend::probe::parse_integer(ends[0], 0);
+    const std::int64_t to = contend::probe::parse_integer(ends[1], 0);
+    if (from == to || std::max(from, to) >= ranks) {
+      throw BadInput("--" + option + ": expected two ranks below " + std::to_string(ranks) +
+                     ", got '" + part + "'");
+    }
+    pairs.emplace_back(static_cast<int>(from), static_cast<int>(to));
+  }
+  return pairs;
+}
+
+std::vector<Cell> checked(const Cell& cell, const Arguments& arguments, int ranks) {
+  std::vector<Pair> pairs = parse_pairs("victim", arguments.text("victim"), ranks);
+  if (pairs.size() != 1) {
+    throw BadInput("--victim: expected one pair FROM:TO");
+  }
+  const std::vector<Pair> rivals = parse_pairs("rivals", arguments.text("rivals"), ranks);
+  pairs.insert(pairs.end(), rivals.begin(), rivals.end());
+  std::set<int> ends;
+  for (const Pair& pair : pairs) {
+    for (const int end : {pair.first, pair.second}) {
+      if (!ends.insert(end).second) {
+        throw BadInput("--rivals: expected every rank in one pair, got " + std::to_string(end) +
+                       " again");
+      }
+    }
+  }
+  if (cell.integer("rivals-active") > static_cast<std::int64_t>(rivals.size())) {
+    throw BadInput("--rivals-active: expected at most the " + std::to_string(rivals.size()) +
+                   " pairs of --rivals");
+  }
+  if (arguments.integer("operations") < 1 || arguments.integer("window") < 1) {
+    throw BadInput("--operations and --window: expected at least 1");
+  }
+  for (const std::int64_t bytes : {cell.integer("bytes"), arguments.size("load-bytes")}) {
+    if (bytes < 0 || bytes > std::numeric_limits<int>::max()) {
+      throw BadInput("--bytes and --load-bytes: expected at most 2147483647");
+    }
+  }
+  if (arguments.size("load-bytes") < 1) {
+    throw BadInput("--load-bytes: expected at least 1");
+  }
+  return {cell};
+}
+
+std::unique_ptr<Operation> make(const Cell& cell, const Context& context, MPI_Comm comm) {
+  const Arguments& arguments = context.arguments;
+  const int ranks = contend::probe::size_of(comm);
+  std::vector<Pair> rivals = parse_pairs("rivals", arguments.text("rivals"), ranks);
+  rivals.resize(static_cast<std::size_t>(cell.integer("rivals-active")));
+  const bool streams = cell.text("algorithm") == "stream";
+  const Hotspot::Settings settings{streams ? Measured::stream : Measured::round_trip,
+                                   cell.integer("bytes"),
+                                   arguments.size("load-bytes"),
+                                   arguments.number("lead"),
+                                   arguments.integer("operations"),
+                                   streams ? arguments.integer("window") : 1};
+  return std::make_unique<Hotspot>(settings,
+                                   parse_pairs("victim", arguments.text("victim"), ranks).front(),
+                                   std::move(rivals), comm);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Probe probe;
+  probe.name = "hotspot";
+  probe.about =
+      "Latency and bandwidth of one pair of ranks while other pairs send large messages without a "
+      "pause. Choose pairs whose routes share a channel: contend measure hotspot does.";
+  probe.example = "--victim 0:2 --rivals 1:3 --rivals-active 0,1 --bytes 1:1M";
+  probe.axes = {
+      {"algorithm",
+       Kind::words,
+       "round-trip,stream",
+       "What the victim does: a message there and back, or --window messages one way.",
+       {"round-trip", "stream"}},
+      {"rivals-active", Kind::integers, "0,1", "How many of the rivals send meanwhile."},
+      {"bytes", Kind::sizes, "1:1M", "Bytes of the victim's message."},
+  };
+  probe.options = {
+      {"victim", Kind::word, "", "The measured pair: FROM:TO."},
+      {"rivals", Kind::word, "", "The pairs that load the network: FROM:TO,FROM:TO,..."},
+      {"load-bytes", Kind::size, "8M", "Bytes of a rival's messages."},
+      {"lead", Kind::number, "0.02", "Seconds that the rivals send before the victim begins."},
+      {"operations", Kind::integer, "10", "Victim's operations in a sample, each timed by itself."},
+      {"window", Kind::integer, "16", "Messages under way at a time in a stream."},
+  };
+  probe.expand = checked;
+  probe.make = make;
+  return contend::probe::run_probe(argc, argv, probe);
+}

@@ -1,0 +1,170 @@
+"""How well measured bandwidths of pairs agree with what the routes predict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from contend.errors import ShortfallError
+
+TOLERANCE = 0.10
+"""A pair agrees with a model when it got within this part of what the model gives it."""
+
+_LEAST_UNCONTENDED = 3
+
+MODELS = {
+    "congestion": "γ/π",
+    "fair_share": "max-min fair share",
+    "fluid_share": "max-min while messages end",
+}
+"""Columns of predictions, and what they are called."""
+
+
+@dataclass(frozen=True)
+class ByCongestion:
+    """Pairs of one congestion.
+
+    Attributes:
+        congestion: pi.
+        pairs: how many messages.
+        median: bandwidth in parts of γ.
+        low: a quarter of the messages got less.
+        high: a quarter got more.
+        within: part of them within `TOLERANCE` of 1/pi.
+    """
+
+    congestion: int
+    pairs: int
+    median: float
+    low: float
+    high: float
+    within: float
+
+
+@dataclass(frozen=True)
+class Model:
+    """One way to predict bandwidths, held against all messages.
+
+    Attributes:
+        name: see `MODELS`.
+        within: part of the messages within `TOLERANCE` of it.
+        error: median of how far the messages are from it, as a factor minus 1.
+        effective: mean bandwidth that it gives the messages, in parts of γ.
+    """
+
+    name: str
+    within: float
+    error: float
+    effective: float
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Measured against predicted.
+
+    Attributes:
+        gamma: γ, what an uncontended pair gets, in bytes per second.
+        messages: how many were compared.
+        patterns: of how many patterns.
+        late: messages left out because a rank had started late; 0 when all were, and none is.
+        effective: measured effective bisection bandwidth, in parts of γ.
+        effective_ci95: its 95 % interval over patterns.
+        by_congestion: messages by pi.
+        models: what each model makes of them.
+    """
+
+    gamma: float
+    messages: int
+    patterns: int
+    late: int
+    effective: float
+    effective_ci95: tuple[float, float]
+    by_congestion: tuple[ByCongestion, ...]
+    models: tuple[Model, ...]
+
+    @property
+    def nearest(self) -> Model:
+        """The model with the least error."""
+        return min(self.models, key=lambda model: model.error)
+
+
+def usable(pairs: pl.DataFrame) -> pl.DataFrame:
+    """The messages of samples without a late rank; all of them where there are no such samples."""
+    on_time = pairs.filter(~pl.col("late"))
+    return pairs if on_time.is_empty() else on_time
+
+
+def agreement(pairs: pl.DataFrame) -> Agreement:
+    """Compares messages with every model.
+
+    γ is the median bandwidth of the messages that share no channel: the models are about sharing,
+    and not about what a protocol makes of a free wire.
+
+    Args:
+        pairs: of `contend.measurement.pairs.beside_predictions`.
+
+    Raises:
+        ShortfallError: too few messages are uncontended.
+    """
+    used = usable(pairs)
+    free = used.filter(pl.col("congestion") == 1)["bandwidth_Bps"]
+    if len(free) < _LEAST_UNCONTENDED:
+        raise ShortfallError(f"{len(free)} messages shared no channel: too few to compare with")
+    gamma = float(np.median(free.to_numpy()))
+    got = used["bandwidth_Bps"].to_numpy() / gamma
+    given = predictions(used)
+    by_pattern = (
+        used.with_columns(got=pl.Series(got)).group_by("launch", "sample").agg(pl.col("got").mean())
+    )["got"].to_numpy()
+    return Agreement(
+        gamma=gamma,
+        messages=len(used),
+        patterns=used["pattern"].n_unique(),
+        late=len(pairs) - len(used),
+        effective=float(by_pattern.mean()),
+        effective_ci95=_interval(by_pattern),
+        by_congestion=_by_congestion(used["congestion"].to_numpy(), got),
+        models=tuple(_model(MODELS[name], share, got) for name, share in given.items()),
+    )
+
+
+def predictions(pairs: pl.DataFrame) -> dict[str, NDArray[np.float64]]:
+    """What every model gives the messages, in parts of γ, by the names of `MODELS`."""
+    shares = {"congestion": 1.0 / pairs["congestion"].to_numpy()}
+    for name in ("fair_share", "fluid_share"):
+        shares[name] = pairs[name].to_numpy()
+    return shares
+
+
+def _model(name: str, share: NDArray[np.float64], got: NDArray[np.float64]) -> Model:
+    off = np.abs(np.log(got / share))
+    return Model(
+        name=name,
+        within=float((np.abs(got / share - 1) <= TOLERANCE).mean()),
+        error=float(np.expm1(np.median(off))),
+        effective=float(share.mean()),
+    )
+
+
+def _by_congestion(
+    congestion: NDArray[np.int64], got: NDArray[np.float64]
+) -> tuple[ByCongestion, ...]:
+    found = []
+    for pi in np.unique(congestion).tolist():
+        bandwidth = got[congestion == pi]
+        low, median, high = np.quantile(bandwidth, [0.25, 0.5, 0.75]).tolist()
+        within = float((np.abs(bandwidth * pi - 1) <= TOLERANCE).mean())
+        found.append(ByCongestion(pi, len(bandwidth), median, low, high, within))
+    return tuple(found)
+
+
+def _interval(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Of the mean, by the central limit theorem; all of the line where there is one value."""
+    mean = float(values.mean())
+    if len(values) < 2:
+        return -np.inf, np.inf
+    half = 1.96 * float(values.std(ddof=1)) / np.sqrt(len(values))
+    return mean - half, mean + half

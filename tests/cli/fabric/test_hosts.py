@@ -1,0 +1,75 @@
+"""`contend fabric hosts` from the outside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from contend.cli.app import run
+
+Hosts = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def hosts(capsys: pytest.CaptureFixture[str]) -> Hosts:
+    """`hosts(arguments)` gives status, standard output and standard error."""
+
+    def call(*arguments: str | Path) -> tuple[int, str, str]:
+        status = run(["fabric", "hosts", *map(str, arguments)])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+def test_list_on_standard_output(hosts: Hosts) -> None:
+    found = hosts("tara", "--placement", "port-group:3", "-n", "9")
+    assert found == (0, "".join(f"host {n}\n" for n in range(1, 10)), "")
+
+
+def test_host_file(hosts: Hosts, tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    status, out, _ = hosts(
+        *("fig1", "--placement", "leaves:2", "-n", "31", "--ranks-per-host", "8"),
+        *("--format", "openmpi", "-o", path),
+    )
+    assert (status, out) == (
+        0,
+        f"31 ranks on 4 hosts of 2 leaf switches, written to {path}\n",
+    )
+    assert path.read_text() == "1 slots=8\n2 slots=8\n5 slots=8\n6 slots=7\n"
+
+
+def test_json_alone_on_standard_output(hosts: Hosts) -> None:
+    status, out, _ = hosts("fig1", "--placement", "spread", "-n", "2", "--json", "-")
+    found = json.loads(out)
+    assert status == 0
+    assert (found["fabric"], found["placement"], found["ranks"]) == ("fig1", "spread", 2)
+    assert found["hosts"] == [
+        {"name": "1", "host": "1", "ranks": 1, "switch": "leaf 1", "port": 1},
+        {"name": "9", "host": "9", "ranks": 1, "switch": "leaf 3", "port": 1},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["fig1", "--placement", "same-leaf", "-n", "5"], "expected a leaf with 5 hosts"),
+        (["fig1", "--placement", "random"], "hosts: expected a placement that stays"),
+        (["tara", "--format", "mpich"], 'got "host 1"'),
+        (["fig1", "--format", "pbs"], "pbs"),
+        (["fig1", "-n", "17"], "between 1 and 16 ranks"),
+    ],
+)
+def test_one_line_for_any_error(
+    hosts: Hosts, tmp_path: Path, arguments: list[str], complaint: str
+) -> None:
+    path = tmp_path / "hosts"
+    status, out, err = hosts(*arguments, "-o", path)
+    assert (status, out) == (2, "")
+    assert complaint in err
+    assert err.count("\n") == 1
+    assert not path.exists()

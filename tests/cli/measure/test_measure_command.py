@@ -1,0 +1,153 @@
+"""`contend measure` from outside: what it prints, keeps, and how it exits."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from contend.samples import Run
+
+Contend = Callable[..., subprocess.CompletedProcess[str]]
+
+COMMAND = (sys.executable, "-c", "from contend.cli import main; main()", "measure")
+# Two ranks and a few samples of the library that compiles first.
+FEW = ("-n", "2", "--mpi", "openmpi-4", "--repetitions", "6:6")
+
+
+@pytest.fixture
+def contend(tmp_path: Path, require_program: Callable[[str], str]) -> Contend:
+    """`contend(*arguments)` runs the verb in a folder of the test's own."""
+    require_program("mpicc.openmpi")
+    require_program("mpicc.mpich")
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*COMMAND, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=600,
+            env={**os.environ, **environment},
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+        )
+
+    return run
+
+
+def test_json_is_all_that_is_printed(contend: Contend, tmp_path: Path) -> None:
+    ended = contend(
+        *("alltoall", *FEW, "--algorithm", "library,shift", "--bytes", "1K,2K"),
+        *("--label", "flow control=on", "--wire-limit", "1Gbit", "--json", "-"),
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    result = json.loads(ended.stdout)
+    assert (result["probe"], result["ranks"], result["hosts"]) == ("alltoall", 2, 1)
+    assert result["mpi"]["name"] == "Open MPI"
+    assert result["labels"] == {"flow control": "on"}
+    cells = {(cell["algorithm"], cell["bytes"]): cell for cell in result["cells"]}
+    assert set(cells) == {(name, size) for name in ("library", "shift") for size in (1024, 2048)}
+    for cell in cells.values():
+        assert cell["n"] == 6
+        assert cell["verified"] is True
+        # (p - 1) bytes over the median
+        assert cell["rate_Bps_per_rank"] == pytest.approx(cell["bytes"] / cell["median_s"])
+    run = Run.load(tmp_path / result["run"])
+    assert run.folder.parent.name == "contend-runs"
+    assert run.record.wire_Bps == 125e6
+
+
+def test_the_budget_comes_first_and_a_line_for_every_launch(
+    contend: Contend, tmp_path: Path
+) -> None:
+    ended = contend(
+        *("pingpong", *FEW, "--mpi", "mpich-4", "--bytes", "1K", "--launches", "2"),
+        *("--budget", "1min", "--output", "both"),
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    lines = ended.stdout.splitlines()
+    assert lines[0].startswith("pingpong under Open MPI 4.")
+    assert " and MPICH 4." in lines[0]
+    assert "4 launches within 60 s, kept in both" in lines[0]
+    assert [line.split()[0] for line in lines[1:5]] == ["1/4", "2/4", "3/4", "4/4"]
+    assert all("2 ranks: 1 cell in " in line for line in lines[1:5])
+    assert len(list((tmp_path / "both").iterdir())) == 2
+    again = contend("pingpong", "--resume", "both", "--json", "both.json")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert "0 launches within 60 s" in again.stdout
+    results = json.loads((tmp_path / "both.json").read_bytes())["results"]
+    assert sorted(result["mpi"]["name"] for result in results) == ["MPICH", "Open MPI"]
+
+
+def test_a_launch_that_runs_out_of_time_falls_short(contend: Contend) -> None:
+    ended = contend("pingpong", *FEW, "--bytes", "1M", "--inner", "1000000000", "--budget", "3s")
+    assert ended.returncode == 1
+    assert ended.stderr == "contend: nothing was measured: did not end within 3 s and was ended\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["-n", "two"], 2, "-n: expected numbers such as 2,4,8, got 'two'"),
+        ([], 2, "-n: expected a number of ranks"),
+        (["-n", "2", "--budget", "soon"], 2, "--budget: expected a time such as 90s or 5min"),
+        (["-n", "2", "--bytes", "1X"], 2, "--bytes: expected a size such as 512, 4K or 1M"),
+        (["-n", "2", "--bytes", "9999999T"], 2, "is more bytes than 64 bits can count"),
+        (["-n", "2", "--wire-limit", "fast"], 2, "--wire-limit: expected a rate such as 1Gbit"),
+        (["-n", "2", "--precision", "x"], 2, "--precision: expected a share such as 5%"),
+        (["-n", "4", "--ranks-per-host", "2"], 2, "need 2 hosts"),
+        (["-n", "2", "--on", "nowhere"], 2, "nowhere: no such file"),
+        (["-n", "2", "--mpi", "lam"], 3, "--mpi lam: no such MPI library is usable here"),
+        (["-n", "2", "--mpi", "./lam"], 2, "--mpi lam: no such folder"),
+        (["-n", "2", "--launcher", "no-such"], 3, "the launcher no-such is not installed"),
+        (["-n", "2", "--host-memory", "1MiB"], 3, "need 1048576 bytes"),
+        (["--resume", "nowhere"], 2, "nowhere: no run is here"),
+    ],
+)
+def test_what_cannot_be_is_one_line(
+    contend: Contend, tmp_path: Path, arguments: list[str], status: int, said: str
+) -> None:
+    ended = contend("alltoall", *arguments)
+    assert ended.returncode == status
+    assert ended.stderr.startswith("contend: ")
+    assert ended.stderr.count("\n") == 1
+    assert said in ended.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unknown_words_of_the_probe_are_its_own(contend: Contend) -> None:
+    ended = contend("alltoall", *FEW, "--algorithm", "shifty")
+    assert ended.returncode == 2
+    assert "--algorithm: got 'shifty'" in ended.stderr
+    assert ended.stderr.count("\n") == 1
+
+
+def test_a_signal_ends_ranks_and_keeps_samples(tmp_path: Path, contend: Contend) -> None:
+    contend("pingpong", *FEW, "--bytes", "1K")
+    arguments = ["pingpong", "-n", "2", "--mpi", "openmpi-4", "--bytes", "1K", "--output", "run"]
+    arguments += ["--repetitions", "1000000:1000000", "--budget", "10min"]
+    raw = tmp_path / "run" / "launch-000.samples"
+    with subprocess.Popen([*COMMAND, *arguments], cwd=tmp_path, stdout=subprocess.PIPE) as process:
+        ends = time.monotonic() + 120
+        while not (raw.exists() and raw.stat().st_size > 10_000) and time.monotonic() < ends:
+            time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 128 + signal.SIGTERM
+    run = Run.load(tmp_path / "run")
+    assert [launch.status for launch in run.record.launches] == ["interrupted"]
+    assert run.samples.height > 50
+    assert not raw.exists()
+    assert str(raw) not in _commands()
+
+
+def _commands() -> str:
+    """Every command line of this machine, one after the other."""
+    told = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    return told.stdout

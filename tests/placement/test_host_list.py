@@ -1,0 +1,119 @@
+"""Lists of hosts for launchers, and read back by contend itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contend import placement
+from contend.errors import UsageError
+from contend.fabric.fabric import Fabric, build
+from contend.placement import Placement
+from contend.placement.host_list import ListFormat, list_hosts, write_list
+from contend.placement.ranges import expand, shorten, split_list
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Fabric:
+    """Nodes 08 .. 11 on one leaf, and two servers of two rails on the other."""
+    names = [f"node{n:02d} HCA-1" for n in range(8, 12)]
+    names += [f"vega{n} mlx5_{rail}" for n in (1, 2) for rail in (0, 1)]
+    return build(
+        "cluster",
+        host_name=names,
+        host_switch=np.array([0] * 4 + [1] * 4),
+        host_port=np.array([1, 2, 3, 4] * 2),
+        switch_name=["left", "right"],
+        switch_ports=8,
+        cables=np.array([[0, 8, 1, 8]]),
+    )
+
+
+def text(fabric: Fabric, spec: str, form: str, **options: object) -> str:
+    ranks = options.get("ranks")
+    placed = placement.parse(spec, fabric, **options)  # type: ignore[arg-type]
+    return write_list(list_hosts(fabric, placed, ranks), ListFormat(form))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("form", "lines"),
+    [
+        ("plain", ["node08", "node09", "node10"]),
+        ("openmpi", ["node08 slots=2", "node09 slots=2", "node10 slots=1"]),
+        ("mpich", ["node08:2", "node09:2", "node10:1"]),
+        ("slurm", ["node08", "node08", "node09", "node09", "node10"]),
+        ("nodelist", ["node[08-10]"]),
+    ],
+)
+def test_five_ranks_two_to_a_host(cluster: Fabric, form: str, lines: list[str]) -> None:
+    assert text(cluster, "same-leaf", form, ranks=5, ranks_per_host=2).splitlines() == lines
+
+
+def test_rails_of_a_server_are_one_host_to_a_launcher(cluster: Fabric) -> None:
+    found = text(cluster, "linear", "openmpi", hosts="vega*", ranks_per_host=3)
+    assert found == "vega1 slots=6\nvega2 slots=6\n"
+    assert text(cluster, "linear", "plain", hosts="vega1") == "vega1\nvega1\n"
+
+
+def test_order_that_only_slurm_can_keep(cluster: Fabric) -> None:
+    """vega1, vega2, vega1: mpirun would put the third rank beside the first."""
+    placed = Placement("mine", np.array([4, 6, 5], dtype=np.uint32))
+    entries = list_hosts(cluster, placed)
+    assert write_list(entries, ListFormat.SLURM) == "vega1\nvega2\nvega1\n"
+    for form in (ListFormat.OPENMPI, ListFormat.MPICH):
+        with pytest.raises(UsageError, match="--format slurm keeps their order"):
+            write_list(entries, form)
+
+
+@pytest.mark.parametrize("form", ["openmpi", "mpich"])
+def test_contend_reads_the_same_placement_back(cluster: Fabric, tmp_path: Path, form: str) -> None:
+    path = tmp_path / "hosts"
+    path.write_text(text(cluster, "port-group:2", form, ranks=12, ranks_per_host=3))
+    placed = placement.parse("port-group:2", cluster, ranks=12, ranks_per_host=3)
+    read = placement.parse(f"file:{path}", cluster)
+    assert read.host_of_rank.tolist() == placed.host_of_rank.tolist()
+
+
+def test_names_that_no_launcher_takes() -> None:
+    tara = Fabric.load("tara")
+    assert text(tara, "port-group:3", "plain") == "host 1\nhost 2\nhost 3\n"
+    with pytest.raises(UsageError, match='got "host 1"; --format plain writes it'):
+        text(tara, "port-group:3", "openmpi")
+
+
+def test_placements_that_make_no_list(cluster: Fabric) -> None:
+    with pytest.raises(UsageError, match="drawn for every sample"):
+        list_hosts(cluster, placement.parse("random", cluster))
+    with pytest.raises(UsageError, match="between 1 and 8 ranks on these hosts, got 9"):
+        list_hosts(cluster, placement.parse("linear", cluster), 9)
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (["n1"], "n1"),
+        (["n1", "n2", "n3", "n7"], "n[1-3,7]"),
+        (["n08", "n09", "n10", "n11"], "n[08-11]"),
+        # Other widths are other names.
+        (["n9", "n10"], "n9,n10"),
+        # Slurm takes no bracket but at the end.
+        (["login", "a1-ib", "a2-ib"], "login,a1-ib,a2-ib"),
+        (["r1n1", "r1n2", "r2n1"], "r1n[1-2],r2n1"),
+    ],
+)
+def test_shortened(names: list[str], short: str) -> None:
+    assert shorten(names) == short
+
+
+PARTS = st.sampled_from(["", "a", "b-", "-x"])
+NUMBERS = st.sampled_from(["", "0", "7", "8", "9", "10", "007", "008", "12"])
+
+
+@given(st.lists(st.tuples(st.just("n"), NUMBERS, PARTS, NUMBERS, PARTS).map("".join), max_size=20))
+def test_shortened_lists_expand_to_the_same_names(names: list[str]) -> None:
+    expanded = [name for item in split_list(shorten(names)) for name in expand(item, "test")]
+    assert sorted(expanded) == sorted(set(names))

@@ -1,0 +1,87 @@
+"""Published numbers and what the wire alone allows."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from contend.errors import UsageError
+from contend.study import find_plan
+from contend.study.measured import Coordinates, Known, read_measured
+from contend.study.measured.sizes import read_rate, read_sizes
+from contend.study.measured.wire import rate_limit, time_limit
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [
+        ("1Gbit/s", 125e6),
+        ("100 Mbit/s", 12.5e6),
+        ("3.5 GB/s", 3.5e9),
+        ("68.2 MiB/s", 71_512_883),
+        ("7 B/s", 7),
+    ],
+)
+def test_rates(text: str, rate: float) -> None:
+    assert read_rate(text) == rate
+
+
+@pytest.mark.parametrize("text", ["", "1Gbi/s", "1Gbit/h", "fast", "/s", "-1 MB/s", "1 Gbits/s"])
+def test_no_rates(text: str) -> None:
+    with pytest.raises(UsageError, match="expected a rate such as"):
+        read_rate(text)
+
+
+def test_sizes_each_once_in_their_order() -> None:
+    assert read_sizes([4096, "1K:4K", "3"]) == (4096, 1024, 2048, 3)
+
+
+def test_a_number_stands_beside_points_that_all_it_says_is_true_of() -> None:
+    known = Known("sweep", ranks=4, algorithm="library", bytes=1024, rate_Bps=3.0)
+    there = Coordinates("sweep", 4, 4, 1, algorithm="library", bytes=1024)
+    assert known.placed
+    assert known.beside(there)
+    assert not known.beside(dataclasses.replace(there, ranks=8))
+    assert not known.beside(dataclasses.replace(there, measure="other"))
+
+
+def test_a_number_of_unknown_ranks_or_schedule_has_no_place() -> None:
+    assert not Known("sweep", algorithm="library", bytes=1024).placed
+    assert not Known("sweep", ranks=4, bytes=1024).placed
+
+
+def test_seconds_become_the_rate_of_a_rank() -> None:
+    """(p - 1) bytes / time: 31 · 128 KiB / 0.069 s = 56.2 MiB/s."""
+    known = Known("sweep", ranks=32, algorithm="shift", bytes=128 << 10, seconds=0.069)
+    assert known.rate_of(32) == pytest.approx(31 * (128 << 10) / 0.069)
+    assert known.rate_of(None) is None
+
+
+def test_ports_of_nodes_limit_the_rate_of_their_ranks() -> None:
+    """wire (p - 1) / (k (p - k)): the whole wire for one rank a node, 31/60 of it for two."""
+    assert rate_limit(Coordinates("", ranks=32, ranks_per_node=1), 60.0) == 60
+    assert rate_limit(Coordinates("", ranks=32, ranks_per_node=2), 60.0) == 31
+    assert rate_limit(Coordinates("", ranks=2, ranks_per_node=2), 60.0) is None
+
+
+def test_table_5_is_about_1_4_times_what_the_wire_takes() -> None:
+    """Measured over bound: 1.41, 1.35, 1.38, 1.35 for N = 3, 9, 18, 36."""
+    ratios = [
+        round(known.seconds / bound, 2)
+        for known in read_measured(find_plan("mistry2015")).known()
+        if (known.source, known.doubles) == ("paper", "512N")
+        and known.seconds is not None
+        and known.wire_Bps is not None
+        and (bound := time_limit(known, known.wire_Bps)) is not None
+    ]
+    assert ratios == [1.41, 1.35, 1.38, 1.35]
+
+
+def test_errors_have_no_seconds(plan_file: Path) -> None:
+    numbers = [
+        (known.nodes, known.seconds, known.failed)
+        for known in read_measured(plan_file).known("sort")
+    ]
+    assert numbers == [(1, 0.5, False), (2, 0.25, False), (3, None, True)]
