@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from contend.report.measured_words import run_words
 from contend.report.result_table import ResultTable
@@ -48,15 +48,22 @@ def _rows(run: Run) -> Iterator[tuple[str, str]]:
     overhead = [one.done.overhead_s for one in measured if one.done and one.done.overhead_s]
     if overhead:
         yield "between samples", f"{format_seconds(max(overhead))}, median of the slowest launch"
-    residual = clock_residual(record)
-    if residual is not None:
-        times = sum(len(one.clocks) for one in measured)
-        yield (
-            "clocks agree within",
-            f"{format_seconds(residual)} ({counted(times, 'synchronisation')})",
-        )
+    yield from _clocks(run, measured)
     yield "samples", _samples(run)
     yield from _cut(measured)
+
+
+def _clocks(run: Run, measured: Sequence[Measured]) -> Iterator[tuple[str, str]]:
+    clocks = [clock for one in measured for clock in one.clocks]
+    residual = clock_residual(run.record)
+    if residual is None:
+        return
+    # Ranks that share a clock exchange nothing to agree on it.
+    if residual == 0 and not any(trip for clock in clocks for trip in clock.round_trip_s):
+        yield "clocks", "all ranks read the same one"
+        return
+    times = counted(len(clocks), "synchronisation")
+    yield "clocks agree within", f"{format_seconds(residual)} ({times})"
 
 
 def _launches(run: Run) -> str:
@@ -80,7 +87,7 @@ def _samples(run: Run) -> str:
     )
 
 
-def _cut(measured: list[Measured]) -> Iterator[tuple[str, str]]:
+def _cut(measured: Sequence[Measured]) -> Iterator[tuple[str, str]]:
     reasons: dict[str, int] = {}
     for one in measured:
         for end in one.ends:

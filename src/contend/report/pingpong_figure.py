@@ -12,7 +12,8 @@ from contend.report.measured_words import rate_words, size_words
 from contend.report.sample_points import MOST_VECTOR_POINTS, points, spread
 from contend.report.schedule_looks import Look, looks
 from contend.report.size_axis import MEBI, rate_axis, size_axis, time_axis
-from contend.report.style import COLUMN_WIDTH, QUIET, new_figure, styled, title
+from contend.report.style import COLUMN_WIDTH, new_figure, styled, title
+from contend.report.wire import mark_wire
 from contend.samples import Run
 from contend.samples.summary import CellSummary
 from contend.units import format_seconds
@@ -46,7 +47,8 @@ def pingpong_figure(run: Run) -> Figure:
         latency.set_yscale("log")
         time_axis(latency, "y")
         rate_axis(rate)
-        _wire(rate, run.record.wire_Bps)
+        if run.record.wire_Bps:
+            mark_wire(rate, run.record.wire_Bps)
         for axes, words in ((latency, "time one way"), (rate, "MiB/s each way")):
             size_axis(axes, sizes)
             axes.set_ylabel(words)
@@ -90,21 +92,6 @@ def _curve(
     line = [size / m / MEBI for size, m in zip(sizes, medians, strict=True)] if rates else medians
     axes.plot(
         sizes, line, color=look.colour, linestyle=look.line, linewidth=0.9, zorder=1.5, label=name
-    )
-
-
-def _wire(axes: Axes, limit: float | None) -> None:
-    if limit is None:
-        return
-    axes.axhline(limit / MEBI, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
-    axes.annotate(
-        f"wire {rate_words(limit)}",
-        (0.02, limit / MEBI),
-        xycoords=axes.get_yaxis_transform(),
-        xytext=(0, 2),
-        textcoords="offset points",
-        fontsize=6.5,
-        color=QUIET,
     )
 
 

@@ -12,8 +12,9 @@ from contend.report.collapse_table import judged_rate
 from contend.report.measured_words import condition_words, rate_words, size_words
 from contend.report.sample_points import MOST_VECTOR_POINTS, points, spread
 from contend.report.schedule_looks import Look, looks
-from contend.report.size_axis import MEBI, label_bottoms, rate_axis, size_axis
-from contend.report.style import COLUMN_WIDTH, FAINT, QUIET, new_figure, styled, title
+from contend.report.size_axis import MEBI, columns_for, label_bottoms, rate_axis, size_axis
+from contend.report.style import COLUMN_WIDTH, FAINT, new_figure, styled, title
+from contend.report.wire import mark_wire
 from contend.samples import Run
 from contend.samples.collapse import Collapse, Kind, collapses
 from contend.samples.schedule import Condition
@@ -22,7 +23,6 @@ from contend.samples.summary import CellSummary
 # Samples are spread over this share of the step between sizes, either way.
 _SPREAD = 0.2
 _TOGETHER = 3
-_COLUMNS = 3
 _PANEL_HEIGHT = 1.45
 
 Series = dict[str, list[CellSummary]]
@@ -52,7 +52,7 @@ def _figure(
     run: Run, under: Condition, series: Series, look: dict[str, Look], found: Sequence[Collapse]
 ) -> Figure:
     together = len(series) <= _TOGETHER
-    columns = 1 if together else min(_COLUMNS, len(series))
+    columns = 1 if together else columns_for(len(series))
     rows = 1 if together else -(-len(series) // columns)
     many = sum(cell.n for cells in series.values() for cell in cells) > MOST_VECTOR_POINTS
     with styled():
@@ -135,21 +135,8 @@ def _finish(figure: Figure, run: Run, under: Condition, grid: np.ndarray, series
         rate_axis(axes)
         size_axis(axes, sizes)
         if run.record.wire_Bps and axes.axison:
-            _wire(axes, run.record.wire_Bps * under.hosts / under.ranks, place == (0, 0))
-
-
-def _wire(axes: Axes, limit: float, named: bool) -> None:
-    axes.axhline(limit / MEBI, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
-    if named:
-        axes.annotate(
-            f"wire {rate_words(limit)}",
-            (0.02, limit / MEBI),
-            xycoords=axes.get_yaxis_transform(),
-            xytext=(0, 2),
-            textcoords="offset points",
-            fontsize=6.5,
-            color=QUIET,
-        )
+            limit = run.record.wire_Bps * under.hosts / under.ranks
+            mark_wire(axes, limit, named=place == (0, 0))
 
 
 def _legend(figure: Figure, axes: Axes) -> None:

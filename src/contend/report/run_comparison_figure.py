@@ -13,13 +13,12 @@ from contend.errors import UsageError
 from contend.report.run_comparison_tables import Compared, compared, in_order
 from contend.report.sample_points import MOST_VECTOR_POINTS, points, spread
 from contend.report.schedule_looks import looks
-from contend.report.size_axis import label_bottoms, size_axis
+from contend.report.size_axis import columns_for, label_bottoms, size_axis
 from contend.report.style import COLUMN_WIDTH, QUIET, new_figure, styled, title
 from contend.samples import Run
 from contend.samples.compare import Pair
 from contend.units import counted
 
-_COLUMNS = 3
 _SPREAD = 0.2
 _PANEL_HEIGHT = 1.45
 # Ratios of less than this, either way, are drawn on a linear axis.
@@ -40,7 +39,7 @@ def comparison_figure(runs: Sequence[Run]) -> Figure:
     base, names = found[0].base, [one.name for one in found]
     look = looks(names)
     panels = _panels(found)
-    columns = min(_COLUMNS, len(panels))
+    columns = columns_for(len(panels))
     rows = -(-len(panels) // columns)
     many = sum(pair.other.n for one in found for pair in one.pairs) > MOST_VECTOR_POINTS
     with styled():

@@ -29,6 +29,11 @@ def size_axis(axes: Axes, sizes: Sequence[int]) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
+def columns_for(panels: int) -> int:
+    """In how many columns panels stand; four make a square."""
+    return 2 if panels == 4 else min(3, panels)
+
+
 def label_bottoms(grid: NDArray[np.object_]) -> None:
     """Labels sizes below the last panel of every column of panels, wherever the column ends."""
     for (row, column), axes in np.ndenumerate(grid):
