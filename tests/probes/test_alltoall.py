@@ -107,7 +107,7 @@ def test_counts_beyond_the_limit_of_a_call(any_mpi: Mpi, tmp_path: Path) -> None
     sources += [PROBES / "compat" / f"{name}.cpp" for name in ("alltoall", "large_count")]
     sources.append(Path(__file__).parent / "large_counts" / "main.cpp")
     units = compile_strictly(any_mpi.wrapper, sources, tmp_path, [_NARROW])
-    ended = any_mpi.run(3, link(any_mpi.wrapper, units, tmp_path / "large_counts"))
+    ended = any_mpi.run(2, link(any_mpi.wrapper, units, tmp_path / "large_counts"))
     assert (ended.status, ended.output) == (0, "right\n"), ended
 
 

@@ -162,7 +162,7 @@ bool uncountable_is_refused() {
 int main(int argc, char** argv) {
   check("MPI_Init", MPI_Init(&argc, &argv));
   set_crowded(true);
-  for (const std::size_t bytes : {0, 1, 99, 100, 101, 1000, 1009}) {
+  for (const std::size_t bytes : {0, 100, 101, 1009}) {
     try_messages(bytes);
     try_equal(bytes);
     try_unequal(bytes);
