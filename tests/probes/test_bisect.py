@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
@@ -81,7 +82,7 @@ def test_rivals_send_until_the_victim_is_done(
     assert all(end.verified for end in raw.ends.values())
     victim = raw.frame.filter(pl.col("rank") == 0)
     instants = ["begin", "after_1", "after_2", "after_3", "end_s"]
-    for earlier, later in zip(instants, instants[1:], strict=False):
+    for earlier, later in pairwise(instants):
         assert (victim[earlier] <= victim[later]).all()
 
 
