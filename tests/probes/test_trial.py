@@ -141,7 +141,7 @@ def test_no_time_skips_cells(openmpi: Mpi, trial: Path, tmp_path: Path) -> None:
 
 def test_budget_is_shared_over_cells(openmpi: Mpi, trial: Path, tmp_path: Path) -> None:
     path = tmp_path / "budget.samples"
-    arguments = ["--bytes", "1,2,3", "--budget", "0.6", "--precision", "0"]
+    arguments = ["--bytes", "1,2,3", "--budget", "3", "--precision", "0"]
     ended = openmpi.run(2, trial, *arguments, "--repetitions", "6:100000000", "--output", path)
     assert ended.status == 0
     raw = read_samples(path)
