@@ -1,10 +1,7 @@
-#include <sched.h>
-
 #include <algorithm>
 
 #include "alltoall/algorithm.hpp"
 #include "alltoall/messages.hpp"
-#include "common/check.hpp"
 #include "common/waiting.hpp"
 #include "compat/large_count.hpp"
 
@@ -32,7 +29,7 @@ class InFlight final : public Alltoall {
       at(place) = next_send();
     }
     blocks().copy_own();
-    for (int ended = wait_any(); ended != MPI_UNDEFINED; ended = wait_any()) {
+    for (int ended = wait_any(requests_); ended != MPI_UNDEFINED; ended = wait_any(requests_)) {
       at(ended) = ended < width_ ? next_receive() : next_send();
     }
   }
@@ -58,24 +55,6 @@ class InFlight final : public Alltoall {
       }
     }
     return MPI_REQUEST_NULL;
-  }
-
-  // The place of a message that has ended; MPI_UNDEFINED when there is none left.
-  int wait_any() {
-    const int count = static_cast<int>(requests_.size());
-    int place = MPI_UNDEFINED;
-    if (!crowded()) {
-      check("MPI_Waitany", MPI_Waitany(count, requests_.data(), &place, MPI_STATUS_IGNORE));
-      return place;
-    }
-    for (;;) {
-      int flag = 0;
-      check("MPI_Testany", MPI_Testany(count, requests_.data(), &place, &flag, MPI_STATUS_IGNORE));
-      if (flag != 0) {
-        return place;
-      }
-      sched_yield();
-    }
   }
 
   int width_;

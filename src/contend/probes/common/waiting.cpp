@@ -99,6 +99,23 @@ void wait_all(std::vector<MPI_Request>& requests) {
   }
 }
 
+int wait_any(std::vector<MPI_Request>& requests) {
+  const int count = static_cast<int>(requests.size());
+  int index = MPI_UNDEFINED;
+  if (!crowded()) {
+    check("MPI_Waitany", MPI_Waitany(count, requests.data(), &index, MPI_STATUS_IGNORE));
+    return index;
+  }
+  for (Patience patience;;) {
+    int flag = 0;
+    check("MPI_Testany", MPI_Testany(count, requests.data(), &index, &flag, MPI_STATUS_IGNORE));
+    if (flag != 0) {
+      return index;
+    }
+    patience.wait();
+  }
+}
+
 void wait_asleep(MPI_Request& request) {
   std::int64_t length = 20'000;
   MPI_Status status;

@@ -22,6 +22,9 @@ void wait(MPI_Request& request);
 void wait(MPI_Request& request, MPI_Status& status);
 /// Waits for all requests: MPI_Waitall, or on crowded machines MPI_Testall again and again.
 void wait_all(std::vector<MPI_Request>& requests);
+/// Waits for one of the requests, and gives its index; MPI_UNDEFINED where there is none left.
+/// MPI_Waitany, or on crowded machines MPI_Testany again and again.
+[[nodiscard]] int wait_any(std::vector<MPI_Request>& requests);
 /// Waits for a request of a rank that has nothing to do: sleeps between looks, up to 1 ms.
 void wait_asleep(MPI_Request& request);
 
