@@ -14,6 +14,7 @@ from contend.measurement.folder import (
     folders_of,
     new_folder,
     read_request,
+    refuse_occupied,
     write_request,
 )
 from contend.measurement.memory import check_memory
@@ -64,6 +65,8 @@ def measure_workload(
     """
     place = place or RealHosts()
     observer = observer or Observer()
+    if folder is not None:
+        refuse_occupied(folder)
     shapes = make_shapes(
         conditions.ranks, conditions.ranks_per_host, place.slots, alone=place.alone
     )
