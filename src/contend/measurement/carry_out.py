@@ -73,10 +73,10 @@ def measure_workload(
     checked = [check_memory(workload, shape, place) for shape in shapes]
     warnings = [warning for warning in checked if warning is not None]
     found = _chosen(libraries, place)
-    programs = [compiled(library, workload.probe, observer) for library in found]
     if place.launcher or not place.alone:
         for library in found:
             check_launcher(library, shapes[0], place, observer)
+    programs = [compiled(library, workload.probe, observer) for library in found]
     target = folder or new_folder(workload.probe, datetime.now(UTC).date())
     series = []
     for library, program, path in zip(found, programs, folders_of(target, found), strict=True):
