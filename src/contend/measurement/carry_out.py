@@ -14,6 +14,7 @@ from contend.measurement.folder import (
     folders_of,
     new_folder,
     read_request,
+    refuse_occupied,
     write_request,
 )
 from contend.measurement.memory import check_memory
@@ -64,16 +65,18 @@ def measure_workload(
     """
     place = place or RealHosts()
     observer = observer or Observer()
+    if folder is not None:
+        refuse_occupied(folder)
     shapes = make_shapes(
         conditions.ranks, conditions.ranks_per_host, place.slots, alone=place.alone
     )
     checked = [check_memory(workload, shape, place) for shape in shapes]
     warnings = [warning for warning in checked if warning is not None]
     found = _chosen(libraries, place)
-    programs = [compiled(library, workload.probe, observer) for library in found]
     if place.launcher or not place.alone:
         for library in found:
             check_launcher(library, shapes[0], place, observer)
+    programs = [compiled(library, workload.probe, observer) for library in found]
     target = folder or new_folder(workload.probe, datetime.now(UTC).date())
     series = []
     for library, program, path in zip(found, programs, folders_of(target, found), strict=True):

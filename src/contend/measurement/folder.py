@@ -15,6 +15,7 @@ from contend.mpi import Library
 
 RUNS = Path("contend-runs")
 _REQUEST = "request.json"
+_RECORD = "run.json"
 _UNFIT = re.compile(r"[^a-z0-9.]+")
 
 
@@ -54,6 +55,16 @@ def new_folder(probe: str, today: date, base: Path = RUNS) -> Path:
     while (folder := base / f"{probe}-{today.isoformat()}-{number}").exists():
         number += 1
     return folder
+
+
+def refuse_occupied(folder: Path) -> None:
+    """Refuses a place that has runs already, before anything is done for another.
+
+    Raises:
+        UsageError: it has.
+    """
+    if (folder / _RECORD).exists() or any(folder.glob(f"*/{_RECORD}")):
+        raise UsageError(f"{folder}: a run is here already")
 
 
 def folders_of(folder: Path, libraries: Sequence[Library]) -> list[Path]:

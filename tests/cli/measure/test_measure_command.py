@@ -107,7 +107,7 @@ def test_a_launch_that_runs_out_of_time_falls_short(contend: Contend) -> None:
         (["-n", "2", "--mpi", "lam"], 3, "--mpi lam: no such MPI library is usable here"),
         (["-n", "2", "--mpi", "./lam"], 2, "--mpi lam: no such folder"),
         (["-n", "2", "--launcher", "no-such"], 3, "the launcher no-such is not installed"),
-        (["-n", "2", "--host-memory", "1MiB"], 3, "need 1048576 bytes"),
+        (["-n", "2", "--host-memory", "1MiB"], 3, "16,777,216 bytes (16 MiB), and 1 MiB are free"),
         (["--resume", "nowhere"], 2, "nowhere: no run is here"),
     ],
 )
