@@ -71,8 +71,15 @@ def _collapses(every: Sequence[Sweep]) -> ResultTable:
         for one in sweep.collapses
     )
     heads = ("where", "schedule", "bytes", "times lower", "than", "samples", "avoided by")
-    none = "" if rows else "None: rates rise with the size and level out."
-    return ResultTable("Collapses", heads, rows, frozenset({"times lower"}), none)
+    return ResultTable("Collapses", heads, rows, frozenset({"times lower"}), _remark(every, rows))
+
+
+def _remark(every: Sequence[Sweep], rows: Sequence[object]) -> str:
+    if not rows:
+        return "None: rates rise with the size and level out."
+    if any("on one host" in sweep.label for sweep in every):
+        return "Where ranks are on one host, it is the machine that gives way, not a network."
+    return ""
 
 
 def _against(one: Collapse) -> str:
