@@ -172,8 +172,10 @@ def sweep(plan: MeasuredPlan, library: str = "MPI 1") -> list[Result]:
                 rate = 4.4 * 2**20
             if algorithm == "shift-barrier":
                 rate /= 3
-            point = Point(algorithm, size)
-            made.append(result(cell, point, spread((cell.ranks - 1) * size / rate), library))
+            seconds = (cell.ranks - 1) * size / rate
+            steps = {"barriers": seconds / 4} if algorithm == "shift-barrier" else {}
+            point = Point(algorithm, size, median_s=seconds, steps_s=steps)
+            made.append(result(cell, point, spread(seconds), library))
     return made
 
 
@@ -210,6 +212,13 @@ def test_collapses_are_named_with_what_avoids_them(kutzner: MeasuredPlan) -> Non
     assert all(row[6].startswith("shift: ") for row in rows)
     healthy = [r for r in sweep(kutzner) if r.place.algorithm == "shift"]
     assert "None" in titled(measured_tables(kutzner, [], healthy), "Collapses").note
+
+
+def test_the_cost_of_barriers_stands_apart(kutzner: MeasuredPlan) -> None:
+    """3 messages of 2 MiB at 20 MiB/s take 300 ms, a quarter of it barriers."""
+    table = titled(measured_tables(kutzner, [], sweep(kutzner)), "Barriers, and part")
+    assert table.columns == ("bytes", "shift-barrier")
+    assert rows_of(table)[-1] == ("2 MiB", "75 ms, 25 %")
 
 
 def test_full_ports_are_named(kutzner: MeasuredPlan) -> None:

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from contend.report.collapse_table import sizes_of
 from contend.report.measured_rate_panels import (
     Panel,
     algorithms_of,
@@ -18,7 +19,7 @@ from contend.report.measured_rate_panels import (
     by_schedule,
     ranks_of,
 )
-from contend.report.rate_sweeps import sweeps
+from contend.report.rate_sweeps import Sweep, sweeps
 from contend.report.rate_words import MEBI, mebibytes
 from contend.report.style import COLUMN_WIDTH, QUIET, new_figure, styled, title
 from contend.study.measured.plan import MeasuredPlan
@@ -41,7 +42,9 @@ def rate_figures(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[tupl
         ranks = ranks_of(every)
         for count in ranks:
             panels = by_schedule(every, count)
-            yield f"{measure}-{count}-ranks", _figure(plan, panels, _best(panels, count))
+            found_here = [sweep for sweep in every if sweep.ranks == count]
+            finding = _collapse(found_here) or _best(panels, count)
+            yield f"{measure}-{count}-ranks", _figure(plan, panels, finding)
         if len(ranks) > 1:
             for name in algorithms_of(every):
                 finding = f"{name}: rate of a rank on {' to '.join(map(str, _ends(ranks)))} ranks"
@@ -206,6 +209,23 @@ def _legend(figure: Figure, plan: MeasuredPlan, panels: Sequence[Panel]) -> None
         handletextpad=0.4,
         columnspacing=1.2,
     )
+
+
+def _collapse(every: Sequence[Sweep]) -> str:
+    """The collapse that costs most against what avoids it; "" where a network has none."""
+    avoided = [
+        (one.gain.value, sweep.ranks, one)
+        for sweep in every
+        if "on one host" not in sweep.label
+        for one in sweep.collapses
+        if one.gain is not None and one.avoided_by is not None
+    ]
+    if not avoided:
+        return ""
+    gain, ranks, one = max(avoided, key=lambda found: found[0])
+    cure = one.avoided_by.schedule if one.avoided_by is not None else ""
+    where = f"{counted(ranks, 'rank')}: {one.worst.schedule} collapses at {sizes_of(one)}"
+    return f"{where}, where {cure} is {gain:.2g} times as fast"
 
 
 def _best(panels: Sequence[Panel], ranks: int) -> str:

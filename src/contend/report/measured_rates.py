@@ -13,7 +13,7 @@ from contend.report.side_by_side import side_by_side
 from contend.samples.collapse import Collapse, Kind
 from contend.study.measured.plan import MeasuredPlan
 from contend.study.measured.results import Result
-from contend.units import counted, format_bytes
+from contend.units import counted, format_bytes, format_seconds
 
 
 def rate_tables(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[ResultTable]:
@@ -23,6 +23,7 @@ def rate_tables(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[Resul
     every = sweeps(plan, results)
     for sweep in every:
         yield _sweep_table(sweep)
+        yield from _barriers(sweep)
     if every:
         yield _collapses(every)
 
@@ -55,6 +56,34 @@ def _sweep_table(sweep: Sweep) -> ResultTable:
     )
 
 
+def _barriers(sweep: Sweep) -> Iterator[ResultTable]:
+    """What barriers between phases cost, apart, of the first launch that measured it."""
+    found = {
+        (result.place.algorithm or "", result.place.bytes): cost
+        for result in sweep.results
+        if (cost := _barrier_cost(result))
+    }
+    heads = tuple(name for name in sweep.algorithms if any(name == key[0] for key in found))
+    if heads:
+        yield ResultTable(
+            title="Barriers, and part of the median",
+            columns=("bytes", *heads),
+            rows=tuple(
+                (format_bytes(size), *(found.get((name, size), "") for name in heads))
+                for size in sweep.sizes
+            ),
+            numeric=frozenset(("bytes", *heads)),
+        )
+
+
+def _barrier_cost(result: Result) -> str:
+    for point in result.points:
+        seconds = point.steps_s.get("barriers")
+        if seconds is not None and point.median_s:
+            return f"{format_seconds(seconds)}, {100 * seconds / point.median_s:.0f} %"
+    return ""
+
+
 def _collapses(every: Sequence[Sweep]) -> ResultTable:
     """Where rates collapse, how far, and what avoids it."""
     rows = tuple(
@@ -71,8 +100,15 @@ def _collapses(every: Sequence[Sweep]) -> ResultTable:
         for one in sweep.collapses
     )
     heads = ("where", "schedule", "bytes", "times lower", "than", "samples", "avoided by")
-    none = "" if rows else "None: rates rise with the size and level out."
-    return ResultTable("Collapses", heads, rows, frozenset({"times lower"}), none)
+    return ResultTable("Collapses", heads, rows, frozenset({"times lower"}), _remark(every, rows))
+
+
+def _remark(every: Sequence[Sweep], rows: Sequence[object]) -> str:
+    if not rows:
+        return "None: rates rise with the size and level out."
+    if any("on one host" in sweep.label for sweep in every):
+        return "Where ranks are on one host, it is the machine that gives way, not a network."
+    return ""
 
 
 def _against(one: Collapse) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from contend.report.measured_rates import rate_tables
 from contend.report.measured_times import time_tables
 from contend.report.rate_words import mebibytes
@@ -95,17 +97,23 @@ def _measured(known: Known, result: Result) -> str:
 
 
 def _failures(records: Sequence[Record]) -> list[ResultTable]:
-    """What failed; points of a cell that failed alike are one row."""
-    rows = []
+    """What failed; points of a cell, and launches, that failed alike are one row."""
+    failed: dict[tuple[str, ...], list[int]] = {}
     for record in records:
+        cell = msgspec.structs.replace(record.cell, launch=1).label
         for failure in record.failures:
-            points = [p for p in record.points if p.failure == failure]
-            rows.append((record.cell.label, _points(points), failure.cause, failure.said))
-    if not rows:
+            points = [point for point in record.points if point.failure == failure]
+            row = (cell, _points(points), failure.cause, failure.said)
+            failed.setdefault(row, []).append(record.cell.launch)
+    if not failed:
         return []
-    heads = ("cell", "points", "cause", "")
-    title = "What failed (ERR); --retry runs it again"
-    return [ResultTable(title, heads, tuple(rows))]
+    several = any(record.cell.launch > 1 for record in records)
+    heads = ("cell", "points", *("launches",) * several, "cause", "")
+    rows = tuple(
+        (*row[:2], *(", ".join(map(str, launches)),) * several, *row[2:])
+        for row, launches in failed.items()
+    )
+    return [ResultTable("What failed (ERR); --retry runs it again", heads, rows)]
 
 
 def _points(points: Sequence[Point]) -> str:

@@ -180,6 +180,9 @@ def _axes(panels: Sequence[Axes], group: Group) -> None:
         axes.grid(axis="y", color="#EEEEEE", linewidth=0.5)
         axes.set_axisbelow(True)
         axes.set_ylabel("wall clock, s")
+    # Room for what is written above the highest line.
+    low, high = last.get_ylim()
+    last.set_ylim(low, high * (high / low) ** 0.06)
 
 
 def _legend(figure: Figure, group: Group) -> None:
@@ -196,6 +199,10 @@ def _legend(figure: Figure, group: Group) -> None:
     handles.append(
         Line2D([], [], color=QUIET, linestyle="", marker=".", markersize=4, label="a sample")
     )
+    if any(len(result.left_out) for result in group.results):
+        handles.append(
+            Line2D([], [], color=QUIET, linestyle="", marker="x", markersize=3, label="a late one")
+        )
     figure.legend(
         handles=handles,
         loc="outside lower center",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,16 @@ def test_plans_that_come_with_contend_are_sound(name: str, tmp_path: Path) -> No
     assert plan.title
     with pytest.raises(UsageError, match="is there already"):
         copy_plan(name, tmp_path)
+
+
+def test_the_plan_of_the_guide_is_sound(tmp_path: Path) -> None:
+    guide = Path(__file__).parents[3] / "docs" / "study-measured.md"
+    (text,) = re.findall(r"```toml\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
+    path = tmp_path / "our-cluster.toml"
+    path.write_text(text)
+    plan = read_measured(path)
+    assert [measure.name for measure in plan.measures] == ["sweep", "sort", "wire"]
+    assert [known.failed for known in plan.known("sort")] == [False, False, True]
 
 
 def test_a_copy_brings_the_files_that_a_plan_names(tmp_path: Path) -> None:

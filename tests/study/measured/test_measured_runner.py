@@ -114,7 +114,7 @@ def test_too_much_memory_is_refused_with_the_figures(plan_file: Path, launches: 
     (failure,) = failed.values()
     assert failure.cause == "memory"
     assert failure.said == (
-        "data of 16 KiB (16,384 bytes) does not fit this machine, which has 9.766 KiB free"
+        "data of 16 KiB (16,384 bytes) does not fit this machine, which has 9.766 KiB"
     )
     assert all("2x2.8N" not in name for name, _, _ in launches.asked)
     near = next(r for r in ended.records if r.cell.file_name == CELL)

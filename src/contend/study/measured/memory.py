@@ -10,7 +10,7 @@ def refusal(needed: int, memory: int, host: str) -> str:
     """Why data does not fit, with the figures."""
     return (
         f"data of {format_bytes(needed)} ({needed:,} bytes) does not fit {host}, "
-        f"which has {format_bytes(memory)} free"
+        f"which has {format_bytes(memory)}"
     )
 
 
@@ -19,6 +19,6 @@ def nearness(needed: int, memory: int, host: str) -> str:
     if not NEAR * memory <= needed <= memory:
         return ""
     return (
-        f"data of {format_bytes(needed)} comes near {host}, which has {format_bytes(memory)} free: "
+        f"data of {format_bytes(needed)} comes near {host}, which has {format_bytes(memory)}: "
         "the system, the program and MPI need memory too"
     )
