@@ -69,6 +69,14 @@ TEST_CASE("an interval is narrow by its half width over the median") {
   }
   CHECK(results.narrow(0.05));
   CHECK_FALSE(results.narrow(0.049));
+}
+
+TEST_CASE("precision 0 is never reached, not even by results that are all alike") {
+  Results results;
+  for (int count = 0; count < 20; ++count) {
+    results.add(1.0, false);
+  }
+  CHECK(results.narrow(1e-9));
   CHECK_FALSE(results.narrow(0.0));
 }
 

@@ -19,7 +19,8 @@ std::vector<Option> common_options() {
        "options above. A line may leave out the first of them."},
       {"repetitions", Kind::word, "6:1000", "At least and at most so many samples of a cell."},
       {"precision", Kind::number, "0.05",
-       "Enough, when the median's 95 % interval reaches no further than this part of it."},
+       "Enough, when the median's 95 % interval reaches no further than this part of it; 0 for "
+       "never enough."},
       {"budget", Kind::number, "60",
        "Seconds for all cells together, shared over them; 0 for no limit."},
       {"warmups", Kind::integer, "1",

@@ -59,6 +59,10 @@ const std::vector<double>& Results::used() const {
 }
 
 bool Results::narrow(double precision) const {
+  // Results as coarse as the timer tie, so that even an interval without width proves nothing.
+  if (precision <= 0.0) {
+    return false;
+  }
   const std::optional<Interval> interval = median_interval(used());
   return interval && (interval->high - interval->low) / 2.0 <= precision * interval->median;
 }

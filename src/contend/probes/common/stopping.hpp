@@ -33,6 +33,7 @@ class Results {
   /// six are left.
   [[nodiscard]] const std::vector<double>& used() const;
   /// Whether the interval reaches no further than this part of the median, up or down on average.
+  /// Never, where that part is 0: who asks for it wants all that time and repetitions allow.
   [[nodiscard]] bool narrow(double precision) const;
 
  private:
