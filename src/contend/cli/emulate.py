@@ -24,6 +24,14 @@ from contend.cli.common import (
     load,
     write_json,
 )
+from contend.cli.emulated import (
+    DEFAULT_BUFFER,
+    DEFAULT_RATE,
+    BufferOption,
+    CableRateOption,
+    buffer_size,
+    cable_rate,
+)
 from contend.emulate import Network, bring_up
 from contend.emulate.foreground import run_foreground
 from contend.errors import UsageError
@@ -34,18 +42,10 @@ from contend.placement.specification import parse
 from contend.report.emulate_json import emulate_json
 from contend.report.emulate_tables import network_line, traffic_table
 from contend.report.table import print_tables
-from contend.units import format_bandwidth, parse_bytes, parse_rate
 
 CommandArgument = Annotated[
     list[str] | None,
     typer.Argument(metavar="-- COMMAND...", help="What to run, with its arguments."),
-]
-RateOption = Annotated[
-    str, typer.Option("--rate", metavar="RATE", help="Of every cable in each direction.")
-]
-BufferOption = Annotated[
-    str,
-    typer.Option("--buffer", metavar="SIZE", help="Bytes that wait for a channel at most."),
 ]
 BurstOption = Annotated[
     str, typer.Option("--burst", metavar="SIZE", help="Bytes that leave at once after a pause.")
@@ -101,8 +101,8 @@ def emulate(
     routes: RoutesOption = None,
     route: RouteOption = None,
     hosts: HostsOption = None,
-    rate: RateOption = "100Mbit",
-    buffer: BufferOption = "200kB",
+    rate: CableRateOption = DEFAULT_RATE,
+    buffer: BufferOption = DEFAULT_BUFFER,
     burst: BurstOption = "16KiB",
     ranks: RanksOption = None,
     ranks_per_host: RanksPerHostOption = None,
@@ -127,9 +127,9 @@ def emulate(
     order = _order(loaded, placement, hosts)
     with bring_up(
         loaded,
-        _rate(rate),
-        _size("--buffer", buffer),
-        burst=_size("--burst", burst),
+        cable_rate(rate),
+        buffer_size(buffer),
+        burst=buffer_size(burst, "--burst"),
         hosts=sorted(order) if hosts is not None else None,
         check=not unchecked,
         lower=not keep_rate,
@@ -183,21 +183,5 @@ def _prepared(
 
 def _tell(console: Console, network: Network, seconds: float) -> None:
     console.print(network_line(network, seconds), markup=False, soft_wrap=True)
-    if network.headroom is not None and network.headroom.lowered:
-        asked = format_bandwidth(network.headroom.asked)
-        said = f"lowered from {asked}, or this machine would be the bottleneck: {network.headroom}"
-        console.print(said, markup=False, soft_wrap=True)
-
-
-def _rate(text: str) -> float:
-    rate = parse_rate(text)
-    if rate is None:
-        raise UsageError(f"--rate: expected a rate such as 100Mbit or 1Gbit, got {text}")
-    return rate
-
-
-def _size(option: str, text: str) -> int:
-    size = parse_bytes(text)
-    if size is None:
-        raise UsageError(f"{option}: expected a size such as 200kB or 64KiB, got {text}")
-    return size
+    for remark in network.remarks:
+        console.print(remark, markup=False, soft_wrap=True)

@@ -11,7 +11,16 @@ from rich.console import Console
 from rich.text import Text
 
 from contend.cli import study_options as options
-from contend.cli.common import JsonOption, PlotOption, console_for, progress_bar, write_json
+from contend.cli.common import (
+    JsonOption,
+    PlotOption,
+    RouteOption,
+    RoutesOption,
+    console_for,
+    progress_bar,
+    write_json,
+)
+from contend.cli.emulated import OnlyBufferOption, OnlyCableRateOption
 from contend.cli.measure.options import Common
 from contend.cli.measure.place import find_place
 from contend.cli.numbers import counts, repetition, words
@@ -22,7 +31,7 @@ from contend.measurement.sort_memory import VectorLength
 from contend.study.measured import MeasuredPlan, Site, Step, StudyFolder, read_measured, run
 from contend.study.measured.changes import Changes, changed
 from contend.study.measured.points import read_runs
-from contend.study.measured.real import RealLaunch, site_of
+from contend.study.measured.real import RealLaunch, site_of, with_known_wire
 from contend.study.measured.record import Record
 from contend.study.measured.results import gather
 from contend.study.measured.runner import Ended, OnStep
@@ -50,6 +59,11 @@ def measured(
     conditions: options.ConditionsOption = None,
     wire: options.WireOption = None,
     on: options.OnOption = None,
+    routes: RoutesOption = None,
+    route: RouteOption = None,
+    rate: OnlyCableRateOption = None,
+    buffer: OnlyBufferOption = None,
+    placement: options.PlacementOption = None,
     launcher: options.LauncherOption = "",
     node_memory: options.NodeMemoryOption = None,
     out: options.OutOption = None,
@@ -94,9 +108,19 @@ def measured(
     if predict:
         predict_memory(plan, lengths, node_memory, json)
         return
-    asked = Common(on=on, launcher=launcher, host_memory=plan.node_memory)
-    with find_place(asked) as place:
+    asked = Common(
+        on=on,
+        routes=routes,
+        route=route,
+        rate=rate,
+        buffer=buffer,
+        placement=placement,
+        launcher=launcher,
+        host_memory=plan.node_memory,
+    )
+    with find_place(asked, console_for(json)) as place:
         assert place is not None
+        plan = with_known_wire(plan, place)
         launch = RealLaunch(place, site_of(place, on or "", asked.memory()), plan.wire)
         _measure(plan, launch, out, retry, json, plot, markdown)
 

@@ -146,6 +146,15 @@ OnOption = Annotated[
         rich_help_panel=_SITE,
     ),
 ]
+PlacementOption = Annotated[
+    str | None,
+    typer.Option(
+        "--placement",
+        metavar="PLACE",
+        help="Order in which ranks fill an emulated fabric's hosts. \\[default: linear]",
+        rich_help_panel=_SITE,
+    ),
+]
 LauncherOption = Annotated[
     str,
     typer.Option(

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from contend.cli.common import JsonOption, PlotOption, SeedOption, console_for, write_json
+from contend.cli.emulated import (
+    DEFAULT_BUFFER,
+    DEFAULT_RATE,
+    BufferOption,
+    CableRateOption,
+    buffer_size,
+    cable_rate,
+)
 from contend.errors import ContendError, MissingError, ShortfallError, UsageError
-from contend.units import format_seconds, parse_bytes, parse_rate
+from contend.units import format_seconds
 
 if TYPE_CHECKING:
     from contend.study.verification import Case
@@ -25,12 +33,6 @@ FabricOption = Annotated[
         metavar="FABRIC[@ENGINE]",
         help="Verify this one instead, routed by ENGINE, such as kary:2,4@dmodk; may be repeated.",
     ),
-]
-RateOption = Annotated[
-    str, typer.Option("--rate", metavar="RATE", help="Of every emulated cable in each direction.")
-]
-BufferOption = Annotated[
-    str, typer.Option("--buffer", metavar="SIZE", help="Bytes that wait for a channel at most.")
 ]
 BytesOption = Annotated[str, typer.Option("--bytes", metavar="SIZE", help="Bytes of a packet.")]
 PacketsOption = Annotated[
@@ -49,8 +51,8 @@ OutOption = Annotated[
 def verification(
     patterns: PatternsOption = 40,
     fabric: FabricOption = None,
-    rate: RateOption = "100Mbit",
-    buffer: BufferOption = "200kB",
+    rate: CableRateOption = DEFAULT_RATE,
+    buffer: BufferOption = DEFAULT_BUFFER,
     bytes: BytesOption = "100K",  # noqa: A002
     packets: PacketsOption = 10,
     two_way: TwoWayOption = False,
@@ -87,8 +89,8 @@ def verification(
 
     if plot is not None:
         check_suffix(plot)
-    work = BisectWork(patterns, two_way, _size(bytes), packets)
-    network = Network(_rate(rate), _buffer(buffer))
+    work = BisectWork(patterns, two_way=two_way, bytes=_size(bytes), packets=packets)
+    network = Network(cable_rate(rate), buffer_size(buffer))
     cases = tuple(map(_case, fabric)) if fabric else CASES
     console = console_for(json)
     seconds = predicted_seconds(work, network)
@@ -143,17 +145,3 @@ def _size(text: str) -> int:
     if len(sizes) != 1:
         raise UsageError(f"--bytes: expected one size such as 64K or 1M, got {text!r}")
     return sizes[0]
-
-
-def _rate(text: str) -> float:
-    rate = parse_rate(text)
-    if rate is None:
-        raise UsageError(f"--rate: expected a rate such as 100Mbit, got {text!r}")
-    return rate
-
-
-def _buffer(text: str) -> int:
-    size = parse_bytes(text)
-    if size is None:
-        raise UsageError(f"--buffer: expected a size such as 200kB, got {text!r}")
-    return size

@@ -50,6 +50,13 @@ class Headroom:
         """Whether the machine carries less than was asked for."""
         return self.rate < self.asked
 
+    def lowering(self) -> str:
+        """What a reader must know when the rate was lowered."""
+        return (
+            f"cables have {format_bandwidth(self.rate)}, lowered from "
+            f"{format_bandwidth(self.asked)}, or this machine would be the bottleneck: {self}"
+        )
+
     def __str__(self) -> str:
         return (
             f"with what else runs here it moves {format_bandwidth(self.moved)} over all cables "

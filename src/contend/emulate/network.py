@@ -55,6 +55,13 @@ class Network:
         return len(self._plan.nodes) - len(self.hosts)
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader must know of figures from here."""
+        if self.headroom is None or not self.headroom.lowered:
+            return ()
+        return (self.headroom.lowering(),)
+
+    @property
     def numbers(self) -> tuple[int, ...]:
         """Numbers of the hosts in the fabric, in the order of `hosts`."""
         return self._plan.hosts

@@ -10,6 +10,7 @@ from contend.emulate.network import Network
 from contend.fabric.fabric import Fabric
 from contend.mpi.launch import Ended, Launch
 from contend.mpi.machine import this_machine
+from contend.units import format_bandwidth, format_bytes
 
 
 class Ranks(Protocol):
@@ -50,6 +51,18 @@ class EmulatedHosts:
     def fabric(self) -> Fabric:
         """What is emulated."""
         return self._network.fabric
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader must know of figures from here."""
+        return self._network.remarks
+
+    @property
+    def conditions(self) -> str:
+        """Fabric and cables for people: what decides figures here beside the program."""
+        settings = self._network.settings
+        rate, buffer = format_bandwidth(settings.rate), format_bytes(settings.buffer)
+        return f"{self.name} ({rate} a cable, buffers of {buffer})"
 
     @property
     def rate(self) -> float:

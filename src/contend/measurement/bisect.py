@@ -1,4 +1,4 @@
-"""Random bisect patterns, measured: the ones that a simulation of the same seed counts."""
+"""Bisect patterns, or others, measured: those that a simulation of the same seed counts."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from contend.measurement.folder import new_folder
 from contend.measurement.observer import Observer
 from contend.measurement.place import Place
 from contend.measurement.workload import OptionValue, make_workload
+from contend.pattern import parse
 from contend.samples import Run
 
 PATTERNS = "patterns.txt"
@@ -27,7 +28,9 @@ class BisectWork:
     """What a measurement of bisect patterns sends.
 
     Attributes:
-        patterns: how many patterns are drawn.
+        patterns: how many patterns are drawn; of one that leaves nothing to chance only one is.
+        pattern: what is drawn, as `contend.simulate` takes it: any pattern in whose rounds every
+            rank sends and receives one message at most. Each round is measured by itself.
         two_way: whether both of a pair send.
         bytes: of a packet.
         packets: that make up a message.
@@ -35,6 +38,7 @@ class BisectWork:
     """
 
     patterns: int = 100
+    pattern: str = "bisect"
     two_way: bool = False
     bytes: int = 1 << 20
     packets: int = 10
@@ -44,6 +48,8 @@ class BisectWork:
         """Refuses what sends nothing."""
         if min(self.patterns, self.bytes, self.packets, self.repeats) < 1:
             raise UsageError("expected at least 1 pattern, byte, packet and sample of each pattern")
+        if self.two_way and self.pattern != "bisect":
+            raise UsageError(f"two ways: both of a pair send in bisect, not in {self.pattern}")
 
 
 def measure_bisect(
@@ -83,15 +89,17 @@ def measure_bisect(
         raise UsageError(f"{target}: {error.strerror}") from None
     path = target / PATTERNS
     # On a crossbar, as who sends to whom does not depend on the fabric.
+    ranks = conditions.ranks[0]
+    pattern = parse("bisect:two-way" if work.two_way else work.pattern, ranks)
     drawn = draw_patterns(
-        make(f"crossbar:{conditions.ranks[0]}"),
-        "bisect:two-way" if work.two_way else "bisect",
+        make(f"crossbar:{ranks}"),
+        pattern,
         placement="linear",
+        ranks=ranks,
         seed=conditions.seed,
-        count=work.patterns,
+        count=work.patterns if pattern.random else 1,
     )
-    write_destinations(path, drawn)
-    samples = work.patterns * work.repeats
+    samples = write_destinations(path, drawn) * work.repeats
     options: dict[str, OptionValue] = {
         "patterns": str(path.resolve()),
         "bytes": work.bytes,

@@ -29,7 +29,7 @@ from contend.measurement.step import Plan, make_steps
 from contend.measurement.workload import Workload
 from contend.mpi import Library
 from contend.mpi.select import select
-from contend.samples import Run
+from contend.samples import Run, Warned
 from contend.samples.run import find_runs
 
 
@@ -72,6 +72,7 @@ def measure_workload(
     )
     checked = [check_memory(workload, shape, place) for shape in shapes]
     warnings = [warning for warning in checked if warning is not None]
+    warnings += [Warned("place", remark) for remark in place.remarks]
     found = _chosen(libraries, place)
     if place.launcher or not place.alone:
         for library in found:

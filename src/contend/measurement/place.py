@@ -22,6 +22,7 @@ class Place(Protocol):
         slots: its hosts, and ranks that each takes; empty where launchers know them.
         launcher: how ranks are started there; "" for the library's own launcher.
         alone: whether all ranks are on this machine and a single host.
+        remarks: what a reader must know of figures from there.
     """
 
     @property
@@ -32,6 +33,8 @@ class Place(Protocol):
     def launcher(self) -> str: ...  # noqa: D102
     @property
     def alone(self) -> bool: ...  # noqa: D102
+    @property
+    def remarks(self) -> Sequence[str]: ...  # noqa: D102
 
     def memory(self, shape: Shape) -> tuple[int, int] | None:
         """Ranks that share a memory at most, and its free bytes; None when it is not known."""
@@ -64,6 +67,7 @@ class RealHosts:
         environment: variables that all ranks see.
         host_memory: free bytes of each host where somebody said; None to look where possible.
         name: "".
+        remarks: none.
     """
 
     slots: Slots = ()
@@ -71,6 +75,7 @@ class RealHosts:
     environment: Mapping[str, str] = field(default_factory=dict)
     host_memory: int | None = None
     name: str = ""
+    remarks: tuple[str, ...] = ()
 
     @property
     def alone(self) -> bool:

@@ -6,7 +6,8 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,7 +99,7 @@ def end_all(process: subprocess.Popen[bytes], mark: str) -> None:
         process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=_GRACE)
-    _kill([*_session_members(process.pid), *_marked(mark)])
+    _end(lambda: _session_members(process.pid) | _marked(mark))
     process.wait()
 
 
@@ -108,7 +109,7 @@ def _end_session(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.communicate(timeout=_GRACE)
     # Ranks may be in process groups of their own, and stay when their launcher is gone.
-    _kill(_session_members(process.pid))
+    _end(lambda: _session_members(process.pid))
     process.wait()
     # A daemon that left the session may hold the other ends of the pipes for good.
     for pipe in (process.stdout, process.stderr):
@@ -116,29 +117,55 @@ def _end_session(process: subprocess.Popen[bytes]) -> None:
             pipe.close()
 
 
-def _kill(processes: Iterable[int]) -> None:
-    for member in processes:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(member, signal.SIGKILL)
+def _end(find: Callable[[], set[int]]) -> None:
+    """Kills processes until none is found, and waits until they are gone.
+
+    One that is about to start another may be killed too late, and a signal takes its time.
+    """
+    deadline = time.monotonic() + _GRACE
+    killed: set[int] = set()
+    while time.monotonic() < deadline:
+        found = find()
+        for member in found:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(member, signal.SIGKILL)
+        killed |= found
+        if not found and not any(map(_lives, killed)):
+            return
+        time.sleep(_GRACE / 1000)
 
 
-def _session_members(session: int) -> list[int]:
-    members = []
+def _lives(process: int) -> bool:
+    """Whether a process is there and has not only to be asked for its exit status."""
+    fields = _stat(Path(f"/proc/{process}"))
+    return bool(fields) and fields[0] not in "ZX"
+
+
+def _stat(folder: Path) -> list[str]:
+    """What the kernel says of a process after its name: state, parent, group, session ...
+
+    Empty for one that is gone: processes come and go while we look.
+    """
+    try:
+        return (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _session_members(session: int) -> set[int]:
+    members = set()
     for folder in Path("/proc").glob("[0-9]*"):
-        # Processes come and go while we look.
-        with contextlib.suppress(OSError, IndexError):
-            # After the name in parentheses: state, parent, group, session.
-            fields = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
-            if int(fields[3]) == session:
-                members.append(int(folder.name))
+        fields = _stat(folder)
+        if fields and fields[0] not in "ZX" and int(fields[3]) == session:
+            members.add(int(folder.name))
     return members
 
 
-def _marked(mark: str) -> list[int]:
-    found = []
+def _marked(mark: str) -> set[int]:
+    found = set()
     for folder in Path("/proc").glob("[0-9]*"):
         # Those of other users cannot be read, and are not ours.
         with contextlib.suppress(OSError):
             if mark.encode() in (folder / "environ").read_bytes().split(b"\0"):
-                found.append(int(folder.name))
+                found.add(int(folder.name))
     return found

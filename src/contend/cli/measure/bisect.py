@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 PatternsOption = Annotated[
     int, typer.Option("--patterns", metavar="N", min=1, help="Random patterns to measure.")
 ]
+PatternOption = Annotated[
+    str,
+    typer.Option(
+        "--pattern",
+        metavar="P",
+        help="What is drawn, as in simulate, where every rank sends one message at most: bisect, "
+        "permutation, shift:K, file:PATH ...; every round is measured by itself.",
+    ),
+]
 TwoWayOption = Annotated[bool, typer.Option("--two-way", help="Both of each pair send.")]
 BytesOption = Annotated[str, typer.Option("--bytes", metavar="SIZE", help="Bytes of a packet.")]
 PacketsOption = Annotated[
@@ -43,6 +52,7 @@ PairsOption = Annotated[
 def bisect(
     common: Common,
     patterns: PatternsOption = 100,
+    pattern: PatternOption = "bisect",
     two_way: TwoWayOption = False,
     bytes: BytesOption = "1M",  # noqa: A002
     packets: PacketsOption = 10,
@@ -75,8 +85,8 @@ def bisect(
     if len(sizes) != 1:
         raise UsageError(f"--bytes: expected one size such as 64K or 1M, got {bytes!r}")
     console = console_for(common.json)
-    work = BisectWork(patterns, two_way, sizes[0], packets, repeats)
-    with watching(console) as observer, find_place(common) as place:
+    work = BisectWork(patterns, pattern, two_way, sizes[0], packets, repeats)
+    with watching(console) as observer, find_place(common, console) as place:
         runs = measure_bisect(
             work,
             conditions_in(common, place),

@@ -35,7 +35,7 @@ def measure_and_report(probe: str, own: Mapping[str, OptionValue], common: Commo
     if common.plot is not None:
         check_suffix(common.plot)
     console = console_for(common.json)
-    with watching(console) as observer, find_place(common) as place:
+    with watching(console) as observer, find_place(common, console) as place:
         if common.resume is not None:
             runs = resume(common.resume, place=place, budget=common.seconds(), observer=observer)
         else:

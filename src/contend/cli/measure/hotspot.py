@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from contend.cli.common import console_for, load, write_json
+from contend.cli.emulated import buffer_size, cable_rate, emulated_hosts
 from contend.cli.measure.command import measured_command
 from contend.cli.measure.options import Common
 from contend.cli.measure.place import EMULATED
@@ -82,7 +83,7 @@ def hotspot(
     _tell(console, loaded, spot)
     reachable = tuple(k for k in active if k <= len(spot.rivals))
     work = HotspotWork(reachable, bytes, load_bytes, lead)
-    with watching(console) as observer, _place(common, loaded, spot) as place:
+    with watching(console) as observer, _place(common, loaded, spot, console) as place:
         conditions = replace(common, ranks=str(len(spot.hosts))).conditions()
         runs = measure_hotspot(
             work,
@@ -121,15 +122,16 @@ def _fabric(common: Common, fabric: str | None) -> Fabric:
 
 
 @contextmanager
-def _place(common: Common, fabric: Fabric, spot: HotSpot) -> Iterator[Place]:
+def _place(common: Common, fabric: Fabric, spot: HotSpot, console: Console) -> Iterator[Place]:
     """The hosts of the pairs in their order, one rank each."""
-    from contend.emulate import EmulatedHosts, bring_up
     from contend.measurement.place import RealHosts
 
     if common.on is not None and common.on.startswith(EMULATED):
-        rate, buffer = common.emulated_rate(), common.emulated_buffer()
-        with bring_up(fabric, rate, buffer, hosts=sorted(spot.hosts)) as network:
-            yield EmulatedHosts(network, spot.hosts)
+        rate, buffer, chosen = cable_rate(common.rate), buffer_size(common.buffer), spot.hosts
+        with emulated_hosts(
+            fabric, rate, buffer, console, order=chosen, hosts=sorted(chosen)
+        ) as place:
+            yield place
         return
     # An adapter's name begins with its server's.
     slots = tuple((str(fabric.host_name[host]).split()[0], 1) for host in spot.hosts)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from contend.cli.common import JsonOption, PlotOption, RouteOption, RoutesOption, SeedOption
+from contend.cli.emulated import OnlyBufferOption, OnlyCableRateOption
 from contend.errors import UsageError
 from contend.measurement.conditions import DEFAULT_BUDGET, Conditions
 from contend.measurement.workload import OptionValue
@@ -51,16 +52,8 @@ class Common:
     ] = None
     routes: RoutesOption = None
     route: RouteOption = None
-    rate: Annotated[
-        str,
-        typer.Option("--rate", metavar="RATE", help="Of the cables of an emulated fabric."),
-    ] = "100Mbit"
-    buffer: Annotated[
-        str,
-        typer.Option(
-            "--buffer", metavar="SIZE", help="Bytes that wait for a channel of an emulated fabric."
-        ),
-    ] = "200kB"
+    rate: OnlyCableRateOption = None
+    buffer: OnlyBufferOption = None
     placement: Annotated[
         str | None,
         typer.Option(
@@ -192,20 +185,6 @@ class Common:
                 f"--host-memory: expected a size such as 64GiB, got {self.host_memory!r}"
             )
         return memory
-
-    def emulated_rate(self) -> float:
-        """Bytes per second of an emulated fabric's cables."""
-        rate = parse_rate(self.rate)
-        if rate is None:
-            raise UsageError(f"--rate: expected a rate such as 100Mbit, got {self.rate!r}")
-        return rate
-
-    def emulated_buffer(self) -> int:
-        """Bytes that wait for a channel of an emulated fabric at most."""
-        buffer = parse_bytes(self.buffer)
-        if buffer is None:
-            raise UsageError(f"--buffer: expected a size such as 200kB, got {self.buffer!r}")
-        return buffer
 
     def of_probe(self) -> dict[str, OptionValue]:
         """The options of every probe among these."""

@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+
 from contend.cli.common import load
+from contend.cli.emulated import buffer_size, cable_rate, emulated_hosts
 from contend.cli.measure.options import Common
 from contend.errors import UsageError
 from contend.placement.host_file import read_host_names
@@ -23,10 +26,10 @@ EMULATED = "emulated:"
 
 
 @contextmanager
-def find_place(common: Common) -> Iterator[Place | None]:
+def find_place(common: Common, console: Console) -> Iterator[Place | None]:
     """The hosts of a host file, an emulated fabric, or this machine.
 
-    None when a run that goes on knows its own.
+    None when a run that goes on knows its own. Of an emulated fabric the console is told.
 
     Raises:
         UsageError: for options that do not fit together.
@@ -34,11 +37,11 @@ def find_place(common: Common) -> Iterator[Place | None]:
         MissingError: this machine cannot emulate a fabric.
     """
     if common.on is not None and common.on.startswith(EMULATED):
-        with emulated(common, common.on.removeprefix(EMULATED)) as place:
+        with _emulated(common, common.on.removeprefix(EMULATED), console) as place:
             yield place
         return
-    for option, value in (("routes", common.routes), ("route", common.route)):
-        if value is not None:
+    for option in ("routes", "route", "rate", "buffer"):
+        if getattr(common, option) is not None:
             raise UsageError(f"--{option} belongs to --on emulated:FABRIC")
     if common.placement is not None:
         raise UsageError("--placement belongs to --on emulated:FABRIC; a host file has an order")
@@ -53,11 +56,7 @@ def find_place(common: Common) -> Iterator[Place | None]:
 
 
 @contextmanager
-def emulated(common: Common, source: str) -> Iterator[EmulatedHosts]:
-    """The hosts of a fabric that is emulated as long as the context lasts."""
-    # Imported here, as in all of this verb: measuring takes longer to load than other verbs run.
-    from contend.emulate import EmulatedHosts, bring_up
-
+def _emulated(common: Common, source: str, console: Console) -> Iterator[EmulatedHosts]:
     if common.launcher:
         raise UsageError("--launcher: an emulated fabric takes the library's own")
     fabric = load(source, common.routes, common.route, need_routes=True)
@@ -65,8 +64,9 @@ def emulated(common: Common, source: str) -> Iterator[EmulatedHosts]:
     if placed.random:
         raise UsageError("--placement random: ranks need one placement here; give file:PATH")
     order = list(dict.fromkeys(placed.hosts.tolist()))
-    with bring_up(fabric, common.emulated_rate(), common.emulated_buffer()) as network:
-        yield EmulatedHosts(network, order)
+    rate, buffer = cable_rate(common.rate), buffer_size(common.buffer)
+    with emulated_hosts(fabric, rate, buffer, console, order=order) as place:
+        yield place
 
 
 def conditions_in(common: Common, place: Place | None) -> Conditions:

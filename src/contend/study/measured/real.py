@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
+from contend.emulate import EmulatedHosts
 from contend.errors import ShortfallError
 from contend.measurement.carry_out import measure_workload
 from contend.measurement.conditions import Conditions
@@ -19,12 +22,14 @@ from contend.mpi.select import select
 from contend.samples import LaunchRecord, Progress, Run
 from contend.study.measured.attempts import PointName
 from contend.study.measured.cell import Cell
+from contend.study.measured.plan import MeasuredPlan
 from contend.study.measured.points import points_of
 from contend.study.measured.record import Cause, Failure, Terms
 from contend.study.measured.services import Attempt, OnProgress
 from contend.study.measured.site import Site
 from contend.study.measured.sizes import read_rate
 from contend.study.measured.workloads import workload_of
+from contend.units import format_bandwidth
 
 _CAUSES: dict[str, Cause] = {"killed": "crash", "timeout": "timeout", "skipped": "budget"}
 
@@ -130,6 +135,13 @@ def failure_of(launch: LaunchRecord) -> Failure:
     return Failure(_CAUSES.get(launch.status, "launch"), said)
 
 
+def with_known_wire(plan: MeasuredPlan, place: Place) -> MeasuredPlan:
+    """The plan with what a port of an emulated fabric carries, unless it says so itself."""
+    if plan.wire is not None or not isinstance(place, EmulatedHosts):
+        return plan
+    return msgspec.structs.replace(plan, wire=format_bandwidth(place.rate))
+
+
 def site_of(place: Place, on: str, node_memory: int | None) -> Site:
     """A place as a study sees it.
 
@@ -139,6 +151,8 @@ def site_of(place: Place, on: str, node_memory: int | None) -> Site:
         node_memory: bytes of a host where somebody said.
     """
     machine = this_machine()
+    if isinstance(place, EmulatedHosts):
+        on = place.conditions
     shared = place.alone or bool(place.name)
     return Site(
         on=on,
