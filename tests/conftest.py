@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +44,13 @@ def require_program() -> Callable[[str], str]:
     return require
 
 
-@pytest.fixture(scope="session")
-def probe_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache of compiled probes for all tests that measure: compiling takes long."""
-    return tmp_path_factory.mktemp("probe-cache")
+@pytest.fixture(scope="session", autouse=True)
+def probe_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cache of compiled probes for all tests that do not want their own: compiling takes long."""
+    folder = tmp_path_factory.mktemp("probe-cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        yield folder
 
 
 @pytest.hookimpl(wrapper=True)

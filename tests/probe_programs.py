@@ -7,9 +7,14 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+from contend.measurement.observer import Observer
+from contend.measurement.ready import compiled
+from contend.mpi import Library
 from contend.mpi.launcher import launch_environment
+from contend.mpi.select import select
 
 PROBES = Path(__file__).resolve().parents[1] / "src" / "contend" / "probes"
 _FLAGS = ["-std=c++17", "-O1", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
@@ -67,6 +72,16 @@ class Ended:
     def said(self) -> list[str]:
         """What the probe itself, and not its launcher, wrote to standard error."""
         return [line for line in self.errors.splitlines() if line.startswith("contend-")]
+
+
+@cache
+def _library(wrapper: str) -> Library:
+    return select(wrapper)
+
+
+def probe(mpi: Mpi, name: str) -> Path:
+    """A probe as measurements have it, compiled once for all tests."""
+    return compiled(_library(mpi.wrapper), name, Observer())
 
 
 def compile_strictly(

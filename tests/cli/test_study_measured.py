@@ -14,12 +14,10 @@ from contend.cli.app import run
 @pytest.fixture
 def mpi(
     require_program: Callable[[str], str],
-    probe_cache: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> str:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(probe_cache))
     return require_program("mpicc.openmpi")
 
 

@@ -24,8 +24,8 @@ class _Wrapper:
         self.compiled: list[str] = []
 
     def run(self, command: Sequence[str], environment: Mapping[str, str], limit: float) -> Finished:
-        source = Path(command[command.index("-c") + 1])
-        self.compiled.append(f"{source.parent.name}/{source.name}")
+        source = Path(command[command.index("-c") + 1]).read_text(encoding="utf-8")
+        self.compiled.append(source.replace("#include", "").replace('"', "").strip())
         if self.status == 0:
             Path(command[command.index("-o") + 1]).touch()
         return Finished(self.status, errors=b"a.cpp:1: error: wrong")
@@ -66,3 +66,15 @@ def test_what_a_unit_may_include_belongs_to_it(tmp_path: Path) -> None:
 def test_a_fault_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(ShortfallError, match=r"^a probe does not compile: a.cpp:1: error: wrong$"):
         _compile(_ONE, _Wrapper(status=1), tmp_path)
+
+
+def test_units_of_a_folder_are_compiled_a_few_together(tmp_path: Path) -> None:
+    wrapper = _Wrapper()
+    sources = {f"common/{number:02}.cpp": b"" for number in range(20)} | {"one/main.cpp": b""}
+    together = _compile(sources, wrapper, tmp_path)
+    taken = wrapper.take()
+    assert len(taken) == together < 7
+    assert sorted(" ".join(taken).split()) == sorted(sources)
+    # Another number of units changes no batch but the last of the folder.
+    _compile({**sources, "common/20.cpp": b""}, wrapper, tmp_path)
+    assert len(wrapper.take()) == 1

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from contend.mpi import Candidate, compile_probe, wheels
-from contend.mpi.process import run_process
-from probe_programs import PROBES, Mpi, compile_strictly, link
+from contend.mpi import wheels
+from probe_programs import PROBES, Mpi, compile_strictly, link, probe
 
 Require = Callable[[str], str]
 HERE = Path(__file__).parent
-_LIMIT = 120.0
 
 
 def debian(require_program: Require, name: str) -> Mpi:
@@ -40,9 +38,7 @@ def any_mpi(request: pytest.FixtureRequest, require_program: Require) -> Mpi:
 
 @pytest.fixture(scope="session")
 def pingpong(any_mpi: Mpi) -> Path:
-    return compile_probe(
-        "pingpong", Candidate("test", Path(any_mpi.wrapper)), "", run_process, _LIMIT
-    )
+    return probe(any_mpi, "pingpong")
 
 
 @pytest.fixture(scope="session")

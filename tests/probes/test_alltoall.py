@@ -8,12 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from contend.mpi import Candidate, compile_probe
-from contend.mpi.process import run_process
 from contend.samples.read import read_samples
-from probe_programs import PROBES, Ended, Mpi, compile_strictly, link
+from probe_programs import PROBES, Ended, Mpi, compile_strictly, link, probe
 
-_LIMIT = 120.0
 # Instead of 2^31 - 1, so that small blocks take the way of large ones.
 _NARROW = "-DCONTEND_LARGEST_COUNT=100"
 _EQUAL_ONLY = {"library", "nonblocking", "persistent", "bruck"}
@@ -24,18 +21,14 @@ _OTHERS = {
 _NODES = ("node-ordered", "node-ordered-barrier", "hierarchical")
 
 
-def compiled(mpi: Mpi) -> Path:
-    return compile_probe("alltoall", Candidate("test", Path(mpi.wrapper)), "", run_process, _LIMIT)
-
-
 @pytest.fixture(scope="session")
 def alltoall(any_mpi: Mpi) -> Path:
-    return compiled(any_mpi)
+    return probe(any_mpi, "alltoall")
 
 
 @pytest.fixture(scope="session")
 def alltoall_openmpi(openmpi: Mpi) -> Path:
-    return compiled(openmpi)
+    return probe(openmpi, "alltoall")
 
 
 @pytest.fixture(scope="session")

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from contend.mpi import Candidate, compile_probe
-from contend.mpi.process import run_process
 from contend.samples.read import read_samples
-from probe_programs import Mpi
+from probe_programs import Mpi, probe
 
-Compiled = Callable[[str], Path]
 _FOUR = ("--repetitions", "4:4", "--precision", "0", "--verify")
 
 
-@pytest.fixture
-def compiled(openmpi: Mpi) -> Compiled:
-    def compile_for(name: str) -> Path:
-        return compile_probe(name, Candidate("test", Path(openmpi.wrapper)), "", run_process, 120.0)
-
-    return compile_for
-
-
-def test_every_rank_receives_what_its_pattern_sends(
-    openmpi: Mpi, compiled: Compiled, tmp_path: Path
-) -> None:
+def test_every_rank_receives_what_its_pattern_sends(openmpi: Mpi, tmp_path: Path) -> None:
     patterns, path = tmp_path / "patterns.txt", tmp_path / "bisect.samples"
     # One way, both ways, and a pattern in which two ranks sit out.
     patterns.write_text("# three patterns\n1 - 3 -\n1 0 3 2\n- - 0 -\n")
     arguments = ["--patterns", patterns, "--bytes", "1001", "--packets", "7", *_FOUR]
-    ended = openmpi.run(4, compiled("bisect"), *arguments, "--output", path)
+    ended = openmpi.run(4, probe(openmpi, "bisect"), *arguments, "--output", path)
     assert ended.status == 0, ended.errors
     raw = read_samples(path)
     assert raw.done
@@ -58,23 +44,21 @@ def test_every_rank_receives_what_its_pattern_sends(
     ],
 )
 def test_bad_patterns_are_named_by_line(
-    openmpi: Mpi, compiled: Compiled, tmp_path: Path, text: str, message: str
+    openmpi: Mpi, tmp_path: Path, text: str, message: str
 ) -> None:
     patterns = tmp_path / "bad.txt"
     patterns.write_text(text)
-    ended = openmpi.run(4, compiled("bisect"), "--patterns", patterns, *_FOUR)
+    ended = openmpi.run(4, probe(openmpi, "bisect"), "--patterns", patterns, *_FOUR)
     assert ended.status == 2
     assert ended.said()[0].endswith(f"{patterns}:{message}")
 
 
-def test_rivals_send_until_the_victim_is_done(
-    openmpi: Mpi, compiled: Compiled, tmp_path: Path
-) -> None:
+def test_rivals_send_until_the_victim_is_done(openmpi: Mpi, tmp_path: Path) -> None:
     path = tmp_path / "hotspot.samples"
     pairs = ["--victim", "0:1", "--rivals", "2:3,4:5", "--rivals-active", "0,1,2"]
     load = ["--load-bytes", "64K", "--lead", "0.001", "--operations", "3", "--window", "4"]
     ended = openmpi.run(
-        6, compiled("hotspot"), *pairs, *load, "--bytes", "0,999", *_FOUR, "--output", path
+        6, probe(openmpi, "hotspot"), *pairs, *load, "--bytes", "0,999", *_FOUR, "--output", path
     )
     assert ended.status == 0, ended.errors
     raw = read_samples(path)
@@ -95,9 +79,7 @@ def test_rivals_send_until_the_victim_is_done(
         (["--victim", "0:1"], "expected at most the 0 pairs of --rivals"),
     ],
 )
-def test_pairs_that_do_not_fit(
-    openmpi: Mpi, compiled: Compiled, arguments: list[str], message: str
-) -> None:
-    ended = openmpi.run(4, compiled("hotspot"), *arguments, "--rivals-active", "1")
+def test_pairs_that_do_not_fit(openmpi: Mpi, arguments: list[str], message: str) -> None:
+    ended = openmpi.run(4, probe(openmpi, "hotspot"), *arguments, "--rivals-active", "1")
     assert ended.status == 2
     assert message in ended.said()[0]

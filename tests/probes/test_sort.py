@@ -10,13 +10,10 @@ from pathlib import Path
 import pytest
 
 from contend.measurement.sort_memory import MemoryPrediction
-from contend.mpi import Candidate, compile_probe
-from contend.mpi.process import run_process
 from contend.samples.read import read_samples
-from probe_programs import PROBES, Mpi, compile_strictly, link
+from probe_programs import PROBES, Mpi, compile_strictly, link, probe
 
 Rows = list[list[float]]
-_LIMIT = 300.0
 KINDS = ("built", "uniform", "normal", "zipf", "sorted", "reversed", "equal")
 
 
@@ -54,7 +51,7 @@ def any_sort(any_mpi: Mpi, request: pytest.FixtureRequest) -> Path:
     """The program for each library."""
     if any_mpi.name == "openmpi":
         return request.getfixturevalue("sort")
-    return compile_probe("sort", Candidate("test", Path(any_mpi.wrapper)), "", run_process, _LIMIT)
+    return probe(any_mpi, "sort")
 
 
 def arrays(mpi: Mpi, program: Path, ranks: int, *arguments: object) -> tuple[Rows, Rows]:

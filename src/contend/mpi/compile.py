@@ -62,7 +62,7 @@ def compile_probe(
         name: of the probe.
         candidate: its wrapper compiles.
         library: what the library says of its version, "" when it is not known yet; together with
-            the wrapper's command and the source the key in the cache.
+            the command that the wrapper calls and the source the key in the cache.
         run: runs the compiler.
         limit: seconds that each unit may take.
         anew: compile even if the cache has it.
@@ -134,8 +134,9 @@ def _words(command: str) -> list[str]:
 
 
 def _key(sources: Mapping[str, bytes], library: str, candidate: Candidate, command: str) -> str:
-    # The cache may be shared by machines of different processors.
-    words = (library, str(candidate.wrapper), command, os.uname().machine)
+    # Wrappers of one library under several names call the same compiler in the same way. The cache
+    # may be shared by machines of different processors.
+    words = (library, command or str(candidate.wrapper), os.uname().machine)
     texts = (part for path, text in sources.items() for part in (path.encode(), text))
     parts = (*texts, *(word.encode(errors="surrogateescape") for word in words))
     whole = b"".join(hashlib.sha256(part).digest() for part in parts)

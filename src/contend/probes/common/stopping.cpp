@@ -7,7 +7,7 @@ namespace contend::probe {
 
 namespace {
 
-constexpr std::size_t kLeast = 6;
+constexpr std::size_t kFewestResults = 6;
 constexpr std::size_t kExact = 1000;
 constexpr double kTail = 0.025;
 constexpr double kNormalTail = 1.959963984540054;
@@ -39,7 +39,7 @@ std::size_t outside(std::size_t count) {
 
 std::optional<Interval> median_interval(const std::vector<double>& sorted) {
   const std::size_t count = sorted.size();
-  if (count < kLeast) {
+  if (count < kFewestResults) {
     return std::nullopt;
   }
   const std::size_t out = outside(count);
@@ -55,7 +55,7 @@ void Results::add(double seconds, bool late) {
 }
 
 const std::vector<double>& Results::used() const {
-  return on_time_.size() >= kLeast ? on_time_ : all_;
+  return on_time_.size() >= kFewestResults ? on_time_ : all_;
 }
 
 bool Results::narrow(double precision) const {
