@@ -49,6 +49,9 @@ def test_texts_name_the_remedy() -> None:
     text = next(warnings_about(crowded, Shape(4))).text
     assert text.startswith("3 ranks share 2 processors on a,")
     assert "use at most 2 ranks a host" in text
+    emulated = _ranks("abc", ["0-1"] * 3, 2, shared=True)
+    text = next(warnings_about(emulated, Shape(3))).text
+    assert text.startswith("3 hosts are one machine of 2 processors:")
     free = _ranks("aa", ["0-3", "0"], 4)
     text = next(warnings_about(free, Shape(2))).text
     assert text.startswith("1 of 2 ranks may move")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from contend.samples.modes import two_modes
+from contend.samples.modes import modes_of, two_modes
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -93,3 +93,25 @@ def test_of_several_gaps_the_widest_parts_them() -> None:
 )
 def test_what_is_no_second_kind(values: np.ndarray) -> None:
     assert two_modes(values) is None
+
+
+def test_launches_are_taken_together_where_several_are_slow() -> None:
+    generator = np.random.default_rng(3)
+
+    def near(seconds: float, count: int) -> np.ndarray:
+        return seconds * generator.lognormal(0, 0.05, count)
+
+    # As measured: a network that collapses in a launch stays so, and its samples are fewer.
+    launches = [near(0.26, 6), near(0.26, 6), np.append(near(0.04, 24), 0.266)]
+    modes = modes_of(launches)
+    assert modes is not None
+    assert modes.count == 37
+    assert modes.slow_share == pytest.approx((1 + 1 + 1 / 25) / 3, abs=0.5 / 37)
+    assert modes.fast_s == pytest.approx(0.04, rel=0.1)
+    assert modes.slow_s == pytest.approx(0.26, rel=0.1)
+    # One slow launch of three may have met something that ended with it.
+    assert modes_of([near(0.26, 6), near(0.04, 25), near(0.04, 25)]) is None
+    assert modes_of([near(0.26, 25)]) is None
+    # Within a launch it must be the network.
+    both = np.concatenate([near(0.26, 10), near(0.04, 15)])
+    assert modes_of([both, near(0.04, 25), near(0.04, 25)]) == two_modes(both)

@@ -54,7 +54,7 @@ def verification(
     rate: CableRateOption = DEFAULT_RATE,
     buffer: BufferOption = DEFAULT_BUFFER,
     bytes: BytesOption = "100K",  # noqa: A002
-    packets: PacketsOption = 10,
+    packets: PacketsOption = 20,
     two_way: TwoWayOption = False,
     mpi: LibraryOption = None,
     seed: SeedOption = 1,

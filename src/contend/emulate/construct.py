@@ -43,7 +43,13 @@ _QUIET = {
 _OF_A_SWITCH = {**_QUIET, "ipv4.ip_forward": "1"}
 # The congestion control that every kernel allows in every namespace, so that results of machines
 # compare; and what a connection learnt is not to change the next one.
-_OF_A_HOST = {**_QUIET, "ipv4.tcp_congestion_control": "reno", "ipv4.tcp_no_metrics_save": "1"}
+# Connections of MPI are there for good: after a pause they go on as they were.
+_OF_A_HOST = {
+    **_QUIET,
+    "ipv4.tcp_congestion_control": "reno",
+    "ipv4.tcp_no_metrics_save": "1",
+    "ipv4.tcp_slow_start_after_idle": "0",
+}
 _FEATURES = {
     "veth": "virtual Ethernet pairs (veth)",
     "tbf": "queues of limited rate (tbf)",

@@ -18,7 +18,9 @@ from contend.measurement.workload import OptionValue, make_workload
 from contend.samples import Run
 
 STREAM, ROUND_TRIP = "stream", "round-trip"
-_WINDOW = 16
+# Seconds of a full wire that a sample of the victim, and a message of its rivals, take at most.
+_SAMPLE_S, _LOAD_S = 0.2, 0.02
+_LARGEST_LOAD = 8 << 20
 
 
 @dataclass(frozen=True)
@@ -28,14 +30,15 @@ class HotspotWork:
     Attributes:
         active: numbers of rivals that send, each measured.
         bytes: sizes of the victim's messages, as ``1:1M``.
-        load_bytes: size of the rivals' messages.
+        load_bytes: size of the rivals' messages; None for what the wire carries in 20 ms, where it
+            is known, and at most 8 MiB.
         lead: seconds that the rivals send before the victim begins.
         operations: of the victim in a sample, each timed by itself.
     """
 
     active: tuple[int, ...]
     bytes: str = "1:1M"
-    load_bytes: str = "8M"
+    load_bytes: str | None = None
     lead: float = 0.05
     operations: int = 10
 
@@ -55,7 +58,8 @@ def measure_hotspot(
     Args:
         work: what is sent.
         conditions: with two ranks, each on a host of its own, for the victim and for every rival:
-            sender and receiver, pair after pair.
+            sender and receiver, pair after pair. Where they know the wire, samples and the load
+            are made so large that none takes long on it.
         options: those that all probes have.
         libraries: names, folders or wrappers, see `contend.mpi.select.select`.
         place: where; None for this machine or the hosts of a batch system's job.
@@ -72,6 +76,7 @@ def measure_hotspot(
     ranks = conditions.ranks[0]
     if 2 * (max(work.active) + 1) > ranks:
         raise UsageError(f"{max(work.active)} rivals need {2 * max(work.active) + 2} ranks")
+    wire = conditions.wire
     rivals = ",".join(f"{rank}:{rank + 1}" for rank in range(2, ranks, 2))
     return measure_workload(
         make_workload(
@@ -82,10 +87,10 @@ def measure_hotspot(
                 "rivals": rivals or None,
                 "rivals_active": work.active,
                 "bytes": work.bytes,
-                "load_bytes": work.load_bytes,
+                "load_bytes": work.load_bytes or min(_bytes_in(_LOAD_S, wire), _LARGEST_LOAD),
                 "lead": work.lead,
                 "operations": work.operations,
-                "window": _WINDOW,
+                "sample_bytes": 0 if wire is None else _bytes_in(_SAMPLE_S, wire),
             },
         ),
         conditions,
@@ -94,6 +99,11 @@ def measure_hotspot(
         folder=folder,
         observer=observer,
     )
+
+
+def _bytes_in(seconds: float, wire: float | None) -> int:
+    """Whole packets or so that a wire carries; as many as one likes where it is not known."""
+    return _LARGEST_LOAD if wire is None else max(int(seconds * wire), 1 << 12)
 
 
 def victim_operations(run: Run) -> pl.DataFrame:
@@ -114,20 +124,25 @@ def victim_operations(run: Run) -> pl.DataFrame:
     asking = run.samples.filter((pl.col("rank") == 0) & ~pl.col("warmup"))
     times = asking.select(instants).to_numpy()
     each = times.shape[1] - 1
-    rivals = {cell.cell: cell.labels.get("rivals-active") for cell in run.record.cells}
+    labels = {cell.cell: cell.labels for cell in run.record.cells}
+    cells = [labels[cell] for cell in asking["cell"].to_list()]
+    rivals = np.array([one.get("rivals-active") for one in cells]).repeat(each)
+    window = np.array([int(one.get("window") or 1) for one in cells]).repeat(each)
     names = asking["algorithm"].cast(pl.String).to_numpy().repeat(each)
     size = asking["bytes"].to_numpy().repeat(each)
     # A round trip is two messages after each other, a stream a window of them.
-    messages = np.where(names == STREAM, _WINDOW, 2)
+    messages = np.where(names == STREAM, window, 2)
     seconds = np.diff(times, axis=1).ravel()
-    return pl.DataFrame(
+    operations = pl.DataFrame(
         {
             "launch": asking["launch"].to_numpy().repeat(each),
             "algorithm": names,
             "bytes": size,
-            "rivals": np.array([rivals[cell] for cell in asking["cell"].to_list()]).repeat(each),
+            "rivals": rivals,
             "seconds": np.where(names == STREAM, seconds, seconds / 2),
             "bandwidth_Bps": size * messages / seconds,
             "late": asking["late"].to_numpy().repeat(each),
         }
     )
+    # Cells of long messages have fewer operations than the columns that all share.
+    return operations.filter(pl.col("seconds").is_not_nan())

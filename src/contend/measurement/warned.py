@@ -21,7 +21,7 @@ def warnings_about(ranks: RanksFrame, shape: Shape) -> Iterator[Warned]:
     on_host = Counter(ranks.host)
     cpus = dict(zip(ranks.host, ranks.host_cpus, strict=False))
     if ranks.oversubscribed:
-        yield _oversubscribed(on_host, cpus)
+        yield _oversubscribed(ranks, on_host, cpus)
     elif unbound := _unbound(ranks):
         yield Warned(
             "unbound",
@@ -32,8 +32,15 @@ def warnings_about(ranks: RanksFrame, shape: Shape) -> Iterator[Warned]:
         yield Warned("placement", misplaced)
 
 
-def _oversubscribed(on_host: Counter[str], cpus: dict[str, int]) -> Warned:
+def _oversubscribed(ranks: RanksFrame, on_host: Counter[str], cpus: dict[str, int]) -> Warned:
     crowded = [host for host, count in on_host.items() if count > cpus.get(host, count)]
+    if not crowded and len(on_host) > max(cpus.values(), default=0) and not _bound(ranks):
+        return Warned(
+            "oversubscribed",
+            f"{len(on_host)} hosts are one machine of {counted(max(cpus.values()), 'processor')}: "
+            "times of less than about a millisecond are those of taking turns more than of the "
+            "network",
+        )
     if not crowded:
         said = "several ranks are bound to the same processor"
         return Warned("oversubscribed", f"{said}: bind each rank to a core of its own")
@@ -52,6 +59,11 @@ def _unbound(ranks: RanksFrame) -> int:
         count > 1 and len(_processors(allowed)) >= count
         for allowed, count in zip(ranks.cpus, ranks.host_cpus, strict=False)
     )
+
+
+def _bound(ranks: RanksFrame) -> bool:
+    """Whether ranks have a processor of their own to run on."""
+    return any(len(_processors(allowed)) == 1 for allowed in ranks.cpus)
 
 
 def _misplaced(on_host: Counter[str], shape: Shape) -> str:

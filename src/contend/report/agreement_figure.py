@@ -14,6 +14,7 @@ from contend.report.bandwidth_histogram import fractions, outline
 from contend.report.measures import percent
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
 from contend.study.agreement import TOLERANCE, Agreement, predictions, usable
+from contend.units import counted
 
 _BINS = 50
 _MEASURED, _MODEL, _FAIR = COLOURS[0], COLOURS[1], COLOURS[2]
@@ -42,7 +43,7 @@ def agreement_figure(compared: Sequence[Compared]) -> Figure:
         for one, (left, right) in zip(compared, rows, strict=True):
             _points(left, one)
             _histogram(right, one)
-            left.set_title(one.name, loc="left", fontsize=7.5)
+            left.set_title(f"{one.name}: {_nearer(one.found)}", loc="left", fontsize=7.5)
         rows[-1][0].set_xlabel("predicted share of an uncontended pair's bandwidth")
         rows[-1][1].set_xlabel("share of an uncontended pair's bandwidth")
         title(figure, _finding(compared))
@@ -59,6 +60,14 @@ def _finding(compared: Sequence[Compared]) -> str:
         f"Measured and simulated effective bisection bandwidth differ by {100 * max(gaps):.1f} "
         f"points{most}; {share} of the pairs get what π says within {100 * TOLERANCE:.0f} %"
     )
+
+
+def _nearer(found: Agreement) -> str:
+    """How far off the models are, and which is nearer where they differ."""
+    if not found.apart:
+        return f"both models, alike here, are {percent(found.models[0].error)} off"
+    errors = (f"{one.name} {percent(one.error_apart or 0)}" for one in found.models)
+    return f"where models differ ({counted(found.apart, 'message')}), off by: {', '.join(errors)}"
 
 
 def _points(axes: Axes, one: Compared) -> None:
@@ -131,12 +140,23 @@ def _histogram(axes: Axes, one: Compared) -> None:
         ("γ/π", _MODEL, one.found.models[0].effective),
         ("max-min", _FAIR, one.found.models[1].effective),
     ):
-        axes.plot([], [], color=colour, linewidth=3, label=f"{name}: mean {percent(value)}")
+        axes.plot([], [], color=colour, linewidth=3, label=f"{name}, mean {percent(value)}")
     axes.set_xlim(0, 1.1)
     axes.set_ylabel("share of pairs")
     percent_axis(axes.xaxis)
     percent_axis(axes.yaxis)
-    axes.legend(loc="upper left", frameon=False, fontsize=6.5, handlelength=1)
+    # Above, where no bar can be.
+    axes.legend(
+        loc="lower right",
+        bbox_to_anchor=(1.0, 0.98),
+        ncols=3,
+        frameon=False,
+        fontsize=6,
+        handlelength=0.8,
+        handletextpad=0.4,
+        columnspacing=0.8,
+        borderpad=0,
+    )
 
 
 def _alpha(points: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contend.report.measures import percent
 from contend.report.result_table import ResultTable
 from contend.study.agreement import TOLERANCE, Agreement
-from contend.units import format_bandwidth
+from contend.units import counted, format_bandwidth
 
 _WITHIN = f"within {TOLERANCE:.0%}".replace("%", " %")
 
@@ -41,13 +41,14 @@ def _effective(name: str, found: Agreement, wire: float | None) -> ResultTable:
             "points, measured less simulated",
         ),
     )
+    messages = counted(found.messages, "message")
     left_out = f", {found.late:,} of late starts left out" if found.late else ""
     return ResultTable(
         title=f"Bisect on {name}, measured against simulated",
         columns=("", "", "meaning"),
         rows=rows,
         numeric=frozenset({""}),
-        note=f"{found.messages:,} messages of {found.patterns:,} patterns{left_out}",
+        note=f"{messages} of {counted(found.patterns, 'pattern')}{left_out}",
     )
 
 
@@ -71,18 +72,22 @@ def _by_congestion(found: Agreement) -> ResultTable:
 
 
 def _models(found: Agreement) -> ResultTable:
+    differ = "where they differ"
+    apart = f"To {counted(found.apart, 'message')} the models give different parts."
     return ResultTable(
         title="Which model is nearer",
-        columns=("model", "effective bandwidth", _WITHIN, "median error", ""),
+        columns=("model", "effective bandwidth", _WITHIN, "median error", differ, ""),
         rows=tuple(
             (
                 model.name,
                 percent(model.effective),
                 percent(model.within),
                 percent(model.error),
-                "nearest" if model == found.nearest else "",
+                "-" if model.error_apart is None else percent(model.error_apart),
+                "nearest" if found.apart and model == found.nearest else "",
             )
             for model in found.models
         ),
-        numeric=frozenset({"effective bandwidth", _WITHIN, "median error"}),
+        numeric=frozenset({"effective bandwidth", _WITHIN, "median error", differ}),
+        note=apart if found.apart else "The models give every message the same part.",
     )

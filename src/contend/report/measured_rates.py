@@ -18,8 +18,8 @@ from contend.units import counted, format_bytes, format_seconds
 
 def rate_tables(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[ResultTable]:
     """The plan's own tables, a table of sizes and schedules for every sweep, the collapses."""
-    for table in plan.tables:
-        yield side_by_side(plan, table, results)
+    asked = (side_by_side(plan, table, results) for table in plan.tables)
+    yield from (table for table in asked if table is not None)
     every = sweeps(plan, results)
     for sweep in every:
         yield _sweep_table(sweep)

@@ -11,22 +11,31 @@ from contend.study.measured.reference import Coordinates, Known
 from contend.study.measured.results import Result, Series
 from contend.study.measured.sizes import read_sizes
 
+_NOT = "not measured"
 
-def side_by_side(plan: MeasuredPlan, table: Table, results: Sequence[Result]) -> ResultTable:
-    """One of the plan's tables: ours for every library and condition, then everybody else's."""
+
+def side_by_side(plan: MeasuredPlan, table: Table, results: Sequence[Result]) -> ResultTable | None:
+    """One of the plan's tables: ours for every library and condition, then everybody else's.
+
+    None when nothing of it was measured; its published numbers alone say nothing.
+    """
     members = [result for result in results if result.place.measure == table.measure]
     series = list(dict.fromkeys(result.series for result in members))
     known = plan.known(table.measure)
     rows = []
     for row in table.rows:
         places = [_place(table, row, column) for column in range(len(table.columns))]
-        for one in series:
-            ours = (_ours(members, one, place) for place in places)
-            rows.append((row.label, one.label or "measured", *ours))
+        ours = [(one, [_ours(members, one, place) for place in places]) for one in series]
+        measured = [(one, said) for one, said in ours if any(word != _NOT for word in said)]
+        if not measured:
+            continue
+        rows += [(row.label, one.label or "measured", *said) for one, said in measured]
         for source in dict.fromkeys(one.source for one in known):
             theirs = [_published(known, source, place) for place in places]
             if any(number is not None for number in theirs):
                 rows.append((row.label, source, *map(_printed, theirs)))
+    if not rows:
+        return None
     return ResultTable(
         title=table.title,
         columns=(table.head, "", *table.columns),
@@ -65,7 +74,7 @@ def _ours(members: Sequence[Result], series: Series, place: Coordinates) -> str:
             for name in ("ranks", "ranks_per_node", "algorithm", "bytes")
         ):
             return rate_or_error(result)
-    return "not measured"
+    return _NOT
 
 
 def _published(known: Sequence[Known], source: str, place: Coordinates) -> float | None:

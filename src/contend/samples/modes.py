@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -79,6 +80,29 @@ def two_modes(times: Values) -> Modes | None:
         count=count,
         p=float(min(p[at], 1.0)),
     )
+
+
+def modes_of(launches: Sequence[Values]) -> Modes | None:
+    """Two kinds of samples in several launches of a cell.
+
+    A network that has collapsed often stays so: all samples of one launch wait for time-outs, and
+    none of another. So the launches are taken together when two of them at least have slow samples,
+    and each launch has the same weight, however many samples it took. What slows a single launch
+    may have ended with it: then the kinds must show within a launch, and the plainest one tells.
+
+    Args:
+        launches: seconds of every launch.
+    """
+    together = two_modes(np.concatenate(launches)) if len(launches) > 1 else None
+    if together is not None:
+        cut = math.sqrt(together.fast_s * together.slow_s)
+        shares = [float((times > cut).mean()) for times in launches if len(times)]
+        if sum(share > 0 for share in shares) > 1:
+            # Of both kinds there are some.
+            slow = round(together.count * sum(shares) / len(shares))
+            return replace(together, slow=min(max(slow, 1), together.count - 1))
+    found = [modes for modes in map(two_modes, launches) if modes is not None]
+    return min(found, key=lambda modes: modes.p, default=None)
 
 
 def _probabilities(products: Values, lower: np.ndarray) -> Values:

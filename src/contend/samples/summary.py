@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from contend.samples.modes import Modes, two_modes
+from contend.samples.modes import Modes, modes_of
 from contend.samples.record import CellEnd, CellRecord, RunRecord
 from contend.samples.schedule import Condition, bytes_sent, condition, in_a_row, schedule_names
 from contend.samples.statistics import (
@@ -40,7 +40,7 @@ class CellSummary:
         p99_s: what 99 % of the results that count do not exceed.
         max_s: the largest of them.
         mean_s: their mean; sent / mean is the harmonic mean of the samples' rates.
-        modes: two kinds of samples, in the launch where they are plainest; None when of one kind.
+        modes: two kinds of samples, see `contend.samples.modes.modes_of`; None when of one kind.
         verified: whether data were right wherever they were looked at; None: nowhere.
         reasons: why the cell ended in each launch that began it.
         said: what probes said about it, each once.
@@ -149,7 +149,7 @@ def _summary(
         p99_s=quantile(used, 0.99),
         max_s=float(used.max()),
         mean_s=float(used.mean()),
-        modes=_plainest(launches),
+        modes=modes_of(launches),
         verified=None if not verified else False not in verified,
         reasons=tuple(end.reason for end in ends),
         said=tuple(dict.fromkeys(end.said for end in ends if end.said)),
@@ -164,9 +164,3 @@ def _counting(times: Values, late: np.ndarray) -> tuple[Values, Values]:
     if np.count_nonzero(~late) >= FEWEST:
         return times[~late], times[late]
     return times, times[:0]
-
-
-def _plainest(launches: Sequence[Values]) -> Modes | None:
-    """Launches are looked at one by one: between them, times may differ for other reasons."""
-    found = [modes for modes in map(two_modes, launches) if modes is not None]
-    return min(found, key=lambda modes: modes.p, default=None)

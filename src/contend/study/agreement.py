@@ -15,6 +15,7 @@ TOLERANCE = 0.10
 """A pair agrees with a model when it got within this part of what the model gives it."""
 
 _LEAST_UNCONTENDED = 3
+_DIFFERENT = 1.01
 
 MODELS = {
     "congestion": "γ/π",
@@ -52,12 +53,14 @@ class Model:
         name: see `MODELS`.
         within: part of the messages within `TOLERANCE` of it.
         error: median of how far the messages are from it, as a factor minus 1.
+        error_apart: the same of the messages to which models give different parts; None without.
         effective: mean bandwidth that it gives the messages, in parts of γ.
     """
 
     name: str
     within: float
     error: float
+    error_apart: float | None
     effective: float
 
 
@@ -68,6 +71,7 @@ class Agreement:
     Attributes:
         gamma: γ, what an uncontended pair gets, in bytes per second.
         messages: how many were compared.
+        apart: to how many of them models give parts that differ by more than 1 %.
         patterns: of how many patterns.
         late: messages left out because a rank had started late; 0 when all were, and none is.
         effective: measured effective bisection bandwidth, in parts of γ.
@@ -78,6 +82,7 @@ class Agreement:
 
     gamma: float
     messages: int
+    apart: int
     patterns: int
     late: int
     effective: float
@@ -87,8 +92,11 @@ class Agreement:
 
     @property
     def nearest(self) -> Model:
-        """The model with the least error."""
-        return min(self.models, key=lambda model: model.error)
+        """The model with the least error where models differ, or anywhere when they never do."""
+        return min(
+            self.models,
+            key=lambda one: one.error if one.error_apart is None else one.error_apart,
+        )
 
 
 def usable(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -116,18 +124,20 @@ def agreement(pairs: pl.DataFrame) -> Agreement:
     gamma = float(np.median(free.to_numpy()))
     got = used["bandwidth_Bps"].to_numpy() / gamma
     given = predictions(used)
+    apart = _apart(list(given.values()))
     by_pattern = (
         used.with_columns(got=pl.Series(got)).group_by("launch", "sample").agg(pl.col("got").mean())
     )["got"].to_numpy()
     return Agreement(
         gamma=gamma,
         messages=len(used),
+        apart=int(apart.sum()),
         patterns=used["pattern"].n_unique(),
         late=len(pairs) - len(used),
         effective=float(by_pattern.mean()),
         effective_ci95=_interval(by_pattern),
         by_congestion=_by_congestion(used["congestion"].to_numpy(), got),
-        models=tuple(_model(MODELS[name], share, got) for name, share in given.items()),
+        models=tuple(_model(MODELS[name], share, got, apart) for name, share in given.items()),
     )
 
 
@@ -139,12 +149,21 @@ def predictions(pairs: pl.DataFrame) -> dict[str, NDArray[np.float64]]:
     }
 
 
-def _model(name: str, share: NDArray[np.float64], got: NDArray[np.float64]) -> Model:
+def _apart(shares: list[NDArray[np.float64]]) -> NDArray[np.bool_]:
+    """Which messages models give different parts."""
+    least, most = np.min(shares, axis=0), np.max(shares, axis=0)
+    return np.asarray(most > _DIFFERENT * least)
+
+
+def _model(
+    name: str, share: NDArray[np.float64], got: NDArray[np.float64], apart: NDArray[np.bool_]
+) -> Model:
     off = np.abs(np.log(got / share))
     return Model(
         name=name,
         within=float((np.abs(got / share - 1) <= TOLERANCE).mean()),
         error=float(np.expm1(np.median(off))),
+        error_apart=float(np.expm1(np.median(off[apart]))) if apart.any() else None,
         effective=float(share.mean()),
     )
 

@@ -15,7 +15,7 @@ from contend.cli.common import console_for, load, write_json
 from contend.cli.emulated import buffer_size, cable_rate, emulated_hosts
 from contend.cli.measure.command import measured_command
 from contend.cli.measure.options import Common
-from contend.cli.measure.place import EMULATED
+from contend.cli.measure.place import EMULATED, conditions_in
 from contend.cli.measure.watch import watching
 from contend.congestion import HotSpot
 from contend.congestion import hotspot as choose
@@ -41,7 +41,12 @@ BytesOption = Annotated[
     str, typer.Option("--bytes", metavar="SIZE,...", help="Bytes of the victim's messages.")
 ]
 LoadBytesOption = Annotated[
-    str, typer.Option("--load-bytes", metavar="SIZE", help="Bytes of the others' messages.")
+    str | None,
+    typer.Option(
+        "--load-bytes",
+        metavar="SIZE",
+        help="Bytes of the others' messages. \\[default: 20 ms of the wire, at most 8M]",
+    ),
 ]
 LeadOption = Annotated[
     float,
@@ -55,7 +60,7 @@ def hotspot(
     rivals: RivalsOption = "0,1,2",
     fabric: FabricOption = None,
     bytes: BytesOption = "1:1M",  # noqa: A002
-    load_bytes: LoadBytesOption = "8M",
+    load_bytes: LoadBytesOption = None,
     lead: LeadOption = 0.05,
 ) -> None:
     """Measure a pair of hosts while k other pairs load a channel that it crosses.
@@ -84,7 +89,7 @@ def hotspot(
     reachable = tuple(k for k in active if k <= len(spot.rivals))
     work = HotspotWork(reachable, bytes, load_bytes, lead)
     with watching(console) as observer, _place(common, loaded, spot, console) as place:
-        conditions = replace(common, ranks=str(len(spot.hosts))).conditions()
+        conditions = conditions_in(replace(common, ranks=str(len(spot.hosts))), place)
         runs = measure_hotspot(
             work,
             conditions,

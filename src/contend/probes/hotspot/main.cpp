@@ -44,6 +44,22 @@ std::vector<Pair> parse_pairs(const std::string& option, const std::string& text
   return pairs;
 }
 
+/// The cell with the window and the operations that send no more in a sample than is asked for: of
+/// long messages a few tell as much, and on a slow network they take their time.
+Cell limited(Cell cell, const Arguments& arguments) {
+  const std::int64_t most = arguments.size("sample-bytes");
+  const std::int64_t bytes = std::max<std::int64_t>(cell.integer("bytes"), 1);
+  std::int64_t window = cell.text("algorithm") == "stream" ? arguments.integer("window") : 1;
+  std::int64_t operations = arguments.integer("operations");
+  if (most > 0) {
+    window = std::clamp<std::int64_t>(most / bytes, 1, window);
+    operations = std::clamp<std::int64_t>(most / (window * bytes), 1, operations);
+  }
+  cell.labels.emplace_back("window", window);
+  cell.labels.emplace_back("operations", operations);
+  return cell;
+}
+
 std::vector<Cell> checked(const Cell& cell, const Arguments& arguments, int ranks) {
   std::vector<Pair> pairs = parse_pairs("victim", arguments.text("victim"), ranks);
   if (pairs.size() != 1) {
@@ -75,7 +91,7 @@ std::vector<Cell> checked(const Cell& cell, const Arguments& arguments, int rank
   if (arguments.size("load-bytes") < 1) {
     throw BadInput("--load-bytes: expected at least 1");
   }
-  return {cell};
+  return {limited(cell, arguments)};
 }
 
 std::unique_ptr<Operation> make(const Cell& cell, const Context& context, MPI_Comm comm) {
@@ -88,8 +104,8 @@ std::unique_ptr<Operation> make(const Cell& cell, const Context& context, MPI_Co
                                    cell.integer("bytes"),
                                    arguments.size("load-bytes"),
                                    arguments.number("lead"),
-                                   arguments.integer("operations"),
-                                   streams ? arguments.integer("window") : 1};
+                                   cell.integer("operations"),
+                                   cell.integer("window")};
   return std::make_unique<Hotspot>(settings,
                                    parse_pairs("victim", arguments.text("victim"), ranks).front(),
                                    std::move(rivals), comm);
@@ -120,6 +136,9 @@ int main(int argc, char** argv) {
       {"lead", Kind::number, "0.02", "Seconds that the rivals send before the victim begins."},
       {"operations", Kind::integer, "10", "Victim's operations in a sample, each timed by itself."},
       {"window", Kind::integer, "16", "Messages under way at a time in a stream."},
+      {"sample-bytes", Kind::size, "0",
+       "Fewer operations and smaller windows where the victim would send more than this in a "
+       "sample; 0 for no limit."},
   };
   probe.expand = checked;
   probe.make = make;

@@ -1,0 +1,59 @@
+"""The collapse of 2005 and its cure, on an emulated network of small buffers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contend.cli.app import run
+from contend.samples import Run
+from contend.samples.run import find_runs
+
+_GRID = ["--only", "sweep", "--ranks", "16", "--ppn", "1", "--bytes", "32K"]
+_SCHEDULES = ["--algorithm", "library,linear,shift"]
+# TCP sends again after 0.2 s what it has not heard of.
+_TIME_OUT = 0.2
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory, permitted: None) -> Path:
+    """All-to-alls of 16 hosts, whose messages to a host do not fit the buffer before it."""
+    folder = tmp_path_factory.mktemp("kutzner")
+    where = ["--on", "emulated:fig1", "--rate", "100Mbit", "--mpi", "openmpi-4"]
+    how = ["--launches", "2", "--budget", "40s", "--out", str(folder / "out")]
+    files = ["--json", str(folder / "found.json"), "--plot", str(folder / "rates.svg")]
+    assert run(["study", "kutzner2005", *_GRID, *_SCHEDULES, *where, *how, *files]) == 0
+    return folder
+
+
+def test_all_at_once_waits_for_time_outs_and_one_after_the_other_does_not(measured: Path) -> None:
+    runs = [Run.load(path) for path in find_runs(measured / "out" / "runs")]
+    assert len(runs) == 2
+    times: dict[str, list[float]] = {}
+    for one in runs:
+        for cell in one.summaries:
+            times.setdefault(cell.schedule, []).extend(cell.used)
+    ordered = np.array(times["shift"])
+    unordered = np.array(times["library"] + times["linear"])
+    slow = float(np.median(ordered)) + _TIME_OUT / 2
+    assert (unordered > slow).mean() > 0.4
+    assert (ordered > slow).mean() < 0.2
+
+
+def test_the_run_says_which_network_it_was(measured: Path) -> None:
+    found = json.loads((measured / "found.json").read_text())
+    assert {point["algorithm"] for point in found["points"]} == {"library", "linear", "shift"}
+    for path in (measured / "out" / "cells").iterdir():
+        terms = json.loads(path.read_text())["terms"]
+        assert terms["on"].startswith("emulated:fig1 (")
+        assert terms["on"].endswith(" Mbit/s a cable, buffers of 195.3 KiB)")
+    assert list(measured.glob("rates*.svg"))
+
+
+def test_cables_belong_to_emulated_fabrics(capsys: pytest.CaptureFixture[str]) -> None:
+    for option in ("--rate", "--buffer", "--route", "--routes"):
+        assert run(["study", "kutzner2005", option, "1"]) == 2
+        assert f"{option} belongs to --on emulated:FABRIC" in capsys.readouterr().err
