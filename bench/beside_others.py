@@ -1,8 +1,10 @@
 """Our probes beside programs of others: NetPIPE's ping-pong, and a loop around mpi4py's Alltoall.
 
-Both are launched in turns, round after round, with the same library, launcher, ranks and sizes. A
-round gives one ratio for each size, ours to theirs; what is printed is the median of these with
-its 95 % interval, which should lie between 0.9 and 1.1. Each is read as the other reads itself:
+Both are launched in turns, round after round, with the same library, launcher, ranks and sizes:
+over an emulated network of 1 Gbit/s, where this user may make one, and through this machine's
+memory. A round gives one ratio for each size, ours to theirs; what is printed is the median of
+these with its 95 % interval, which should lie between 0.9 and 1.1. Each is read as the other reads
+itself:
 
 * NetPIPE keeps the shortest of seven trials, each the mean of N round trips back to back; so do we
   (`--inner N`, seven samples, the shortest). N is such that a trial takes about 20 ms.
@@ -26,6 +28,8 @@ from pathlib import Path
 import numpy as np
 
 import contend
+from contend.emulate import EmulatedHosts, Network, bring_up
+from contend.errors import MissingError
 from contend.mpi import Library
 from contend.mpi.launch import Launch, prepare
 from contend.mpi.select import select
@@ -46,6 +50,8 @@ ROUND_TRIPS = {
     1 << 20: 60,
 }
 """In a trial, by message size."""
+ROUND_TRIPS_OVER_NETWORK = {1: 200, 1 << 10: 200, 16 << 10: 50, 64 << 10: 20, 1 << 20: 3}
+GIGABIT = 1e9 / 8
 Times = Mapping[int, float]
 """Seconds by message size."""
 
@@ -80,10 +86,13 @@ for size in map(int, sys.argv[2:]):
 """
 
 
-def run_program(library: Library, ranks: int, words: list[str]) -> str:
+def run_program(library: Library, ranks: int, words: list[str], network: Network | None) -> str:
     """What another program prints, launched as our probes are."""
+    request = Launch(library, ranks)
+    if network is not None:
+        request = network.on_hosts(request)
     with tempfile.TemporaryDirectory() as folder:
-        _, command, environment = prepare(Launch(library, ranks), Path(folder))
+        _, command, environment = prepare(request, Path(folder))
         ended = subprocess.run(
             [*command, *words], env=environment, capture_output=True, text=True, timeout=LIMIT_S
         )
@@ -92,19 +101,23 @@ def run_program(library: Library, ranks: int, words: list[str]) -> str:
     return ended.stdout
 
 
-def netpipe(library: Library, sizes: Mapping[int, int], folder: Path) -> Times:
+def netpipe(
+    library: Library, sizes: Mapping[int, int], folder: Path, network: Network | None
+) -> Times:
     """Seconds one way of NetPIPE, by message size and round trips in a trial."""
     times = {}
     for size, inner in sizes.items():
         result = folder / "np.out"
         bounds = ["-l", str(size), "-u", str(size), "-p", "0", "-n", str(inner)]
-        run_program(library, 2, [NETPIPE, *bounds, "-o", str(result)])
+        run_program(library, 2, [NETPIPE, *bounds, "-o", str(result)], network)
         words = result.read_text().split()
         times[int(words[0])] = float(words[2])
     return times
 
 
-def our_pingpong(library: Library, sizes: Mapping[int, int], folder: Path) -> Times:
+def our_pingpong(
+    library: Library, sizes: Mapping[int, int], folder: Path, network: Network | None
+) -> Times:
     """Seconds one way of our probe, by message size and round trips in a sample."""
     times = {}
     for size, inner in sizes.items():
@@ -115,6 +128,7 @@ def our_pingpong(library: Library, sizes: Mapping[int, int], folder: Path) -> Ti
             folder=folder / "pingpong",
             bytes=size,
             inner=inner,
+            run_in=None if network is None else EmulatedHosts(network),
             repetitions=f"{TRIALS}:{TRIALS}",
         )
         shutil.rmtree(run.folder)
@@ -122,15 +136,22 @@ def our_pingpong(library: Library, sizes: Mapping[int, int], folder: Path) -> Ti
     return times
 
 
-def loop(library: Library, ranks: int, sizes: list[int], repeats: int) -> Times:
+def loop(
+    library: Library, ranks: int, sizes: list[int], repeats: int, network: Network | None
+) -> Times:
     """Seconds of an all-to-all in a loop of mpi4py."""
     words = [sys.executable, "-c", LOOP, str(repeats), *map(str, sizes)]
-    lines = run_program(library, ranks, words).splitlines()
+    lines = run_program(library, ranks, words, network).splitlines()
     return {int(size): float(seconds) for size, seconds in map(str.split, lines)}
 
 
 def our_alltoall(
-    library: Library, ranks: int, sizes: list[int], repeats: int, folder: Path
+    library: Library,
+    ranks: int,
+    sizes: list[int],
+    repeats: int,
+    folder: Path,
+    network: Network | None,
 ) -> Times:
     """Seconds of the library's all-to-all in our probe."""
     run = contend.measure(
@@ -139,6 +160,7 @@ def our_alltoall(
         library=library.wrapper,
         folder=folder / "alltoall",
         algorithm="library",
+        run_in=None if network is None else EmulatedHosts(network),
         bytes=",".join(map(str, sizes)),
         repetitions=f"{repeats}:{repeats}",
     )
@@ -187,35 +209,60 @@ def compare(
         )
 
 
+def beside_netpipe(rounds: int, folder: Path, network: Network | None) -> None:
+    """Compares ping-pongs, where NetPIPE is there."""
+    if not shutil.which(NETPIPE):
+        print(f"no {NETPIPE} here (Debian: netpipe-openmpi): ping-pong not compared")
+        return
+    # NetPIPE comes built with the Open MPI of the distribution.
+    library = select("openmpi-4")
+    trips = ROUND_TRIPS if network is None else ROUND_TRIPS_OVER_NETWORK
+    compare(
+        f"ping-pong beside NetPIPE, {where(library, network)}: one way, "
+        f"shortest of {TRIALS} trials",
+        lambda: our_pingpong(library, trips, folder, network),
+        lambda: netpipe(library, trips, folder, network),
+        rounds,
+    )
+
+
+def beside_mpi4py(rounds: int, ranks: int, folder: Path, network: Network | None) -> None:
+    """Compares all-to-alls."""
+    library = library_of_mpi4py()
+    sizes = [1024, 4096, 16 << 10, 64 << 10, 256 << 10, 1 << 20]
+    repeats = 200 if network is None else 30
+    compare(
+        f"all-to-all of {ranks} ranks beside mpi4py, {where(library, network)}: "
+        f"median of {repeats} calls",
+        lambda: our_alltoall(library, ranks, sizes, repeats, folder, network),
+        lambda: loop(library, ranks, sizes, repeats, network),
+        rounds,
+    )
+
+
+def where(library: Library, network: Network | None) -> str:
+    """Library and network for people."""
+    path = "through memory" if network is None else "over 1 Gbit/s"
+    return f"{library.name} {library.version} {path}"
+
+
 def main() -> None:
     """Runs both comparisons, each where its program is there."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--ranks", type=int, default=2, help="of the all-to-all")
     given = parser.parse_args()
+    fabric = contend.Fabric.load(f"crossbar:{given.ranks}", need_routes=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        if shutil.which(NETPIPE):
-            # NetPIPE comes built with the Open MPI of the distribution.
-            debian = select("openmpi-4")
-            print(f"{debian.name} {debian.version}, {given.rounds} rounds")
-            compare(
-                f"ping-pong beside NetPIPE: shortest of {TRIALS} trials, one way",
-                lambda: our_pingpong(debian, ROUND_TRIPS, folder),
-                lambda: netpipe(debian, ROUND_TRIPS, folder),
-                given.rounds,
-            )
-        else:
-            print(f"no {NETPIPE} here (Debian: netpipe-openmpi): ping-pong not compared")
-        library = library_of_mpi4py()
-        print(f"{library.name} {library.version}, {given.rounds} rounds")
-        sizes, repeats = [1024, 4096, 16 << 10, 64 << 10, 256 << 10, 1 << 20], 200
-        compare(
-            f"all-to-all of {given.ranks} ranks beside mpi4py: median of {repeats} calls",
-            lambda: our_alltoall(library, given.ranks, sizes, repeats, folder),
-            lambda: loop(library, given.ranks, sizes, repeats),
-            given.rounds,
-        )
+        try:
+            with bring_up(fabric, GIGABIT, lower=False) as network:
+                beside_netpipe(given.rounds, folder, network)
+                beside_mpi4py(given.rounds, given.ranks, folder, network)
+        except MissingError as error:
+            print(f"not compared over a network: {error}")
+        beside_netpipe(given.rounds, folder, None)
+        beside_mpi4py(given.rounds, given.ranks, folder, None)
 
 
 if __name__ == "__main__":
