@@ -54,6 +54,13 @@ def common(openmpi: Mpi, build: Path) -> list[Path]:
 
 
 @pytest.fixture(scope="session")
+def alltoall_objects(openmpi: Mpi, build: Path) -> list[Path]:
+    """Objects of the all-to-all, which the sort has too."""
+    sources = sorted((PROBES / "alltoall").glob("*.cpp"))
+    return compile_strictly(openmpi.wrapper, sources, build)
+
+
+@pytest.fixture(scope="session")
 def trial(openmpi: Mpi, common: list[Path], build: Path) -> Path:
     """The probe that goes wrong on purpose."""
     own = compile_strictly(openmpi.wrapper, [HERE / "trial" / "main.cpp"], build)

@@ -32,10 +32,9 @@ def alltoall_openmpi(openmpi: Mpi) -> Path:
 
 
 @pytest.fixture(scope="session")
-def objects(openmpi: Mpi, common: list[Path], build: Path) -> list[Path]:
+def objects(common: list[Path], alltoall_objects: list[Path]) -> list[Path]:
     """Parts of the probe, so that some can be replaced."""
-    own = compile_strictly(openmpi.wrapper, sorted((PROBES / "alltoall").glob("*.cpp")), build)
-    return [*common, *own]
+    return [*common, *alltoall_objects]
 
 
 def check(mpi: Mpi, program: Path, ranks: int, **options: Sequence[object]) -> Ended:
@@ -160,6 +159,20 @@ def test_time_in_barriers_is_within_the_sample(
     assert apart.min() > 0
     assert (apart < barriers.filter(pl.col("cell") < 2)["took"]).all()
     assert barriers.filter(pl.col("cell") == 2)["barriers_s"].is_null().all()
+
+
+def test_cells_of_other_options_have_a_heading_of_their_own(
+    openmpi: Mpi, alltoall_openmpi: Path
+) -> None:
+    words = ["--algorithm", "shift,scattered,linear", "--bytes", 8, "--batch", 3, "--seed", 0]
+    ended = openmpi.run(2, alltoall_openmpi, *words, "--repetitions", "6:6")
+    lines = ended.output.splitlines()
+    headings = [line.split() for line in lines if line.startswith("algorithm")]
+    assert len(lines) == 6
+    assert ["batch" in heading for heading in headings] == [False, True, False]
+    for heading, row in zip(lines[::2], lines[1::2], strict=True):
+        # Numbers end where their heading does.
+        assert row[: heading.index("samples") + len("samples")].split()[-1] == "6"
 
 
 def test_algorithms_are_listed(openmpi: Mpi, alltoall_openmpi: Path) -> None:

@@ -18,11 +18,13 @@ KINDS = ("built", "uniform", "normal", "zipf", "sorted", "reversed", "equal")
 
 
 @pytest.fixture(scope="session")
-def sort_objects(openmpi: Mpi, common: list[Path], build: Path) -> list[Path]:
+def sort_objects(
+    openmpi: Mpi, common: list[Path], alltoall_objects: list[Path], build: Path
+) -> list[Path]:
     """All that the program consists of but the sort's operation."""
-    parts = [*(PROBES / "alltoall").glob("*.cpp"), *(PROBES / "sort").glob("*.cpp")]
-    left_out = {PROBES / "alltoall" / "main.cpp", PROBES / "sort" / "sort_operation.cpp"}
-    return [*common, *compile_strictly(openmpi.wrapper, sorted(set(parts) - left_out), build)]
+    borrowed = [one for one in alltoall_objects if one.name != "alltoall-main.o"]
+    own = set((PROBES / "sort").glob("*.cpp")) - {PROBES / "sort" / "sort_operation.cpp"}
+    return [*common, *borrowed, *compile_strictly(openmpi.wrapper, sorted(own), build)]
 
 
 @pytest.fixture(scope="session")

@@ -118,8 +118,9 @@ void Record::row(const Cell& cell, const Ending& ending, const Results& results)
   line += padded(used.empty() ? "-" : microseconds(used.back()), 13) + "  " + ending.reason;
   line += ending.said.empty() ? "" : ": " + ending.said;
   line += (remark_ && !used.empty() ? "; " + remark_(cell, middle) : "") + "\n";
-  if (!titled_) {
-    titled_ = true;
+  // Not all cells have the same labels.
+  if (title != title_) {
+    title_ = title;
     line = title + line;
   }
   std::fwrite(line.data(), 1, line.size(), stdout);

@@ -68,7 +68,8 @@ class Record {
   SampleFile file_;
   bool table_;
   Remark remark_;
-  bool titled_ = false;
+  /// The heading of the last row.
+  std::string title_;
 };
 
 }  // namespace contend::probe
