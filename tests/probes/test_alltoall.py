@@ -167,7 +167,7 @@ def test_cells_of_other_options_have_a_heading_of_their_own(
     words = ["--algorithm", "shift,scattered,linear", "--bytes", 8, "--batch", 3, "--seed", 0]
     ended = openmpi.run(2, alltoall_openmpi, *words, "--repetitions", "6:6")
     lines = ended.output.splitlines()
-    headings = [line.split() for line in lines if line.startswith("algorithm")]
+    headings = [line.split() for line in lines if "algorithm" in line]
     assert len(lines) == 6
     assert ["batch" in heading for heading in headings] == [False, True, False]
     for heading, row in zip(lines[::2], lines[1::2], strict=True):
