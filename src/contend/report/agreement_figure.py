@@ -43,7 +43,9 @@ def agreement_figure(compared: Sequence[Compared]) -> Figure:
         for one, (left, right) in zip(compared, rows, strict=True):
             _points(left, one)
             _histogram(right, one)
-            left.set_title(f"{one.name}: {_nearer(one.found)}", loc="left", fontsize=7.5)
+            left.set_title(one.name, loc="left", fontsize=7.5)
+            words = _nearer(one.found)
+            left.text(0.03, 0.96, words, transform=left.transAxes, va="top", fontsize=6.5)
         rows[-1][0].set_xlabel("predicted share of an uncontended pair's bandwidth")
         rows[-1][1].set_xlabel("share of an uncontended pair's bandwidth")
         title(figure, _finding(compared))
@@ -65,9 +67,9 @@ def _finding(compared: Sequence[Compared]) -> str:
 def _nearer(found: Agreement) -> str:
     """How far off the models are, and which is nearer where they differ."""
     if not found.apart:
-        return f"both models, alike here, are {percent(found.models[0].error)} off"
-    errors = (f"{one.name} {percent(one.error_apart or 0)}" for one in found.models)
-    return f"where models differ ({counted(found.apart, 'message')}), off by: {', '.join(errors)}"
+        return f"both models, alike here,\nare {percent(found.models[0].error)} off"
+    errors = (f"{one.name} is {percent(one.error_apart or 0)} off" for one in found.models)
+    return "\n".join((f"where models differ ({counted(found.apart, 'message')})", *errors))
 
 
 def _points(axes: Axes, one: Compared) -> None:
