@@ -74,7 +74,10 @@ def _figure(
         _finish(figure, run, under, grid, series)
         if together and len(series) > 1:
             _legend(figure, panels[0])
-        title(figure, _finding(under, series, found))
+        where = condition_words(under) + (
+            " (ranks share processors)" if _crowded(run, under) else ""
+        )
+        title(figure, _finding(where, series, found))
     return figure
 
 
@@ -144,8 +147,16 @@ def _legend(figure: Figure, axes: Axes) -> None:
     figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False, fontsize=6.5)
 
 
-def _finding(under: Condition, series: Series, found: Sequence[Collapse]) -> str:
-    where = condition_words(under)
+def _crowded(run: Run, under: Condition) -> bool:
+    """Whether several ranks of a host shared its processors, so that turns are what was timed."""
+    return under.ranks > under.hosts and any(
+        launch.measured is not None and launch.measured.oversubscribed
+        for launch in run.record.launches
+        if launch.ranks == under.ranks
+    )
+
+
+def _finding(where: str, series: Series, found: Sequence[Collapse]) -> str:
     falls = [one for one in found if one.kind == Kind.FALLS] or list(found)
     if falls:
         worst = max(falls, key=lambda one: one.factor.value)
