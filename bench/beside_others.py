@@ -10,8 +10,9 @@ itself:
   (`--inner N`, seven samples, the shortest). N is such that a trial takes about 20 ms.
 * The loop waits in a barrier, times one call, and keeps the longest time of any rank, less what the
   same call costs with nobody to send to, which is Python's part; we start on a synchronised clock
-  and keep the latest end minus the earliest start. Both keep the median, and both have buffers that
-  begin with a page: where they do not, messages of 64 KiB take three times as long.
+  and keep the latest end minus the earliest start. Both keep the median. Both have buffers that
+  begin with a page: where they do not, messages of 64 KiB take three times as long. And the loop
+  pauses before each call, as we do, so that an emulated cable has gathered its burst again.
 """
 
 from __future__ import annotations
@@ -52,11 +53,14 @@ ROUND_TRIPS = {
 """In a trial, by message size."""
 ROUND_TRIPS_OVER_NETWORK = {1: 200, 1 << 10: 200, 16 << 10: 50, 64 << 10: 20, 1 << 20: 2}
 RATE = 100e6 / 8
+# Longer than a cable takes for its burst of 16 KiB.
+PAUSE_S = 0.005
 Times = Mapping[int, float]
 """Seconds by message size."""
 
 LOOP = """
 import sys
+import time
 import numpy as np
 from mpi4py import MPI
 
@@ -69,6 +73,7 @@ def timed(comm, size, repeats):
     mine, theirs = buffer(size * comm.size), buffer(size * comm.size)
     times = []
     for _ in range(repeats):
+        time.sleep(float(sys.argv[2]))
         comm.Barrier()
         began = MPI.Wtime()
         comm.Alltoall(mine, theirs)
@@ -79,7 +84,7 @@ def timed(comm, size, repeats):
 
 comm, repeats = MPI.COMM_WORLD, int(sys.argv[1])
 alone = timed(MPI.COMM_SELF, 1, repeats)
-for size in map(int, sys.argv[2:]):
+for size in map(int, sys.argv[3:]):
     seconds = timed(comm, size, repeats) - alone
     if comm.rank == 0:
         print(size, seconds, flush=True)
@@ -140,7 +145,8 @@ def loop(
     library: Library, ranks: int, sizes: list[int], repeats: int, network: Network | None
 ) -> Times:
     """Seconds of an all-to-all in a loop of mpi4py."""
-    words = [sys.executable, "-c", LOOP, str(repeats), *map(str, sizes)]
+    pause = 0.0 if network is None else PAUSE_S
+    words = [sys.executable, "-c", LOOP, str(repeats), str(pause), *map(str, sizes)]
     lines = run_program(library, ranks, words, network).splitlines()
     return {int(size): float(seconds) for size, seconds in map(str.split, lines)}
 

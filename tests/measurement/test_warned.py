@@ -52,6 +52,10 @@ def test_texts_name_the_remedy() -> None:
     emulated = _ranks("abc", ["0-1"] * 3, 2, shared=True)
     text = next(warnings_about(emulated, Shape(3))).text
     assert text.startswith("3 hosts are one machine of 2 processors:")
+    # A machine of one processor binds nobody.
+    small = _ranks("abc", ["0"] * 3, 1, shared=True)
+    text = next(warnings_about(small, Shape(3))).text
+    assert text.startswith("3 hosts are one machine of 1 processor:")
     free = _ranks("aa", ["0-3", "0"], 4)
     text = next(warnings_about(free, Shape(2))).text
     assert text.startswith("1 of 2 ranks may move")

@@ -22,11 +22,11 @@ from contend.report.measure_json import measure_json
 from contend.report.measure_tables import measure_tables, run_tables
 from contend.report.pingpong_figure import pingpong_figure
 from contend.report.rate_figure import rate_figures
+from contend.report.rate_words import MEBI
 from contend.report.result_table import ResultTable
 from contend.report.run_comparison_figure import comparison_figure
 from contend.report.run_comparison_tables import comparison_tables
 from contend.report.run_figures import draw_runs, run_figures
-from contend.report.size_axis import MEBI
 from contend.report.sort_figure import sort_figure
 from contend.samples import LaunchRecord, LibraryRecord, Run, RunRecord
 from measured_runs import COLLAPSED, RANKS, alltoall_run, pingpong_run, sort_run

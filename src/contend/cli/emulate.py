@@ -24,14 +24,7 @@ from contend.cli.common import (
     load,
     write_json,
 )
-from contend.cli.emulated import (
-    DEFAULT_BUFFER,
-    DEFAULT_RATE,
-    BufferOption,
-    CableRateOption,
-    buffer_size,
-    cable_rate,
-)
+from contend.cli.emulated import BufferOption, RateOption, buffer_size, cable_rate
 from contend.emulate import Network, bring_up
 from contend.emulate.foreground import run_foreground
 from contend.errors import UsageError
@@ -101,8 +94,8 @@ def emulate(
     routes: RoutesOption = None,
     route: RouteOption = None,
     hosts: HostsOption = None,
-    rate: CableRateOption = DEFAULT_RATE,
-    buffer: BufferOption = DEFAULT_BUFFER,
+    rate: RateOption = None,
+    buffer: BufferOption = None,
     burst: BurstOption = "16KiB",
     ranks: RanksOption = None,
     ranks_per_host: RanksPerHostOption = None,

@@ -17,35 +17,22 @@ if TYPE_CHECKING:
     from contend.emulate import EmulatedHosts
     from contend.fabric.fabric import Fabric
 
-DEFAULT_RATE = "100Mbit"
-DEFAULT_BUFFER = "200kB"
+_RATE, _BUFFER = "100Mbit", "200kB"
 
-CableRateOption = Annotated[
-    str,
-    typer.Option("--rate", metavar="RATE", help="Of every emulated cable in each direction."),
-]
-BufferOption = Annotated[
-    str,
-    typer.Option(
-        "--buffer", metavar="SIZE", help="Bytes that wait for an emulated channel at most."
-    ),
-]
-# Where the fabric may also be a real one, so that these can be asked for in vain.
-OnlyCableRateOption = Annotated[
+RateOption = Annotated[
     str | None,
     typer.Option(
         "--rate",
         metavar="RATE",
-        help=f"Of every cable of an emulated fabric each way. \\[default: {DEFAULT_RATE}]",
+        help=f"Of every emulated cable in each direction. \\[default: {_RATE}]",
     ),
 ]
-OnlyBufferOption = Annotated[
+BufferOption = Annotated[
     str | None,
     typer.Option(
         "--buffer",
         metavar="SIZE",
-        help="Bytes that wait for a channel of an emulated fabric at most. "
-        f"\\[default: {DEFAULT_BUFFER}]",
+        help=f"Bytes that wait for an emulated channel at most. \\[default: {_BUFFER}]",
     ),
 ]
 
@@ -56,7 +43,7 @@ def cable_rate(text: str | None) -> float:
     Raises:
         UsageError: for what is no rate.
     """
-    rate = parse_rate(text or DEFAULT_RATE)
+    rate = parse_rate(text or _RATE)
     if rate is None:
         raise UsageError(f"--rate: expected a rate such as 100Mbit or 1Gbit, got {text!r}")
     return rate
@@ -68,7 +55,7 @@ def buffer_size(text: str | None, option: str = "--buffer") -> int:
     Raises:
         UsageError: for what is no size.
     """
-    size = parse_bytes(text or DEFAULT_BUFFER)
+    size = parse_bytes(text or _BUFFER)
     if size is None:
         raise UsageError(f"{option}: expected a size such as 200kB or 64KiB, got {text!r}")
     return size
@@ -77,8 +64,8 @@ def buffer_size(text: str | None, option: str = "--buffer") -> int:
 @contextmanager
 def emulated_hosts(
     fabric: Fabric,
-    rate: float,
-    buffer: int,
+    rate: str | None,
+    buffer: str | None,
     console: Console,
     *,
     order: Sequence[int] | None = None,
@@ -88,8 +75,8 @@ def emulated_hosts(
 
     Args:
         fabric: with routes.
-        rate: of every cable each way, in bytes per second.
-        buffer: bytes that wait for a channel at most.
+        rate: of every cable each way, as its option says.
+        buffer: of every channel, as its option says.
         console: is told.
         order: hosts in the order in which ranks fill them; None for the fabric's.
         hosts: only these, and what their routes use; None for all.
@@ -99,7 +86,7 @@ def emulated_hosts(
     from contend.report.emulate_tables import network_line
 
     started = time.monotonic()
-    with bring_up(fabric, rate, buffer, hosts=hosts) as network:
+    with bring_up(fabric, cable_rate(rate), buffer_size(buffer), hosts=hosts) as network:
         line = network_line(network, time.monotonic() - started)
         console.print(line, markup=False, soft_wrap=True)
         yield EmulatedHosts(network, order)

@@ -20,7 +20,7 @@ from contend.cli.common import (
     progress_bar,
     write_json,
 )
-from contend.cli.emulated import OnlyBufferOption, OnlyCableRateOption
+from contend.cli.emulated import BufferOption, RateOption
 from contend.cli.measure.options import Common
 from contend.cli.measure.place import find_place
 from contend.cli.numbers import counts, repetition, words
@@ -61,8 +61,8 @@ def measured(
     on: options.OnOption = None,
     routes: RoutesOption = None,
     route: RouteOption = None,
-    rate: OnlyCableRateOption = None,
-    buffer: OnlyBufferOption = None,
+    rate: RateOption = None,
+    buffer: BufferOption = None,
     placement: options.PlacementOption = None,
     launcher: options.LauncherOption = "",
     node_memory: options.NodeMemoryOption = None,
@@ -118,11 +118,12 @@ def measured(
         launcher=launcher,
         host_memory=plan.node_memory,
     )
-    with find_place(asked, console_for(json)) as place:
+    console = console_for(json)
+    with find_place(asked, console) as place:
         assert place is not None
         plan = with_known_wire(plan, place)
         launch = RealLaunch(place, site_of(place, on or "", asked.memory()), plan.wire)
-        _measure(plan, launch, out, retry, json, plot, markdown)
+        _measure(plan, launch, console, out, retry, json, plot, markdown)
 
 
 def _seconds(text: str | None) -> float | None:
@@ -137,6 +138,7 @@ def _seconds(text: str | None) -> float | None:
 def _measure(
     plan: MeasuredPlan,
     launch: RealLaunch,
+    console: Console,
     out: Path | None,
     retry: bool,
     json: str | None,
@@ -154,7 +156,6 @@ def _measure(
     if plot is not None:
         check_suffix(plot)
     folder = StudyFolder(Path(plan.name) if out is None else out, plan)
-    console = console_for(json)
     with _watch(plan, launch.site, console) as (on_step, on_progress):
         ended = run(
             plan,

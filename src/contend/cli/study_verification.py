@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from contend.cli.common import JsonOption, PlotOption, SeedOption, console_for, write_json
-from contend.cli.emulated import (
-    DEFAULT_BUFFER,
-    DEFAULT_RATE,
-    BufferOption,
-    CableRateOption,
-    buffer_size,
-    cable_rate,
-)
+from contend.cli.emulated import BufferOption, RateOption, buffer_size, cable_rate
 from contend.errors import ContendError, MissingError, ShortfallError, UsageError
 from contend.units import format_seconds
 
@@ -51,8 +44,8 @@ OutOption = Annotated[
 def verification(
     patterns: PatternsOption = 40,
     fabric: FabricOption = None,
-    rate: CableRateOption = DEFAULT_RATE,
-    buffer: BufferOption = DEFAULT_BUFFER,
+    rate: RateOption = None,
+    buffer: BufferOption = None,
     bytes: BytesOption = "100K",  # noqa: A002
     packets: PacketsOption = 20,
     two_way: TwoWayOption = False,
@@ -74,6 +67,7 @@ def verification(
     from contend.cli.measure.watch import watching
     from contend.measurement.bisect import BisectWork
     from contend.measurement.conditions import Conditions
+    from contend.measurement.sizes import parse_size
     from contend.report.agreement_figure import Compared, agreement_figure
     from contend.report.agreement_tables import agreement_tables
     from contend.report.save import check_suffix, save_figure
@@ -89,7 +83,7 @@ def verification(
 
     if plot is not None:
         check_suffix(plot)
-    work = BisectWork(patterns, two_way=two_way, bytes=_size(bytes), packets=packets)
+    work = BisectWork(patterns, two_way=two_way, bytes=parse_size(bytes), packets=packets)
     network = Network(cable_rate(rate), buffer_size(buffer))
     cases = tuple(map(_case, fabric)) if fabric else CASES
     console = console_for(json)
@@ -136,12 +130,3 @@ def _case(text: str) -> Case:
 
     source, _, engine = text.partition("@")
     return Case(source, engine=engine or None, name=text)
-
-
-def _size(text: str) -> int:
-    from contend.measurement.sizes import parse_sizes
-
-    sizes = parse_sizes(text)
-    if len(sizes) != 1:
-        raise UsageError(f"--bytes: expected one size such as 64K or 1M, got {text!r}")
-    return sizes[0]

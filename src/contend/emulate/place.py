@@ -58,15 +58,15 @@ class EmulatedHosts:
         return self._network.remarks
 
     @property
-    def conditions(self) -> str:
+    def described(self) -> str:
         """Fabric and cables for people: what decides figures here beside the program."""
         settings = self._network.settings
         rate, buffer = format_bandwidth(settings.rate), format_bytes(settings.buffer)
         return f"{self.name} ({rate} a cable, buffers of {buffer})"
 
     @property
-    def rate(self) -> float:
-        """Of every cable each way, in bytes per second."""
+    def wire(self) -> float:
+        """Bytes per second of every cable each way."""
         return self._network.settings.rate
 
     def numbers_of(self, names: Sequence[str]) -> list[int]:

@@ -22,7 +22,7 @@ class Conditions:
         budget: seconds for all launches together.
         seed: of the order of launches and cells.
         labels: conditions that no program can see, such as ``{"flow control": "on"}``.
-        wire: bytes per second that a host's port carries each way, where somebody said.
+        wire: bytes per second that a host's port carries each way; None for what the place knows.
     """
 
     ranks: tuple[int, ...]

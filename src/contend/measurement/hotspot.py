@@ -58,8 +58,8 @@ def measure_hotspot(
     Args:
         work: what is sent.
         conditions: with two ranks, each on a host of its own, for the victim and for every rival:
-            sender and receiver, pair after pair. Where they know the wire, samples and the load
-            are made so large that none takes long on it.
+            sender and receiver, pair after pair. Where they or the place know the wire, samples
+            and the load are made so large that none takes long on it.
         options: those that all probes have.
         libraries: names, folders or wrappers, see `contend.mpi.select.select`.
         place: where; None for this machine or the hosts of a batch system's job.
@@ -76,7 +76,7 @@ def measure_hotspot(
     ranks = conditions.ranks[0]
     if 2 * (max(work.active) + 1) > ranks:
         raise UsageError(f"{max(work.active)} rivals need {2 * max(work.active) + 2} ranks")
-    wire = conditions.wire
+    wire = place.wire if conditions.wire is None and place is not None else conditions.wire
     rivals = ",".join(f"{rank}:{rank + 1}" for rank in range(2, ranks, 2))
     return measure_workload(
         make_workload(
@@ -87,10 +87,10 @@ def measure_hotspot(
                 "rivals": rivals or None,
                 "rivals_active": work.active,
                 "bytes": work.bytes,
-                "load_bytes": work.load_bytes or min(_bytes_in(_LOAD_S, wire), _LARGEST_LOAD),
+                "load_bytes": work.load_bytes or _load(wire),
                 "lead": work.lead,
                 "operations": work.operations,
-                "sample_bytes": 0 if wire is None else _bytes_in(_SAMPLE_S, wire),
+                "sample_bytes": 0 if wire is None else max(int(_SAMPLE_S * wire), 1),
             },
         ),
         conditions,
@@ -101,9 +101,9 @@ def measure_hotspot(
     )
 
 
-def _bytes_in(seconds: float, wire: float | None) -> int:
-    """Whole packets or so that a wire carries; as many as one likes where it is not known."""
-    return _LARGEST_LOAD if wire is None else max(int(seconds * wire), 1 << 12)
+def _load(wire: float | None) -> int:
+    """Bytes of a rival's messages: two of them are under way when it is told to stop."""
+    return _LARGEST_LOAD if wire is None else max(min(int(_LOAD_S * wire), _LARGEST_LOAD), 1)
 
 
 def victim_operations(run: Run) -> pl.DataFrame:

@@ -23,6 +23,8 @@ class Place(Protocol):
         launcher: how ranks are started there; "" for the library's own launcher.
         alone: whether all ranks are on this machine and a single host.
         remarks: what a reader must know of figures from there.
+        wire: bytes per second of a host's port each way; None where it is not known.
+        described: for people, with all that decides figures there; "" where others describe it.
     """
 
     @property
@@ -35,6 +37,10 @@ class Place(Protocol):
     def alone(self) -> bool: ...  # noqa: D102
     @property
     def remarks(self) -> Sequence[str]: ...  # noqa: D102
+    @property
+    def wire(self) -> float | None: ...  # noqa: D102
+    @property
+    def described(self) -> str: ...  # noqa: D102
 
     def memory(self, shape: Shape) -> tuple[int, int] | None:
         """Ranks that share a memory at most, and its free bytes; None when it is not known."""
@@ -68,6 +74,8 @@ class RealHosts:
         host_memory: free bytes of each host where somebody said; None to look where possible.
         name: "".
         remarks: none.
+        wire: None.
+        described: "".
     """
 
     slots: Slots = ()
@@ -76,6 +84,8 @@ class RealHosts:
     host_memory: int | None = None
     name: str = ""
     remarks: tuple[str, ...] = ()
+    wire: float | None = None
+    described: str = ""
 
     @property
     def alone(self) -> bool:

@@ -34,16 +34,17 @@ def warnings_about(ranks: RanksFrame, shape: Shape) -> Iterator[Warned]:
 
 def _oversubscribed(ranks: RanksFrame, on_host: Counter[str], cpus: dict[str, int]) -> Warned:
     crowded = [host for host, count in on_host.items() if count > cpus.get(host, count)]
-    if not crowded and len(on_host) > max(cpus.values(), default=0) and not _bound(ranks):
+    if not crowded and _bound(ranks):
+        said = "several ranks are bound to the same processor"
+        return Warned("oversubscribed", f"{said}: bind each rank to a core of its own")
+    if not crowded:
+        # Every host by itself has processors enough: they are the same ones.
         return Warned(
             "oversubscribed",
             f"{len(on_host)} hosts are one machine of {counted(max(cpus.values()), 'processor')}: "
             "times of less than about a millisecond are those of taking turns more than of the "
             "network",
         )
-    if not crowded:
-        said = "several ranks are bound to the same processor"
-        return Warned("oversubscribed", f"{said}: bind each rank to a core of its own")
     host = max(crowded, key=lambda name: on_host[name] / cpus[name])
     return Warned(
         "oversubscribed",
@@ -62,8 +63,11 @@ def _unbound(ranks: RanksFrame) -> int:
 
 
 def _bound(ranks: RanksFrame) -> bool:
-    """Whether ranks have a processor of their own to run on."""
-    return any(len(_processors(allowed)) == 1 for allowed in ranks.cpus)
+    """Whether a rank may not run on all processors of its host."""
+    return any(
+        0 < len(_processors(allowed)) < count
+        for allowed, count in zip(ranks.cpus, ranks.host_cpus, strict=False)
+    )
 
 
 def _misplaced(on_host: Counter[str], shape: Shape) -> str:

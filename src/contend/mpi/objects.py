@@ -1,7 +1,7 @@
 """Compiled units of probes: several at once, and kept, as most belong to every probe.
 
 Most of a compiler's time goes into the headers of MPI and of the standard library, so that units of
-a folder are compiled a few together, which takes a quarter of the time.
+a folder are compiled a few together, which takes half of the time.
 """
 
 from __future__ import annotations

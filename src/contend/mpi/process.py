@@ -13,6 +13,8 @@ from pathlib import Path
 
 # How long a program that was told to end may take to end its own children, in seconds.
 _GRACE = 2.0
+# Between two looks whether killed processes are gone.
+_LOOK = 0.002
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def _end(find: Callable[[], set[int]]) -> None:
         killed |= found
         if not found and not any(map(_lives, killed)):
             return
-        time.sleep(_GRACE / 1000)
+        time.sleep(_LOOK)
 
 
 def _lives(process: int) -> bool:

@@ -22,6 +22,7 @@ from contend.report.measured_rate_panels import (
 from contend.report.rate_sweeps import Sweep, sweeps
 from contend.report.rate_words import MEBI, mebibytes
 from contend.report.style import COLUMN_WIDTH, QUIET, new_figure, styled, title
+from contend.report.wire import mark_wire
 from contend.study.measured.plan import MeasuredPlan
 from contend.study.measured.results import Result
 from contend.units import counted, format_bytes
@@ -78,7 +79,7 @@ def _figure(plan: MeasuredPlan, panels: Sequence[Panel], finding: str) -> Figure
 
 def _draw(plan: MeasuredPlan, axes: Axes, panel: Panel) -> None:
     each = counted(panel.ranks_per_node, "rank")
-    hosted = any("on one host" in r.seats for line in panel.lines for r in line.results)
+    hosted = any(r.one_host for line in panel.lines for r in line.results)
     where = f"groups of {each} on one host" if hosted else f"{each} a node"
     axes.set_title(", ".join(filter(None, (where, panel.series.label))), loc="left", fontsize=7.5)
     for line in panel.lines:
@@ -93,16 +94,7 @@ def _draw(plan: MeasuredPlan, axes: Axes, panel: Panel) -> None:
             zorder=3,
         )
     for limit in panel.limits:
-        axes.axhline(limit / MEBI, color=QUIET, linewidth=0.8, linestyle=(0, (6, 2)), zorder=0.5)
-        axes.annotate(
-            f"wire {mebibytes(limit)} MiB/s",
-            (0.02, limit / MEBI),
-            xycoords=axes.get_yaxis_transform(),
-            xytext=(0, 2),
-            textcoords="offset points",
-            fontsize=6.5,
-            color=QUIET,
-        )
+        mark_wire(axes, limit)
     for size, rate, colour in panel.collapsed:
         axes.plot(
             [size], [rate / MEBI], marker="v", markersize=5, color=colour, linestyle="", zorder=5
@@ -216,7 +208,7 @@ def _collapse(every: Sequence[Sweep]) -> str:
     avoided = [
         (one.gain.value, sweep.ranks, one)
         for sweep in every
-        if "on one host" not in sweep.label
+        if not sweep.one_host
         for one in sweep.collapses
         if one.gain is not None and one.avoided_by is not None
     ]

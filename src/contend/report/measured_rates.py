@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 
 from contend.report.collapse_table import sizes_of
 from contend.report.measured_words import factor_words, modes_words
@@ -57,7 +58,7 @@ def _sweep_table(sweep: Sweep) -> ResultTable:
 
 
 def _barriers(sweep: Sweep) -> Iterator[ResultTable]:
-    """What barriers between phases cost, apart, of the first launch that measured it."""
+    """What barriers between phases cost, apart."""
     found = {
         (result.place.algorithm or "", result.place.bytes): cost
         for result in sweep.results
@@ -77,11 +78,16 @@ def _barriers(sweep: Sweep) -> Iterator[ResultTable]:
 
 
 def _barrier_cost(result: Result) -> str:
-    for point in result.points:
-        seconds = point.steps_s.get("barriers")
-        if seconds is not None and point.median_s:
-            return f"{format_seconds(seconds)}, {100 * seconds / point.median_s:.0f} %"
-    return ""
+    """Seconds and part of a sample: medians over launches."""
+    costs = [
+        (seconds, seconds / point.median_s)
+        for point in result.points
+        if (seconds := point.steps_s.get("barriers")) is not None and point.median_s
+    ]
+    if not costs:
+        return ""
+    seconds, part = (median(column) for column in zip(*costs, strict=True))
+    return f"{format_seconds(seconds)}, {100 * part:.0f} %"
 
 
 def _collapses(every: Sequence[Sweep]) -> ResultTable:
@@ -106,7 +112,7 @@ def _collapses(every: Sequence[Sweep]) -> ResultTable:
 def _remark(every: Sequence[Sweep], rows: Sequence[object]) -> str:
     if not rows:
         return "None: rates rise with the size and level out."
-    if any("on one host" in sweep.label for sweep in every):
+    if any(sweep.one_host for sweep in every):
         return "Where ranks are on one host, it is the machine that gives way, not a network."
     return ""
 

@@ -169,7 +169,7 @@ def _axes(panels: Sequence[Axes], group: Group) -> None:
     last.set_xticks(ticks, [str(tick) for tick in ticks])
     last.xaxis.set_minor_formatter(NullFormatter())
     last.minorticks_off()
-    hosted = any("on one host" in result.seats for result in group.results)
+    hosted = any(result.one_host for result in group.results)
     where = "groups of ranks on one host" if hosted else "nodes"
     each = group.ranks_per_node
     last.set_xlabel(f"number N of {where}, {counted(each, 'rank')} each")

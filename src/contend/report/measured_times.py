@@ -131,8 +131,7 @@ def _bounds(
 def _note(rows: Sequence[tuple[str, ...]], group: Group) -> str:
     each = counted(group.ranks_per_node, "rank")
     said = [f"n = {group.numbers:,}, {each} a node; ± is half the median's 95 % interval."]
-    seats = list(dict.fromkeys(result.seats for result in group.results))
-    if any("on one host" in words for words in seats):
+    if any(result.one_host for result in group.results):
         said.append(f"N is a number of groups of {each} on one host.")
     if any("of the wire" in row[1] for row in rows):
         said.append("The wire's time is that of the bytes that leave a node, at its port's rate.")

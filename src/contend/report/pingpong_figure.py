@@ -9,9 +9,10 @@ from matplotlib.figure import Figure
 
 from contend.errors import UsageError
 from contend.report.measured_words import rate_words, size_words
+from contend.report.rate_words import MEBI
 from contend.report.sample_points import MOST_VECTOR_POINTS, points, spread
 from contend.report.schedule_looks import Look, looks
-from contend.report.size_axis import MEBI, rate_axis, size_axis, time_axis
+from contend.report.size_axis import rate_axis, size_axis, time_axis
 from contend.report.style import COLUMN_WIDTH, new_figure, styled, title
 from contend.report.wire import mark_wire
 from contend.samples import Run

@@ -10,9 +10,10 @@ from matplotlib.figure import Figure
 
 from contend.report.collapse_table import judged_rate
 from contend.report.measured_words import condition_words, rate_words, size_words
+from contend.report.rate_words import MEBI
 from contend.report.sample_points import MOST_VECTOR_POINTS, points, spread
 from contend.report.schedule_looks import Look, looks
-from contend.report.size_axis import MEBI, columns_for, label_bottoms, rate_axis, size_axis
+from contend.report.size_axis import columns_for, label_bottoms, rate_axis, size_axis
 from contend.report.style import COLUMN_WIDTH, FAINT, new_figure, styled, title
 from contend.report.wire import mark_wire
 from contend.samples import Run

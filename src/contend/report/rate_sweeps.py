@@ -52,6 +52,11 @@ class Sweep:
         return ", ".join(filter(None, (self.results[0].seats, self.series.label)))
 
     @property
+    def one_host(self) -> bool:
+        """Whether nodes were groups of ranks on one host, so that no network was measured."""
+        return any(result.one_host for result in self.results)
+
+    @property
     def fastest(self) -> set[tuple[str, int | None]]:
         """Schedule and size of every winner, and of those that it is not proven to beat."""
         return {
@@ -115,6 +120,6 @@ def _ping_pong(plan: MeasuredPlan, results: Sequence[Result], series: Series) ->
         and result.series == series
         and (result.place.nodes or 1) > 1
         and result.rate is not None
-        and "on one host" not in result.seats
+        and not result.one_host
     ]
     return max(rates, default=None)

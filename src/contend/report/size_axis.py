@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from contend.units import format_bytes, format_seconds
 
-MEBI = 1 << 20
 _MOST_TICKS = 5
 _GRID = "#EEEEEE"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 
 from contend.report.measured_words import rate_words
-from contend.report.size_axis import MEBI
+from contend.report.rate_words import MEBI
 from contend.report.style import QUIET
 
 # The axis is logarithmic: so many times the limit leaves room for the name above the line.

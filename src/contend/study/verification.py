@@ -117,7 +117,6 @@ def verify_case(
                 budget=conditions.budget,
                 seed=conditions.seed,
                 labels=conditions.labels,
-                wire=hosts.rate,
             ),
             libraries=(library,),
             place=hosts,
@@ -127,7 +126,7 @@ def verify_case(
         measured = run.record.launches[0].measured
         names = () if measured is None else measured.rank_hosts
         pairs = beside_predictions(run, fabric, hosts.numbers_of(names))
-        rate = hosts.rate
+        rate = hosts.wire
     asked = pairs.with_columns(
         rate_Bps=pl.lit(rate),
         asked=pl.lit(f"{work} seed {conditions.seed}"),

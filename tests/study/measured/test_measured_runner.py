@@ -56,6 +56,7 @@ def test_all_cells_end_in_the_plans_order(plan_file: Path, launches: Any) -> Non
     assert record.library == "Test MPI 1.0"
     assert record.runs == (f"runs/{SWEEP}",)
     assert record.seats == "4 groups of 1 rank on one host"
+    assert record.one_host
 
 
 def test_cells_run_in_an_order_of_the_seed_within_each_launch(plan_file: Path) -> None:
@@ -273,3 +274,4 @@ def test_a_cluster_has_neither(plan_file: Path, launches: Any) -> None:
     ended = go(plan_file, launches, Site(on="hosts", hosts=9, shared=False, memory=1 << 30))
     assert not any(record.warnings for record in ended.records)
     assert record_of(ended, SWEEP).seats == "4 nodes of 1 rank"
+    assert not record_of(ended, SWEEP).one_host

@@ -11,11 +11,11 @@ import typer
 from contend.cli.common import console_for, write_json
 from contend.cli.measure.command import measured_command
 from contend.cli.measure.options import Common
-from contend.cli.measure.place import conditions_in, find_place
+from contend.cli.measure.place import find_place
 from contend.cli.measure.watch import watching
 from contend.errors import ShortfallError, UsageError
 from contend.files import whole_file
-from contend.measurement.sizes import parse_sizes
+from contend.measurement.sizes import parse_size
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,15 +81,12 @@ def bisect(
         check_suffix(common.plot)
     if pairs is not None and pairs.suffix not in (".csv", ".parquet"):
         raise UsageError(f"--pairs: expected a name that ends in .csv or .parquet, got {pairs}")
-    sizes = parse_sizes(bytes)
-    if len(sizes) != 1:
-        raise UsageError(f"--bytes: expected one size such as 64K or 1M, got {bytes!r}")
     console = console_for(common.json)
-    work = BisectWork(patterns, pattern, two_way, sizes[0], packets, repeats)
+    work = BisectWork(patterns, pattern, two_way, parse_size(bytes), packets, repeats)
     with watching(console) as observer, find_place(common, console) as place:
         runs = measure_bisect(
             work,
-            conditions_in(common, place),
+            common.conditions(),
             libraries=common.mpi or (None,),
             place=place,
             folder=common.output,

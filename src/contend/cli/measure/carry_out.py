@@ -9,7 +9,7 @@ from rich.text import Text
 
 from contend.cli.common import console_for, write_json
 from contend.cli.measure.options import Common
-from contend.cli.measure.place import conditions_in, find_place
+from contend.cli.measure.place import find_place
 from contend.cli.measure.watch import watching
 from contend.errors import ShortfallError
 from contend.measurement.workload import OptionValue, make_workload
@@ -41,7 +41,7 @@ def measure_and_report(probe: str, own: Mapping[str, OptionValue], common: Commo
         else:
             runs = measure_workload(
                 make_workload(probe, {**own, **common.of_probe()}),
-                conditions_in(common, place),
+                common.conditions(),
                 libraries=common.mpi or (None,),
                 place=place,
                 folder=common.output,

@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.text import Text
 
 from contend.cli.common import console_for, load, write_json
-from contend.cli.emulated import buffer_size, cable_rate, emulated_hosts
+from contend.cli.emulated import emulated_hosts
 from contend.cli.measure.command import measured_command
 from contend.cli.measure.options import Common
-from contend.cli.measure.place import EMULATED, conditions_in
+from contend.cli.measure.place import EMULATED
 from contend.cli.measure.watch import watching
 from contend.congestion import HotSpot
 from contend.congestion import hotspot as choose
@@ -89,7 +89,7 @@ def hotspot(
     reachable = tuple(k for k in active if k <= len(spot.rivals))
     work = HotspotWork(reachable, bytes, load_bytes, lead)
     with watching(console) as observer, _place(common, loaded, spot, console) as place:
-        conditions = conditions_in(replace(common, ranks=str(len(spot.hosts))), place)
+        conditions = replace(common, ranks=str(len(spot.hosts))).conditions()
         runs = measure_hotspot(
             work,
             conditions,
@@ -132,10 +132,8 @@ def _place(common: Common, fabric: Fabric, spot: HotSpot, console: Console) -> I
     from contend.measurement.place import RealHosts
 
     if common.on is not None and common.on.startswith(EMULATED):
-        rate, buffer, chosen = cable_rate(common.rate), buffer_size(common.buffer), spot.hosts
-        with emulated_hosts(
-            fabric, rate, buffer, console, order=chosen, hosts=sorted(chosen)
-        ) as place:
+        asked = (fabric, common.rate, common.buffer, console)
+        with emulated_hosts(*asked, order=spot.hosts, hosts=sorted(spot.hosts)) as place:
             yield place
         return
     # An adapter's name begins with its server's.

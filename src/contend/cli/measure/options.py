@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from contend.cli.common import JsonOption, PlotOption, RouteOption, RoutesOption, SeedOption
-from contend.cli.emulated import OnlyBufferOption, OnlyCableRateOption
+from contend.cli.emulated import BufferOption, RateOption
 from contend.errors import UsageError
 from contend.measurement.conditions import DEFAULT_BUDGET, Conditions
 from contend.measurement.workload import OptionValue
@@ -52,8 +52,8 @@ class Common:
     ] = None
     routes: RoutesOption = None
     route: RouteOption = None
-    rate: OnlyCableRateOption = None
-    buffer: OnlyBufferOption = None
+    rate: RateOption = None
+    buffer: BufferOption = None
     placement: Annotated[
         str | None,
         typer.Option(

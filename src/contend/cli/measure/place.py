@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from contend.cli.common import load
-from contend.cli.emulated import buffer_size, cable_rate, emulated_hosts
+from contend.cli.emulated import emulated_hosts
 from contend.cli.measure.options import Common
 from contend.errors import UsageError
 from contend.placement.host_file import read_host_names
@@ -18,7 +17,6 @@ from contend.placement.specification import parse
 
 if TYPE_CHECKING:
     from contend.emulate import EmulatedHosts
-    from contend.measurement.conditions import Conditions
     from contend.measurement.place import Place
 
 EMULATED = "emulated:"
@@ -64,16 +62,5 @@ def _emulated(common: Common, source: str, console: Console) -> Iterator[Emulate
     if placed.random:
         raise UsageError("--placement random: ranks need one placement here; give file:PATH")
     order = list(dict.fromkeys(placed.hosts.tolist()))
-    rate, buffer = cable_rate(common.rate), buffer_size(common.buffer)
-    with emulated_hosts(fabric, rate, buffer, console, order=order) as place:
+    with emulated_hosts(fabric, common.rate, common.buffer, console, order=order) as place:
         yield place
-
-
-def conditions_in(common: Common, place: Place | None) -> Conditions:
-    """How the workload is measured; the wire of an emulated fabric is known."""
-    from contend.emulate import EmulatedHosts
-
-    conditions = common.conditions()
-    if conditions.wire is None and isinstance(place, EmulatedHosts):
-        return replace(conditions, wire=place.rate)
-    return conditions

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-from contend.emulate import EmulatedHosts
 from contend.errors import ShortfallError
 from contend.measurement.carry_out import measure_workload
 from contend.measurement.conditions import Conditions
@@ -136,10 +135,10 @@ def failure_of(launch: LaunchRecord) -> Failure:
 
 
 def with_known_wire(plan: MeasuredPlan, place: Place) -> MeasuredPlan:
-    """The plan with what a port of an emulated fabric carries, unless it says so itself."""
-    if plan.wire is not None or not isinstance(place, EmulatedHosts):
+    """The plan with what a host's port carries where the place knows, unless it says so itself."""
+    if plan.wire is not None or place.wire is None:
         return plan
-    return msgspec.structs.replace(plan, wire=format_bandwidth(place.rate))
+    return msgspec.structs.replace(plan, wire=format_bandwidth(place.wire))
 
 
 def site_of(place: Place, on: str, node_memory: int | None) -> Site:
@@ -151,11 +150,9 @@ def site_of(place: Place, on: str, node_memory: int | None) -> Site:
         node_memory: bytes of a host where somebody said.
     """
     machine = this_machine()
-    if isinstance(place, EmulatedHosts):
-        on = place.conditions
     shared = place.alone or bool(place.name)
     return Site(
-        on=on,
+        on=place.described or on,
         hosts=len(place.slots) or (1 if place.alone else None),
         shared=shared,
         memory=node_memory if node_memory is not None else machine.memory if shared else None,

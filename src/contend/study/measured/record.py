@@ -81,6 +81,7 @@ class Record(Struct, frozen=True):
         cell: what was asked for.
         terms: how.
         seats: where its ranks were, for people.
+        one_host: whether its nodes were groups of ranks on one host.
         points: what came out.
         host_bytes: what the data on a host needs at most, as it was predicted.
         memory: bytes of a host that it was compared with; None where they are not known.
@@ -95,6 +96,7 @@ class Record(Struct, frozen=True):
     terms: Terms
     seats: str
     points: tuple[Point, ...]
+    one_host: bool = False
     host_bytes: int = 0
     memory: int | None = None
     library: str = ""

@@ -52,6 +52,7 @@ class Result:
         place: where in the grid.
         series: what else tells it from others.
         seats: where its ranks were, for people.
+        one_host: whether its nodes were groups of ranks on one host.
         points: one for each launch.
         summary: its figures; None where it has none.
     """
@@ -61,6 +62,7 @@ class Result:
     seats: str
     points: tuple[Point, ...]
     summary: CellSummary | None = field(repr=False)
+    one_host: bool = False
 
     @property
     def failure(self) -> Failure | None:
@@ -140,6 +142,7 @@ def _results(
             place=place,
             series=series,
             seats=records[0].seats,
+            one_host=records[0].one_host,
             points=tuple(members),
             summary=None
             if all(point.failure is not None for point in members)

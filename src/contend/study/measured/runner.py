@@ -156,6 +156,7 @@ class _Job:
             cell=cell,
             terms=self.terms,
             seats=self.site.seats(cell),
+            one_host=self.site.alone,
             points=tuple(found[place] for place in cell.points()),
             host_bytes=max(self._needed(cell, point) for point in cell.points()),
             memory=self.site.memory,
