@@ -90,4 +90,4 @@ def test_prefix_that_does_not_exist(
 ) -> None:
     ended = contend_mpi("--mpi", str(tmp_path / "absent"))
     assert ended.returncode == 2
-    assert ended.stderr == f"contend: --mpi {tmp_path}/absent: no such folder\n"
+    assert ended.stderr == f"contend: --mpi {tmp_path}/absent: no such folder or program\n"

@@ -67,6 +67,26 @@ def test_names_and_places(wanted: str | None, wrapper: str, tried: int) -> None:
     assert len(machine.tried) == tried
 
 
+def test_a_wrapper_may_be_named_as_path_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrapper = tmp_path / "mpicc.own"
+    wrapper.write_text("#!/bin/sh\n")
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    asked: list[Path] = []
+
+    def find(prefixes: Sequence[Path]) -> list[Candidate]:
+        asked.extend(prefixes)
+        return []
+
+    for wanted in ("mpicc.own", "mpicc.other"):
+        with pytest.raises(MissingError):
+            select(wanted, finds=find)
+    # What is nowhere is a place for `find` to refuse.
+    assert asked == [wrapper, Path("mpicc.other")]
+
+
 def test_a_launcher_of_somebody_elses_makes_a_library_usable() -> None:
     machine = _Machine(("/opt/broken/mpicc", "/opt/intel/mpiicx"))
     assert machine.select(None, launched=True) == "/opt/intel/mpiicx"

@@ -71,6 +71,33 @@ def test_rivals_send_until_the_victim_is_done(openmpi: Mpi, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("algorithm", "size", "window", "operations"),
+    [
+        ("round-trip", 8, 1, 10),
+        ("round-trip", 1000, 1, 4),
+        ("round-trip", 9000, 1, 1),
+        ("stream", 8, 16, 10),
+        # 4 messages of 1000 bytes are all that a sample may send, and one is sent in any case.
+        ("stream", 1000, 4, 1),
+        ("stream", 9000, 1, 1),
+    ],
+)
+def test_long_messages_are_fewer_where_a_sample_is_limited(
+    openmpi: Mpi, tmp_path: Path, algorithm: str, size: int, window: int, operations: int
+) -> None:
+    path = tmp_path / "hotspot.samples"
+    asked = ["--victim", "0:1", "--rivals-active", "0", "--algorithm", algorithm]
+    asked += ["--bytes", str(size), "--sample-bytes", "4500", *_FOUR, "--output", path]
+    ended = openmpi.run(2, probe(openmpi, "hotspot"), *asked)
+    assert ended.status == 0, ended.errors
+    raw = read_samples(path)
+    labels = raw.cells[0].labels
+    assert (labels["window"], labels["operations"]) == (window, operations)
+    instants = [name for name in raw.frame.columns if name.startswith("after_")]
+    assert len(instants) == operations
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--rivals", "2:3"], "--victim: expected one pair FROM:TO"),

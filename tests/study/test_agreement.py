@@ -43,7 +43,27 @@ def test_known_bandwidths() -> None:
     assert by_name["γ/π"].effective == pytest.approx(5 / 6)
     assert by_name["γ/π"].within == pytest.approx(5 / 6)
     assert by_name["max-min fair share"].within == 1.0
-    assert found.nearest.error == 0.0
+    # The models differ about the message that got 60: one is right, the other 20 % off.
+    assert found.apart == 1
+    assert by_name["γ/π"].error_apart == pytest.approx(0.2)
+    assert by_name["max-min fair share"].error_apart == 0.0
+    assert found.nearest.name == "max-min fair share"
+
+
+def test_models_that_never_differ() -> None:
+    found = agreement(_pairs([(k, 1, 1.0, 100.0 + k, False) for k in range(4)]))
+    assert found.apart == 0
+    assert [model.error_apart for model in found.models] == [None, None]
+    assert found.nearest.error == found.models[0].error
+
+
+def test_the_nearest_model_is_nearest_where_models_differ() -> None:
+    # Most messages are a little off what both say; the one about which they differ decides.
+    alike = [(0, 2, 0.5, 45.0, False)] * 5
+    free = [(0, 1, 1.0, 100.0, False)] * 3
+    found = agreement(_pairs([*free, *alike, (0, 3, 0.5, 100 / 3, False)]))
+    assert found.apart == 1
+    assert found.nearest.name == "γ/π"
 
 
 def test_late_samples_are_used_when_all_are() -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from contend.congestion import draw_patterns, write_destinations
-from contend.errors import UsageError
+from contend.congestion import DrawnPattern, draw_patterns, write_destinations
+from contend.errors import MissingError, UsageError
 from contend.fabric.generate import make
 from contend.measurement.carry_out import measure_workload
 from contend.measurement.conditions import Conditions
@@ -82,23 +82,14 @@ def measure_bisect(
     """
     if len(conditions.ranks) != 1 or conditions.ranks[0] < 2:
         raise UsageError("bisect patterns are drawn for one number of ranks, at least 2")
+    drawn = _draw(work, conditions.ranks[0], conditions.seed)
     target = folder or new_folder("bisect", datetime.now(UTC).date())
+    made = not target.exists()
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{target}: {error.strerror}") from None
     path = target / PATTERNS
-    # On a crossbar, as who sends to whom does not depend on the fabric.
-    ranks = conditions.ranks[0]
-    pattern = parse("bisect:two-way" if work.two_way else work.pattern, ranks)
-    drawn = draw_patterns(
-        make(f"crossbar:{ranks}"),
-        pattern,
-        placement="linear",
-        ranks=ranks,
-        seed=conditions.seed,
-        count=work.patterns if pattern.random else 1,
-    )
     samples = write_destinations(path, drawn) * work.repeats
     options: dict[str, OptionValue] = {
         "patterns": str(path.resolve()),
@@ -108,11 +99,37 @@ def measure_bisect(
         "repetitions": f"{samples}:{samples}",
         "precision": 0,
     }
-    return measure_workload(
-        make_workload("bisect", options),
-        conditions,
-        libraries=libraries,
-        place=place,
-        folder=target,
-        observer=observer,
+    try:
+        return measure_workload(
+            make_workload("bisect", options),
+            conditions,
+            libraries=libraries,
+            place=place,
+            folder=target,
+            observer=observer,
+        )
+    except (UsageError, MissingError):
+        # Refused before anything was measured.
+        if made and list(target.iterdir()) == [path]:
+            path.unlink()
+            target.rmdir()
+        raise
+
+
+def _draw(work: BisectWork, ranks: int, seed: int) -> list[DrawnPattern]:
+    """What is measured; raises UsageError for patterns of which a rank has several messages."""
+    pattern = parse("bisect:two-way" if work.two_way else work.pattern, ranks)
+    drawn = list(
+        draw_patterns(
+            # On a crossbar, as who sends to whom does not depend on the fabric.
+            make(f"crossbar:{ranks}"),
+            pattern,
+            placement="linear",
+            ranks=ranks,
+            seed=seed,
+            count=work.patterns if pattern.random else 1,
+        )
     )
+    for number in range(pattern.rounds):
+        drawn[0].destinations(number)
+    return drawn

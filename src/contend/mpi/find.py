@@ -44,7 +44,7 @@ def find(
 
 def _in_prefix(prefix: Path, environment: Mapping[str, str]) -> list[Candidate]:
     if not prefix.exists():
-        raise UsageError(f"--mpi {prefix}: no such folder")
+        raise UsageError(f"--mpi {prefix}: no such folder or program")
     origin = f"--mpi {prefix}"
     place = Path(os.path.abspath(prefix))
     if place.is_file():

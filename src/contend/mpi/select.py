@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -34,7 +35,8 @@ def select(
 
     Args:
         wanted: a name, with or without the beginning of a version (``openmpi``, ``mpich-4``,
-            ``openmpi-5.0``), a folder with ``bin/mpicc``, a wrapper, or None for the first.
+            ``openmpi-5.0``), a folder with ``bin/mpicc``, a wrapper or its name on PATH, or None
+            for the first.
         launched: whether somebody else starts the ranks, so that a library without a launcher of
             its own is usable too.
         finds: lists the candidates.
@@ -44,7 +46,7 @@ def select(
         UsageError: when a path does not exist.
         MissingError: when no such library is usable: what there is, and why not.
     """
-    place = Path(wanted) if wanted is not None and _is_place(wanted) else None
+    place = None if wanted is None else _place(wanted)
     candidates = finds([] if place is None else [place])
     if place is not None:
         candidates = [one for one in candidates if one.origin == f"--mpi {place}"]
@@ -58,8 +60,14 @@ def select(
     raise MissingError(_nothing(wanted, tried))
 
 
-def _is_place(wanted: str) -> bool:
-    return os.sep in wanted or Path(wanted).exists() or _NAMED.fullmatch(wanted.lower()) is None
+def _place(wanted: str) -> Path | None:
+    """The folder or wrapper that is meant, wherever PATH has it; None for the name of a library."""
+    if os.sep in wanted or Path(wanted).exists():
+        return Path(wanted)
+    program = shutil.which(wanted)
+    if program is not None:
+        return Path(program)
+    return Path(wanted) if _NAMED.fullmatch(wanted.lower()) is None else None
 
 
 def _is_named(library: Library, wanted: str) -> bool:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from contend.samples import Run
@@ -105,7 +106,7 @@ def test_a_launch_that_runs_out_of_time_falls_short(contend: Contend) -> None:
         (["-n", "4", "--ranks-per-host", "2"], 2, "need 2 hosts"),
         (["-n", "2", "--on", "nowhere"], 2, "nowhere: no such file"),
         (["-n", "2", "--mpi", "lam"], 3, "--mpi lam: no such MPI library is usable here"),
-        (["-n", "2", "--mpi", "./lam"], 2, "--mpi lam: no such folder"),
+        (["-n", "2", "--mpi", "./lam"], 2, "--mpi lam: no such folder or program"),
         (["-n", "2", "--launcher", "no-such"], 3, "the launcher no-such is not installed"),
         (["-n", "2", "--host-memory", "1MiB"], 3, "16,777,216 bytes (16 MiB), and 1 MiB are free"),
         (["--resume", "nowhere"], 2, "nowhere: no run is here"),
@@ -127,6 +128,42 @@ def test_unknown_words_of_the_probe_are_its_own(contend: Contend) -> None:
     assert ended.returncode == 2
     assert "--algorithm: got 'shifty'" in ended.stderr
     assert ended.stderr.count("\n") == 1
+
+
+def test_any_pattern_is_measured_pair_by_pair(contend: Contend, tmp_path: Path) -> None:
+    (tmp_path / "ring.csv").write_text("round,source,target\n0,0,1\n0,1,0\n1,1,0\n")
+    ended = contend(
+        *("bisect", "-n", "2", "--mpi", "openmpi-4", "--pattern", "file:ring.csv"),
+        *("--repeats", "3", "--bytes", "1K", "--packets", "2", "--pairs", "pairs.csv"),
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    pairs = pl.read_csv(tmp_path / "pairs.csv")
+    found = (
+        pairs.group_by("pattern", "source_rank", "target_rank").len().sort("pattern", "source_rank")
+    )
+    # Every round is a pattern, measured three times.
+    assert found.rows() == [(0, 0, 1, 3), (0, 1, 0, 3), (1, 1, 0, 3)]
+    assert (pairs["bandwidth_Bps"] > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--pattern", "alltoall"], "alltoall: a rank sends or receives several messages at once"),
+        (["--pattern", "shift:1", "--two-way"], "both of a pair send in bisect, not in shift:1"),
+        (["--pattern", "file:nowhere.csv"], "nowhere.csv"),
+        (["--pairs", "pairs.txt"], "--pairs: expected a name that ends in .csv or .parquet"),
+        (["--mpi", "lam"], "--mpi lam: no such MPI library is usable here"),
+    ],
+)
+def test_pairs_that_cannot_be_measured_leave_nothing(
+    contend: Contend, tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    ended = contend("bisect", "-n", "4", *arguments, "--output", "run")
+    assert ended.returncode == (3 if "lam" in arguments else 2)
+    assert ended.stderr.count("\n") == 1
+    assert said in ended.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_signal_ends_ranks_and_keeps_samples(tmp_path: Path, contend: Contend) -> None:
