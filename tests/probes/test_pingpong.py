@@ -20,10 +20,10 @@ def test_every_way_is_verified(any_mpi: Mpi, pingpong: Path, tmp_path: Path, ran
     ended = any_mpi.run(ranks, pingpong, *arguments, "--window", "5", *_FEW, "--output", path)
     assert ended.status == 0, ended.errors
     raw = read_samples(path)
-    assert len(raw.ends) == 3 * 3 * 2
+    assert len(raw.ends) == 4 * 3 * 2
     assert all(end.verified for end in raw.ends.values())
-    assert raw.frame.height == 3 * 3 * (2 + ranks) * 3
-    labels = raw.cells[17].labels
+    assert raw.frame.height == 4 * 3 * (2 + ranks) * 3
+    labels = raw.cells[23].labels
     assert labels == {
         "algorithm": "both-ways",
         "bytes": 4097,
@@ -85,9 +85,10 @@ def test_window_is_narrowed_to_what_memory_is_meant_for_it(
 
 
 def test_table_says_what_times_mean(any_mpi: Mpi, pingpong: Path) -> None:
-    arguments = ["--algorithm", "pingpong,stream", "--bytes", "1K", *_FEW]
+    arguments = ["--algorithm", "pingpong,bounce,stream", "--bytes", "1K", *_FEW]
     ended = any_mpi.run(2, pingpong, *arguments)
     assert ended.status == 0
-    _, one, other = ended.output.splitlines()
+    _, one, bounced, other = ended.output.splitlines()
     assert " us one way, " in one
+    assert " us one way, " in bounced
     assert " MB/s each way, " in other

@@ -10,6 +10,7 @@ from contend.measurement.conditions import DEFAULT_BUDGET, Conditions
 from contend.measurement.observer import Observer
 from contend.measurement.place import Place, RealHosts
 from contend.measurement.workload import OptionValue, make_workload
+from contend.mpi import Library
 from contend.placement.host_file import read_host_names
 from contend.samples import Run
 
@@ -18,7 +19,7 @@ def measure(
     probe: str,
     *,
     ranks: int | Sequence[int],
-    library: str | None = None,
+    library: str | Library | None = None,
     hosts: str | Path | None = None,
     ranks_per_host: int | Sequence[int] = (),
     launcher: str = "",
@@ -37,7 +38,8 @@ def measure(
         probe: ``alltoall``, ``sort`` or ``pingpong``.
         ranks: number of ranks, or several that are measured in turns.
         library: the MPI library: a name such as ``openmpi`` or ``mpich-4``, a folder with
-            ``bin/mpicc``, or a wrapper; None for the first that is usable.
+            ``bin/mpicc``, a wrapper, or what `contend.mpi.select.select` found; None for the first
+            that is usable.
         hosts: a host file; None for this machine, or the hosts of the job that this runs in.
         ranks_per_host: ranks on every host, or several numbers that are measured in turns.
         launcher: ``srun``, ``sbatch``, or the beginning of a command line; "" for the library's.

@@ -16,11 +16,11 @@ from contend.report.size_axis import rate_axis, size_axis, time_axis
 from contend.report.style import COLUMN_WIDTH, new_figure, styled, title
 from contend.report.wire import mark_wire
 from contend.samples import Run
+from contend.samples.schedule import ROUND_TRIPS
 from contend.samples.summary import CellSummary
 from contend.units import format_seconds
 
 _SPREAD = 0.16
-_ROUND_TRIP = "pingpong"
 
 
 def pingpong_figure(run: Run) -> Figure:
@@ -43,7 +43,7 @@ def pingpong_figure(run: Run) -> Figure:
         latency, rate = figure.subplots(1, 2)
         for name, members in series.items():
             _curve(rate, members, look[name], many, name, rates=True)
-            if members[0].record.algorithm == _ROUND_TRIP:
+            if members[0].record.algorithm in ROUND_TRIPS:
                 _curve(latency, members, look[name], many, name, rates=False)
         latency.set_yscale("log")
         time_axis(latency, "y")
@@ -97,7 +97,7 @@ def _curve(
 
 
 def _finding(cells: Sequence[CellSummary]) -> str:
-    trips = [cell for cell in cells if cell.record.algorithm == _ROUND_TRIP]
+    trips = [cell for cell in cells if cell.record.algorithm in ROUND_TRIPS]
     fastest = max(cells, key=lambda cell: (cell.record.bytes or 0) / cell.median.value)
     rate = (fastest.record.bytes or 0) / fastest.median.value
     at = size_words(fastest.record.bytes)

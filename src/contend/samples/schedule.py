@@ -10,6 +10,8 @@ from contend.samples.record import CellRecord
 
 COMPARED = ("alltoall", "sort")
 """Probes whose algorithms do the same work, so that one of them can win."""
+ROUND_TRIPS = ("pingpong", "bounce")
+"""Algorithms of ping-pong that send a message there and back."""
 
 # Labels that choose among forms of one algorithm; all others are conditions that any has to meet.
 _PARAMETERS = ("batch", "in_flight", "radix", "ranks_per_node")
@@ -73,7 +75,7 @@ def in_a_row(probe: str, cell: CellRecord) -> int:
     if probe != "pingpong":
         return 1
     inner, window = (_count(cell.labels.get(name)) for name in ("inner", "window"))
-    return 2 * inner if cell.algorithm == "pingpong" else inner * window
+    return 2 * inner if cell.algorithm in ROUND_TRIPS else inner * window
 
 
 def bytes_sent(probe: str, cell: CellRecord) -> int | None:

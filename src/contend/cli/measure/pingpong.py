@@ -16,7 +16,8 @@ AlgorithmOption = Annotated[
         "--algorithm",
         "-a",
         metavar="NAME,...",
-        help="pingpong, stream (windows one way), both-ways, or all. \\[default: pingpong]",
+        help="pingpong, bounce (back from where it arrived), stream (windows one way), both-ways, "
+        "or all. \\[default: pingpong]",
     ),
 ]
 BytesOption = Annotated[

@@ -6,14 +6,9 @@
 
 #include "alltoall/checked.hpp"
 #include "common/operation.hpp"
+#include "common/pages.hpp"
 
 namespace contend::probe::alltoall {
-
-namespace {
-
-constexpr std::size_t kPage = 4096;
-
-}  // namespace
 
 void Buffers::plan(const Counts& counts) { planned_.push_back(counts); }
 

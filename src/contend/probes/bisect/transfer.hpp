@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "common/pages.hpp"
+
 namespace contend::probe {
 
 /// Packets that a rank sends to one rank while it receives as many from another.
@@ -37,8 +39,8 @@ class Transfer {
   int rank_;
   int destination_ = -1;
   int source_ = -1;
-  std::vector<std::byte> sent_;
-  std::vector<std::byte> received_;
+  Pages<std::byte> sent_;
+  Pages<std::byte> received_;
   std::vector<MPI_Request> sends_;
   std::vector<MPI_Request> receives_;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/operation.hpp"
+#include "common/pages.hpp"
 #include "hotspot/load.hpp"
 
 namespace contend::probe {
@@ -59,8 +60,8 @@ class Hotspot : public Operation {
   MPI_Comm comm_;
   Role role_;
   int other_ = -1;
-  std::vector<std::byte> sent_;
-  std::vector<std::byte> received_;
+  Pages<std::byte> sent_;
+  Pages<std::byte> received_;
   std::vector<MPI_Request> requests_;
   std::optional<Load> load_;
 };

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/pages.hpp"
+
 namespace contend::probe {
 
 /// A stream of large messages from one rank to another, which lasts until it is told to stop.
@@ -25,7 +27,7 @@ class Load {
  private:
   std::int64_t bytes_;
   MPI_Comm comm_;
-  std::vector<std::byte> buffer_;
+  Pages<std::byte> buffer_;
 };
 
 }  // namespace contend::probe

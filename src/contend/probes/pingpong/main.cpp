@@ -16,6 +16,10 @@ using namespace contend::probe::pingpong;
 // What a receiver holds at once.
 constexpr std::int64_t kMostInFlight = 256 << 20;
 
+bool is_round_trip(const Cell& cell) {
+  return cell.text("algorithm") == "pingpong" || cell.text("algorithm") == "bounce";
+}
+
 std::vector<Cell> expand(const Cell& combination, const Arguments& arguments, int ranks) {
   if (ranks < 2) {
     throw BadInput("needs at least 2 ranks, as in mpirun -n 2; this is 1");
@@ -31,7 +35,7 @@ std::vector<Cell> expand(const Cell& combination, const Arguments& arguments, in
   const std::string pairs =
       arguments.given("peer") ? "0-" + arguments.text("peer") : arguments.text("pairs");
   const std::int64_t bytes = std::max<std::int64_t>(combination.integer("bytes"), 1);
-  const bool streams = combination.text("algorithm") != "pingpong";
+  const bool streams = !is_round_trip(combination);
   const std::int64_t window =
       streams ? std::clamp<std::int64_t>(kMostInFlight / bytes, 1, asked) : 1;
   std::vector<Cell> cells;
@@ -49,8 +53,9 @@ std::unique_ptr<Operation> make(const Cell& cell, const Context&, MPI_Comm comm)
   const auto bytes = static_cast<std::size_t>(cell.integer("bytes"));
   const std::int64_t inner = cell.integer("inner");
   const std::string& algorithm = cell.text("algorithm");
-  if (algorithm == "pingpong") {
-    return std::make_unique<RoundTrip>(partners, bytes, inner, comm);
+  if (is_round_trip(cell)) {
+    const auto keeps = algorithm == "bounce" ? RoundTrip::Keeps::together : RoundTrip::Keeps::apart;
+    return std::make_unique<RoundTrip>(partners, keeps, bytes, inner, comm);
   }
   const auto window = static_cast<std::size_t>(cell.integer("window"));
   return std::make_unique<Stream>(partners, algorithm == "both-ways", bytes, window, inner, comm);
@@ -61,7 +66,7 @@ std::string remark(const Cell& cell, double seconds) {
   const double bytes = static_cast<double>(cell.integer("bytes"));
   const double repeats = static_cast<double>(cell.integer("inner") * cell.integer("window"));
   char text[96];
-  if (cell.text("algorithm") == "pingpong") {
+  if (is_round_trip(cell)) {
     const double one_way = seconds / repeats / 2.0;
     std::snprintf(text, sizeof text, "%.3f us one way, %.1f MB/s", one_way * 1e6,
                   bytes / one_way * 1e-6);
@@ -85,9 +90,10 @@ int main(int argc, char** argv) {
       {"algorithm",
        Kind::words,
        "pingpong",
-       "pingpong: one message there, one back. stream: windows of messages one way, each "
-       "acknowledged. both-ways: windows both ways at once.",
-       {"pingpong", "stream", "both-ways"}},
+       "pingpong: one message there, one back. bounce: the same, sent back from where it arrived. "
+       "stream: windows of messages one way, each acknowledged. both-ways: windows both ways at "
+       "once.",
+       {"pingpong", "bounce", "stream", "both-ways"}},
       {"bytes", Kind::sizes, "1:1M", "Bytes of a message."},
   };
   probe.options = {

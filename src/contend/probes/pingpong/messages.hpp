@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/pages.hpp"
+
 namespace contend::probe::pingpong {
 
 /// Messages of one direction between two ranks: what the sender holds, what the receiver gets.
@@ -16,6 +18,10 @@ class Messages {
   /// `count` messages of `bytes` from one rank to another; `way` tells apart what else they send
   /// each other. Throws std::bad_alloc.
   Messages(int source, int destination, int way, std::size_t bytes, std::size_t count);
+  /// A message that is in the memory of `kept`, which lives longer, and says the same: it is sent
+  /// on from where it arrived, or comes back to where it was sent from.
+  Messages(int source, int destination, int way, Messages& kept);
+  Messages(Messages&&) = default;
 
   /// The sender: all its messages are the same.
   void fill();
@@ -29,9 +35,7 @@ class Messages {
   [[nodiscard]] int source() const { return source_; }
   [[nodiscard]] int destination() const { return destination_; }
   [[nodiscard]] int way() const { return way_; }
-  [[nodiscard]] unsigned char* message(std::size_t number) {
-    return data_.data() + number * bytes_;
-  }
+  [[nodiscard]] unsigned char* message(std::size_t number) { return data_ + number * bytes_; }
 
  private:
   [[nodiscard]] unsigned char expected_byte(std::size_t place) const;
@@ -42,7 +46,9 @@ class Messages {
   int way_;
   std::size_t bytes_;
   std::size_t count_;
-  std::vector<unsigned char> data_;
+  // Its own memory; none where that is another's.
+  Pages<unsigned char> own_;
+  unsigned char* data_;
   // One message as it has to be.
   std::vector<unsigned char> right_;
 };

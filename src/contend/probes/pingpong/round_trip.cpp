@@ -21,14 +21,17 @@ Messages one(int source, int destination, int way, std::size_t bytes) {
 
 }  // namespace
 
-RoundTrip::RoundTrip(Partners partners, std::size_t bytes, std::int64_t inner, MPI_Comm comm)
+RoundTrip::RoundTrip(Partners partners, Keeps keeps, std::size_t bytes, std::int64_t inner,
+                     MPI_Comm comm)
     : partners_(partners),
       inner_(inner),
       comm_(comm),
       ping_out_(one(rank_in(comm), partners.to, kThere, bytes)),
-      pong_in_(one(partners.to, rank_in(comm), kBack, bytes)),
       ping_in_(one(partners.from, rank_in(comm), kThere, bytes)),
-      pong_out_(one(rank_in(comm), partners.from, kBack, bytes)) {
+      pong_in_(keeps == Keeps::apart ? one(partners.to, rank_in(comm), kBack, bytes)
+                                     : Messages(partners.to, rank_in(comm), kBack, ping_out_)),
+      pong_out_(keeps == Keeps::apart ? one(rank_in(comm), partners.from, kBack, bytes)
+                                      : Messages(rank_in(comm), partners.from, kBack, ping_in_)) {
   ping_out_.fill();
   pong_out_.fill();
   pong_in_.clear();
