@@ -129,6 +129,30 @@ def test_a_killed_rank_is_named_and_samples_stay(library: str, tmp_path: Path) -
     ]
 
 
+def _kill_rank_1_then_rank_0(run: Run) -> None:
+    ranks = read_samples(run.raw_path(0)).ranks
+    assert ranks is not None
+    for rank in (1, 0):
+        os.kill(ranks.pid[rank], signal.SIGKILL)
+
+
+def test_the_first_of_two_that_die_is_named(tmp_path: Path) -> None:
+    """MPICH's launcher names the lowest rank of those that died."""
+    run = measure(
+        "pingpong",
+        ranks=2,
+        library="mpich-4",
+        budget=60,
+        folder=tmp_path / "run",
+        progress=_Notes(_kill_rank_1_then_rank_0),
+        bytes="1K",
+        repetitions=_ENDLESS,
+    )
+    (launch,) = run.record.launches
+    assert launch.why.startswith("rank 1 (")
+    assert launch.why.endswith("the launcher tells that rank 0 was ended by SIGKILL")
+
+
 def test_several_libraries_take_turns(tmp_path: Path) -> None:
     notes = _Notes()
     runs = measure_workload(

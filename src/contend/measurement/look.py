@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from contend.errors import InputError, UsageError
 from contend.measurement.shape import Shape
 from contend.measurement.warned import warnings_about
+from contend.mpi.first_ended import FirstEnded
 from contend.samples import Progress, SampleTail, Warned, read_samples
 from contend.samples.metadata import RanksFrame
 
@@ -39,6 +41,7 @@ class Look:
         self._warned = warned
         self._tail = SampleTail(path)
         self._next = 0.0
+        self._first: FirstEnded | None = None
         self.ranks: RanksFrame | None = None
 
     def __call__(self) -> None:
@@ -65,6 +68,12 @@ class Look:
             self._find_ranks()
         self._progressed(progress)
 
+    @property
+    def first_ended(self) -> int | None:
+        """The rank that ended first, where all are processes of this machine."""
+        pid = None if self._first is None else self._first.pid(_BEAT)
+        return None if pid is None or self.ranks is None else self.ranks.pid.index(pid)
+
     def _find_ranks(self) -> None:
         """Where the ranks are, which stands near the beginning of the file."""
         try:
@@ -72,5 +81,7 @@ class Look:
         except InputError:
             return
         if self.ranks is not None:
+            if set(self.ranks.host) == {socket.gethostname()}:
+                self._first = FirstEnded(self.ranks.pid)
             for warning in warnings_about(self.ranks, self._shape):
                 self._warned(warning)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -100,7 +101,7 @@ def launch_once(
     except BaseException:
         series.keep(_changed(record, began))
         raise
-    status, why = _told(ended, look.ranks, limit)
+    status, why = _told(ended, look, limit)
     record = _changed(record, began, status=status, why=why, command=ended.command)
     return Outcome(record, _fatal(ended), ended.waited)
 
@@ -111,7 +112,7 @@ def _changed(record: LaunchRecord, began: float, **changed: object) -> LaunchRec
     return made
 
 
-def _told(ended: Ended, ranks: RanksFrame | None, limit: float) -> tuple[str, str]:
+def _told(ended: Ended, look: Look, limit: float) -> tuple[str, str]:
     """A word and a line for how a launch ended."""
     if ended.status == 0:
         return "done", ""
@@ -120,8 +121,22 @@ def _told(ended: Ended, ranks: RanksFrame | None, limit: float) -> tuple[str, st
     if ended.said:
         return "failed", ended.said
     if ended.death is not None:
-        return "killed", str(_known(ended.death, ranks))
+        return "killed", _killed(ended.death, look)
     return "failed", ended.why
+
+
+def _killed(death: Death, look: Look) -> str:
+    """Who died. Hydra tells of the lowest rank of those that died, with what it ended itself."""
+    known, ranks = _known(death, look.ranks), look.ranks
+    if death.rank is None and death.signal == signal.SIGKILL and ranks is not None:
+        first = look.first_ended
+        if first is not None and known.rank is not None and first != known.rank:
+            where = f"process {ranks.pid[first]} on {ranks.host[first]}"
+            return (
+                f"rank {first} ({where}) ended before the others; of them the launcher tells that "
+                f"rank {known.rank} was ended by SIGKILL"
+            )
+    return str(known)
 
 
 def _known(death: Death, ranks: RanksFrame | None) -> Death:
