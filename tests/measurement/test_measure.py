@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -132,16 +133,22 @@ def test_a_killed_rank_is_named_and_samples_stay(library: str, tmp_path: Path) -
 def _kill_rank_1_then_rank_0(run: Run) -> None:
     ranks = read_samples(run.raw_path(0)).ranks
     assert ranks is not None
-    for rank in (1, 0):
-        os.kill(ranks.pid[rank], signal.SIGKILL)
+    first = os.pidfd_open(ranks.pid[1])
+    os.kill(ranks.pid[1], signal.SIGKILL)
+    # Readable once it has ended, which takes longer the more memory it had.
+    select.select([first], [], [])
+    os.close(first)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(ranks.pid[0], signal.SIGKILL)
 
 
-def test_the_first_of_two_that_die_is_named(tmp_path: Path) -> None:
-    """MPICH's launcher names the lowest rank of those that died."""
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_first_of_two_that_die_is_named(library: str, tmp_path: Path) -> None:
+    """MPICH's launcher may name the lowest rank of those that died."""
     run = measure(
         "pingpong",
         ranks=2,
-        library="mpich-4",
+        library=library,
         budget=60,
         folder=tmp_path / "run",
         progress=_Notes(_kill_rank_1_then_rank_0),
@@ -150,7 +157,7 @@ def test_the_first_of_two_that_die_is_named(tmp_path: Path) -> None:
     )
     (launch,) = run.record.launches
     assert launch.why.startswith("rank 1 (")
-    assert launch.why.endswith("the launcher tells that rank 0 was ended by SIGKILL")
+    assert "was ended by SIGKILL" in launch.why
 
 
 def test_several_libraries_take_turns(tmp_path: Path) -> None:
