@@ -28,6 +28,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -124,23 +125,31 @@ def netpipe(library: Library, network: Network | None, folder: Path) -> Seconds:
     return seconds
 
 
+def our_results(
+    probe: str, library: Library, ranks: int, network: Network | None, folder: Path, **options: Any
+) -> np.ndarray:
+    """The results of the one cell that one of our probes measured, in seconds."""
+    run = contend.measure(
+        probe,
+        ranks=ranks,
+        library=library,
+        folder=folder / probe,
+        run_in=None if network is None else EmulatedHosts(network),
+        precision=0,
+        **options,
+    )
+    shutil.rmtree(run.folder)
+    return run.summaries[0].used
+
+
 def our_pingpong(library: Library, network: Network | None, folder: Path) -> Seconds:
     """One way of our probe's messages; repeats are round trips in a sample."""
 
     def seconds(size: int, inner: int) -> float:
-        run = contend.measure(
-            "pingpong",
-            ranks=2,
-            library=library,
-            folder=folder / "pingpong",
-            run_in=None if network is None else EmulatedHosts(network),
-            algorithm="bounce",
-            bytes=size,
-            inner=inner,
-            repetitions=f"{TRIALS}:{TRIALS}",
-        )
-        shutil.rmtree(run.folder)
-        return float(run.summaries[0].used.min())
+        options = {"algorithm": "bounce", "bytes": size, "inner": inner}
+        trials = f"{TRIALS}:{TRIALS}"
+        found = our_results("pingpong", library, 2, network, folder, **options, repetitions=trials)
+        return float(found.min())
 
     return seconds
 
@@ -159,19 +168,8 @@ def our_alltoall(library: Library, ranks: int, network: Network | None, folder: 
     """The library's all-to-all in our probe; repeats are samples."""
 
     def seconds(size: int, samples: int) -> float:
-        run = contend.measure(
-            "alltoall",
-            ranks=ranks,
-            library=library,
-            folder=folder / "alltoall",
-            run_in=None if network is None else EmulatedHosts(network),
-            algorithm="library",
-            bytes=size,
-            repetitions=f"{samples}:{samples}",
-            precision=0,
-        )
-        shutil.rmtree(run.folder)
-        return float(np.median(run.summaries[0].used))
+        options = {"algorithm": "library", "bytes": size, "repetitions": f"{samples}:{samples}"}
+        return float(np.median(our_results("alltoall", library, ranks, network, folder, **options)))
 
     return seconds
 

@@ -104,9 +104,25 @@ def _kill_rank_1(run: Run) -> None:
     os.kill(ranks.pid[1], signal.SIGKILL)
 
 
+def _kill_rank_1_then_rank_0(run: Run) -> None:
+    ranks = read_samples(run.raw_path(0)).ranks
+    assert ranks is not None
+    first = os.pidfd_open(ranks.pid[1])
+    os.kill(ranks.pid[1], signal.SIGKILL)
+    # Readable once it has ended, which takes longer the more memory it had.
+    select.select([first], [], [])
+    os.close(first)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(ranks.pid[0], signal.SIGKILL)
+
+
+@pytest.mark.parametrize("kill", [_kill_rank_1, _kill_rank_1_then_rank_0])
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_killed_rank_is_named_and_samples_stay(library: str, tmp_path: Path) -> None:
-    notes = _Notes(_kill_rank_1)
+def test_a_killed_rank_is_named_and_samples_stay(
+    library: str, kill: Callable[[Run], None], tmp_path: Path
+) -> None:
+    """Also where the launcher names another: MPICH's the lowest rank of those that died."""
+    notes = _Notes(kill)
     run = measure(
         "pingpong",
         ranks=2,
@@ -128,36 +144,6 @@ def test_a_killed_rank_is_named_and_samples_stay(library: str, tmp_path: Path) -
         # What is folded in later is what the file says.
         LaunchRecord(**{**_fields(launch), "measured": None})
     ]
-
-
-def _kill_rank_1_then_rank_0(run: Run) -> None:
-    ranks = read_samples(run.raw_path(0)).ranks
-    assert ranks is not None
-    first = os.pidfd_open(ranks.pid[1])
-    os.kill(ranks.pid[1], signal.SIGKILL)
-    # Readable once it has ended, which takes longer the more memory it had.
-    select.select([first], [], [])
-    os.close(first)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(ranks.pid[0], signal.SIGKILL)
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_the_first_of_two_that_die_is_named(library: str, tmp_path: Path) -> None:
-    """MPICH's launcher may name the lowest rank of those that died."""
-    run = measure(
-        "pingpong",
-        ranks=2,
-        library=library,
-        budget=60,
-        folder=tmp_path / "run",
-        progress=_Notes(_kill_rank_1_then_rank_0),
-        bytes="1K",
-        repetitions=_ENDLESS,
-    )
-    (launch,) = run.record.launches
-    assert launch.why.startswith("rank 1 (")
-    assert "was ended by SIGKILL" in launch.why
 
 
 def test_several_libraries_take_turns(tmp_path: Path) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from contend.errors import UsageError
+
+if TYPE_CHECKING:
+    from contend.measurement.place import Place
 
 DEFAULT_BUDGET = 300.0
 _MOST_LAUNCHES = 10_000
@@ -32,6 +36,10 @@ class Conditions:
     seed: int = 1
     labels: Mapping[str, str] = field(default_factory=dict)
     wire: float | None = None
+
+    def wire_in(self, place: Place) -> float | None:
+        """What a host's port carries, said or known; None for neither."""
+        return place.wire if self.wire is None else self.wire
 
     def __post_init__(self) -> None:
         """Refuses what cannot be measured.

@@ -76,7 +76,7 @@ def measure_hotspot(
     ranks = conditions.ranks[0]
     if 2 * (max(work.active) + 1) > ranks:
         raise UsageError(f"{max(work.active)} rivals need {2 * max(work.active) + 2} ranks")
-    wire = place.wire if conditions.wire is None and place is not None else conditions.wire
+    wire = conditions.wire if place is None else conditions.wire_in(place)
     rivals = ",".join(f"{rank}:{rank + 1}" for rank in range(2, ranks, 2))
     return measure_workload(
         make_workload(

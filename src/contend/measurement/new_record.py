@@ -48,7 +48,7 @@ def new_record(
         budget_s=conditions.budget,
         labels=dict(conditions.labels),
         placement=place.name or ("blocks of ranks, hosts in order" if place.slots else ""),
-        wire_Bps=place.wire if conditions.wire is None else conditions.wire,
+        wire_Bps=conditions.wire_in(place),
         warnings=tuple(warnings),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -126,17 +125,14 @@ def _told(ended: Ended, look: Look, limit: float) -> tuple[str, str]:
 
 
 def _killed(death: Death, look: Look) -> str:
-    """Who died. Hydra tells of the lowest rank of those that died, with what it ended itself."""
+    """Who died, which this machine's kernel may know where the launcher does not."""
     known, ranks = _known(death, look.ranks), look.ranks
-    if death.rank is None and death.signal == signal.SIGKILL and ranks is not None:
-        first = look.first_ended
-        if first is not None and known.rank is not None and first != known.rank:
-            where = f"process {ranks.pid[first]} on {ranks.host[first]}"
-            return (
-                f"rank {first} ({where}) ended before the others; of them the launcher tells that "
-                f"rank {known.rank} was ended by SIGKILL"
-            )
-    return str(known)
+    first = None if death.first or known.rank is None else look.first_ended
+    if ranks is None or first is None or first == known.rank:
+        return str(known)
+    where = f"process {ranks.pid[first]} on {ranks.host[first]}"
+    told = f"the launcher tells that rank {known.rank} was ended by SIGKILL"
+    return f"rank {first} ({where}) ended before the others; {told}"
 
 
 def _known(death: Death, ranks: RanksFrame | None) -> Death:

@@ -114,7 +114,7 @@ _PRRTE = (
 _HYDRA = (
     "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   PID 8180 RUNNING AT vm\n"
     "=   EXIT CODE: 9\nYOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)",
-    Death(9, None, 8180, "vm"),
+    Death(9, None, 8180, "vm", first=False),
 )
 _SRUN = (
     "srun: error: node1: task 1: Killed\nsrun: launch/slurm: _step_signal: Terminating\n"

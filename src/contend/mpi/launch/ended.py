@@ -23,12 +23,14 @@ class Death:
         rank: its number; None when the launcher does not tell.
         pid: its process; 0 when the launcher does not tell.
         host: where it ran; "" when the launcher does not tell.
+        first: whether it surely died of itself, and was not ended because another had died.
     """
 
     signal: int
     rank: int | None = None
     pid: int = 0
     host: str = ""
+    first: bool = True
 
     def __str__(self) -> str:
         who = "a rank" if self.rank is None else f"rank {self.rank}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from pathlib import Path
 
 from contend.mpi.launch.ended import Death
@@ -33,13 +34,17 @@ def host_file(launch: Launch) -> str:
 
 
 def death(said: str) -> Death | None:
-    """The process that hydra tells of; which rank it was it does not tell."""
+    """The process that hydra tells of; which rank it was it does not tell.
+
+    It is the lowest rank of those that died, and those that hydra ended itself died of SIGKILL.
+    """
     how, where = _HOW.search(said), _WHERE.search(said)
     if how is None:
         return None
     if where is None:
         return Death(int(how[1]))
-    return Death(int(how[1]), pid=int(where[1]), host=where[2])
+    number = int(how[1])
+    return Death(number, pid=int(where[1]), host=where[2], first=number != signal.SIGKILL)
 
 
 HYDRA = Form("mpiexec of MPICH", options, host_file, death)
