@@ -37,8 +37,8 @@ from contend.emulate import EmulatedHosts, Network, bring_up
 from contend.errors import MissingError
 from contend.mpi import Library
 from contend.mpi.launch import Launch, prepare
-from contend.mpi.select import select
-from contend.samples.statistics import median_interval
+from contend.mpi.selection import select
+from contend.runs.statistics import median_interval
 from contend.units import format_bandwidth, format_bytes
 
 NETPIPE = "NPopenmpi"

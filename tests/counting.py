@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
 
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 
 Messages = Sequence[tuple[int, int]]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from contend.samples import LaunchRecord, LibraryRecord, Run, RunRecord
+from contend.runs import LaunchRecord, LibraryRecord, Run, RunRecord
 from sample_files import Launch
 
 SIZES = tuple(4 << (2 * step) for step in range(10))

@@ -10,11 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from contend.measurement.observer import Observer
-from contend.measurement.ready import compiled
-from contend.mpi import Library
-from contend.mpi.launcher import launch_environment
-from contend.mpi.select import select
+from contend.measurement import Observer, compiled
+from contend.mpi import Library, launch_environment, select
 
 PROBES = Path(__file__).resolve().parents[1] / "src" / "contend" / "probes"
 _FLAGS = ["-std=c++17", "-O1", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from contend.fabric.fabric import Fabric, Finding, build
-from contend.routes.forwarding import NO_PORT, ForwardingTables
+from contend.fabric import Fabric, Finding
+from contend.fabric.fabric import build
+from contend.routes import NO_PORT, ForwardingTables
 
 DATA = Path(__file__).parent / "data"
 

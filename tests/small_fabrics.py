@@ -6,8 +6,9 @@ from collections import deque
 
 import numpy as np
 
-from contend.fabric.fabric import Fabric, build
-from contend.routes.forwarding import NO_PORT, ForwardingTables
+from contend.fabric import Fabric
+from contend.fabric.fabric import build
+from contend.routes import NO_PORT, ForwardingTables
 
 
 class _Plan:

@@ -10,16 +10,13 @@ from typing import Any
 import pytest
 
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric, open_chunks, read_topology
 from contend.fabric.read import lst
 from contend.fabric.read.recognise import READERS
-from contend.fabric.read.source import open_chunks
-from contend.fabric.read.topology import read_topology
+from contend.routes import KINDS, ForwardingTables, load_fabric, save
 from contend.routes.adopt import adopt
-from contend.routes.forwarding import ForwardingTables
-from contend.routes.load import TABLE_READERS, load_fabric, load_topology
-from contend.routes.save import KINDS, save
-from contend.routes.save import content as content_of
+from contend.routes.load import TABLE_READERS, load_topology
+from contend.routes.saving import content as content_of
 from fuzzing import TookTooLong, drive
 from sample_fabrics import DATA, two_leaves
 

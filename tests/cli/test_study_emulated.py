@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from contend.cli.app import run
-from contend.samples import Run
-from contend.samples.run import find_runs
+from contend.runs import Run, find_runs
 from contend.units import format_bandwidth
 
 _GRID = ["--only", "sweep", "--ranks", "16", "--ppn", "1", "--bytes", "32K"]

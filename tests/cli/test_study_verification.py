@@ -9,10 +9,11 @@ import polars as pl
 import pytest
 
 from contend.cli.app import run
-from contend.fabric.fabric import Fabric
-from contend.measurement.pairs import beside_predictions, patterns_of
+from contend.fabric import Fabric
+from contend.measurement import beside_predictions
+from contend.measurement.pairs import patterns_of
 from contend.pattern import parse
-from contend.samples import Run
+from contend.runs import Run
 
 _SMALL = ["--rate", "20Mbit", "--bytes", "20K", "--packets", "5", "--mpi", "openmpi"]
 

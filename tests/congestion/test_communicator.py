@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contend.congestion import Simulation, simulate
-from contend.congestion.communicator import launched_communicator
+from contend.congestion import Simulation, launched_communicator, simulate
 from contend.errors import MissingError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from small_fabrics import fat_tree, shortest_path_tables
 
 

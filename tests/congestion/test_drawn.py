@@ -18,7 +18,7 @@ from contend.congestion import (
     write_destinations,
 )
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.pattern import parse
 from contend.placement import Placement
 from small_fabrics import fat_tree, shortest_path_tables

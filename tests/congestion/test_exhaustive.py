@@ -10,7 +10,7 @@ import pytest
 
 from contend.congestion import simulate
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.placement import Placement
 from counting import bandwidth, congestion, one_way_bisects
 from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables

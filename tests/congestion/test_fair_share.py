@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from contend.congestion import fair_share, fluid_times, message_congestion
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from counting import Messages, route
 from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables, torus
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from contend.congestion import HotSpot, fair_share, hotspot, message_congestion
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from counting import route
 from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables, three_level_tree, torus
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from contend.congestion import message_congestion
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from counting import congestion
 from small_fabrics import fat_tree, shortest_path_tables, torus
 

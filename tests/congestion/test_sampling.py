@@ -10,7 +10,7 @@ import pytest
 
 from contend.congestion import simulate
 from contend.errors import ContendError, UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.pattern import parse
 from contend.placement import parse as place
 from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables, torus

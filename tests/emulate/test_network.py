@@ -13,8 +13,7 @@ import contend
 from contend.emulate import EmulatedHosts, Settings, bring_up, messages
 from contend.emulate.load import connect, pump
 from contend.errors import MissingError, UsageError
-from contend.mpi.launch import HostRanks, Launch
-from contend.mpi.select import select
+from contend.mpi import HostRanks, Launch, select
 from sample_fabrics import two_leaves
 
 pytestmark = pytest.mark.usefixtures("permitted")

@@ -8,8 +8,8 @@ import pytest
 from contend.emulate.names import labels
 from contend.emulate.plan import make_plan
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
-from contend.routes.forwarding import ForwardingTables
+from contend.fabric import Fabric
+from contend.routes import ForwardingTables
 from sample_fabrics import two_leaves
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from contend.fabric import Fabric, Finding
 from contend.fabric.assemble import assemble
-from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.subnet import Subnet
 
 MakeSubnet = Callable[..., Subnet]

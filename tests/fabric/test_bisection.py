@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contend.fabric.bisection import bisection
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric, bisection
 from small_fabrics import crossbar, fat_tree, ring, three_level_tree, torus
 
 HDR = 25e9  # bytes per second of 4xHDR

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric, build
-from contend.routes.forwarding import ForwardingTables
+from contend.fabric import Fabric
+from contend.fabric.fabric import build
+from contend.routes import ForwardingTables
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from contend.fabric.servers import servers_of
+from contend.fabric import servers_of
 from small_fabrics import crossbar
 
 

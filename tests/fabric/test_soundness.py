@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from contend.fabric.fabric import Fabric, Finding
-from contend.fabric.soundness import check_soundness
-from contend.fabric.verdict import MOST_DETAILS, Check, Status
+from contend.fabric import MOST_DETAILS, Check, Fabric, Finding, Status, check_soundness
 from small_fabrics import fat_tree, ring, shortest_path_tables
 
 

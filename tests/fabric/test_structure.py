@@ -6,14 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from contend.fabric.fabric import Finding, build
-from contend.fabric.structure import (
-    FabricSize,
-    cables_per_pair,
-    size_of,
-    structure,
-    switch_levels,
-)
+from contend.fabric import FabricSize, Finding, cables_per_pair, size_of, structure, switch_levels
+from contend.fabric.fabric import build
 from small_fabrics import crossbar, fat_tree, ring, three_level_tree
 
 HDR = 25e9  # bytes per second of 4xHDR

@@ -8,8 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from contend.measurement import Conditions
-from contend.measurement.hotspot import HotspotWork, measure_hotspot, victim_operations
+from contend.measurement import Conditions, HotspotWork, measure_hotspot, victim_operations
 
 
 @pytest.mark.parametrize(("wire", "operations"), [(None, 10), (1e5, 1)])

@@ -23,7 +23,7 @@ from contend.measurement import (
     measure_workload,
     resume,
 )
-from contend.samples import LaunchRecord, Progress, Run, Warned, read_samples
+from contend.runs import LaunchRecord, Progress, Run, Warned, read_samples
 
 LIBRARIES = ("openmpi-4", "openmpi-5", "mpich-4")
 # So many samples that no launch ends before somebody ends it.

@@ -9,16 +9,14 @@ from pathlib import Path
 import pytest
 
 from contend.errors import MissingError, UsageError
-from contend.measurement import Conditions, RealHosts, make_workload
+from contend.measurement import Conditions, RealHosts, make_workload, parse_size, parse_sizes
 from contend.measurement.budget import Budget
 from contend.measurement.environment import variables_that_matter
 from contend.measurement.folder import folders_of, new_folder
 from contend.measurement.memory import check_memory
 from contend.measurement.shape import Shape, make_shapes
-from contend.measurement.sizes import parse_size, parse_sizes
 from contend.measurement.step import make_steps
-from contend.mpi import Library
-from contend.mpi.launch import HostRanks
+from contend.mpi import HostRanks, Library
 
 
 def test_sizes_are_powers_of_1024() -> None:

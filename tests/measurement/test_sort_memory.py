@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contend.errors import UsageError
-from contend.measurement.sort_memory import Fit, MemoryPrediction, VectorLength
+from contend.measurement import Fit, MemoryPrediction, VectorLength
 
 GIB = 1 << 30
 

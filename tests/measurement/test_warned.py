@@ -6,8 +6,8 @@ import pytest
 
 from contend.measurement.shape import Shape
 from contend.measurement.warned import warnings_about
-from contend.mpi.launch import HostRanks
-from contend.samples.metadata import RanksFrame
+from contend.mpi import HostRanks
+from contend.runs import RanksFrame
 
 
 def _ranks(hosts: str, cpus: list[str], host_cpus: int, *, shared: bool = False) -> RanksFrame:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from contend.errors import MissingError
-from contend.mpi import Candidate, examine, wheels
-from contend.mpi.process import Finished, run_process
+from contend.mpi import Candidate, examine, run_process, wheels
+from contend.mpi.process import Finished
 
 Script = Callable[[str, str], Path]
 Require = Callable[[str], str]

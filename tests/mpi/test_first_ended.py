@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from contend.mpi.first_ended import FirstEnded
+from contend.mpi import FirstEnded
 
 
 @pytest.fixture

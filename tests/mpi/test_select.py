@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from contend.errors import MissingError
-from contend.mpi import Candidate, Library
-from contend.mpi.select import select
+from contend.mpi import Candidate, Library, select
 
 # By wrapper; those that are not usable say why.
 _MACHINE = {

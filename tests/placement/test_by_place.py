@@ -10,7 +10,8 @@ import pytest
 from contend import placement
 from contend.congestion import simulate
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric, build
+from contend.fabric import Fabric
+from contend.fabric.fabric import build
 from small_fabrics import fat_tree, three_level_tree
 
 

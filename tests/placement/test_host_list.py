@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from contend import placement
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric, build
-from contend.placement import Placement
-from contend.placement.host_list import ListFormat, list_hosts, write_list
+from contend.fabric import Fabric
+from contend.fabric.fabric import build
+from contend.placement import ListFormat, Placement, list_hosts, write_list
 from contend.placement.ranges import expand, shorten, split_list
 
 

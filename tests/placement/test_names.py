@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contend.errors import InputError
-from contend.fabric.fabric import Fabric, build
+from contend.fabric import Fabric
+from contend.fabric.fabric import build
 from contend.placement.names import HostNames
 from contend.placement.ranges import expand, split_list
 

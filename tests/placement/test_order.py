@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contend.fabric.fabric import Fabric, build
-from contend.placement.order import ORDERS, by_guid, by_name, round_robin
+from contend.fabric import Fabric
+from contend.fabric.fabric import build
+from contend.placement import by_name
+from contend.placement.order import ORDERS, by_guid, round_robin
 
 
 def chain(names: list[str], host_switch: list[int], switches: int) -> Fabric:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from contend import placement
 from contend.errors import InputError, UsageError
-from contend.fabric.fabric import Fabric, build
-from contend.placement.placement import Placement
+from contend.fabric import Fabric
+from contend.fabric.fabric import build
+from contend.placement import Placement
 
 NAMES = ["n1 a", "n1 b", "n2 a", "n2 b", "n10 a", "n10 b"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from contend.samples.read import read_samples
+from contend.runs import read_samples
 from probe_programs import PROBES, Ended, Mpi, compile_strictly, link, probe
 
 # Instead of 2^31 - 1, so that small blocks take the way of large ones.

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from contend.measurement.sort_memory import MemoryPrediction
-from contend.samples.read import read_samples
+from contend.measurement import MemoryPrediction
+from contend.runs import read_samples
 from probe_programs import PROBES, Mpi, compile_strictly, link, probe
 
 Rows = list[list[float]]

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contend.congestion.simulation import Simulation
-from contend.fabric.fabric import Fabric, build
+from contend.congestion import Simulation
+from contend.fabric import Fabric
+from contend.fabric.fabric import build
 
 MakeSimulation = Callable[..., Simulation]
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from matplotlib.collections import LineCollection
 
-from contend.fabric.fabric import Fabric, build
+from contend.fabric import Fabric
+from contend.fabric.fabric import build
 from contend.report.fabric_figure import fabric_figure
 from contend.report.fabric_layout import place_switches, without_idle
 from contend.report.save import save_figure
-from contend.routes.check import all_to_all_load
+from contend.routes import all_to_all_load
 from small_fabrics import (
     crossbar,
     fat_tree,

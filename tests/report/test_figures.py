@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.report.bandwidth_histogram import bandwidth_histogram, bin_edges, fractions
 from contend.report.channel_loads import channel_loads
 from contend.report.comparison import comparison

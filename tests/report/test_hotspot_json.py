@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contend.congestion import hotspot
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.report.hotspot import hotspot_json
 
 

@@ -18,20 +18,19 @@ from contend.report.measured_json import measured_json
 from contend.report.measured_tables import measured_tables
 from contend.report.result_table import ResultTable
 from contend.report.save import save_figures
-from contend.samples.record import CellRecord, RunRecord
-from contend.samples.summary import CellSummary, summarise
-from contend.study import find_plan
-from contend.study.measured import (
-    Cell,
-    Failure,
+from contend.runs import CellRecord, CellSummary, RunRecord, summarise
+from contend.study import (
+    Changes,
     MeasuredPlan,
     Point,
-    Record,
+    Result,
+    Series,
+    changed,
+    find_plan,
     read_measured,
 )
-from contend.study.measured.changes import Changes, changed
+from contend.study.measured import Cell, Failure, Record
 from contend.study.measured.record import Terms
-from contend.study.measured.results import Result, Series
 
 MEMORY = Failure("memory", "data of 22.8 GiB does not fit this machine")
 _NUMBERS = itertools.count()

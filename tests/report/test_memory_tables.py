@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contend.measurement.sort_memory import MemoryPrediction, VectorLength
+from contend.measurement import MemoryPrediction, VectorLength
 from contend.report.memory_tables import memory_tables, whole_units
 from contend.report.result_table import ResultTable
 

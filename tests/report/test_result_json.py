@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from contend.congestion import simulate
-from contend.fabric.fabric import Fabric, build
+from contend.fabric import Fabric
+from contend.fabric.fabric import build
 from contend.report.json import simulation_json
-from contend.routes.forwarding import NO_PORT, ForwardingTables
+from contend.routes import NO_PORT, ForwardingTables
 
 
 def test_every_key_that_scripts_rely_on(make_simulation: Any, duo: Fabric) -> None:

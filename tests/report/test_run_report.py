@@ -28,7 +28,7 @@ from contend.report.run_comparison_figure import comparison_figure
 from contend.report.run_comparison_tables import comparison_tables
 from contend.report.run_figures import draw_runs, run_figures
 from contend.report.sort_figure import sort_figure
-from contend.samples import LaunchRecord, LibraryRecord, Run, RunRecord
+from contend.runs import LaunchRecord, LibraryRecord, Run, RunRecord
 from measured_runs import COLLAPSED, RANKS, alltoall_run, pingpong_run, sort_run
 from sample_files import Launch
 

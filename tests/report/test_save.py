@@ -9,7 +9,7 @@ import matplotlib as mpl
 import pytest
 
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.report.congestion_distribution import congestion_distribution
 from contend.report.save import save_figure
 from contend.report.summary import simulation_tables

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.report.page import page
 from contend.report.summary import congestion_table, headline, simulation_tables
 from contend.report.table import print_tables

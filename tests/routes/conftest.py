@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from contend.fabric.fabric import Fabric, build
+from contend.fabric import Fabric
+from contend.fabric.fabric import build
 
 
 class _Wiring:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from contend.errors import InputError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
+from contend.routes import NO_PORT
 from contend.routes.adopt import adopt
-from contend.routes.forwarding import NO_PORT
 from contend.routes.read.columns import TableColumns
 from sample_fabrics import two_leaves
 

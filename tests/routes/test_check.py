@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from contend import _core
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric, Finding
-from contend.fabric.verdict import Check, Status
-from contend.routes.check import all_to_all_load, check, dependency_cycle
+from contend.fabric import Check, Fabric, Finding, Status
+from contend.routes import NO_PORT, ForwardingTables, all_to_all_load, check
+from contend.routes.checking import dependency_cycle
 from contend.routes.faults import TraceEnd
-from contend.routes.forwarding import NO_PORT, ForwardingTables
 from small_fabrics import fat_tree, ring, shortest_path_tables, three_level_tree, torus
 
 

@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from contend.fabric.bisection import bisection
-from contend.fabric.fabric import Fabric
-from contend.fabric.structure import structure
-from contend.fabric.verdict import Status
-from contend.routes.check import check
+from contend.fabric import Fabric, Status, bisection, structure
+from contend.routes import check
 
 
 def _load(folder: Path, which: str) -> Fabric:

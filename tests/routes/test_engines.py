@@ -11,10 +11,9 @@ import pytest
 
 from contend import _core
 from contend.errors import InputError, UsageError
-from contend.fabric.fabric import Fabric, build
-from contend.routes import engines
-from contend.routes.engines import compute
-from contend.routes.forwarding import NO_PORT
+from contend.fabric import Fabric
+from contend.fabric.fabric import build
+from contend.routes import NO_PORT, compute, engines
 
 Paper = Callable[[str], Fabric]
 

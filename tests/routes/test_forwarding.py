@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contend.routes.forwarding import NO_PORT, ForwardingTables
+from contend.routes import NO_PORT, ForwardingTables
 
 
 def test_shape_and_engine() -> None:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from contend.errors import InputError, UsageError
-from contend.fabric.read.recognise import READERS, recognise
-from contend.routes.load import load_fabric, load_tables, load_topology
-from contend.routes.save import save
+from contend.fabric import recognise
+from contend.fabric.read.recognise import READERS
+from contend.routes import load_fabric, save
+from contend.routes.load import load_tables, load_topology
 from sample_fabrics import DATA, described, host_ports, two_leaves
 
 TINY = str(DATA / "tiny.ibnetdiscover")

@@ -12,10 +12,8 @@ import numpy as np
 import pytest
 
 from contend.errors import MissingError, ShortfallError, UsageError
-from contend.fabric.fabric import Fabric
-from contend.routes import opensm, opensm_process
-from contend.routes.engines import compute
-from contend.routes.forwarding import NO_PORT
+from contend.fabric import Fabric
+from contend.routes import NO_PORT, compute, opensm, opensm_process
 
 Paper = Callable[[str], Fabric]
 

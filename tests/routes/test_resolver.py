@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
+from contend.routes import NO_PORT, make_resolver
 from contend.routes import resolver as room
-from contend.routes.forwarding import NO_PORT
-from contend.routes.resolver import make_resolver
 from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables
 
 

@@ -11,10 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
-from contend.fabric.read.source import open_chunks
-from contend.routes.load import load_fabric
-from contend.routes.save import KINDS, content, kind_of, save
+from contend.fabric import Fabric, open_chunks
+from contend.routes import KINDS, kind_of, load_fabric, save
+from contend.routes.saving import content
 from sample_fabrics import described, fabrics, host_ports, two_leaves
 
 # What every text format can hold: no control characters, no double quotes.

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contend.congestion.simulation import Simulation
+from contend.congestion import Simulation
 from contend.errors import ShortfallError
-from contend.fabric.fabric import Fabric, build
+from contend.fabric import Fabric
+from contend.fabric.fabric import build
 from contend.study import Services
 
 PLAN = """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from contend.measurement.sort_memory import MemoryPrediction, VectorLength
+from contend.measurement import MemoryPrediction, VectorLength
 from contend.study import mistry2015 as paper
-from contend.study.mistry2015 import published
+from contend.study import published
 
 NUMBERS = 1_492_992
 

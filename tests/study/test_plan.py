@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from contend.errors import InputError, UsageError
-from contend.study import find_plan, read_plan, shipped_plans
-from contend.study.measured import is_measured
+from contend.study import find_plan, is_measured, read_plan, shipped_plans
 
 
 def test_cells_go_by_fabric_routing_and_pattern(plan_file: Path) -> None:

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from contend.errors import InputError, UsageError
-from contend.study import Outcome, RunFolder, Step, read_plan, run
-from contend.study.plan import Plan
+from contend.study import Outcome, Plan, RunFolder, Step, read_plan, run
 
 
 def go(plan_file: Path, rooms: Any, plan: Plan | None = None, **options: Any) -> list[Outcome]:

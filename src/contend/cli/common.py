@@ -20,7 +20,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.files import check_place, write_whole
 
 _Target = TypeVar("_Target", str, Path, str | None, Path | None)

@@ -25,13 +25,11 @@ from contend.cli.common import (
     write_json,
 )
 from contend.cli.emulated import BufferOption, RateOption, buffer_size, cable_rate
-from contend.emulate import Network, bring_up
-from contend.emulate.foreground import run_foreground
+from contend.emulate import Network, bring_up, run_foreground
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
-from contend.mpi.launch import Launch, prepare
-from contend.mpi.select import select
-from contend.placement.specification import parse
+from contend.fabric import Fabric
+from contend.mpi import Launch, prepare, select
+from contend.placement import parse
 from contend.report.emulate_json import emulate_json
 from contend.report.emulate_tables import network_line, traffic_table
 from contend.report.table import print_tables

@@ -15,7 +15,7 @@ from contend.units import parse_bytes, parse_rate
 
 if TYPE_CHECKING:
     from contend.emulate import EmulatedHosts
-    from contend.fabric.fabric import Fabric
+    from contend.fabric import Fabric
 
 _RATE, _BUFFER = "100Mbit", "200kB"
 

@@ -25,13 +25,10 @@ from contend.cli.common import (
     progress_bar,
     write_json,
 )
-from contend.congestion import Simulation
+from contend.congestion import Communicator, Progress, Simulation, launched_communicator
 from contend.congestion import simulate as count
-from contend.congestion.communicator import Communicator, launched_communicator
-from contend.congestion.simulate import Progress
 from contend.errors import UsageError
-from contend.fabric.bisection import bisection
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric, bisection
 from contend.pattern import FORMS
 from contend.report.json import simulation_json
 from contend.report.summary import simulation_tables

@@ -16,19 +16,20 @@ from contend.errors import ShortfallError, UsageError
 from contend.report.plan_list import PlanEntry, plan_list
 from contend.report.table import print_tables
 from contend.study import (
+    OnSamples,
     Plan,
     RunFolder,
     Step,
     copy_plan,
     find_plan,
+    is_measured,
+    read_measured,
     read_plan,
     real_services,
     run,
     shipped_plans,
 )
-from contend.study.measured import is_measured, read_measured
 from contend.study.runner import OnStep
-from contend.study.services import OnSamples
 
 PlanArgument = Annotated[
     str | None,

@@ -12,8 +12,7 @@ from typer.core import TyperCommand
 from contend.cli.study_measured import measured
 from contend.cli.study_verification import verification
 from contend.errors import UsageError
-from contend.study import find_plan, shipped_plans
-from contend.study.measured import is_measured
+from contend.study import find_plan, is_measured, shipped_plans
 
 _OWN = {"verification": verification}
 

@@ -27,15 +27,25 @@ from contend.cli.numbers import counts, repetition, words
 from contend.cli.study_memory import predict as predict_memory
 from contend.errors import ShortfallError, UsageError
 from contend.files import write_whole
-from contend.measurement.sort_memory import VectorLength
-from contend.study.measured import MeasuredPlan, Site, Step, StudyFolder, read_measured, run
-from contend.study.measured.changes import Changes, changed
-from contend.study.measured.points import read_runs
-from contend.study.measured.real import RealLaunch, site_of, with_known_wire
+from contend.measurement import VectorLength
+from contend.study import (
+    Changes,
+    Ended,
+    MeasuredPlan,
+    OnProgress,
+    RealLaunch,
+    Site,
+    StudyFolder,
+    changed,
+    gather,
+    read_measured,
+    read_runs,
+    site_of,
+    with_known_wire,
+)
+from contend.study.measured import Step, run
 from contend.study.measured.record import Record
-from contend.study.measured.results import gather
-from contend.study.measured.runner import Ended, OnStep
-from contend.study.measured.services import OnProgress
+from contend.study.measured.runner import OnStep
 from contend.units import counted, format_seconds, parse_bytes, parse_seconds
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from contend.cli.common import console_for, write_json
 from contend.errors import ShortfallError, UsageError
-from contend.measurement.sort_memory import Fit, MemoryPrediction, VectorLength
-from contend.mpi.machine import this_machine
-from contend.study.measured import MeasuredPlan
+from contend.measurement import Fit, MemoryPrediction, VectorLength
+from contend.mpi import this_machine
+from contend.study import MeasuredPlan
 from contend.units import format_bytes, parse_bytes
 
 

@@ -14,7 +14,7 @@ from contend.errors import ContendError, MissingError, ShortfallError, UsageErro
 from contend.units import format_seconds
 
 if TYPE_CHECKING:
-    from contend.study.verification import Case
+    from contend.study import Case
 
 PatternsOption = Annotated[
     int, typer.Option("--patterns", metavar="N", min=1, help="Random patterns for each fabric.")
@@ -65,21 +65,13 @@ def verification(
     """
     # Imported here: measuring and reports take longer to load than other verbs run.
     from contend.cli.measure.watch import watching
-    from contend.measurement.bisect import BisectWork
-    from contend.measurement.conditions import Conditions
-    from contend.measurement.sizes import parse_size
+    from contend.measurement import BisectWork, Conditions, parse_size
     from contend.report.agreement_figure import Compared, agreement_figure
     from contend.report.agreement_tables import agreement_tables
     from contend.report.save import check_suffix, save_figure
     from contend.report.table import print_tables
-    from contend.study.agreement import agreement
-    from contend.study.verification import (
-        CASES,
-        Network,
-        failures,
-        predicted_seconds,
-        verify_case,
-    )
+    from contend.study import CASES, Network, failures, predicted_seconds, verify_case
+    from contend.study.agreements import agreement
 
     if plot is not None:
         check_suffix(plot)
@@ -126,7 +118,7 @@ def verification(
 
 
 def _case(text: str) -> Case:
-    from contend.study.verification import Case
+    from contend.study import Case
 
     source, _, engine = text.partition("@")
     return Case(source, engine=engine or None, name=text)

@@ -1,24 +1,5 @@
 """Congestion: patterns on routes, counted; messages in, usage and bandwidths out."""
 
-from contend.congestion.drawn import DrawnPattern, draw_patterns, write_destinations
-from contend.congestion.fair_share import fair_share, fluid_times
-from contend.congestion.hotspot import HotSpot, hotspot
-from contend.congestion.messages import MessageCongestion, message_congestion
-from contend.congestion.prediction import predict
-from contend.congestion.simulate import simulate
-from contend.congestion.simulation import Simulation
+import lazy_loader
 
-__all__ = [
-    "DrawnPattern",
-    "HotSpot",
-    "MessageCongestion",
-    "Simulation",
-    "draw_patterns",
-    "fair_share",
-    "fluid_times",
-    "hotspot",
-    "message_congestion",
-    "predict",
-    "simulate",
-    "write_destinations",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

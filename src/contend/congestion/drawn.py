@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.congestion.seating import check_seed, choose, seat
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.files import whole_file
 from contend.pattern import Pattern
 from contend.placement import Placement

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.congestion.placed import Hosts, place_messages
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
-from contend.routes.resolver import make_resolver
+from contend.fabric import Fabric
+from contend.routes import make_resolver
 
 Hosts = Sequence[int] | NDArray[np.integer]
 """Host numbers, shape [messages]."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.congestion.drawn import DrawnPattern
 from contend.congestion.placed import place_messages
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 
 if TYPE_CHECKING:
     import polars

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.pattern import Pattern
 from contend.pattern import parse as parse_pattern
 from contend.placement import Placement

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 
 if TYPE_CHECKING:
     import polars

@@ -1,9 +1,5 @@
 """A switched fabric on this machine: network namespaces, joined as the fabric's cables say."""
 
-from contend.emulate.counters import Traffic
-from contend.emulate.headroom import Headroom
-from contend.emulate.network import Network, bring_up
-from contend.emulate.place import EmulatedHosts
-from contend.emulate.settings import Settings
+import lazy_loader
 
-__all__ = ["EmulatedHosts", "Headroom", "Network", "Settings", "Traffic", "bring_up"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

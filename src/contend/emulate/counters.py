@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.emulate.construct import Spaces
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 
 if TYPE_CHECKING:
     import polars

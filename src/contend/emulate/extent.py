@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from contend.fabric.fabric import Fabric
-from contend.routes.forwarding import ForwardingTables
+from contend.fabric import Fabric
+from contend.routes import ForwardingTables
 
 
 class Walks:

@@ -9,9 +9,7 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
-from contend.mpi.compile import cache_folder
-from contend.mpi.library import Library
-from contend.mpi.process import run_process
+from contend.mpi import Library, cache_folder, run_process
 
 _LIMIT = 60.0
 

@@ -20,10 +20,9 @@ from contend.emulate.plan import Plan, make_plan
 from contend.emulate.scripts import Scripts
 from contend.emulate.settings import Settings
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
-from contend.mpi.launch import Ended, Launch, launch, share_out
-from contend.mpi.launcher import launch_environment
-from contend.mpi.library import Library
+from contend.fabric import Fabric
+from contend.mpi import Ended, Launch, Library, launch_environment, share_out
+from contend.mpi.launch import launch
 
 _Result = TypeVar("_Result")
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from contend.emulate.network import Network
-from contend.fabric.fabric import Fabric
-from contend.mpi.launch import Ended, Launch
-from contend.mpi.machine import this_machine
+from contend.fabric import Fabric
+from contend.mpi import Ended, Launch, this_machine
 from contend.units import format_bandwidth, format_bytes
 
 

@@ -11,9 +11,8 @@ import numpy as np
 from contend.emulate.extent import Walks
 from contend.emulate.names import MANAGEMENT, labels
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
-from contend.routes.forwarding import NO_PORT, ForwardingTables
-from contend.routes.resolver import make_resolver
+from contend.fabric import Fabric
+from contend.routes import NO_PORT, ForwardingTables, make_resolver
 
 FABRIC_NETWORK = IPv4Network("10.1.0.0/16")
 MANAGEMENT_NETWORK = IPv4Network("10.2.0.0/16")

@@ -14,7 +14,7 @@ from contend import _core
 from contend.errors import UsageError
 
 if TYPE_CHECKING:
-    from contend.routes.forwarding import ForwardingTables
+    from contend.routes import ForwardingTables
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Fabric:
             route: an engine that computes them instead, such as ``minhop`` or ``opensm:ftree``.
             options: passed on to `load_fabric`.
         """
-        from contend.routes.load import load_fabric
+        from contend.routes import load_fabric
 
         return load_fabric(source, routes=routes, route=route, **options)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric.fabric import Fabric, Finding
-from contend.fabric.structure import switch_parts
+from contend.fabric.levels import switch_parts
 from contend.fabric.verdict import MOST_DETAILS, Check, Status
 from contend.units import counted
 

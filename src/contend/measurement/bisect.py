@@ -9,7 +9,7 @@ from pathlib import Path
 
 from contend.congestion import DrawnPattern, draw_patterns, write_destinations
 from contend.errors import MissingError, UsageError
-from contend.fabric.generate import make
+from contend.fabric import make
 from contend.measurement.carry_out import measure_workload
 from contend.measurement.conditions import Conditions
 from contend.measurement.folder import new_folder
@@ -17,7 +17,7 @@ from contend.measurement.observer import Observer
 from contend.measurement.place import Place
 from contend.measurement.workload import OptionValue, make_workload
 from contend.pattern import parse
-from contend.samples import Run
+from contend.runs import Run
 
 PATTERNS = "patterns.txt"
 """File of a run's folder that says which rank sent to which, a pattern in every line."""
@@ -70,7 +70,7 @@ def measure_bisect(
     Args:
         work: what is sent.
         conditions: with one number of ranks; its seed is that of the patterns.
-        libraries: names, folders or wrappers, see `contend.mpi.select.select`.
+        libraries: names, folders or wrappers, see `contend.mpi.selection.select`.
         place: where; None for this machine or the hosts of a batch system's job.
         folder: of the run; None for a new one in ``contend-runs``.
         observer: is told what happens.

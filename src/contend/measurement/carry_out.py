@@ -27,10 +27,8 @@ from contend.measurement.session import Session
 from contend.measurement.shape import make_shapes
 from contend.measurement.step import Plan, make_steps
 from contend.measurement.workload import Workload
-from contend.mpi import Library
-from contend.mpi.select import select
-from contend.samples import Run, Warned
-from contend.samples.run import find_runs
+from contend.mpi import Library, select
+from contend.runs import Run, Warned, find_runs
 
 
 def measure_workload(
@@ -47,7 +45,7 @@ def measure_workload(
     Args:
         workload: what the probe is to do.
         conditions: on how many ranks, how often, how long.
-        libraries: names, folders or wrappers, see `contend.mpi.select.select`; or libraries that
+        libraries: names, folders or wrappers, see `contend.mpi.selection.select`; or libraries that
             have been tried before.
         place: where; None for this machine, or the hosts that a job of a batch system has.
         folder: of the run, or of the runs of several libraries; None for a new one in

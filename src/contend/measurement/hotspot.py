@@ -15,7 +15,7 @@ from contend.measurement.conditions import Conditions
 from contend.measurement.observer import Observer
 from contend.measurement.place import Place
 from contend.measurement.workload import OptionValue, make_workload
-from contend.samples import Run
+from contend.runs import Run
 
 STREAM, ROUND_TRIP = "stream", "round-trip"
 # Seconds of a full wire that a sample of the victim, and a message of its rivals, take at most.
@@ -61,7 +61,7 @@ def measure_hotspot(
             sender and receiver, pair after pair. Where they or the place know the wire, samples
             and the load are made so large that none takes long on it.
         options: those that all probes have.
-        libraries: names, folders or wrappers, see `contend.mpi.select.select`.
+        libraries: names, folders or wrappers, see `contend.mpi.selection.select`.
         place: where; None for this machine or the hosts of a batch system's job.
         folder: of the run; None for a new one in ``contend-runs``.
         observer: is told what happens.

@@ -10,9 +10,8 @@ from pathlib import Path
 from contend.errors import InputError, UsageError
 from contend.measurement.shape import Shape
 from contend.measurement.warned import warnings_about
-from contend.mpi.first_ended import FirstEnded
-from contend.samples import Progress, SampleTail, Warned, read_samples
-from contend.samples.metadata import RanksFrame
+from contend.mpi import FirstEnded
+from contend.runs import Progress, RanksFrame, SampleTail, Warned, read_samples
 
 # Seconds between two looks.
 _BEAT = 0.25

@@ -7,7 +7,7 @@ from contend.measurement.place import Place
 from contend.measurement.shape import Shape
 from contend.measurement.sort_memory import NEAR
 from contend.measurement.workload import Workload
-from contend.samples import Warned
+from contend.runs import Warned
 from contend.units import counted, format_bytes
 
 

@@ -14,9 +14,8 @@ from contend.measurement.environment import variables_that_matter
 from contend.measurement.folder import Request
 from contend.measurement.place import Place
 from contend.measurement.workload import Workload
-from contend.mpi import Library
-from contend.mpi.machine import this_machine
-from contend.samples import LibraryRecord, RunRecord, Warned
+from contend.mpi import Library, this_machine
+from contend.runs import LibraryRecord, RunRecord, Warned
 
 
 def new_record(

@@ -11,8 +11,8 @@ from contend.measurement.observer import Observer
 from contend.measurement.place import Place, RealHosts
 from contend.measurement.workload import OptionValue, make_workload
 from contend.mpi import Library
-from contend.placement.host_file import read_host_names
-from contend.samples import Run
+from contend.placement import read_host_names
+from contend.runs import Run
 
 
 def measure(
@@ -38,7 +38,7 @@ def measure(
         probe: ``alltoall``, ``sort`` or ``pingpong``.
         ranks: number of ranks, or several that are measured in turns.
         library: the MPI library: a name such as ``openmpi`` or ``mpich-4``, a folder with
-            ``bin/mpicc``, a wrapper, or what `contend.mpi.select.select` found; None for the first
+            ``bin/mpicc``, a wrapper, or what `contend.mpi.select` found; None for the first
             that is usable.
         hosts: a host file; None for this machine, or the hosts of the job that this runs in.
         ranks_per_host: ranks on every host, or several numbers that are measured in turns.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from contend.measurement.step import Plan, Step
     from contend.mpi import Library
-    from contend.samples import LaunchRecord, Progress, Warned
+    from contend.runs import LaunchRecord, Progress, Warned
 
 
 class Observer:

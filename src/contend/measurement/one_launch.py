@@ -15,9 +15,8 @@ from contend.measurement.place import Place
 from contend.measurement.series import Series
 from contend.measurement.step import Step
 from contend.measurement.workload import Workload
-from contend.mpi.launch import Death, Ended, Launch
-from contend.samples import LaunchRecord
-from contend.samples.metadata import RanksFrame
+from contend.mpi import Death, Ended, Launch
+from contend.runs import LaunchRecord, RanksFrame
 
 # What probes exit with; see the page of any probe's --help.
 _BAD_ARGUMENTS = 2

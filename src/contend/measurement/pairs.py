@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from contend.congestion import DrawnPattern, predict
 from contend.errors import InputError, ShortfallError, UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.measurement.bisect import PATTERNS
-from contend.samples import Run
+from contend.runs import Run
 
 
 def read_destinations(path: Path) -> list[NDArray[np.int64]]:

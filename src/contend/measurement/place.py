@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from contend.measurement.shape import Shape, Slots
-from contend.mpi import Library
-from contend.mpi.launch import Ended, Launch, launch
-from contend.mpi.machine import this_machine
+from contend.mpi import Ended, Launch, Library, this_machine
+from contend.mpi.launch import launch
 
 
 class Place(Protocol):

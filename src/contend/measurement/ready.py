@@ -9,9 +9,7 @@ from contend.errors import MissingError, ShortfallError, UsageError
 from contend.measurement.observer import Observer
 from contend.measurement.place import Place
 from contend.measurement.shape import Shape
-from contend.mpi import Candidate, Library, compile_probe
-from contend.mpi.launch import Launch
-from contend.mpi.process import run_process
+from contend.mpi import Candidate, Launch, Library, compile_probe, run_process
 
 # Seconds for each unit of a probe's sources.
 _COMPILE_LIMIT = 300.0

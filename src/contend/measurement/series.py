@@ -11,8 +11,7 @@ from typing import Any
 import msgspec
 
 from contend.mpi import Library
-from contend.samples import LaunchRecord, Run, RunRecord, Warned
-from contend.samples.record import write_record
+from contend.runs import LaunchRecord, Run, RunRecord, Warned, write_record
 
 
 @dataclass

@@ -15,7 +15,7 @@ from contend.measurement.place import Place
 from contend.measurement.series import Series
 from contend.measurement.step import Plan, Step
 from contend.measurement.workload import Workload
-from contend.samples import LaunchRecord, Warned
+from contend.runs import LaunchRecord, Warned
 
 
 class Session:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contend.errors import UsageError
-from contend.mpi.launch import HostRanks, share_out
+from contend.mpi import HostRanks, share_out
 from contend.units import counted
 
 Slots = Sequence[tuple[str, int | None]]

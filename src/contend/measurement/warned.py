@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from contend.measurement.shape import Shape
-from contend.samples import Warned
-from contend.samples.metadata import RanksFrame
+from contend.runs import RanksFrame, Warned
 from contend.units import counted
 
 

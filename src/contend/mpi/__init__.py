@@ -1,9 +1,5 @@
 """The MPI libraries of this machine: found, tried, and told apart."""
 
-from contend.mpi.candidate import Candidate
-from contend.mpi.compile import compile_probe
-from contend.mpi.examine import examine
-from contend.mpi.find import find
-from contend.mpi.library import Library, merge
+import lazy_loader
 
-__all__ = ["Candidate", "Library", "compile_probe", "examine", "find", "merge"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

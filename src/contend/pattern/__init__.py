@@ -1,6 +1,5 @@
 """Traffic patterns: rounds of simultaneous messages between ranks."""
 
-from contend.pattern.pattern import Pattern
-from contend.pattern.specification import FORMS, parse
+import lazy_loader
 
-__all__ = ["FORMS", "Pattern", "parse"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,6 +1,5 @@
 """Placement: which rank sits on which host."""
 
-from contend.placement.placement import Placement
-from contend.placement.specification import parse
+import lazy_loader
 
-__all__ = ["Placement", "parse"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby, islice
 
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.placement.order import breadth_first
 from contend.units import counted
 

@@ -9,8 +9,7 @@ from enum import StrEnum
 from itertools import groupby
 
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
-from contend.fabric.servers import servers_of
+from contend.fabric import Fabric, servers_of
 from contend.placement.placement import Placement
 from contend.placement.ranges import shorten
 

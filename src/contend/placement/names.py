@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from contend.errors import InputError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.placement.order import by_name
 
 # What may follow a server's name within a host's: node1.cluster HCA-1, node1/P2, node1:mlx5_0.

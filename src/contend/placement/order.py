@@ -8,7 +8,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 
 _DIGITS = re.compile(r"(\d+)")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.placement.by_place import FORMS as BY_PLACE
 from contend.placement.by_place import PlaceSpec, choose_by_place
 from contend.placement.host_file import read_host_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.placement.host_file import read_host_file
 from contend.placement.names import HostNames
 from contend.placement.ranges import expand, split_list

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from contend.report.bandwidth_histogram import fractions, outline
 from contend.report.measures import percent
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
-from contend.study.agreement import TOLERANCE, Agreement, predictions, usable
+from contend.study import TOLERANCE, Agreement, predictions, usable
 from contend.units import counted
 
 _BINS = 50

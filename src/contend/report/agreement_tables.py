@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contend.report.measures import percent
 from contend.report.result_table import ResultTable
-from contend.study.agreement import TOLERANCE, Agreement
+from contend.study import TOLERANCE, Agreement
 from contend.units import counted, format_bandwidth
 
 _WITHIN = f"within {TOLERANCE:.0%}".replace("%", " %")

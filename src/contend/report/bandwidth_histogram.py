@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from contend.congestion.simulation import Simulation
+from contend.congestion import Simulation
 from contend.report.direct_labels import Label, write_labels
 from contend.report.marks import mark_rated, mark_reference
 from contend.report.measures import Measure, engine_labels, labels, percent, scaled_by

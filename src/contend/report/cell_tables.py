@@ -14,10 +14,7 @@ from contend.report.measured_words import (
     size_words,
 )
 from contend.report.result_table import ResultTable
-from contend.samples import Run
-from contend.samples.record import CellRecord
-from contend.samples.schedule import condition
-from contend.samples.summary import CellSummary
+from contend.runs import CellRecord, CellSummary, Run, condition
 from contend.units import format_seconds
 
 _COLUMNS = ("bytes", "schedule", "n", "late", "median", "95 % interval", "p99", "max", "rate", "")

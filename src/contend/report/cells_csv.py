@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from contend.samples import Run
-from contend.samples.compare import run_names
+from contend.runs import Run, run_names
 
 
 def cells_csv(runs: Sequence[Run]) -> str:
     """A row for every cell of every run: the run, its library and folder, then the cell's figures.
 
-    Seconds, bytes and bytes per second; see `contend.samples.cell_table.cell_table`.
+    Seconds, bytes and bytes per second; see `contend.runs.cell_table.cell_table`.
     """
     tables = [
         run.cells().select(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from contend.congestion.simulation import Simulation
-from contend.fabric.fabric import Fabric
+from contend.congestion import Simulation
+from contend.fabric import Fabric
 from contend.report.measures import labels
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
 

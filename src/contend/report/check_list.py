@@ -7,8 +7,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from contend.fabric.verdict import Check, Status
-from contend.routes.check import CheckReport
+from contend.fabric import Check, Status
+from contend.routes import CheckReport
 from contend.units import counted
 
 _STYLE = {Status.OK: "green", Status.WARNING: "yellow", Status.WRONG: "bold red"}

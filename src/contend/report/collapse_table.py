@@ -12,9 +12,7 @@ from contend.report.measured_words import (
     size_words,
 )
 from contend.report.result_table import ResultTable
-from contend.samples.collapse import Collapse, Kind
-from contend.samples.summary import CellSummary
-from contend.samples.typical import typical_time
+from contend.runs import CellSummary, Collapse, Kind, typical_time
 
 _COLUMNS = ("schedule", "bytes", "worst", "times lower", "than", "samples", "avoided by")
 _NUMERIC = frozenset({"worst", "times lower"})

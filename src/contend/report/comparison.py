@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from contend.congestion.simulation import Simulation
+from contend.congestion import Simulation
 from contend.report.measures import Estimate, Measure, labels, percent, scaled_by
 from contend.report.style import (
     COLOURS,

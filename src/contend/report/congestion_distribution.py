@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from contend.congestion.simulation import Simulation
+from contend.congestion import Simulation
 from contend.report.measures import labels, percent
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
 from contend.report.summary import congestion_shares

@@ -13,10 +13,7 @@ from contend.report.sample_points import MOST_VECTOR_POINTS, points, spread
 from contend.report.schedule_looks import looks
 from contend.report.size_axis import time_axis
 from contend.report.style import COLUMN_WIDTH, FAINT, QUIET, new_figure, styled, title
-from contend.samples import Run
-from contend.samples.collapse import collapses
-from contend.samples.schedule import Condition
-from contend.samples.summary import CellSummary
+from contend.runs import CellSummary, Condition, Run, collapses
 from contend.units import format_bytes, format_seconds
 
 _HALF_ROW = 0.32

@@ -12,8 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import StrMethodFormatter
 from numpy.typing import NDArray
 
-from contend.fabric.fabric import Fabric
-from contend.fabric.structure import cables_per_pair
+from contend.fabric import Fabric, cables_per_pair
 from contend.report.fabric_layout import Layout, place_switches, without_idle
 from contend.report.style import COLOURS, new_figure, styled, title
 

@@ -10,8 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, laplacian
 from scipy.sparse.linalg import eigsh
 
-from contend.fabric.fabric import Fabric
-from contend.fabric.structure import cables_per_pair, idle_switches, switch_levels
+from contend.fabric import Fabric, cables_per_pair, idle_switches, switch_levels
 
 # A fabric with more than this share of its joined pairs within a level is no tree.
 _MOST_ACROSS = 0.05

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from contend.fabric.bisection import Bisection
-from contend.fabric.structure import FabricSize, Structure
+from contend.fabric import Bisection, FabricSize, Structure
 from contend.report.result_table import ResultTable
-from contend.routes.check import RoutesSummary
+from contend.routes import RoutesSummary
 from contend.units import counted, format_bandwidth
 
 

@@ -6,11 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from contend.report.run_comparison_tables import compared
-from contend.samples import Run
-from contend.samples.collapse import Collapse, collapses
-from contend.samples.schedule import Condition
-from contend.samples.statistics import Estimate
-from contend.samples.winners import Contest, contests
+from contend.runs import Collapse, Condition, Contest, Estimate, Run, collapses, contests
 
 
 def findings_json(run: Run) -> dict[str, Any]:

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from contend.report.measured_words import run_words
 from contend.report.result_table import ResultTable
-from contend.samples import Run
-from contend.samples.record import Measured
-from contend.samples.remarks import clock_residual, remarks, timer_cost
+from contend.runs import Measured, Run, clock_residual, remarks, timer_cost
 from contend.units import counted, format_seconds
 
 

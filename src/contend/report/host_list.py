@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from contend.fabric.fabric import Fabric
-from contend.placement import Placement
-from contend.placement.host_list import HostEntry
+from contend.fabric import Fabric
+from contend.placement import HostEntry, Placement
 from contend.units import counted
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contend.congestion import HotSpot
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 
 
 def hotspot_json(found: HotSpot, fabric: Fabric) -> dict[str, Any]:

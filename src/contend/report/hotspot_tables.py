@@ -8,7 +8,7 @@ import polars as pl
 from contend.measurement.hotspot import ROUND_TRIP, STREAM
 from contend.report.measures import percent
 from contend.report.result_table import ResultTable
-from contend.samples.statistics import median_interval
+from contend.runs import median_interval
 from contend.units import format_bandwidth, format_bytes, format_seconds
 
 

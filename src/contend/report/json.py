@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from contend.congestion.simulation import Simulation
-from contend.fabric.fabric import Fabric
+from contend.congestion import Simulation
+from contend.fabric import Fabric
 from contend.report.summary import congestion_shares, hottest_channels
 
 _HOTTEST = 10

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from contend.report.findings_json import findings_json
-from contend.samples import Run
-from contend.samples.record import CellRecord
-from contend.samples.remarks import clock_residual, remarks, timer_cost
-from contend.samples.schedule import COMPARED
-from contend.samples.statistics import Estimate
-from contend.samples.summary import CellSummary
+from contend.runs import (
+    COMPARED,
+    CellRecord,
+    CellSummary,
+    Estimate,
+    Run,
+    clock_residual,
+    remarks,
+    timer_cost,
+)
 
 
 def measure_json(run: Run) -> dict[str, Any]:

@@ -8,10 +8,7 @@ from contend.report.harness_tables import harness_tables, warning_tables
 from contend.report.part_tables import part_tables
 from contend.report.result_table import ResultTable
 from contend.report.winner_table import winner_tables
-from contend.samples import Run
-from contend.samples.collapse import collapses
-from contend.samples.schedule import COMPARED
-from contend.samples.winners import contests
+from contend.runs import COMPARED, Run, collapses, contests
 
 _MOST_CELLS = 60
 

@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 from contend.report.measured_rate_figure import rate_figures
 from contend.report.measured_time_figure import time_figure
 from contend.report.sort_groups import groups
-from contend.study.measured.plan import MeasuredPlan
-from contend.study.measured.results import Result
+from contend.study import MeasuredPlan, Result
 
 
 def measured_figures(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:

@@ -8,10 +8,9 @@ from typing import Any
 
 import msgspec
 
+from contend.study import MeasuredPlan, Result
 from contend.study.measured.cell import Cell
-from contend.study.measured.plan import MeasuredPlan
 from contend.study.measured.record import Record
-from contend.study.measured.results import Result
 
 
 def measured_json(

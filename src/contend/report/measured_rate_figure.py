@@ -23,8 +23,7 @@ from contend.report.rate_sweeps import Sweep, sweeps
 from contend.report.rate_words import MEBI, mebibytes
 from contend.report.style import COLUMN_WIDTH, QUIET, new_figure, styled, title
 from contend.report.wire import mark_wire
-from contend.study.measured.plan import MeasuredPlan
-from contend.study.measured.results import Result
+from contend.study import MeasuredPlan, Result
 from contend.units import counted, format_bytes
 
 # A sample is spread over this part of the step between sizes, which double.

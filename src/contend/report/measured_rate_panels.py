@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from contend.report.rate_sweeps import Sweep
 from contend.report.style import COLOURS
-from contend.study.measured.results import Result, Series
+from contend.study import Result, Series
 
 _BARRIER = "-barrier"
 

@@ -11,9 +11,8 @@ from contend.report.rate_sweeps import Sweep, sweeps
 from contend.report.rate_words import mebibytes, rate_or_error
 from contend.report.result_table import ResultTable
 from contend.report.side_by_side import side_by_side
-from contend.samples.collapse import Collapse, Kind
-from contend.study.measured.plan import MeasuredPlan
-from contend.study.measured.results import Result
+from contend.runs import Collapse, Kind
+from contend.study import MeasuredPlan, Result
 from contend.units import counted, format_bytes, format_seconds
 
 

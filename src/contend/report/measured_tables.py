@@ -11,11 +11,9 @@ from contend.report.measured_times import time_tables
 from contend.report.rate_words import mebibytes
 from contend.report.result_table import ResultTable
 from contend.report.side_by_side import shown
+from contend.study import Known, MeasuredPlan, Point, Result
 from contend.study.measured.cell import Cell
-from contend.study.measured.plan import MeasuredPlan
-from contend.study.measured.record import Point, Record
-from contend.study.measured.reference import Known
-from contend.study.measured.results import Result
+from contend.study.measured.record import Record
 from contend.units import counted, format_bytes
 
 _MOST_NAMED = 3

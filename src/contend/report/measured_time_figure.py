@@ -13,8 +13,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from contend.report.sort_groups import Group
 from contend.report.style import COLOURS, QUIET, new_figure, styled, title
-from contend.study.measured.reference import Known
-from contend.study.measured.results import Result, Series
+from contend.study import Known, Result, Series
 from contend.units import counted, format_seconds
 
 # Samples are spread over this share of a point's place, so that equal ones do not hide each other.

@@ -8,11 +8,7 @@ from typing import TypeVar
 
 from contend.report.result_table import ResultTable
 from contend.report.sort_groups import Group, groups
-from contend.study.measured.plan import MeasuredPlan
-from contend.study.measured.reference import Coordinates, Known
-from contend.study.measured.results import Result
-from contend.study.measured.sizes import read_rate
-from contend.study.measured.wire import time_limit
+from contend.study import Coordinates, Known, MeasuredPlan, Result, read_rate, time_limit
 from contend.units import counted
 
 _Cell = TypeVar("_Cell")

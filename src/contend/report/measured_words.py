@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from contend.samples.modes import Modes
-from contend.samples.record import CellRecord, RunRecord
-from contend.samples.schedule import Condition
-from contend.samples.statistics import Estimate
+from contend.runs import CellRecord, Condition, Estimate, Modes, RunRecord
 from contend.units import counted, format_bytes, format_seconds
 
 UNKNOWN = "-"

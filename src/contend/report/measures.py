@@ -9,7 +9,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion.simulation import Simulation, half_width
+from contend.congestion import Simulation, half_width
 
 
 class Measure(Enum):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from contend.measurement.sort_memory import NEAR, MemoryPrediction, VectorLength
-from contend.study.mistry2015 import published
+from contend.measurement import NEAR, MemoryPrediction, VectorLength
+from contend.study import published
 
 
 def memory_json(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from contend.measurement.sort_memory import NEAR, Fit, MemoryPrediction, VectorLength
+from contend.measurement import NEAR, Fit, MemoryPrediction, VectorLength
 from contend.report.measures import percent
 from contend.report.result_table import ResultTable
-from contend.study.mistry2015 import published
+from contend.study import published
 from contend.units import format_bytes, round_half_up
 
 # The paper's names, largest first; it counts in powers of 1024.

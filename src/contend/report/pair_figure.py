@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from contend.report.bandwidth_histogram import fractions, outline
 from contend.report.measures import percent
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
-from contend.study.agreement import usable
+from contend.study import usable
 from contend.units import format_bandwidth
 
 _BINS = 50

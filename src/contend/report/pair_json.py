@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from contend.study.agreement import agreement, usable
+from contend.study import usable
+from contend.study.agreements import agreement
 
 
 def pair_json(pairs: pl.DataFrame) -> dict[str, Any]:

@@ -8,8 +8,9 @@ import polars as pl
 from contend.report.agreement_tables import agreement_tables
 from contend.report.measures import percent
 from contend.report.result_table import ResultTable
-from contend.samples import Run
-from contend.study.agreement import agreement, usable
+from contend.runs import Run
+from contend.study import usable
+from contend.study.agreements import agreement
 from contend.units import counted, format_bandwidth
 
 _SHOWN = 32

@@ -10,8 +10,7 @@ from contend.report.measured_words import (
     size_words,
 )
 from contend.report.result_table import ResultTable
-from contend.samples import Run
-from contend.samples.parts import CellParts, parts
+from contend.runs import CellParts, Run, parts
 from contend.units import format_seconds
 
 

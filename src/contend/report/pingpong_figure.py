@@ -15,9 +15,7 @@ from contend.report.schedule_looks import Look, looks
 from contend.report.size_axis import rate_axis, size_axis, time_axis
 from contend.report.style import COLUMN_WIDTH, new_figure, styled, title
 from contend.report.wire import mark_wire
-from contend.samples import Run
-from contend.samples.schedule import ROUND_TRIPS
-from contend.samples.summary import CellSummary
+from contend.runs import ROUND_TRIPS, CellSummary, Run
 from contend.units import format_seconds
 
 _SPREAD = 0.16

@@ -16,10 +16,7 @@ from contend.report.schedule_looks import Look, looks
 from contend.report.size_axis import columns_for, label_bottoms, rate_axis, size_axis
 from contend.report.style import COLUMN_WIDTH, FAINT, new_figure, styled, title
 from contend.report.wire import mark_wire
-from contend.samples import Run
-from contend.samples.collapse import Collapse, Kind, collapses
-from contend.samples.schedule import Condition
-from contend.samples.summary import CellSummary
+from contend.runs import CellSummary, Collapse, Condition, Kind, Run, collapses
 
 # Samples are spread over this share of the step between sizes, either way.
 _SPREAD = 0.2

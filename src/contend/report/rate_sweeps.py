@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contend.samples.collapse import Collapse, collapses
-from contend.samples.winners import Contest, contests
-from contend.study.measured.plan import MeasuredPlan
-from contend.study.measured.reference import Coordinates
-from contend.study.measured.results import Result, Series
-from contend.study.measured.sizes import read_rate
-from contend.study.measured.wire import rate_limit
+from contend.runs import Collapse, Contest, collapses, contests
+from contend.study import Coordinates, MeasuredPlan, Result, Series, rate_limit, read_rate
 
 
 @dataclass(frozen=True)
@@ -82,12 +77,12 @@ class Sweep:
 
     @property
     def collapses(self) -> tuple[Collapse, ...]:
-        """Where rates collapse; see `contend.samples.collapse`."""
+        """Where rates collapse; see `contend.runs.collapse`."""
         return collapses(r.summary for r in self.results if r.summary is not None)
 
     @property
     def contests(self) -> tuple[Contest, ...]:
-        """Which schedule wins at every size; see `contend.samples.winners`."""
+        """Which schedule wins at every size; see `contend.runs.winners`."""
         return contests(r.summary for r in self.results if r.summary is not None)
 
 

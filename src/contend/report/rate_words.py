@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contend.study.measured.record import UNSUITED
-from contend.study.measured.results import Result
+from contend.study import UNSUITED, Result
 
 MEBI = 1 << 20
 

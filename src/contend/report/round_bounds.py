@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from contend.congestion.simulation import Simulation
+from contend.congestion import Simulation
 from contend.report.bandwidth_histogram import bin_edges, fractions, outline
 from contend.report.direct_labels import Label, write_labels
 from contend.report.marks import mark_reference

@@ -15,8 +15,7 @@ from contend.report.sample_points import MOST_VECTOR_POINTS, points, spread
 from contend.report.schedule_looks import looks
 from contend.report.size_axis import columns_for, label_bottoms, size_axis
 from contend.report.style import COLUMN_WIDTH, QUIET, new_figure, styled, title
-from contend.samples import Run
-from contend.samples.compare import Pair
+from contend.runs import Pair, Run
 from contend.units import counted
 
 _SPREAD = 0.2

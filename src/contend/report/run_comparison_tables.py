@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from contend.report.measured_words import condition_words, factor_words, size_words
 from contend.report.result_table import ResultTable
-from contend.samples import Run
-from contend.samples.compare import Pair, compare, run_names
+from contend.runs import Pair, Run, compare, run_names
 from contend.units import format_seconds
 
 

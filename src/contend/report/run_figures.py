@@ -17,7 +17,7 @@ from contend.report.run_comparison_figure import comparison_figure
 from contend.report.run_comparison_tables import compared
 from contend.report.save import save_figure, save_figures
 from contend.report.sort_figure import sort_figure
-from contend.samples import Run
+from contend.runs import Run
 
 
 class Picture(StrEnum):

@@ -7,7 +7,7 @@ from typing import Any
 
 from contend.report.findings_json import comparison_json
 from contend.report.measure_json import measure_json
-from contend.samples import Run
+from contend.runs import Run
 
 
 def runs_json(runs: Sequence[Run]) -> dict[str, Any]:

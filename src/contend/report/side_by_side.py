@@ -6,10 +6,7 @@ from collections.abc import Sequence
 
 from contend.report.rate_words import MEBI, rate_or_error
 from contend.report.result_table import ResultTable
-from contend.study.measured.plan import MeasuredPlan, Row, Table
-from contend.study.measured.reference import Coordinates, Known
-from contend.study.measured.results import Result, Series
-from contend.study.measured.sizes import read_sizes
+from contend.study import Coordinates, Known, MeasuredPlan, Result, Row, Series, Table, read_sizes
 
 _NOT = "not measured"
 

@@ -12,8 +12,7 @@ from contend.errors import UsageError
 from contend.report.sample_points import points, spread
 from contend.report.size_axis import time_axis
 from contend.report.style import COLOURS, COLUMN_WIDTH, new_figure, percent_axis, styled, title
-from contend.samples import Run
-from contend.samples.parts import CellParts, parts
+from contend.runs import CellParts, Run, parts
 from contend.units import format_seconds
 
 _EXCHANGE = "exchange"

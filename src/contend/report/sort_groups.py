@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from contend.measurement.sort_memory import VectorLength
-from contend.study.measured.plan import MeasuredPlan
-from contend.study.measured.reference import Known
-from contend.study.measured.results import Result, Series
+from contend.measurement import VectorLength
+from contend.study import Known, MeasuredPlan, Result, Series
 
 KINDS = {False: "global", True: "local"}
 """What is constant, by whether vectors grow with the nodes."""

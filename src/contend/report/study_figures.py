@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from matplotlib.figure import Figure
 
-from contend.congestion.simulation import Simulation
+from contend.congestion import Simulation
 from contend.report.bandwidth_histogram import bandwidth_histogram
 from contend.report.comparison import comparison
 from contend.report.measures import Measure
 from contend.report.round_bounds import round_bounds
 from contend.report.study_tables import main_source, reference_of
-from contend.study.plan import Plan
-from contend.study.record import Outcome
+from contend.study import Outcome, Plan
 
 _MEASURES = {
     "effective_bandwidth": Measure.MEAN_BANDWIDTH,

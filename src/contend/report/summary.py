@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from contend.congestion.simulation import Simulation
-from contend.fabric.fabric import Fabric
+from contend.congestion import Simulation
+from contend.fabric import Fabric
 from contend.report.measures import Measure, headline_name, percent
 from contend.report.result_table import ResultTable
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from contend.report.measured_words import UNKNOWN, condition_words, factor_words, size_words
 from contend.report.result_table import ResultTable
-from contend.samples.winners import Basis, Contest
+from contend.runs import Basis, Contest
 from contend.units import format_seconds
 
 _COLUMNS = ("bytes", "fastest", "median", "next", "times slower", "p", "not told apart")

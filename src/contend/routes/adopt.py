@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import InputError
-from contend.fabric.fabric import Fabric, Finding
+from contend.fabric import Fabric, Finding
 from contend.routes.forwarding import NO_PORT, ForwardingTables
 from contend.routes.read.columns import TableColumns
 from contend.units import counted

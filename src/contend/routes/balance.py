@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric.capacity import capacities
-from contend.fabric.fabric import Fabric
-from contend.fabric.structure import switch_levels
+from contend.fabric import Fabric, capacities, switch_levels
 
 
 @dataclass(frozen=True)

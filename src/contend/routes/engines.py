@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import MissingError, UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.routes import opensm
 from contend.routes.forwarding import ForwardingTables
 from contend.routes.options import read_roots, split

@@ -7,9 +7,7 @@ from enum import IntEnum
 import numpy as np
 
 from contend import _core
-from contend.fabric.fabric import Fabric
-from contend.fabric.soundness import TOPOLOGY_FAULTS
-from contend.fabric.verdict import MOST_DETAILS, Check, Status
+from contend.fabric import MOST_DETAILS, TOPOLOGY_FAULTS, Check, Fabric, Status
 from contend.routes.forwarding import NO_PORT
 from contend.units import counted
 

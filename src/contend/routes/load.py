@@ -8,11 +8,16 @@ from pathlib import Path
 from typing import Protocol
 
 from contend.errors import InputError, UsageError
-from contend.fabric.fabric import Fabric
-from contend.fabric.generate import is_generator, make
-from contend.fabric.read.recognise import recognise
-from contend.fabric.read.source import open_chunks, peek, source_name
-from contend.fabric.read.topology import read_topology
+from contend.fabric import (
+    Fabric,
+    is_generator,
+    make,
+    open_chunks,
+    peek,
+    read_topology,
+    recognise,
+    source_name,
+)
 from contend.routes.adopt import adopt
 from contend.routes.engines import compute
 from contend.routes.forwarding import ForwardingTables

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import ShortfallError, UsageError
-from contend.fabric.fabric import Fabric
-from contend.fabric.read.source import open_chunks
+from contend.fabric import Fabric, open_chunks
 from contend.fabric.write import ibsim
 from contend.routes import options
 from contend.routes.forwarding import ForwardingTables

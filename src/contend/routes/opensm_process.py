@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from contend.errors import MissingError, ShortfallError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.fabric.write import ibsim
 
 _PACKAGES = "opensm ibsim-utils infiniband-diags"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import InputError, UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 
 
 def split(text: str, known: Collection[str]) -> tuple[str, dict[str, str]]:

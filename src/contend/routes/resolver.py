@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UnreachableError, UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 
 # A route table up to this size is looked up faster than the forwarding tables are walked, even when
 # it has left the caches.

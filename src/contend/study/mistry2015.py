@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from contend.measurement.sort_memory import MemoryPrediction, VectorLength
+from contend.measurement import MemoryPrediction, VectorLength
 from contend.study.measured.plan import MeasuredPlan
 from contend.study.measured.read import read_measured
 from contend.study.shipped import find_plan

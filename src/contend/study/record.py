@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion.simulation import Simulation, half_width
+from contend.congestion import Simulation, half_width
 from contend.errors import InputError
 from contend.files import write_whole
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from contend.errors import ContendError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.study.folder import RunFolder
 from contend.study.plan import Cell
 from contend.study.record import Outcome, Record, record_of

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Protocol
 
 from contend.congestion import Simulation
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 
 OnSamples = Callable[[int, int], None]
 """Called with the samples done and to do."""
 
 
 class Simulate(Protocol):
-    """`contend.congestion.simulate`, as far as a study needs it."""
+    """`contend.congestion.simulating`, as far as a study needs it."""
 
     def __call__(
         self,
@@ -55,9 +55,8 @@ def real_services() -> Services:
     """The real rooms."""
     # Imported here: graph partitioning and maximum flows take longer to load than other verbs run.
     from contend.congestion import simulate
-    from contend.fabric.bisection import bisection
-    from contend.routes.load import load_fabric
-    from contend.routes.save import save
+    from contend.fabric import bisection
+    from contend.routes import load_fabric, save
 
     return Services(
         route=lambda source, routes, engine: load_fabric(

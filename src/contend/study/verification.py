@@ -11,12 +11,10 @@ import polars as pl
 
 from contend.emulate import EmulatedHosts, bring_up
 from contend.errors import ContendError, UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.files import whole_file
-from contend.measurement import Conditions, Observer
-from contend.measurement.bisect import BisectWork, measure_bisect
-from contend.measurement.pairs import beside_predictions
-from contend.routes.load import load_fabric
+from contend.measurement import BisectWork, Conditions, Observer, beside_predictions, measure_bisect
+from contend.routes import load_fabric
 
 _UNFIT = re.compile(r"[^A-Za-z0-9]+")
 # TCP headers, acknowledgements and the start of every message take their part of the wire.

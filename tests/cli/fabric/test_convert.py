@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from contend.cli.app import run
-from contend.routes.load import load_fabric
+from contend.routes import load_fabric
 from sample_fabrics import DATA, described, host_ports
 
 TINY = str(DATA / "tiny.ibnetdiscover")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from contend.cli.app import run
-from contend.fabric.fabric import Fabric
-from contend.routes.forwarding import NO_PORT, ForwardingTables
+from contend.fabric import Fabric
+from contend.routes import NO_PORT, ForwardingTables
 from small_fabrics import fat_tree, shortest_path_tables
 
 

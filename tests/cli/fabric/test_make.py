@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from contend.cli.app import run
-from contend.fabric.fabric import Fabric
-from contend.fabric.generate import catalogue
+from contend.fabric import Fabric, catalogue
 
 
 def test_what_is_written_can_be_loaded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from contend.samples import Run
+from contend.runs import Run
 
 Contend = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow, shortest_path
 
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 
 
 @pytest.fixture(scope="session")

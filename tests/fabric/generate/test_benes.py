@@ -6,8 +6,7 @@ from math import factorial
 import numpy as np
 import pytest
 
-from contend.fabric.fabric import Fabric
-from contend.fabric.generate import make
+from contend.fabric import Fabric, make
 
 
 @pytest.mark.parametrize("n", [2, 4, 8, 32])

@@ -10,8 +10,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
-from contend.fabric.generate import Family, catalogue, is_generator, make
+from contend.fabric import Fabric, catalogue, is_generator, make
+from contend.fabric.generate import Family
 
 small = st.integers(1, 4)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contend.fabric.generate import make
+from contend.fabric import make
 
 
 def test_every_leaf_meets_every_spine_once(adjacency) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from contend.fabric.generate import make
+from contend.fabric import make
 
 
 def test_one_switch_and_no_cables() -> None:

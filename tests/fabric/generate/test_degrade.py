@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contend.errors import UsageError
-from contend.fabric.generate import make
-from contend.fabric.generate.degrade import remove_cables, remove_switches, with_parallel_links
-from contend.routes.forwarding import ForwardingTables
+from contend.fabric import make, remove_cables, remove_switches, with_parallel_links
+from contend.routes import ForwardingTables
 
 _COLUMNS = (
     "host_switch",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from contend.fabric.generate import make
+from contend.fabric import make
 
 
 @pytest.mark.parametrize("radix", [2, 4, 8, 12])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from contend.fabric.generate import catalogue, make
+from contend.fabric import catalogue, make
 
 _PAGE = Path(__file__).parents[3] / "docs" / "generators.md"
 _ROW = re.compile(r"\| `([^`]+)` \| `([^`]+)` \| (\d+) \| (\d+) \| (\d+) \|")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contend.fabric.generate import make
+from contend.fabric import make
 
 
 @pytest.mark.parametrize("sizes", [(4, 4), (2, 3, 4), (5,)])

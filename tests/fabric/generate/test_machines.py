@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from contend.errors import UsageError
-from contend.fabric.generate import make
+from contend.fabric import make
 
 
 @pytest.mark.parametrize(

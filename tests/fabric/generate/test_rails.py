@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from contend.fabric.generate import make
+from contend.fabric import make
 
 
 def test_adapters_of_a_rail_share_a_leaf(adjacency) -> None:

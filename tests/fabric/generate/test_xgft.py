@@ -5,7 +5,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from contend.fabric.generate import make
+from contend.fabric import make
 
 
 @pytest.mark.parametrize(

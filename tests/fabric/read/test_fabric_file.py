@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contend.errors import InputError, UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric, open_chunks
 from contend.fabric.fabric_format import COUNTS, HEADER, LIMITS, MAGIC
 from contend.fabric.read import fabric_file as reader
-from contend.fabric.read.source import open_chunks
 from contend.fabric.write import fabric_file as writer
-from contend.routes.forwarding import ForwardingTables
+from contend.routes import ForwardingTables
 from sample_fabrics import DATA, fabrics, two_leaves
 
 

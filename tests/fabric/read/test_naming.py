@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from contend.errors import InputError
-from contend.fabric.read.naming import naming
+from contend.fabric import naming
 
 
 def test_an_error_without_a_source_gets_it() -> None:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contend.errors import InputError, UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 from contend.fabric.read import orcs as reader
 from contend.fabric.write import orcs as writer
-from contend.routes.forwarding import NO_PORT, ForwardingTables
+from contend.routes import NO_PORT, ForwardingTables
 from sample_fabrics import DATA, described, fabrics, host_ports, two_leaves
 
 GRAPH = (DATA / "tiny.dot").read_bytes()

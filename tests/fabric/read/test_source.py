@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contend.errors import InputError, UsageError
-from contend.fabric.read.source import HEAD, PIECE, open_chunks, peek
+from contend.fabric import open_chunks, peek
+from contend.fabric.read.source import HEAD, PIECE
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,

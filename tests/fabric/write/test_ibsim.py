@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric, build
+from contend.fabric import Fabric
+from contend.fabric.fabric import build
 from contend.fabric.write import ibsim
 
 

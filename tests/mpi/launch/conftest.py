@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import slurm_machine
-from contend.mpi import Candidate, Library, compile_probe, examine, wheels
-from contend.mpi.process import run_process
+from contend.mpi import Candidate, Library, compile_probe, examine, run_process, wheels
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from contend.errors import MissingError, UsageError
-from contend.mpi import Library
-from contend.mpi.launch import Death, HostRanks, Launch
+from contend.mpi import Death, HostRanks, Launch, Library
 from contend.mpi.launch.choose import choose, split
 from contend.mpi.launch.hydra import HYDRA
 from contend.mpi.launch.openmpi import OPEN_MPI_4

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contend.errors import UsageError
-from contend.mpi.launch import HostRanks, share_out
+from contend.mpi import HostRanks, share_out
 from contend.mpi.launch.hosts import is_local
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from contend.mpi import Library
-from contend.mpi.launch import HostRanks, Launch, launch
+from contend.mpi import HostRanks, Launch, Library
+from contend.mpi.launch import launch
 from contend.mpi.machine import Machine
 
 Libraries = dict[str, tuple[Library, Path]]

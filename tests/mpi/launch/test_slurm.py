@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from contend.errors import UsageError
-from contend.mpi import Library
-from contend.mpi.launch import HostRanks, Launch, launch
+from contend.mpi import HostRanks, Launch, Library
+from contend.mpi.launch import launch
 from contend.mpi.launch.srun import plugins
 from slurm_machine import CPUS, NODES
 

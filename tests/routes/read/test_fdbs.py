@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from contend.errors import InputError
-from contend.routes.forwarding import NO_PORT
+from contend.routes import NO_PORT
 from contend.routes.read import lfts
 from contend.routes.read.columns import TableColumns
 from contend.routes.read.fdbs import read, recognises

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from contend.errors import InputError
-from contend.routes.forwarding import NO_PORT
+from contend.routes import NO_PORT
 from contend.routes.read.columns import TableColumns
 from contend.routes.read.lfts import read, recognises
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from contend.fabric.fabric import Fabric
-from contend.routes.load import load_fabric
-from contend.routes.save import save
+from contend.fabric import Fabric
+from contend.routes import load_fabric, save
 from sample_fabrics import host_ports, two_leaves
 
 PRELOAD = Path("/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so")

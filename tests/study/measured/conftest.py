@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from contend.study.measured import Cell, Point
+from contend.study import Point
+from contend.study.measured import Cell
 from contend.study.measured.services import Attempt
 
 PLAN = """

@@ -8,9 +8,15 @@ from pathlib import Path
 import pytest
 
 from contend.errors import InputError, UsageError
-from contend.study import copy_plan, find_plan, shipped_plans
-from contend.study.measured import is_measured, read_measured
-from contend.study.measured.changes import Changes, changed
+from contend.study import (
+    Changes,
+    changed,
+    copy_plan,
+    find_plan,
+    is_measured,
+    read_measured,
+    shipped_plans,
+)
 
 
 def test_cells_are_launches_of_the_grid(plan_file: Path) -> None:

@@ -10,22 +10,21 @@ from pathlib import Path
 import pytest
 
 from contend.measurement import RealHosts
-from contend.mpi import Library
-from contend.mpi.select import select
-from contend.samples import read_samples
-from contend.study.measured import (
+from contend.mpi import Library, select
+from contend.runs import read_samples
+from contend.study import (
+    Changes,
     Ended,
     MeasuredPlan,
-    Record,
+    RealLaunch,
     StudyFolder,
-    in_order,
+    changed,
+    gather,
     read_measured,
-    run,
+    read_runs,
+    site_of,
 )
-from contend.study.measured.changes import Changes, changed
-from contend.study.measured.points import read_runs
-from contend.study.measured.real import RealLaunch, site_of
-from contend.study.measured.results import gather
+from contend.study.measured import Record, in_order, run
 
 # So many samples that nothing ends before somebody ends it.
 _ENDLESS = Changes(repetitions=(10**6, 10**6), precision=1e-9, launches=1)

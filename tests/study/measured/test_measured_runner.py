@@ -9,20 +9,17 @@ from typing import Any
 import pytest
 
 from contend.errors import InputError, MissingError, UsageError
-from contend.study.measured import (
+from contend.study import (
+    Changes,
     Ended,
-    Failure,
+    MeasuredPlan,
     Point,
-    Record,
     Site,
-    Step,
     StudyFolder,
-    in_order,
+    changed,
     read_measured,
-    run,
 )
-from contend.study.measured.changes import Changes, changed
-from contend.study.measured.plan import MeasuredPlan
+from contend.study.measured import Failure, Record, Step, in_order, run
 from contend.study.measured.services import Attempt
 
 CELL = "sort.1x2.8.built.flow-control-on.1"

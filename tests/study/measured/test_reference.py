@@ -8,10 +8,16 @@ from pathlib import Path
 import pytest
 
 from contend.errors import UsageError
-from contend.study import find_plan
-from contend.study.measured import Coordinates, Known, read_measured
-from contend.study.measured.sizes import read_rate, read_sizes
-from contend.study.measured.wire import rate_limit, time_limit
+from contend.study import (
+    Coordinates,
+    Known,
+    find_plan,
+    rate_limit,
+    read_measured,
+    read_rate,
+    read_sizes,
+    time_limit,
+)
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ from contend.cli.common import (
 )
 from contend.cli.fabric import fabric_app
 from contend.errors import ShortfallError
-from contend.fabric.verdict import Status
+from contend.fabric import Status
 from contend.report.check_list import print_checks
-from contend.routes.check import check as check_fabric
+from contend.routes import check as check_fabric
 
 LanesOption = Annotated[
     bool,

@@ -11,8 +11,7 @@ import typer
 from contend.cli.common import FabricArgument, RouteOption, RoutesOption, writable
 from contend.cli.fabric import fabric_app
 from contend.errors import UsageError
-from contend.routes.load import load_fabric
-from contend.routes.save import KINDS, NEED_ROUTES, kind_of, save, save_to
+from contend.routes import KINDS, NEED_ROUTES, kind_of, load_fabric, save, save_to
 
 ToOption = Annotated[
     str | None,

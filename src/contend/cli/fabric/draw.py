@@ -10,7 +10,7 @@ import typer
 from contend.cli.common import RouteOption, RoutesOption, writable
 from contend.cli.fabric import fabric_app
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +72,7 @@ def _figure(
 ) -> Figure:
     if fabric is not None:
         from contend.report.fabric_figure import fabric_figure
-        from contend.routes.check import all_to_all_load
+        from contend.routes import all_to_all_load
 
         whole = Fabric.load(fabric, routes=routes, route=route, need_routes=loads)
         return fabric_figure(whole, all_to_all_load(whole) if loads else None)

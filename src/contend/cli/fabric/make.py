@@ -15,11 +15,15 @@ from rich.table import Table
 from contend.cli.common import JsonOption, SeedOption, console_for, writable, write_json
 from contend.cli.fabric import fabric_app
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
-from contend.fabric.generate import catalogue, make
-from contend.fabric.generate.degrade import remove_cables, remove_switches, with_parallel_links
-from contend.routes.engines import compute
-from contend.routes.save import save, save_to
+from contend.fabric import (
+    Fabric,
+    catalogue,
+    make,
+    remove_cables,
+    remove_switches,
+    with_parallel_links,
+)
+from contend.routes import compute, save, save_to
 
 _PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)%?")
 

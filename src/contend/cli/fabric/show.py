@@ -12,11 +12,10 @@ from contend.cli.common import (
     write_json,
 )
 from contend.cli.fabric import fabric_app
-from contend.fabric.bisection import bisection
-from contend.fabric.structure import size_of, structure
+from contend.fabric import bisection, size_of, structure
 from contend.report.fabric_tables import FabricSummary, fabric_tables
 from contend.report.table import print_tables
-from contend.routes.check import summarise_routes
+from contend.routes import summarise_routes
 
 
 @fabric_app.command()

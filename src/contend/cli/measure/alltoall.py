@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from contend.cli.measure.command import probe_command
-from contend.measurement.workload import OptionValue
+from contend.measurement import OptionValue
 
 AlgorithmOption = Annotated[
     str | None,

@@ -15,12 +15,12 @@ from contend.cli.measure.place import find_place
 from contend.cli.measure.watch import watching
 from contend.errors import ShortfallError, UsageError
 from contend.files import whole_file
-from contend.measurement.sizes import parse_size
+from contend.measurement import parse_size
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from contend.samples import Run
+    from contend.runs import Run
 
 PatternsOption = Annotated[
     int, typer.Option("--patterns", metavar="N", min=1, help="Random patterns to measure.")
@@ -67,7 +67,7 @@ def bisect(
     Example: contend measure bisect -n 16 --on emulated:fig1 --patterns 20 --plot bisect.png
     """
     # Imported here: measuring and reports take longer to load than other verbs run.
-    from contend.measurement.bisect import BisectWork, measure_bisect
+    from contend.measurement import BisectWork, measure_bisect
     from contend.report.measure_json import measure_json
     from contend.report.measure_tables import measure_tables
     from contend.report.pair_json import pair_json
@@ -109,7 +109,7 @@ def bisect(
 def _messages(run: Run, place: object) -> pl.DataFrame:
     """Every message's bandwidth; with predictions where the routes are known."""
     from contend.emulate import EmulatedHosts
-    from contend.measurement.pairs import beside_predictions, pair_bandwidths
+    from contend.measurement import beside_predictions, pair_bandwidths
 
     if isinstance(place, EmulatedHosts):
         first = run.record.launches[0].measured
@@ -142,7 +142,7 @@ def _draw(runs: Sequence[Run], messages: Sequence[pl.DataFrame], path: Path) -> 
     from contend.report.pair_figure import pair_figure
     from contend.report.pair_tables import pair_tables
     from contend.report.save import save_figure
-    from contend.study.agreement import agreement
+    from contend.study.agreements import agreement
 
     names = _names(runs)
     if all("congestion" in found.columns for found in messages):

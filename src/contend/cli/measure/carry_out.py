@@ -12,10 +12,10 @@ from contend.cli.measure.options import Common
 from contend.cli.measure.place import find_place
 from contend.cli.measure.watch import watching
 from contend.errors import ShortfallError
-from contend.measurement.workload import OptionValue, make_workload
+from contend.measurement import OptionValue, make_workload
 
 if TYPE_CHECKING:
-    from contend.samples import Run
+    from contend.runs import Run
 
 
 def measure_and_report(probe: str, own: Mapping[str, OptionValue], common: Common) -> None:
@@ -25,7 +25,7 @@ def measure_and_report(probe: str, own: Mapping[str, OptionValue], common: Commo
         ShortfallError: after all that, when a launch or a cell failed.
     """
     # Imported here: samples and reports take longer to load than other verbs run.
-    from contend.measurement.carry_out import measure_workload, resume
+    from contend.measurement import measure_workload, resume
     from contend.report.measure_tables import measure_tables
     from contend.report.run_comparison_tables import comparison_tables
     from contend.report.runs_json import runs_json

@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 from contend.cli.measure import measure_app
 from contend.cli.measure.carry_out import measure_and_report
 from contend.cli.measure.options import Common
-from contend.measurement.workload import OptionValue
+from contend.measurement import OptionValue
 
 Verb = Callable[..., Mapping[str, OptionValue]]
 Report = Callable[..., None]

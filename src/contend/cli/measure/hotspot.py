@@ -20,10 +20,10 @@ from contend.cli.measure.watch import watching
 from contend.congestion import HotSpot
 from contend.congestion import hotspot as choose
 from contend.errors import ShortfallError, UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric import Fabric
 
 if TYPE_CHECKING:
-    from contend.measurement.place import Place
+    from contend.measurement import Place
 
 RivalsOption = Annotated[
     str,
@@ -70,7 +70,7 @@ def hotspot(
     Example: contend measure hotspot -k 0,1,2,3 --on emulated:fig1 --plot hotspot.png
     """
     # Imported here: reports take longer to load than other verbs run.
-    from contend.measurement.hotspot import HotspotWork, measure_hotspot, victim_operations
+    from contend.measurement import HotspotWork, measure_hotspot, victim_operations
     from contend.report.hotspot_figure import hotspot_figure
     from contend.report.hotspot_tables import hotspot_tables
     from contend.report.measure_json import measure_json
@@ -129,7 +129,7 @@ def _fabric(common: Common, fabric: str | None) -> Fabric:
 @contextmanager
 def _place(common: Common, fabric: Fabric, spot: HotSpot, console: Console) -> Iterator[Place]:
     """The hosts of the pairs in their order, one rank each."""
-    from contend.measurement.place import RealHosts
+    from contend.measurement import RealHosts
 
     if common.on is not None and common.on.startswith(EMULATED):
         asked = (fabric, common.rate, common.buffer, console)

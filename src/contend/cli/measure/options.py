@@ -12,8 +12,7 @@ import typer
 from contend.cli.common import JsonOption, PlotOption, RouteOption, RoutesOption, SeedOption
 from contend.cli.emulated import BufferOption, RateOption
 from contend.errors import UsageError
-from contend.measurement.conditions import DEFAULT_BUDGET, Conditions
-from contend.measurement.workload import OptionValue
+from contend.measurement import DEFAULT_BUDGET, Conditions, OptionValue
 from contend.units import format_seconds, parse_bytes, parse_rate, parse_seconds
 
 _NUMBERS = re.compile(r"[1-9][0-9]{0,9}(?:,[1-9][0-9]{0,9})*")

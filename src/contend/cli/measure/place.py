@@ -12,12 +12,11 @@ from contend.cli.common import load
 from contend.cli.emulated import emulated_hosts
 from contend.cli.measure.options import Common
 from contend.errors import UsageError
-from contend.placement.host_file import read_host_names
-from contend.placement.specification import parse
+from contend.placement import parse, read_host_names
 
 if TYPE_CHECKING:
     from contend.emulate import EmulatedHosts
-    from contend.measurement.place import Place
+    from contend.measurement import Place
 
 EMULATED = "emulated:"
 """How --on names a fabric that is to be emulated."""
@@ -47,7 +46,7 @@ def find_place(common: Common, console: Console) -> Iterator[Place | None]:
         yield None
         return
     # Imported here, as in all of this verb: measuring takes longer to load than other verbs run.
-    from contend.measurement.place import RealHosts
+    from contend.measurement import RealHosts
 
     slots = () if common.on is None else read_host_names(common.on)
     yield RealHosts(slots=slots, launcher=common.launcher, host_memory=common.memory())

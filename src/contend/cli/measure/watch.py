@@ -12,13 +12,13 @@ from rich.progress import TaskID
 from rich.text import Text
 
 from contend.cli.common import progress_bar
-from contend.measurement.observer import Observer
+from contend.measurement import Observer
 from contend.units import counted, format_seconds
 
 if TYPE_CHECKING:
-    from contend.measurement.step import Plan, Step
+    from contend.measurement import Plan, Step
     from contend.mpi import Library
-    from contend.samples import LaunchRecord, Progress, Warned
+    from contend.runs import LaunchRecord, Progress, Warned
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from contend import _core
-from contend.fabric.read.naming import naming
+from contend.fabric import naming
 from contend.routes.read.columns import TableColumns
 
 _HEADER = re.compile(rb"^[ \t]*Unicast lids \[", re.MULTILINE)

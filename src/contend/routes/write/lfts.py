@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
-from contend.fabric.write.text import LARGEST_LID, check_lids, one_line
+from contend.fabric import LARGEST_LID, Fabric, check_lids, one_line
 from contend.routes.forwarding import NO_PORT
 
 _LARGEST_PORT = 254

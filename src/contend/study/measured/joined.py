@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import msgspec
 import polars as pl
 
-from contend.samples import LaunchRecord, Run
-from contend.samples.record import CellRecord
-from contend.samples.summary import CellSummary, summarise
+from contend.runs import CellRecord, CellSummary, LaunchRecord, Run, summarise
 
 
 def join(parts: Sequence[tuple[int, Run]]) -> tuple[CellSummary, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contend.measurement.sort_memory import NEAR
+from contend.measurement import NEAR
 from contend.units import format_bytes
 
 

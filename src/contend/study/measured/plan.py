@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct, field
 
-from contend.measurement.sort_memory import VectorLength
+from contend.measurement import VectorLength
 from contend.study.measured.cell import Cell
 from contend.study.measured.reference import Known, Reference
 from contend.study.measured.sizes import read_sizes

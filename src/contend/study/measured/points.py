@@ -8,10 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from contend.samples import Run
-from contend.samples.fold import SCHEMA
-from contend.samples.record import CellEnd, CellRecord
-from contend.samples.summary import CellSummary
+from contend.runs import SCHEMA, CellEnd, CellRecord, CellSummary, Run
 from contend.study.measured.attempts import PointName
 from contend.study.measured.joined import join
 from contend.study.measured.record import Cause, Failure, Point

@@ -9,16 +9,9 @@ from pathlib import Path
 import msgspec
 
 from contend.errors import ShortfallError
-from contend.measurement.carry_out import measure_workload
-from contend.measurement.conditions import Conditions
-from contend.measurement.observer import Observer
-from contend.measurement.place import Place
-from contend.measurement.ready import compiled
-from contend.measurement.step import Step
-from contend.mpi import Library
-from contend.mpi.machine import this_machine
-from contend.mpi.select import select
-from contend.samples import LaunchRecord, Progress, Run
+from contend.measurement import Conditions, Observer, Place, Step, compiled, measure_workload
+from contend.mpi import Library, select, this_machine
+from contend.runs import LaunchRecord, Progress, Run
 from contend.study.measured.attempts import PointName
 from contend.study.measured.cell import Cell
 from contend.study.measured.plan import MeasuredPlan

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.samples.summary import CellSummary
+from contend.runs import CellSummary
 from contend.study.measured.attempts import PointName
 from contend.study.measured.record import Failure, Point, Record
 from contend.study.measured.reference import Coordinates

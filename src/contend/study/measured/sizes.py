@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contend.errors import UsageError
-from contend.measurement.sizes import parse_sizes
+from contend.measurement import parse_sizes
 from contend.units import parse_bytes, parse_rate
 
 

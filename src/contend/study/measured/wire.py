@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contend.measurement.sort_memory import BYTES_OF_DOUBLE, VectorLength
+from contend.measurement import BYTES_OF_DOUBLE, VectorLength
 from contend.study.measured.reference import Coordinates
 
 

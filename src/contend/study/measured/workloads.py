@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from contend.measurement.workload import OptionValue, Workload, make_workload
+from contend.measurement import OptionValue, Workload, make_workload
 from contend.study.measured.attempts import PointName
 from contend.study.measured.cell import Cell
 from contend.study.measured.record import Terms

@@ -1,0 +1,16 @@
+from .communicator import Communicator as Communicator
+from .communicator import launched_communicator as launched_communicator
+from .drawn import DrawnPattern as DrawnPattern
+from .drawn import draw_patterns as draw_patterns
+from .drawn import write_destinations as write_destinations
+from .hot_spots import HotSpot as HotSpot
+from .hot_spots import hotspot as hotspot
+from .messages import MessageCongestion as MessageCongestion
+from .messages import message_congestion as message_congestion
+from .prediction import predict as predict
+from .shares import fair_share as fair_share
+from .shares import fluid_times as fluid_times
+from .simulating import Progress as Progress
+from .simulating import simulate as simulate
+from .simulation import Simulation as Simulation
+from .simulation import half_width as half_width

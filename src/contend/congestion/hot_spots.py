@@ -1,0 +1,207 @@
+"""Pairs of hosts that share a channel without sharing an end point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
+from contend.congestion.disjoint_pairs import Candidates, Pairs, choose_disjoint
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.placement import by_name
+from contend.routes import make_resolver
+
+# Channels are tried in the order of what they may allow; after so many the best one will do.
+_MOST_TRIED = 300
+
+
+@dataclass(frozen=True)
+class HotSpot:
+    """A pair of hosts, the victim, and others whose messages cross one channel of its route.
+
+    No host is in two pairs. With k of the others sending, the victim's congestion is k + 1, and
+    both 1/pi and the max-min fair share are 1 / (k + 1).
+
+    Attributes:
+        channel: the channel that all share, between switches.
+        victim: source and target host.
+        rivals: source and target host of the others, those first that share least with the victim.
+        shared: how many channels every rival shares with the victim, `channel` included.
+        asked: how many rivals were asked for; where there are fewer, no more can be (on the 300
+            most promising channels, where neither victim nor channel was given).
+    """
+
+    channel: int
+    victim: tuple[int, int]
+    rivals: tuple[tuple[int, int], ...]
+    shared: tuple[int, ...]
+    asked: int
+
+    @property
+    def hosts(self) -> tuple[int, ...]:
+        """All hosts, source and target of the victim, then of rival after rival."""
+        return tuple(host for pair in (self.victim, *self.rivals) for host in pair)
+
+
+def hotspot(
+    fabric: Fabric,
+    rivals: int,
+    *,
+    victim: tuple[int, int] | None = None,
+    channel: int | None = None,
+    hosts: Sequence[int] | NDArray[np.integer] | None = None,
+) -> HotSpot:
+    """Chooses, from the routes, pairs that share a channel with a victim.
+
+    Rivals share as few other channels with the victim as possible. Where the routes do not allow as
+    many as asked for, there are as many as possible.
+
+    Args:
+        fabric: with routes; hosts with LMC > 0 are reached by their first address.
+        rivals: how many other pairs are wanted.
+        victim: source and target host; None chooses a pair.
+        channel: between switches; None takes the one of the victim's route, or of all, that allows
+            most.
+        hosts: numbers of those that take part; None is all.
+
+    Raises:
+        UsageError: when a host or channel does not exist, the victim does not cross the channel, or
+            no channel between switches carries messages.
+    """
+    if rivals < 0:
+        raise UsageError(f"at least 0 rivals, got {rivals}")
+    search = _Search(fabric, _taking_part(fabric, hosts), rivals)
+    if victim is not None:
+        return search.around(victim, channel)
+    if channel is not None:
+        search.check(channel)
+        return search.on(channel)
+    return search.anywhere()
+
+
+def _taking_part(
+    fabric: Fabric, hosts: Sequence[int] | NDArray[np.integer] | None
+) -> NDArray[np.int64]:
+    """Host of every place, in the order of names."""
+    order = by_name(fabric).astype(np.int64)
+    if hosts is None:
+        return order
+    chosen = np.asarray(hosts, dtype=np.int64)
+    if len(chosen) == 0 or not 0 <= chosen.min() <= chosen.max() < fabric.hosts:
+        raise UsageError(f"hosts 0 .. {fabric.hosts - 1}, got {list(hosts)[:10]}")
+    return order[np.isin(order, chosen)]
+
+
+class _Search:
+    """The routes between the hosts that take part."""
+
+    def __init__(self, fabric: Fabric, hosts: NDArray[np.int64], rivals: int) -> None:
+        self._fabric = fabric
+        self._hosts = hosts
+        self._rivals = rivals
+        self._resolver = make_resolver(fabric, hosts.astype(np.uint32))
+        leaf = np.unique(fabric.host_switch[hosts], return_inverse=True)[1]
+        self._leaf: NDArray[np.int64] = leaf.astype(np.int64)
+        self._leaves = self._leaf.astype(np.uint32)
+        self._first = np.unique(self._leaf, return_index=True)[1]
+
+    def check(self, channel: int) -> None:
+        if not 0 <= channel < self._resolver.switch_channels:
+            raise UsageError(
+                f"a channel between switches of {self._fabric.name}, "
+                f"0 .. {self._resolver.switch_channels - 1}, got {channel}"
+            )
+
+    def anywhere(self) -> HotSpot:
+        """On the channel that allows the most rivals, or the first that allows enough."""
+        sources, targets = _core.channel_reach(self._resolver, self._leaves)
+        # Pairs without a common host are no more than the sources, nor the targets.
+        bound = np.minimum(sources, targets).astype(np.int64)
+        order = np.argsort(-bound, kind="stable")[:_MOST_TRIED].tolist()
+        if not order or bound[order[0]] == 0:
+            raise UsageError(
+                f"a channel between switches of {self._fabric.name} that messages cross, got none"
+            )
+        best, most = order[0], 0
+        for channel in order:
+            if most >= min(int(bound[channel]), self._rivals + 1):
+                break
+            leaf, target = self._across(channel)
+            found = len(self._choose(leaf, target, np.zeros_like(leaf), (), self._rivals + 1))
+            if found > most:
+                best, most = channel, found
+        return self.on(best)
+
+    def on(self, channel: int) -> HotSpot:
+        """With the victim of the shortest route, which has least else to share."""
+        leaf, target = self._across(channel)
+        lengths = (self._routes(leaf, target) < self._resolver.switch_channels).sum(axis=1)
+        pairs = self._choose(leaf, target, lengths, (), self._rivals + 1)
+        if not pairs:
+            name = self._fabric.channel_name(channel)
+            raise UsageError(f"a channel that messages cross, got {channel} ({name})")
+        # The cheapest pair comes first.
+        return self._beside(pairs[0], channel)
+
+    def around(self, victim: tuple[int, int], channel: int | None) -> HotSpot:
+        """With a given victim, on the channel of its route that allows most."""
+        places = [np.flatnonzero(self._hosts == host).tolist() for host in victim]
+        if not all(places) or victim[0] == victim[1]:
+            raise UsageError(f"two different hosts that take part, got {victim}")
+        pair = (places[0][0], places[1][0])
+        route = self._route(pair)
+        if channel is None and len(route) == 0:
+            names = " and ".join(f'"{self._fabric.host_name[host]}"' for host in victim)
+            raise UsageError(f"hosts on two leaf switches, got {names} on one")
+        if channel is not None and channel not in route:
+            names = " -> ".join(f'"{self._fabric.host_name[host]}"' for host in victim)
+            raise UsageError(f"a channel on the route {names}, got {channel}")
+        found = [self._beside(pair, c) for c in (route if channel is None else [channel])]
+        return max(found, key=lambda one: (len(one.rivals), -sum(one.shared)))
+
+    def _beside(self, victim: tuple[int, int], channel: int) -> HotSpot:
+        """The rivals of a victim on a channel."""
+        leaf, target = self._across(channel)
+        route = self._route(victim)
+        shared = np.isin(self._routes(leaf, target), route).sum(axis=1)
+        pairs = self._choose(leaf, target, shared, victim, self._rivals)
+        costs = {
+            (int(one), int(to)): int(n) for one, to, n in zip(leaf, target, shared, strict=True)
+        }
+        ends = [(int(self._hosts[s]), int(self._hosts[t])) for s, t in (victim, *pairs)]
+        return HotSpot(
+            channel=int(channel),
+            victim=ends[0],
+            rivals=tuple(ends[1:]),
+            shared=tuple(costs[int(self._leaf[s]), t] for s, t in pairs),
+            asked=self._rivals,
+        )
+
+    def _choose(
+        self,
+        leaf: NDArray[np.int64],
+        target: NDArray[np.int64],
+        cost: NDArray[np.int64],
+        taken: Sequence[int],
+        most: int,
+    ) -> Pairs:
+        free = np.ones(len(self._hosts), dtype=np.bool_)
+        free[list(taken)] = False
+        return choose_disjoint(Candidates(leaf, target, cost, self._leaf, free), most)
+
+    def _across(self, channel: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        leaf, target = _core.pairs_across(self._resolver, self._leaves, channel)
+        return leaf.astype(np.int64), target.astype(np.int64)
+
+    def _routes(self, leaf: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.uint32]:
+        source = self._first[leaf].astype(np.uint32)
+        return self._resolver.routes(source, target.astype(np.uint32))
+
+    def _route(self, pair: tuple[int, int]) -> NDArray[np.uint32]:
+        ends = (np.array([end], dtype=np.uint32) for end in pair)
+        route: NDArray[np.uint32] = self._resolver.routes(*ends)[0]
+        return route[route < self._resolver.switch_channels]

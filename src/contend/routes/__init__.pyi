@@ -1,0 +1,15 @@
+from .checking import CheckReport as CheckReport
+from .checking import RoutesSummary as RoutesSummary
+from .checking import all_to_all_load as all_to_all_load
+from .checking import check as check
+from .checking import summarise_routes as summarise_routes
+from .engines import compute as compute
+from .forwarding import NO_PORT as NO_PORT
+from .forwarding import ForwardingTables as ForwardingTables
+from .load import load_fabric as load_fabric
+from .resolver import make_resolver as make_resolver
+from .saving import KINDS as KINDS
+from .saving import NEED_ROUTES as NEED_ROUTES
+from .saving import kind_of as kind_of
+from .saving import save as save
+from .saving import save_to as save_to

@@ -1,0 +1,188 @@
+"""Checks of a fabric and its routes: what is wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
+from contend.errors import UsageError
+from contend.fabric import MOST_DETAILS, Check, Fabric, FabricSize, Status, check_soundness, size_of
+from contend.routes.balance import Balance, balance
+from contend.routes.faults import check_faults, check_tables
+from contend.routes.forwarding import ForwardingTables
+
+# The busiest of some channels that could share carries twice its fair share or more.
+UNBALANCED = 2.0
+
+
+@dataclass(frozen=True)
+class RoutesSummary:
+    """What following every route found; a route leads from a host to an address of another.
+
+    Attributes:
+        engine: what made the tables, "" when not known.
+        delivered: routes that arrive.
+        undelivered: routes that do not.
+        hops: delivered routes by the number of channels between switches.
+        balance: by kind of channel.
+        dependencies: pairs of channels of which a route uses one right after the other.
+        dependency_cycle: channels that wait for each other in a circle, by name; empty when none.
+    """
+
+    engine: str
+    delivered: int
+    undelivered: int
+    hops: dict[int, int]
+    balance: tuple[Balance, ...]
+    dependencies: int
+    dependency_cycle: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """All checks of a fabric.
+
+    Attributes:
+        fabric: its size.
+        passed: True when nothing is wrong; warnings are no failure.
+        checks: in the order of reading.
+        routes: None when the fabric has none.
+    """
+
+    fabric: FabricSize
+    passed: bool
+    checks: tuple[Check, ...]
+    routes: RoutesSummary | None
+
+
+def check(fabric: Fabric, *, lanes: bool = True) -> CheckReport:
+    """Checks a fabric and, if it has them, its routes.
+
+    Args:
+        fabric: the fabric.
+        lanes: whether virtual lanes may keep a dependency cycle from locking up; tables do not
+            tell, so a cycle is a warning. Without lanes it is wrong.
+
+    Cost: addresses x switches, on all cores.
+    """
+    checks, summary = check_soundness(fabric), None
+    if fabric.routes is not None:
+        seen = _followed(fabric, MOST_DETAILS)
+        summary = _summarise(fabric, seen)
+        checks += (
+            check_tables(fabric),
+            *check_faults(fabric, seen),
+            _check_balance(summary.balance),
+            _check_cycle(summary.dependency_cycle, lanes),
+        )
+    return CheckReport(
+        fabric=size_of(fabric),
+        passed=all(item.status != Status.WRONG for item in checks),
+        checks=checks,
+        routes=summary,
+    )
+
+
+def summarise_routes(fabric: Fabric) -> RoutesSummary:
+    """Follows every route. Cost: addresses x switches, on all cores.
+
+    Raises:
+        UsageError: when the fabric has no routes.
+    """
+    return _summarise(fabric, _followed(fabric, 0))
+
+
+def all_to_all_load(fabric: Fabric) -> NDArray[np.uint64]:
+    """Routes over every channel between switches, shape [2 cables], of all hosts to all addresses.
+
+    With one address per host this is how often an all-to-all uses each channel.
+
+    Raises:
+        UsageError: when the fabric has no routes.
+    """
+    return _followed(fabric, 0).load
+
+
+def dependency_cycle(
+    fabric: Fabric, *, from_all_switches: bool = False
+) -> tuple[int, tuple[int, ...]]:
+    """Number of channel dependencies, and one cycle of them, () when there is none.
+
+    Channel b depends on channel a when a route uses b right after a; a lossless network whose
+    dependencies form a cycle can lock up (Dally and Seitz, Deadlock-Free Message Routing in
+    Multiprocessor Interconnection Networks, IEEE Transactions on Computers 36(5), 1987).
+
+    Args:
+        fabric: the fabric, with routes.
+        from_all_switches: count routes that start at any switch, not only those from hosts.
+
+    Raises:
+        UsageError: when the fabric has no routes.
+    """
+    ports = _tables(fabric).ports
+    count, cycle = _core.dependency_cycle(
+        fabric.core, ports, fabric.host_lid, fabric.host_lmc, from_all_switches
+    )
+    return count, tuple(cycle)
+
+
+def _summarise(fabric: Fabric, seen: _core.RouteCheck) -> RoutesSummary:
+    dependencies, cycle = dependency_cycle(fabric)
+    return RoutesSummary(
+        engine=_tables(fabric).engine,
+        delivered=int(seen.routes[0]),
+        undelivered=int(seen.routes[1:].sum()),
+        hops={hops: count for hops, count in enumerate(seen.hops.tolist()) if count},
+        balance=balance(fabric, seen.load, seen.addresses),
+        dependencies=dependencies,
+        dependency_cycle=tuple(fabric.channel_name(channel) for channel in cycle),
+    )
+
+
+def _followed(fabric: Fabric, examples: int) -> _core.RouteCheck:
+    ports = _tables(fabric).ports
+    return _core.check_routes(fabric.core, ports, fabric.host_lid, fabric.host_lmc, examples)
+
+
+def _tables(fabric: Fabric) -> ForwardingTables:
+    if fabric.routes is None:
+        raise UsageError(f"{fabric.name} has no routes; name a table dump or an engine")
+    return fabric.routes
+
+
+def _check_balance(spread: tuple[Balance, ...]) -> Check:
+    """Upward and parallel channels could share their load freely; the others follow from them."""
+    judged = [item for item in spread if item.kind in ("up", "parallel")]
+    uneven = [item for item in judged if item.imbalance >= UNBALANCED]
+    most = max((item.imbalance for item in judged), default=1.0)
+    if not uneven:
+        summary = f"no upward or parallel channel carries more than {most:.2f} times its share"
+        return Check("balance", Status.OK, summary)
+    details = tuple(
+        f"{item.worst_channel}: {item.imbalance:.2f} times its share"
+        + (f" (up from level {item.level})" if item.kind == "up" else " (parallel cables)")
+        for item in uneven
+    )
+    return Check(
+        "balance",
+        Status.WARNING,
+        f"a channel carries {most:.2f} times its fair share of the routes",
+        details,
+        "traffic arrives, but congested: compare other engines with contend simulate",
+    )
+
+
+def _check_cycle(cycle: tuple[str, ...], lanes: bool) -> Check:
+    if not cycle:
+        return Check("deadlock", Status.OK, "channels never wait for each other in a circle")
+    return Check(
+        "deadlock",
+        Status.WARNING if lanes else Status.WRONG,
+        f"{len(cycle)} channels can wait for each other in a circle",
+        cycle[:MOST_DETAILS],
+        "sound only if the subnet manager keeps these routes on different virtual lanes (dfsssp, "
+        "lash); else route by updn or ftree",
+    )

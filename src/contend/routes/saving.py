@@ -1,0 +1,141 @@
+"""Writes a fabric to a file of any kind that contend writes."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import zstandard
+
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.fabric.write import fabric_file, graphml, ibnetdiscover, ibsim, orcs
+from contend.files import whole_file
+from contend.routes.write import lfts
+
+_Writer = Callable[[Fabric], str | Iterable[str] | Iterable[bytes]]
+
+_WRITERS: dict[str, _Writer] = {
+    "fabric": fabric_file.write,
+    "ibnetdiscover": ibnetdiscover.write,
+    "ibsim": ibsim.write,
+    "lfts": lfts.write,
+    "orcs": orcs.write,
+    "graphml": graphml.write,
+}
+# Suffixes of file names that stand for a kind.
+_SUFFIXES = {
+    ".fabric": "fabric",
+    ".ibnetdiscover": "ibnetdiscover",
+    ".ibsim": "ibsim",
+    ".net": "ibsim",
+    ".lfts": "lfts",
+    ".dump": "lfts",
+    ".dot": "orcs",
+    ".graphml": "graphml",
+}
+_COMPRESSIONS = (".gz", ".xz", ".zst")
+# Surrogates that stand for no byte.
+_NO_CHARACTER = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+
+KINDS = tuple(_WRITERS)
+NEED_ROUTES = frozenset({"lfts", "orcs"})
+"""Kinds that are nothing without routes."""
+
+
+def save(fabric: Fabric, path: Path, kind: str | None = None) -> None:
+    """Writes a fabric whole or not at all.
+
+    Args:
+        fabric: what to write; kinds that carry routes need them.
+        path: where to; ``.gz``, ``.xz`` and ``.zst`` at its end compress.
+        kind: one of `KINDS`; None takes the one that the name's suffix stands for.
+
+    Raises:
+        UsageError: no such kind, or one that cannot hold this fabric.
+    """
+    pieces = content(fabric, kind or kind_of(path))
+    with whole_file(path) as file, _compressing(file, path) as out:
+        _write(pieces, out)
+
+
+def save_to(fabric: Fabric, out: BinaryIO, kind: str) -> None:
+    """Writes a fabric to an open stream, such as standard output; see `save`."""
+    _write(content(fabric, kind), out)
+
+
+def kind_of(path: Path) -> str:
+    """The kind that a file's name stands for, compressed or not.
+
+    Raises:
+        UsageError: the suffix is not one that contend knows.
+    """
+    suffixes = [suffix for suffix in path.suffixes if suffix.lower() not in _COMPRESSIONS]
+    kind = _SUFFIXES.get(suffixes[-1].lower()) if suffixes else None
+    if kind is None:
+        known = ", ".join(_SUFFIXES)
+        raise UsageError(
+            f"{path}: cannot tell the kind of file by its name ({known}): name one of "
+            f"{', '.join(KINDS)}"
+        )
+    return kind
+
+
+def content(fabric: Fabric, kind: str) -> Iterator[bytes]:
+    """What a file of this kind holds, in pieces.
+
+    Raises:
+        UsageError: no such kind.
+    """
+    write = _WRITERS.get(kind)
+    if write is None:
+        raise UsageError(f"no kind of file is called {kind!r}: give one of {', '.join(KINDS)}")
+    written = write(fabric)
+    return _encoded([written] if isinstance(written, str) else written)
+
+
+def _encoded(pieces: Iterable[str] | Iterable[bytes]) -> Iterator[bytes]:
+    for piece in pieces:
+        yield piece if isinstance(piece, bytes) else _utf8(piece)
+
+
+def _utf8(text: str) -> bytes:
+    """Bytes of a text; those that were no UTF-8 when a name was read come out as they were."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return _NO_CHARACTER.sub("\ufffd", text).encode("utf-8", "surrogateescape")
+
+
+def _write(pieces: Iterable[bytes], out: BinaryIO) -> None:
+    held: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= 1 << 20:
+            out.write(b"".join(held))
+            held, size = [], 0
+    out.write(b"".join(held))
+
+
+@contextmanager
+def _compressing(file: BinaryIO, path: Path) -> Iterator[BinaryIO]:
+    suffix = path.suffix.lower()
+    if suffix == ".gz":
+        # No time and no name inside: the same fabric gives the same file.
+        with gzip.GzipFile("", "wb", 6, file, mtime=0) as out:
+            yield cast(BinaryIO, out)
+    elif suffix == ".xz":
+        with lzma.open(file, "wb", preset=3) as packed:
+            yield cast(BinaryIO, packed)
+    elif suffix == ".zst":
+        with zstandard.ZstdCompressor(9).stream_writer(file, closefd=False) as stream:
+            yield cast(BinaryIO, stream)
+    else:
+        yield file

@@ -1,0 +1,207 @@
+"""``run.json``: what a run was, in a form that later versions can read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from contend.errors import InputError, UsageError
+from contend.files import write_whole
+from contend.runs.metadata import ClockFrame, DoneFrame, Label, ProbeFrame
+
+VERSION = 1
+"""Of the form of ``run.json`` and ``samples.parquet`` together."""
+
+
+class Warned(msgspec.Struct, frozen=True):
+    """Something to know about a run; `code` is a word for scripts, `text` names the remedy."""
+
+    code: str
+    text: str
+
+
+class LibraryRecord(msgspec.Struct, frozen=True):
+    """The MPI library that was measured, as `contend.mpi.Library` tells it."""
+
+    name: str = ""
+    version: str = ""
+    standard: str = ""
+    reported: str = ""
+    wrapper: str = ""
+
+
+class Host(msgspec.Struct, frozen=True):
+    """A host that took part, and how many ranks it held."""
+
+    name: str
+    ranks: int
+    cpus: int | None = None
+
+
+class CellRecord(msgspec.Struct, frozen=True):
+    """A cell of the run; launches that measured the same share its number.
+
+    Attributes:
+        cell: its number in ``samples.parquet``.
+        algorithm: label ``algorithm``, or the probe's name where there is none.
+        bytes: label ``bytes``.
+        ranks: how many ranks measured it.
+        hosts: on how many hosts.
+        labels: everything else that the probe said about it.
+    """
+
+    cell: int
+    algorithm: str
+    bytes: int | None
+    ranks: int
+    hosts: int
+    labels: dict[str, Label] = {}
+
+
+class CellEnd(msgspec.Struct, frozen=True):
+    """How a cell ended in a launch.
+
+    Attributes:
+        cell: the run's number of it.
+        reason: ``precision``, ``repetitions``, ``budget``, ``skipped``, ``failed`` or ``cut``: the
+            launch ended before the cell did.
+        verified: whether its data were right; None when nobody looked.
+        said: what the probe said about it.
+    """
+
+    cell: int
+    reason: str
+    verified: bool | None = None
+    said: str = ""
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """What a launch's file of samples says about the launch; made when it is folded in.
+
+    Attributes:
+        probe: its first words.
+        hosts: in the order of ranks.
+        rank_hosts: name of each rank's host.
+        rank_cpus: processors that each rank may use, in the kernel's list form.
+        oversubscribed: whether ranks shared processors.
+        clocks: every synchronisation.
+        ends: how every cell ended that began.
+        done: the probe's last words; None when it did not come to its end.
+        torn_bytes: what was cut off at the end of the file.
+    """
+
+    probe: ProbeFrame
+    hosts: tuple[Host, ...] = ()
+    rank_hosts: tuple[str, ...] = ()
+    rank_cpus: tuple[str, ...] = ()
+    oversubscribed: bool = False
+    clocks: tuple[ClockFrame, ...] = ()
+    ends: tuple[CellEnd, ...] = ()
+    done: DoneFrame | None = None
+    torn_bytes: int = 0
+
+
+class LaunchRecord(msgspec.Struct, frozen=True):
+    """One start of a probe.
+
+    Attributes:
+        number: from 0; its samples carry it.
+        ranks: how many were asked for.
+        ranks_per_host: how many each host was to hold; None when the launcher decided.
+        command: the whole command line.
+        started: instant in ISO 8601 with its zone.
+        elapsed_s: from start to end.
+        status: ``done``, or what happened instead in one word, such as ``timeout`` or ``killed``.
+        why: one line about that.
+        labels: conditions of this launch alone.
+        measured: None until its file is folded in, or when it wrote nothing.
+    """
+
+    number: int
+    ranks: int
+    ranks_per_host: int | None = None
+    command: tuple[str, ...] = ()
+    started: str = ""
+    elapsed_s: float | None = None
+    status: str = "done"
+    why: str = ""
+    labels: dict[str, str] = {}
+    measured: Measured | None = None
+
+
+class RunRecord(msgspec.Struct, frozen=True):
+    """``run.json``.
+
+    Attributes:
+        probe: its name, such as ``alltoall``.
+        version: of this form.
+        created: instant in ISO 8601 with its zone.
+        contend: version of contend that made it.
+        library: the MPI library.
+        machine: what is known of the machine: host name, kernel, processor ...
+        environment: environment variables that matter.
+        seed: of all random choices.
+        budget_s: for the whole run.
+        labels: conditions that no program can see, such as ``{"flow control": "on"}``.
+        placement: how ranks were placed.
+        wire_Bps: what a host's port carries each way at most, where that is known; drawn as a line.
+        launches: in order.
+        cells: in the order in which they first began.
+        warnings: about the whole run.
+        counters: counters of an emulated fabric.
+    """
+
+    probe: str
+    version: int = VERSION
+    created: str = ""
+    contend: str = ""
+    library: LibraryRecord = LibraryRecord()
+    machine: dict[str, Any] = {}
+    environment: dict[str, str] = {}
+    seed: int | None = None
+    budget_s: float | None = None
+    labels: dict[str, str] = {}
+    placement: str = ""
+    wire_Bps: float | None = None  # noqa: N815 - bytes per second, as in the JSON of all results
+    launches: tuple[LaunchRecord, ...] = ()
+    cells: tuple[CellRecord, ...] = ()
+    warnings: tuple[Warned, ...] = ()
+    counters: dict[str, Any] = {}
+
+
+class _Versioned(msgspec.Struct):
+    version: int
+
+
+def write_record(path: Path, record: RunRecord) -> None:
+    """Writes ``run.json`` whole or not at all."""
+    write_whole(path, msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+
+
+def read_record(path: Path) -> RunRecord:
+    """Reads ``run.json`` of this version or an older one.
+
+    Raises:
+        UsageError: there is none.
+        InputError: it is not what `write_record` writes, or of a newer version.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: no run is here ({error.strerror})") from None
+    try:
+        version = msgspec.json.decode(content, type=_Versioned).version
+        if not 1 <= version <= VERSION:
+            expected = f"a run of version {VERSION} or older"
+            raise InputError(str(path), 0, expected, f"version {version}")
+        record = msgspec.json.decode(content, type=RunRecord)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(str(path), 0, "what contend keeps of a run", str(error)) from None
+    numbers = [launch.number for launch in record.launches]
+    if len(set(numbers)) < len(numbers) or [c.cell for c in record.cells] != list(
+        range(len(record.cells))
+    ):
+        raise InputError(str(path), 0, "launches and cells numbered in order", "others")
+    return record

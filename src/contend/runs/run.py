@@ -1,0 +1,208 @@
+"""The folder of a run: ``run.json``, ``samples.parquet``, and launches that are under way."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+import polars as pl
+
+from contend.errors import InputError, UsageError
+from contend.files import whole_file
+from contend.runs.cell_table import cell_table
+from contend.runs.fold import SCHEMA, empty_table, fold
+from contend.runs.frames import NotBegunError
+from contend.runs.read import RawSamples, read_samples
+from contend.runs.record import RunRecord, Warned, read_record, write_record
+from contend.runs.results import results
+from contend.runs.summary import CellSummary, summarise
+
+_RECORD, _SAMPLES = "run.json", "samples.parquet"
+_RAW = re.compile(r"launch-(\d{3,5})\.samples")
+_LAST_LAUNCH = 65535
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one measurement left: what it was and every sample of every rank.
+
+    Attributes:
+        folder: where it is kept.
+        record: what was run, where and how.
+        samples: one row for every rank that took part in a sample, by launch and time: the columns
+            of `contend.runs.fold.SCHEMA`, then the probe's own: instants, or durations where
+            their name ends in ``_s``.
+    """
+
+    folder: Path
+    record: RunRecord
+    samples: pl.DataFrame
+
+    @classmethod
+    def create(cls, folder: Path, record: RunRecord) -> Run:
+        """Makes the folder of a run that begins.
+
+        Raises:
+            UsageError: the folder cannot be made, or another run is in it.
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{folder}: {error.strerror}") from None
+        if (folder / _RECORD).exists():
+            raise UsageError(f"{folder}: a run is here already")
+        write_record(folder / _RECORD, record)
+        return cls(folder, record, empty_table())
+
+    @classmethod
+    def load(cls, folder: Path) -> Run:
+        """Reads a run, also one that is under way or was cut short.
+
+        Raises:
+            UsageError: no run is there.
+            InputError: one of its files is damaged or of a newer version.
+        """
+        record = read_record(folder / _RECORD)
+        raw, unreadable = _raw_files(folder)
+        record, samples = fold(record, _read_table(folder / _SAMPLES), raw)
+        return _checked(cls(folder, _with_warnings(record, unreadable), samples))
+
+    def raw_path(self, launch: int) -> Path:
+        """The file that a launch's probe shall write."""
+        return self.folder / f"launch-{launch:03}.samples"
+
+    def fold(self, record: RunRecord | None = None) -> Run:
+        """Brings what launches wrote into ``samples.parquet`` and ``run.json``.
+
+        Their own files go when everything is written; those that are damaged stay, with a warning.
+        Either of the two is written whole or not at all, the samples first: interrupted, folding
+        again does the rest.
+
+        Args:
+            record: the run as it is known now; by default as it was.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        raw, unreadable = _raw_files(self.folder)
+        known = _merged(self.record if record is None else record, self.record)
+        known = _with_warnings(known, unreadable)
+        changed, samples = fold(known, _read_table(self.folder / _SAMPLES), raw)
+        _write_table(self.folder / _SAMPLES, samples)
+        write_record(self.folder / _RECORD, changed)
+        for launch in raw:
+            self.raw_path(launch).unlink(missing_ok=True)
+        return Run(self.folder, changed, samples)
+
+    @cached_property
+    def results(self) -> pl.DataFrame:
+        """One row for every sample; see `contend.runs.results.results`."""
+        return results(self.samples)
+
+    @cached_property
+    def summaries(self) -> tuple[CellSummary, ...]:
+        """Figures of every cell that has timed samples."""
+        return summarise(self.record, self.results)
+
+    def cells(self) -> pl.DataFrame:
+        """One row for every cell; see `contend.runs.cell_table.cell_table`."""
+        return cell_table(self.summaries)
+
+    @property
+    def name(self) -> str:
+        """What the run is called where several are compared."""
+        return self.folder.resolve().name
+
+
+def find_runs(path: Path) -> list[Path]:
+    """The folders of runs at a place: the folder itself, or those up to three levels within it.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if (path / _RECORD).is_file():
+        return [path]
+    within = (path.glob(f"{'*/' * depth}{_RECORD}") for depth in (1, 2, 3))
+    found = sorted(record.parent for records in within for record in records)
+    if not found:
+        raise UsageError(f"{path}: no run is here (a folder with {_RECORD})")
+    return found
+
+
+def _raw_files(folder: Path) -> tuple[dict[int, RawSamples], list[Warned]]:
+    """The launches whose own files are there, by number, and what is wrong with others."""
+    found: dict[int, RawSamples] = {}
+    unreadable = []
+    for path in sorted(folder.iterdir()):
+        match = _RAW.fullmatch(path.name)
+        if match is None or int(match[1]) > _LAST_LAUNCH:
+            continue
+        try:
+            found[int(match[1])] = read_samples(path)
+        except NotBegunError:
+            continue
+        except InputError as error:
+            unreadable.append(Warned("unreadable", f"{error}; the file is left as it is"))
+    return found, unreadable
+
+
+def _with_warnings(record: RunRecord, more: Sequence[Warned]) -> RunRecord:
+    """The record with warnings that it does not have yet."""
+    new = [warning for warning in more if warning not in record.warnings]
+    return msgspec.structs.replace(record, warnings=(*record.warnings, *new))
+
+
+def _merged(known: RunRecord, before: RunRecord) -> RunRecord:
+    """A record with what was folded in before: numbers of cells, and what launches measured."""
+    measured = {launch.number: launch.measured for launch in before.launches}
+    launches = (
+        msgspec.structs.replace(launch, measured=launch.measured or measured.get(launch.number))
+        for launch in known.launches
+    )
+    return msgspec.structs.replace(known, cells=before.cells, launches=tuple(launches))
+
+
+def _write_table(path: Path, table: pl.DataFrame) -> None:
+    try:
+        with whole_file(path) as file:
+            table.write_parquet(file, compression="zstd")
+    except pl.exceptions.PolarsError as error:
+        # Faults of the file system are hidden in errors of its own.
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
+
+
+def _read_table(path: Path) -> pl.DataFrame:
+    if not path.exists():
+        return empty_table()
+    try:
+        table = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        said = (str(error).splitlines() or ["damaged"])[0]
+        raise InputError(str(path), 0, "a table of samples", said) from None
+    schema = dict(table.schema)
+    for name, kind in {**dict.fromkeys(schema, pl.Float64()), **SCHEMA}.items():
+        got = schema.get(name)
+        if got != kind:
+            raise InputError(str(path), 0, f"column {name} of {kind}", str(got or "none"))
+    return table
+
+
+def _checked(run: Run) -> Run:
+    """The run, if its table speaks of cells and launches that its record knows."""
+    table, record = run.samples, run.record
+    required = [name for name in SCHEMA if name != "bytes"]
+    if table.select(pl.any_horizontal(pl.col(required).is_null()).any()).item():
+        raise InputError(str(run.folder / _SAMPLES), 0, "values in all columns", "gaps")
+    launches = [launch.number for launch in record.launches]
+    known = pl.col("launch").is_in(launches) & (pl.col("cell") < len(record.cells))
+    if not table.select(known.all()).item():
+        raise InputError(
+            str(run.folder / _SAMPLES), 0, f"launches and cells of {_RECORD}", "others"
+        )
+    return run

@@ -1,0 +1,113 @@
+"""Medians, their intervals, and ratios: equations and the coverage that they promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from contend.runs import Estimate, median_interval
+from contend.runs.statistics import combine_launches, quantile, ratio
+
+
+@pytest.mark.parametrize(
+    ("count", "low", "high"),
+    # P(B <= k) <= 0.025 for B binomial(n, 1/2): k = 0 for 6 to 8, 1 for 9, 39 for 100.
+    [(6, 1, 6), (8, 1, 8), (9, 2, 8), (15, 4, 12), (100, 40, 61)],
+)
+def test_order_statistics_around_the_median(count: int, low: int, high: int) -> None:
+    values = np.random.default_rng(1).permutation(np.arange(1.0, count + 1))
+    found = median_interval(values)
+    assert found == Estimate((count + 1) / 2, low, high)
+
+
+def test_the_interval_is_the_narrowest_that_promises_as_much() -> None:
+    for count in range(6, 300):
+        found = median_interval(np.arange(1.0, count + 1))
+        assert found.low is not None
+        assert stats.binom.cdf(found.low - 1, count, 0.5) <= 0.025
+        assert stats.binom.cdf(found.low, count, 0.5) > 0.025
+
+
+def test_five_samples_have_no_interval() -> None:
+    # Both outer ones enclose the median with probability 1 - 2 / 32 only.
+    assert median_interval(np.arange(5.0)) == Estimate(2.0)
+
+
+def test_launches_count_alike_however_many_samples_they_have() -> None:
+    launches = [np.full(1000, 1.0), np.full(6, 2.0), np.full(6, 3.0)]
+    assert combine_launches(launches) == Estimate(2.0, 1.0, 3.0)
+
+
+def test_few_launches_reach_over_all_their_intervals() -> None:
+    one, other = np.arange(1.0, 7), np.arange(11.0, 17)
+    assert combine_launches([one, other]) == Estimate(8.5, 1.0, 16.0)
+
+
+def test_six_launches_have_the_interval_of_their_medians() -> None:
+    launches = [np.full(10, float(number)) for number in range(1, 7)]
+    assert combine_launches(launches) == Estimate(3.5, 1.0, 6.0)
+
+
+def test_a_launch_that_was_cut_short_does_not_count_beside_whole_ones() -> None:
+    assert combine_launches([np.full(9, 1.0), np.full(3, 50.0)]) == Estimate(1.0, 1.0, 1.0)
+    assert combine_launches([np.full(2, 1.0), np.full(3, 3.0)]) == Estimate(2.0)
+
+
+@pytest.mark.parametrize("between", [0.0, 0.05, 0.3])
+@pytest.mark.parametrize("launches", [3, 8])
+def test_the_interval_over_launches_holds_what_it_promises(launches: int, between: float) -> None:
+    """Eight launches promise 95 % for the median of all launches; three at least their own range.
+
+    Three medians alone enclose the median of all launches with probability 1 - 2 / 2^3 = 75 %.
+    """
+    generator = np.random.default_rng(7)
+    rounds, held, pooled = 600, 0, 0
+    for _ in range(rounds):
+        centres = np.exp(generator.normal(0, between, launches))
+        samples = [centre * generator.lognormal(0, 0.1, 20) for centre in centres]
+        found = combine_launches(samples)
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= 1 <= found.high
+        naive = median_interval(np.concatenate(samples))
+        assert naive.low is not None
+        assert naive.high is not None
+        pooled += naive.low <= 1 <= naive.high
+    assert held / rounds >= (0.93 if launches == 8 else 0.74)
+    if between == 0.3:
+        # What it is there for: pooled samples promise far too much.
+        assert pooled / rounds < 0.5
+
+
+def test_a_quantile_is_a_sample() -> None:
+    assert quantile(np.arange(1.0, 101), 0.99) == 99
+    assert quantile(np.arange(1.0, 11), 0.99) == 10
+
+
+def test_a_ratio_joins_both_intervals_in_squares() -> None:
+    # Distances in logarithms of 3 and 4 give 5.
+    e = np.exp
+    found = ratio(Estimate(e(10.0), e(7.0), e(10.0)), Estimate(e(2.0), e(2.0), e(6.0)))
+    assert found.value == pytest.approx(e(8.0))
+    assert found.low == pytest.approx(e(3.0))
+    assert found.high == pytest.approx(e(8.0))
+
+
+def test_a_ratio_needs_both_intervals() -> None:
+    assert ratio(Estimate(4.0, 3.0, 5.0), Estimate(2.0)) == Estimate(2.0)
+    assert np.isnan(ratio(Estimate(1.0), Estimate(0.0)).value)
+
+
+def test_the_interval_of_a_ratio_holds_it_in_95_of_100() -> None:
+    generator = np.random.default_rng(3)
+    held = 0
+    for _ in range(1000):
+        one = 2 * generator.lognormal(0, 0.4, 15)
+        other = 1 + generator.exponential(0.5, 25)
+        true = 2 / (1 + 0.5 * np.log(2))
+        found = ratio(median_interval(one), median_interval(other))
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= true <= found.high
+    assert 930 <= held <= 990
