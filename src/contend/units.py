@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
+from collections import Counter
+from collections.abc import Callable, Iterable
 from fractions import Fraction
+
+from contend.errors import UsageError
 
 # Data bits per second and lane after line coding (InfiniBand architecture, volume 2).
 _LANE_BITS_PER_SECOND = {
@@ -18,23 +23,34 @@ _LANE_BITS_PER_SECOND = {
     "NDR": 100e9,
     "XDR": 200e9,
 }
-_SIZE = re.compile(r"([0-9]{1,19}(?:\.[0-9]{1,19})?) ?([A-Za-z]{0,3})")
+_NUMBER = r"([0-9]{1,19}(?:\.[0-9]{1,19})?)"
+_SIZE = re.compile(_NUMBER + r" ?([A-Za-z]{0,3})")
+# K alone is binary, as in probes and dd; kB is decimal, as on a disk's label.
 _SIZE_UNITS = {
     "": 1,
     "B": 1,
-    "KB": 1000,
-    "MB": 1000**2,
-    "GB": 1000**3,
-    "TB": 1000**4,
-    "KIB": 1 << 10,
-    "MIB": 1 << 20,
-    "GIB": 1 << 30,
-    "TIB": 1 << 40,
+    **{
+        f"{prefix}{end}": 1024**power
+        for power, prefix in enumerate("KMGT", 1)
+        for end in ("", "IB")
+    },
+    **{f"{prefix}B": 1000**power for power, prefix in enumerate("KMGT", 1)},
 }
-_PER_SECOND = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?) ?([kKMGT]?)(bit|b|B|Byte)(?:/s|ps)?")
-_DECIMAL = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-_TIME = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(s|min|m|h|)")
-_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_PER_SECOND = re.compile(_NUMBER + r" ?([kKMGT]?)(i?)(bit|b|B|Byte)(?:/s|ps)?")
+_TIME = re.compile(_NUMBER + r" ?(ms|s|min|m|h|)")
+_SECONDS = {
+    "": Fraction(1),
+    "ms": Fraction(1, 1000),
+    "s": Fraction(1),
+    "m": Fraction(60),
+    "min": Fraction(60),
+    "h": Fraction(3600),
+}
+_SHARE = re.compile(_NUMBER + r" ?(%?)")
+_COUNT = re.compile(r"[0-9]{1,10}")
+_MOST_BYTES = 2**63 - 1
+# Far above any list that a person means: more is a typing error.
+_MOST_NUMBERS = 100_000
 _RATE = re.compile(r"(\d{1,2})x([A-Z0-9]+)")
 
 
@@ -61,38 +77,130 @@ def format_bytes(count: float) -> str:
     return f"{count:.4g} TiB"
 
 
-def parse_bytes(text: str) -> int | None:
-    """Whole bytes of a size such as ``24GiB``, ``1.5 GB`` (decimal) or ``4096``.
+def parse_size(text: str) -> int:
+    """Whole bytes of a size: ``4096``, ``64K``, ``1.5MiB``, ``1.5 MB``.
 
-    None when it is no size, less than a byte, or too much for 64 bits.
+    K, M, G, T and KiB, MiB, GiB, TiB are powers of 1024; kB, MB, GB, TB are powers of 1000.
+
+    Raises:
+        UsageError: it is no size, or more bytes than 64 bits can count.
     """
-    match = _SIZE.fullmatch(text)
+    match = _SIZE.fullmatch(text.strip())
     unit = _SIZE_UNITS.get(match[2].upper()) if match else None
     if match is None or unit is None:
-        return None
+        raise UsageError(f"expected a size such as 512, 64K or 1MiB, got {text!r}")
     count = int(Fraction(match[1]) * unit)
-    return count if 1 <= count < 1 << 63 else None
+    if count > _MOST_BYTES:
+        raise UsageError(f"{text!r} is more bytes than 64 bits can count")
+    return count
 
 
-def parse_rate(text: str) -> float | None:
+def parse_sizes(text: str) -> tuple[int, ...]:
+    """Sizes in a list: ``1,2,4K``; ``1:1M`` doubles from the first while not above the last.
+
+    Raises:
+        UsageError: for what is no such list.
+    """
+    return _listed(text, parse_size)
+
+
+def parse_numbers(text: str, least: int = 1) -> tuple[int, ...]:
+    """Whole numbers in a list: ``2,4,8``; ``2:16`` doubles, ``1-4`` takes every one.
+
+    Args:
+        text: the list.
+        least: the smallest number that makes sense.
+
+    Raises:
+        UsageError: for what is no such list, a number below `least`, or one that is repeated.
+    """
+
+    def number(text: str) -> int:
+        if not _COUNT.fullmatch(text.strip()):
+            raise UsageError(f"expected numbers such as 2,4,8 or 1-4, got {text!r}")
+        return int(text)
+
+    numbers: list[int] = []
+    for item in text.split(","):
+        first, dash, last = item.partition("-")
+        if not dash:
+            numbers += _listed(item, number)
+            continue
+        low, high = number(first), number(last)
+        if not low <= high < low + _MOST_NUMBERS:
+            raise UsageError(f"expected a range such as 1-4, got {item!r}")
+        numbers += range(low, high + 1)
+    if min(numbers) < least:
+        raise UsageError(f"expected numbers from {least}, got {min(numbers)}")
+    if repeated := [value for value, count in Counter(numbers).items() if count > 1]:
+        raise UsageError(f"expected every number once, got {repeated[0]} again in {text!r}")
+    return tuple(numbers)
+
+
+def _listed(text: str, parse: Callable[[str], int]) -> tuple[int, ...]:
+    """The values of a list whose ranges double."""
+    values: list[int] = []
+    for item in text.split(","):
+        first, colon, last = item.partition(":")
+        value = parse(first)
+        if not colon:
+            values.append(value)
+            continue
+        most = parse(last)
+        if not 1 <= value <= most:
+            raise UsageError(f"expected a range that doubles from at least 1, got {item!r}")
+        while value <= most:
+            values.append(value)
+            value *= 2
+    return tuple(values)
+
+
+def parse_share(text: str) -> float:
+    """A share such as ``5%`` or ``0.05``.
+
+    Raises:
+        UsageError: it is none.
+    """
+    match = _SHARE.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(f"expected a share such as 5% or 0.05, got {text!r}")
+    return float(Fraction(match[1]) / (100 if match[2] else 1))
+
+
+def parse_rate(text: str) -> float:
     """Bytes per second of a rate such as ``1Gbit``, ``100 Mbit/s``, ``12.5GB/s`` or ``4xHDR``.
 
-    Units are decimal. None when it is no rate, or none above 0.
+    Units are decimal, but for those with an i.
+
+    Raises:
+        UsageError: it is no rate, or none above 0.
     """
-    if (known := rate_of(text)) is not None:
+    if (known := rate_of(text.strip())) is not None:
         return known
-    match = _PER_SECOND.fullmatch(text)
+    match = _PER_SECOND.fullmatch(text.strip())
+    power = "KMGT".find(match[2].upper()) + 1 if match and match[2] else 0
+    if match is None or (match[3] and not power) or float(match[1]) == 0:
+        raise UsageError(f"expected a rate such as 1Gbit/s, 12.5GB/s or 4xHDR, got {text!r}")
+    bits = 1 if match[4].startswith("b") else 8
+    return float(Fraction(match[1]) * (1024 if match[3] else 1000) ** power * bits / 8)
+
+
+def parse_seconds(text: str) -> float:
+    """Seconds of a time such as ``90``, ``200ms``, ``90s``, ``5min`` or ``1.5h``.
+
+    Raises:
+        UsageError: it is none.
+    """
+    match = _TIME.fullmatch(text.strip())
     if match is None:
-        return None
-    bits = 1 if match[3].startswith("b") else 8
-    rate = float(match[1]) * _DECIMAL[match[2].upper()] * bits / 8
-    return rate if rate > 0 else None
+        raise UsageError(f"expected a time such as 90s, 5min or 1.5h, got {text!r}")
+    return float(Fraction(match[1]) * _SECONDS[match[2]])
 
 
-def parse_seconds(text: str) -> float | None:
-    """Seconds of a time such as ``90``, ``90s``, ``5min`` or ``1.5h``; None when it is none."""
-    match = _TIME.fullmatch(text)
-    return float(match[1]) * _SECONDS[match[2]] if match else None
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint for a mistyped name: ``; did you mean 'bisect'?``, "" when none is near."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def format_seconds(seconds: float) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from contend.errors import UsageError
-from contend.units import parse_bytes, parse_rate
+from contend.cli.numbers import option_value
+from contend.units import parse_rate, parse_size
 
 if TYPE_CHECKING:
     from contend.emulate import EmulatedHosts
@@ -43,10 +43,7 @@ def cable_rate(text: str | None) -> float:
     Raises:
         UsageError: for what is no rate.
     """
-    rate = parse_rate(text or _RATE)
-    if rate is None:
-        raise UsageError(f"--rate: expected a rate such as 100Mbit or 1Gbit, got {text!r}")
-    return rate
+    return option_value("--rate", text or _RATE, parse_rate)
 
 
 def buffer_size(text: str | None, option: str = "--buffer") -> int:
@@ -55,10 +52,7 @@ def buffer_size(text: str | None, option: str = "--buffer") -> int:
     Raises:
         UsageError: for what is no size.
     """
-    size = parse_bytes(text or _BUFFER)
-    if size is None:
-        raise UsageError(f"{option}: expected a size such as 200kB or 64KiB, got {text!r}")
-    return size
+    return option_value(option, text or _BUFFER, parse_size)
 
 
 @contextmanager

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from contend.errors import UsageError
+from contend.units import parse_numbers
 
-# Ten digits hold every number of nodes that MPI could number the processes of.
-_COUNTS = re.compile(r"[1-9][0-9]{0,9}(?:,[1-9][0-9]{0,9})*")
+Value = TypeVar("Value")
+
+
+def option_value(option: str, text: str, parse: Callable[[str], Value]) -> Value:
+    """What an option says, by one of the parsers of `contend.units`.
+
+    Raises:
+        UsageError: as the parser's, naming the option.
+    """
+    try:
+        return parse(text)
+    except UsageError as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
+def optional(option: str, text: str | None, parse: Callable[[str], Value]) -> Value | None:
+    """`option_value`, but None for an option that was not given."""
+    return None if text is None else option_value(option, text, parse)
 
 
 def counts(option: str, text: str | None) -> tuple[int, ...] | None:
@@ -18,14 +35,7 @@ def counts(option: str, text: str | None) -> tuple[int, ...] | None:
     Raises:
         UsageError: naming the option.
     """
-    if text is None:
-        return None
-    if not _COUNTS.fullmatch(text):
-        raise UsageError(f"{option}: expected numbers such as 1,2,4, got {text!r}")
-    found = tuple(int(part) for part in text.split(","))
-    if (repeated := repetition(found)) is not None:
-        raise UsageError(f"{option}: expected every number once, got {repeated} again")
-    return found
+    return optional(option, text, parse_numbers)
 
 
 def words(texts: Sequence[str] | None) -> tuple[str, ...] | None:

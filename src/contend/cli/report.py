@@ -74,7 +74,6 @@ def report(
     Example: contend report contend-runs/alltoall-2026-11-21-1 --plot rates.svg --markdown it.md
     """
     # Imported here: what reads tables of samples takes longer to load than other verbs run.
-    from contend.measurement import parse_size
     from contend.report.cells_csv import cells_csv
     from contend.report.markdown import markdown_of
     from contend.report.measure_tables import run_tables
@@ -82,6 +81,7 @@ def report(
     from contend.report.runs_json import runs_json
     from contend.report.table import print_tables
     from contend.runs import Run, find_runs
+    from contend.units import parse_size
 
     if plot is not None:
         from contend.report.save import check_suffix

@@ -23,7 +23,7 @@ from contend.cli.common import (
 from contend.cli.emulated import BufferOption, RateOption
 from contend.cli.measure.options import Common
 from contend.cli.measure.place import find_place
-from contend.cli.numbers import counts, repetition, words
+from contend.cli.numbers import counts, option_value, optional, repetition, words
 from contend.cli.study_memory import predict as predict_memory
 from contend.errors import ShortfallError, UsageError
 from contend.files import write_whole
@@ -46,7 +46,7 @@ from contend.study import (
 from contend.study.measured import Step, run
 from contend.study.measured.record import Record
 from contend.study.measured.runner import OnStep
-from contend.units import counted, format_seconds, parse_bytes, parse_seconds
+from contend.units import counted, format_seconds, parse_seconds, parse_size
 
 
 def measured(
@@ -91,8 +91,7 @@ def measured(
     Example: contend study mistry2015 --nodes 1,2 --ppn 2 -n 4096 -m 64,64N --plot sort.html
     """
     lengths = _lengths(length)
-    if node_memory is not None and parse_bytes(node_memory) is None:
-        raise UsageError(f"--node-memory: expected a size such as 24GiB, got {node_memory!r}")
+    optional("--node-memory", node_memory, parse_size)
     plan = changed(
         read_measured(context.obj),
         Changes(
@@ -139,10 +138,7 @@ def measured(
 def _seconds(text: str | None) -> float | None:
     if text is None:
         return None
-    seconds = parse_seconds(text)
-    if not seconds:
-        raise UsageError(f"--budget: expected a time such as 90s or 5min, got {text!r}")
-    return seconds
+    return option_value("--budget", text, parse_seconds)
 
 
 def _measure(

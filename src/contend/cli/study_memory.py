@@ -6,11 +6,12 @@ import sys
 from collections.abc import Sequence
 
 from contend.cli.common import console_for, write_json
+from contend.cli.numbers import option_value
 from contend.errors import ShortfallError, UsageError
 from contend.measurement import Fit, MemoryPrediction, VectorLength
 from contend.mpi import this_machine
 from contend.study import MeasuredPlan
-from contend.units import format_bytes, parse_bytes
+from contend.units import format_bytes, parse_size
 
 
 def predict(
@@ -58,7 +59,9 @@ def predict(
 def _memory(plan: MeasuredPlan, asked: str | None) -> int:
     """Bytes of a node: as asked for, as the plan says, or this machine's."""
     said = asked or (plan.predict.node_memory if plan.predict is not None else plan.node_memory)
-    memory = this_machine().memory if said is None else parse_bytes(said)
+    memory = (
+        this_machine().memory if said is None else option_value("--node-memory", said, parse_size)
+    )
     if memory is None:
         raise UsageError("--node-memory: expected a size such as 24GiB, got none")
     return memory

@@ -14,8 +14,6 @@ from .pairs import pair_bandwidths as pair_bandwidths
 from .place import Place as Place
 from .place import RealHosts as RealHosts
 from .ready import compiled as compiled
-from .sizes import parse_size as parse_size
-from .sizes import parse_sizes as parse_sizes
 from .sort_memory import BYTES_OF_DOUBLE as BYTES_OF_DOUBLE
 from .sort_memory import NEAR as NEAR
 from .sort_memory import Fit as Fit

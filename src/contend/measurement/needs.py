@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from contend.errors import UsageError
-from contend.measurement.sizes import parse_sizes
 from contend.measurement.sort_memory import ARRAYS, BYTES_OF_DOUBLE
+from contend.units import parse_sizes
 
 Memory = Callable[[int, int], int]
 """Bytes that a host needs for a number of ranks, of which so many are on it."""

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from contend.report.result_table import ResultTable
 from contend.report.sort_groups import Group, groups
-from contend.study import Coordinates, Known, MeasuredPlan, Result, read_rate, time_limit
-from contend.units import counted
+from contend.study import Coordinates, Known, MeasuredPlan, Result, time_limit
+from contend.units import counted, parse_rate
 
 _Cell = TypeVar("_Cell")
 
@@ -53,7 +53,7 @@ def _table(plan: MeasuredPlan, group: Group) -> ResultTable:
     ranks = {result.place.nodes: result.place.ranks for result in group.results}
     unit = _Unit("s", 1.0) if group.known else _unit_for(_medians(group))
     rows = [("", "processes p", *(f"{ranks[count]:,}" for count in nodes))]
-    wire = None if plan.wire is None else read_rate(plan.wire)
+    wire = None if plan.wire is None else parse_rate(plan.wire)
     for length in group.lengths:
         for series in group.series:
             found = group.of(length, series)

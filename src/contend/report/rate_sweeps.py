@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contend.runs import Collapse, Contest, collapses, contests
-from contend.study import Coordinates, MeasuredPlan, Result, Series, rate_limit, read_rate
+from contend.study import Coordinates, MeasuredPlan, Result, Series, rate_limit
+from contend.units import parse_rate
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def sweeps(plan: MeasuredPlan, results: Sequence[Result]) -> list[Sweep]:
             nodes, ranks, each = place.nodes or 1, place.ranks or 1, place.ranks_per_node or 1
             key = (place.measure, nodes, ranks, each, result.series)
             made.setdefault(key, []).append(result)
-    said = None if plan.wire is None else read_rate(plan.wire)
+    said = None if plan.wire is None else parse_rate(plan.wire)
     return [
         Sweep(*key, tuple(members), said or _ping_pong(plan, results, key[-1]))
         for key, members in made.items()

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from contend.report.rate_words import MEBI, rate_or_error
 from contend.report.result_table import ResultTable
-from contend.study import Coordinates, Known, MeasuredPlan, Result, Row, Series, Table, read_sizes
+from contend.study import Coordinates, Known, MeasuredPlan, Result, Row, Series, Table
+from contend.units import parse_sizes
 
 _NOT = "not measured"
 
@@ -59,7 +60,7 @@ def _place(table: Table, row: Row, column: int) -> Coordinates:
         ranks=row.ranks,
         ranks_per_node=row.ranks_per_node,
         algorithm=row.algorithms[column],
-        bytes=read_sizes([row.bytes])[0],
+        bytes=parse_sizes(str(row.bytes))[0],
     )
 
 

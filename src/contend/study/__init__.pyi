@@ -26,8 +26,6 @@ from .measured.results import gather as gather
 from .measured.runner import Ended as Ended
 from .measured.services import OnProgress as OnProgress
 from .measured.site import Site as Site
-from .measured.sizes import read_rate as read_rate
-from .measured.sizes import read_sizes as read_sizes
 from .measured.wire import rate_limit as rate_limit
 from .measured.wire import time_limit as time_limit
 from .mistry2015 import published as published

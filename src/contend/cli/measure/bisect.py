@@ -15,7 +15,7 @@ from contend.cli.measure.place import find_place
 from contend.cli.measure.watch import watching
 from contend.errors import ShortfallError, UsageError
 from contend.files import whole_file
-from contend.measurement import parse_size
+from contend.units import parse_size
 
 if TYPE_CHECKING:
     import polars as pl

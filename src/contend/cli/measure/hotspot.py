@@ -17,10 +17,12 @@ from contend.cli.measure.command import measured_command
 from contend.cli.measure.options import Common
 from contend.cli.measure.place import EMULATED
 from contend.cli.measure.watch import watching
+from contend.cli.numbers import option_value
 from contend.congestion import HotSpot
 from contend.congestion import hotspot as choose
 from contend.errors import ShortfallError, UsageError
 from contend.fabric import Fabric
+from contend.units import parse_numbers
 
 if TYPE_CHECKING:
     from contend.measurement import Place
@@ -112,10 +114,7 @@ def hotspot(
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    parts = text.split(",")
-    if not all(part.isdecimal() and len(part) < 6 for part in parts):
-        raise UsageError(f"-k: expected numbers such as 0,1,2, got {text!r}")
-    return tuple(sorted({int(part) for part in parts}))
+    return tuple(sorted(option_value("-k", text, lambda said: parse_numbers(said, least=0))))
 
 
 def _fabric(common: Common, fabric: str | None) -> Fabric:

@@ -11,9 +11,17 @@ import typer
 
 from contend.cli.common import JsonOption, PlotOption, RouteOption, RoutesOption, SeedOption
 from contend.cli.emulated import BufferOption, RateOption
+from contend.cli.numbers import counts, option_value, optional
 from contend.errors import UsageError
 from contend.measurement import DEFAULT_BUDGET, Conditions, OptionValue
-from contend.units import format_seconds, parse_bytes, parse_rate, parse_seconds
+from contend.units import (
+    format_seconds,
+    parse_numbers,
+    parse_rate,
+    parse_seconds,
+    parse_share,
+    parse_size,
+)
 
 _NUMBERS = re.compile(r"[1-9][0-9]{0,9}(?:,[1-9][0-9]{0,9})*")
 
@@ -156,69 +164,33 @@ class Common:
         if self.ranks is None:
             raise UsageError("-n: expected a number of ranks")
         return Conditions(
-            ranks=_numbers("-n", self.ranks),
-            ranks_per_host=_numbers("--ranks-per-host", self.ranks_per_host),
+            ranks=option_value("-n", self.ranks, parse_numbers),
+            ranks_per_host=counts("--ranks-per-host", self.ranks_per_host) or (),
             launches=self.launches,
             budget=self.seconds() or DEFAULT_BUDGET,
             seed=self.seed,
             labels=dict(_label(text) for text in self.label or ()),
-            wire=_rate(self.wire_limit),
+            wire=optional("--wire-limit", self.wire_limit, parse_rate),
         )
 
     def seconds(self) -> float | None:
         """The budget; None when it is not said."""
         if self.budget is None:
             return None
-        seconds = parse_seconds(self.budget)
-        if seconds is None:
-            raise UsageError(f"--budget: expected a time such as 90s or 5min, got {self.budget!r}")
-        return seconds
+        return option_value("--budget", self.budget, parse_seconds)
 
     def memory(self) -> int | None:
         """Free bytes of a host; None when they are not said."""
-        if self.host_memory is None:
-            return None
-        memory = parse_bytes(self.host_memory)
-        if memory is None:
-            raise UsageError(
-                f"--host-memory: expected a size such as 64GiB, got {self.host_memory!r}"
-            )
-        return memory
+        return optional("--host-memory", self.host_memory, parse_size)
 
     def of_probe(self) -> dict[str, OptionValue]:
         """The options of every probe among these."""
         return {
             "repetitions": self.repetitions,
-            "precision": _share(self.precision),
+            "precision": optional("--precision", self.precision, parse_share),
             "warmups": self.warmups,
             "verify": self.verify,
         }
-
-
-def _numbers(option: str, text: str | None) -> tuple[int, ...]:
-    if text is None:
-        return ()
-    if not _NUMBERS.fullmatch(text):
-        raise UsageError(f"{option}: expected numbers such as 2,4,8, got {text!r}")
-    return tuple(map(int, text.split(",")))
-
-
-def _share(text: str | None) -> float | None:
-    if text is None:
-        return None
-    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)\s*(%?)", text.strip())
-    if match is None:
-        raise UsageError(f"--precision: expected a share such as 5% or 0.05, got {text!r}")
-    return float(match[1]) / (100 if match[2] else 1)
-
-
-def _rate(text: str | None) -> float | None:
-    if text is None:
-        return None
-    rate = parse_rate(text)
-    if rate is None:
-        raise UsageError(f"--wire-limit: expected a rate such as 1Gbit or 12.5GB/s, got {text!r}")
-    return rate
 
 
 def _label(text: str) -> tuple[str, str]:

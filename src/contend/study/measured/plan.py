@@ -11,7 +11,7 @@ from msgspec import Meta, Struct, field
 from contend.measurement import VectorLength
 from contend.study.measured.cell import Cell
 from contend.study.measured.reference import Known, Reference
-from contend.study.measured.sizes import read_sizes
+from contend.units import parse_sizes
 
 Name = Annotated[str, Meta(min_length=1, max_length=80)]
 Count = Annotated[int, Meta(ge=1)]
@@ -55,7 +55,8 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
 
     def sizes(self) -> tuple[int, ...]:
         """Bytes of all message sizes."""
-        return read_sizes(self.bytes)
+        sizes = (size for item in self.bytes for size in parse_sizes(str(item)))
+        return tuple(dict.fromkeys(sizes))
 
     def lengths(self) -> tuple[VectorLength, ...]:
         """All vector lengths."""

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from contend.errors import InputError, UsageError
 from contend.study.measured.plan import Measure, MeasuredPlan
-from contend.study.measured.sizes import read_rate
 from contend.study.toml_file import read_as, read_toml
-from contend.units import parse_bytes
+from contend.units import parse_rate, parse_size
 
 # What every probe needs of its measurement, and what the others must not have.
 _KEYS = {
@@ -56,11 +55,12 @@ def check_plan(plan: MeasuredPlan, source: str) -> None:
     _unique(source, "cell", (cell.file_name for cell in plan.cells()))
     if plan.wire is not None:
         with _at(source, "wire"):
-            read_rate(plan.wire)
+            parse_rate(plan.wire)
     predicted = None if plan.predict is None else plan.predict.node_memory
     for memory in (plan.node_memory, predicted):
-        if memory is not None and parse_bytes(memory) is None:
-            raise InputError(source, 0, "a size such as 24GiB at node_memory", memory)
+        if memory is not None:
+            with _at(source, "node_memory"):
+                parse_size(memory)
     _check_names(source, plan)
 
 

@@ -19,9 +19,8 @@ from contend.study.measured.points import points_of
 from contend.study.measured.record import Cause, Failure, Terms
 from contend.study.measured.services import Attempt, OnProgress
 from contend.study.measured.site import Site
-from contend.study.measured.sizes import read_rate
 from contend.study.measured.workloads import workload_of
-from contend.units import format_bandwidth
+from contend.units import format_bandwidth, parse_rate
 
 _CAUSES: dict[str, Cause] = {"killed": "crash", "timeout": "timeout", "skipped": "budget"}
 
@@ -67,7 +66,7 @@ class RealLaunch:
             # Every launch brings the points into another order.
             seed=terms.seed + cell.launch,
             labels={"conditions": cell.conditions} if cell.conditions else {},
-            wire=None if self.wire is None else read_rate(self.wire),
+            wire=None if self.wire is None else parse_rate(self.wire),
         )
         failure: Failure | None = None
         with workload_of(cell, points, terms, alone=self.site.alone) as workload:

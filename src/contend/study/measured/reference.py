@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from contend.study.measured.sizes import read_rate, read_sizes
+from contend.units import parse_rate, parse_sizes
 
 _Count = Annotated[int, Meta(ge=1)]
 _Seconds = Annotated[float, Meta(gt=0)] | Literal["ERR"]
@@ -76,12 +76,12 @@ class Reference(Struct, frozen=True, forbid_unknown_fields=True):
                 numbers=self.numbers,
                 doubles=self.doubles,
                 algorithm=self.algorithm,
-                bytes=None if self.bytes is None else read_sizes([self.bytes])[0],
+                bytes=None if self.bytes is None else parse_sizes(str(self.bytes))[0],
                 seconds=None if time == "ERR" else time,
                 failed=time == "ERR",
                 spread_s=self.spread_s,
-                rate_Bps=None if self.rate is None else read_rate(self.rate),
-                wire_Bps=None if self.wire is None else read_rate(self.wire),
+                rate_Bps=None if self.rate is None else parse_rate(self.rate),
+                wire_Bps=None if self.wire is None else parse_rate(self.wire),
             )
 
 
