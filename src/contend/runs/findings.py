@@ -132,14 +132,14 @@ def _of_launch(
     record: RunRecord, launch: LaunchRecord, measured: set[tuple[int, int]]
 ) -> Iterator[PointError]:
     if launch.measured is None or not launch.measured.ends:
-        if launch.status not in _ENDED_WELL and launch.number not in {n for _, n in measured}:
-            yield PointError(*_why_ended(launch), launch.number)
+        if launch.status not in _ENDED_WELL and launch.whole not in {n for _, n in measured}:
+            yield PointError(*_why_ended(launch), launch.whole)
         return
     for end in launch.measured.ends:
         cell = record.cells[end.cell] if end.cell < len(record.cells) else None
-        why = _why_no_figure(launch, end, (end.cell, launch.number) in measured)
+        why = _why_no_figure(launch, end, (end.cell, launch.whole) in measured)
         if cell is not None and why is not None:
-            yield PointError(*why, launch.number, cell.algorithm, cell.bytes)
+            yield PointError(*why, launch.whole, cell.algorithm, cell.bytes)
 
 
 def _why_no_figure(
@@ -152,16 +152,14 @@ def _why_no_figure(
         # Samples up to an interruption are sound; those up to a crash are of a launch gone wrong.
         interrupted = launch.status in ("interrupted", *_ENDED_WELL)
         return None if has_samples and interrupted else _why_ended(launch)
-    if end.reason == "budget" and not has_samples:
-        return "budget", end.said or "no time was left for a sample"
+    if end.reason in ("budget", "skipped") and not end.said and not has_samples:
+        return "budget", "no time was left for it"
     if end.reason in _MEASURED_ENDS and has_samples:
         return None
-    reason = end.said or f"the probe ended it as {end.reason}, without a sample"
+    reason = end.said or f"no sample was made ({end.reason})"
     if "not enough memory" in end.said:
         return "memory", reason
-    if end.reason == "skipped":
-        return ("unsuited" if end.said else "budget"), reason
-    return "launch", reason
+    return ("unsuited" if end.reason == "skipped" else "launch"), reason
 
 
 def _why_ended(launch: LaunchRecord) -> tuple[Cause, str]:

@@ -87,7 +87,8 @@ class PointError(msgspec.Struct, frozen=True):
     Attributes:
         cause: one of eight words.
         reason: one line for people.
-        launch: in which launch; None: in every one, since none could begin it.
+        launch: in which launch, by the number of its first start; None: in every one, since none
+            could begin it.
         algorithm: of the point; None with `bytes` None for all points that were asked for.
         bytes: of the point; None where the probe has no sizes.
     """
@@ -155,6 +156,8 @@ class LaunchRecord(msgspec.Struct, frozen=True):
         status: ``done``, or what happened instead in one word, such as ``timeout`` or ``killed``.
         why: one line about that.
         labels: conditions of this launch alone.
+        of: the first start of the launch that this one goes on with, as when a point ended it;
+            None for one that stands for itself. Their samples count as those of one launch.
         measured: None until its file is folded in, or when it wrote nothing.
     """
 
@@ -167,7 +170,13 @@ class LaunchRecord(msgspec.Struct, frozen=True):
     status: str = "done"
     why: str = ""
     labels: dict[str, str] = {}
+    of: LaunchNumber | None = None
     measured: Measured | None = None
+
+    @property
+    def whole(self) -> int:
+        """Number of the launch that this start is part of: its own, or that of the first start."""
+        return self.number if self.of is None else self.of
 
 
 class RunRecord(msgspec.Struct, frozen=True):
@@ -190,6 +199,7 @@ class RunRecord(msgspec.Struct, frozen=True):
         cells: in the order in which they first began.
         warnings: about the whole run.
         counters: counters of an emulated fabric.
+        question: what was asked, as the cell of a session tells it; empty in older runs.
         errors: points without a figure whose reason no launch's own file tells: those that could
             not begin, and those that ended their launch.
     """
@@ -210,6 +220,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     cells: tuple[CellRecord, ...] = ()
     warnings: tuple[Warned, ...] = ()
     counters: dict[str, Any] = {}
+    question: dict[str, Any] = {}
     errors: tuple[PointError, ...] = ()
 
 

@@ -147,7 +147,7 @@ class CellSummary:
             None where that is not known.
         launches: the results that count, for every launch in order; late ones are left out as long
             as six others are there.
-        numbers: of those launches.
+        numbers: of those launches; starts that go on with a launch count as that one.
         left_out: the late ones that do not count.
         n: samples, warm-ups not among them.
         late: how many of them were late.
@@ -225,6 +225,11 @@ def summarise(record: RunRecord, results: pl.DataFrame) -> tuple[CellSummary, ..
         for end in launch.measured.ends if launch.measured is not None else ():
             ends.setdefault(end.cell, []).append(end)
     timed = results.filter(~pl.col("warmup"))
+    begun_again = {
+        launch.number: launch.whole for launch in record.launches if launch.of is not None
+    }
+    if begun_again:
+        timed = timed.with_columns(pl.col("launch").replace(begun_again))
     # Sorted by cell, each is a slice: nothing is filtered once for every cell.
     ordered = timed.sort("cell", "launch", maintain_order=True)
     numbers, counts = np.unique(ordered["cell"].to_numpy(), return_counts=True)
