@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import typer
 from typer.core import TyperCommand
 
 from contend.cli.study_measured import measured
 from contend.cli.study_verification import verification
+from contend.cli.verbs import command_of
 from contend.errors import UsageError
 from contend.study import find_plan, is_measured, shipped_plans
 
@@ -26,10 +25,10 @@ class StudyCommand(TyperCommand):
         """The context of the command that is to run, with its arguments."""
         if args and args[0] in _OWN:
             name, *rest = args
-            return _command(name, _OWN[name]).make_context(f"{info_name} {name}", rest, parent)
+            return command_of(name, _OWN[name]).make_context(f"{info_name} {name}", rest, parent)
         if args and (plan := _measured_plan(args[0])) is not None:
             name, *rest = args
-            command = _command(Path(name).stem, measured)
+            command = command_of(Path(name).stem, measured)
             return command.make_context(f"{info_name} {name}", rest, parent, obj=plan, **extra)
         context = super().make_context(info_name, args, parent, **extra)
         plan_name = context.params.get("plan")
@@ -46,9 +45,3 @@ def _measured_plan(name: str) -> Path | None:
         return None
     path = find_plan(name)
     return path if is_measured(path) else None
-
-
-def _command(name: str, function: Callable[..., None]) -> Any:
-    app = typer.Typer(add_completion=False)
-    app.command(name)(function)
-    return typer.main.get_command(app)
