@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contend.mpi import wheels
+from contend.mpi.search import packaged
 from probe_programs import PROBES, Mpi, compile_strictly, link, probe
 
 Require = Callable[[str], str]
@@ -29,7 +29,7 @@ def any_mpi(request: pytest.FixtureRequest, require_program: Require) -> Mpi:
     """Debian's libraries and PyPI's Open MPI, one after the other."""
     if request.param != "wheel":
         return debian(require_program, request.param)
-    found = wheels.find(dict(os.environ))
+    found = packaged(dict(os.environ))
     if not found or found[0].wrapper is None:
         pytest.skip("no MPI library in this Python's environment")
     wrapper = found[0].wrapper
