@@ -23,7 +23,7 @@ from pathlib import Path
 
 from contend.errors import MissingError
 
-_MARK_BYTES = 4
+_MARK_BYTES = 3
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
