@@ -64,9 +64,10 @@ class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     def question(self) -> dict[str, Any]:
         """All that was asked, as it is kept in JSON."""
-        asked: dict[str, Any] = msgspec.to_builtins(self)
         # Once around, so that 1 and 1.0 in a field of floats are the same.
-        return dict(msgspec.to_builtins(msgspec.convert(asked, type(self))))
+        same = msgspec.convert(msgspec.to_builtins(self), type(self))
+        asked: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(same))
+        return asked
 
     @property
     def key(self) -> str:
