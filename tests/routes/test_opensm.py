@@ -237,7 +237,7 @@ def test_missing_programs_are_named_with_their_packages(
 @pytest.mark.parametrize(
     ("order", "message"),
     [
-        ("minhopp", "OpenSM has no engine 'minhopp'; it has minhop, updn"),
+        ("minhopp", "OpenSM has no engine 'minhopp' among minhop, updn.*; did you mean 'minhop'"),
         ("minhop,lmc=8", "lmc is a number from 0 to 7, not '8'"),
         ("minhop,lmc=²", "lmc is a number from 0 to 7, not '²'"),
         ("minhop,lmc", "option lmc needs a value"),

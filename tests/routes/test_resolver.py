@@ -73,7 +73,7 @@ def test_spread_needs_all_addresses() -> None:
 
 
 def test_no_routes() -> None:
-    with pytest.raises(UsageError, match="fat tree has no routes: give --routes FILE or --route"):
+    with pytest.raises(UsageError, match="fat tree has no routes: give routes=FILE or route="):
         make_resolver(fabric := fat_tree(2, 2, 1), hosts(fabric))
 
 
@@ -93,6 +93,6 @@ def test_unreachable_host_is_named_with_the_switch_to_blame() -> None:
         make_resolver(fabric, hosts(fabric))
     assert str(caught.value) == (
         'host "host 4" (LID 5) cannot be reached from switch "switch 0": switch "switch 3" has no '
-        "port for it; see contend fabric check, or leave hosts out with --hosts"
+        "port for it; see contend fabric check, or leave hosts out with hosts="
     )
     assert make_resolver(fabric, hosts(fabric)[:4]).places == 4

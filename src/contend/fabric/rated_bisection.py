@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-from contend.fabric.capacity import Capacities, capacities
+from contend.fabric.composition import Capacities, capacities
 from contend.fabric.fabric import Fabric
 
 # METIS runs: as many as small fabrics can have in a fraction of a second, a dozen for the largest.

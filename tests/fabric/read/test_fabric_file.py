@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from contend.errors import InputError, UsageError
 from contend.fabric import Fabric, open_chunks
-from contend.fabric.fabric_format import COUNTS, HEADER, LIMITS, MAGIC
 from contend.fabric.read import fabric_file as reader
+from contend.fabric.read.fabric_file import COUNTS, HEADER, LIMITS, MAGIC
 from contend.fabric.write import fabric_file as writer
 from contend.routes import ForwardingTables
 from sample_fabrics import DATA, fabrics, two_leaves

@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from contend.errors import InputError
-from contend.fabric.read.builder import SubnetBuilder
-from contend.fabric.read.lines import lines
-from contend.fabric.subnet import NodeKind, Subnet
+from contend.fabric.read.source import lines
+from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder
 
 _NODE = re.compile(
     r'\s*(Switch|Hca|Ca|Rt)\s+(\d{1,3})\s+"([^"]{1,256})"\s*(?:#\s*(?:"(.*?)")?.*)?', re.IGNORECASE

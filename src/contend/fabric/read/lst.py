@@ -12,9 +12,8 @@ import re
 from collections.abc import Iterable
 
 from contend.errors import InputError
-from contend.fabric.read.builder import SubnetBuilder, unicast
-from contend.fabric.read.lines import lines
-from contend.fabric.subnet import NodeKind, Subnet
+from contend.fabric.read.source import lines
+from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, unicast
 
 _HEX = r"([0-9A-Fa-f]{1,16})"
 # The name is the one part without bounds: what may follow it ends it.

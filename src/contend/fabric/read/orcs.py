@@ -13,12 +13,10 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric.assemble import assemble
+from contend.fabric.assemble import Topology, assemble
 from contend.fabric.fabric import Fabric, Finding
-from contend.fabric.read.builder import SubnetBuilder
-from contend.fabric.read.orcs_graph import Graph, parse
-from contend.fabric.read.topology import Topology
-from contend.fabric.subnet import NodeKind
+from contend.fabric.read.dot import Graph, parse
+from contend.fabric.subnet import NodeKind, SubnetBuilder
 
 NO_PORT = 0xFFFF
 _MOST_ENTRIES = 1 << 30

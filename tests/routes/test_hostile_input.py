@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from contend.errors import ContendError, InputError
 from contend.fabric.read import ibnetdiscover
 from contend.fabric.subnet import Subnet
-from contend.routes.read import fdbs, lfts
-from contend.routes.read.columns import TableColumns
+from contend.routes import fdbs, lfts
+from contend.routes.tables import TableColumns
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "ibsim"
+DATA = Path(__file__).resolve().parents[1] / "data" / "ibsim"
 
 Read = Callable[[Iterable[bytes], str], Any]
 

@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 
 from contend.errors import InputError
-from contend.routes import NO_PORT
-from contend.routes.read import lfts
-from contend.routes.read.columns import TableColumns
-from contend.routes.read.fdbs import read, recognises
+from contend.routes import NO_PORT, lfts
+from contend.routes.fdbs import read, recognises
+from contend.routes.tables import TableColumns
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "ibsim"
+DATA = Path(__file__).resolve().parents[1] / "data" / "ibsim"
 
 
 def parse(text: str) -> TableColumns:

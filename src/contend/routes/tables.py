@@ -1,4 +1,4 @@
-"""Tables from a file become the routes of a fabric: switches matched, addresses reconciled."""
+"""Forwarding tables: what a dump says, and how it becomes the routes of a fabric."""
 
 from __future__ import annotations
 
@@ -7,11 +7,72 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import InputError
+from contend.errors import InputError, UsageError
 from contend.fabric import Fabric, Finding
-from contend.routes.forwarding import NO_PORT, ForwardingTables
-from contend.routes.read.columns import TableColumns
 from contend.units import counted
+
+NO_PORT = 0xFFFF
+
+
+@dataclass(frozen=True, eq=False)
+class ForwardingTables:
+    """One forwarding table per switch, in the order of the fabric's switches.
+
+    Attributes:
+        ports: shape [switches, addresses], dtype uint16; entry [s, a] is the port by which switch
+            s sends what is meant for address a. 0 is the switch itself, NO_PORT no entry.
+            Addresses are the LIDs of the fabric (`Fabric.host_lid`, `Fabric.switch_lid`).
+        engine: what made them, such as ``minhop`` or ``opensm:ftree``; "" when read from a file.
+    """
+
+    ports: NDArray[np.uint16]
+    engine: str = ""
+
+    def __post_init__(self) -> None:
+        ports = np.ascontiguousarray(self.ports, dtype=np.uint16)
+        ports.flags.writeable = False
+        object.__setattr__(self, "ports", ports)
+
+    @property
+    def switches(self) -> int:
+        """Number of switches."""
+        return int(self.ports.shape[0])
+
+    @property
+    def addresses(self) -> int:
+        """Size of the address space, address 0 included."""
+        return int(self.ports.shape[1])
+
+
+def tables_of(fabric: Fabric) -> ForwardingTables:
+    """The tables of a fabric.
+
+    Raises:
+        UsageError: it has none.
+    """
+    if fabric.routes is None:
+        raise UsageError(f"{fabric.name} has no routes: give routes=FILE or route=ENGINE")
+    return fabric.routes
+
+
+@dataclass(frozen=True, eq=False)
+class TableColumns:
+    """Forwarding tables in the dump's order of switches.
+
+    Attributes:
+        switch_guid: node GUID of every switch, shape [switches].
+        ports: shape [switches, addresses], dtype uint16; 0 is the switch itself, 0xFFFF stands
+            where the dump has no entry. Addresses are LIDs, up to the highest that the dump names.
+        owner_guid: the port GUID that the dump names as the owner of a LID, a switch's for its own
+            LID; 0 where it names none. Shape [addresses].
+        notes: what the reader passed over and a person should know.
+    """
+
+    switch_guid: NDArray[np.uint64]
+    ports: NDArray[np.uint16]
+    owner_guid: NDArray[np.uint64]
+    notes: tuple[str, ...] = ()
+
 
 _Indices = NDArray[np.int64]
 

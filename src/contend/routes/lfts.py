@@ -1,15 +1,47 @@
-"""Writes forwarding tables as OpenSM dumps them, to be loaded by ``opensm -R file -U FILE``."""
+"""Forwarding tables as OpenSM (opensm-lfts.dump), dump_fts, dump_lfts.sh and ibroute print them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from contend import _core
 from contend.errors import UsageError
-from contend.fabric import LARGEST_LID, Fabric, check_lids, one_line
-from contend.routes.forwarding import NO_PORT
+from contend.fabric import LARGEST_LID, Fabric, check_lids, naming, one_line
+from contend.routes.tables import NO_PORT, TableColumns, tables_of
+
+_HEADER = re.compile(rb"^[ \t]*Unicast lids \[", re.MULTILINE)
+
+
+def recognises(head: bytes) -> bool:
+    """Whether a file that begins with `head` is a dump of this kind."""
+    return _HEADER.search(head) is not None
+
+
+def read(chunks: Iterable[bytes], source: str) -> TableColumns:
+    """Reads a dump of forwarding tables; multicast tables in it are passed over.
+
+    Two faults of dumping tools are told in the notes: the highest LID is missing where it is a
+    multiple of 64, and after a failed read the block before is printed again. Such blocks are left
+    out where an error message in the file or the table itself gives them away.
+
+    Args:
+        chunks: the file's bytes, cut anywhere.
+        source: the file's name, for errors.
+
+    Raises:
+        InputError: a row or header does not read as one, a LID is not unicast, a port is above 255,
+            two tables of a switch contradict each other, or there is no table at all.
+    """
+    parser = _core.LftsParser()
+    with naming(source):
+        for chunk in chunks:
+            parser.feed(chunk)
+        return TableColumns(**parser.finish())
+
 
 _LARGEST_PORT = 254
 
@@ -22,10 +54,9 @@ def write(fabric: Fabric) -> Iterator[str]:
     Raises:
         UsageError: the fabric has no routes, addresses that are no LIDs, or ports above 254.
     """
-    if fabric.routes is None:
-        raise UsageError("this fabric has no tables: give --routes FILE or --route ENGINE")
+    ports = tables_of(fabric).ports
     check_lids(fabric, "a table dump")
-    tables = fabric.routes.ports[:, : LARGEST_LID + 1]
+    tables = ports[:, : LARGEST_LID + 1]
     comments = _comments(fabric, tables.shape[1])
     for switch, row in enumerate(tables):
         yield _block(fabric, switch, row, comments)

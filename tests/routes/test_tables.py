@@ -5,9 +5,8 @@ import pytest
 
 from contend.errors import InputError
 from contend.fabric import Fabric
-from contend.routes import NO_PORT
-from contend.routes.adopt import adopt
-from contend.routes.read.columns import TableColumns
+from contend.routes import NO_PORT, ForwardingTables, adopt
+from contend.routes.tables import TableColumns
 from sample_fabrics import two_leaves
 
 
@@ -121,3 +120,18 @@ def test_repeated_owners_are_several_addresses_of_a_host() -> None:
     odd = [finding for finding in adopted.findings if finding.kind == "odd addresses"]
     assert len(odd) == 1
     assert '"h2"' in odd[0].message
+
+
+def test_shape_and_engine() -> None:
+    tables = ForwardingTables(np.full((2, 5), NO_PORT), engine="minhop")
+    assert (tables.switches, tables.addresses, tables.engine) == (2, 5, "minhop")
+    assert tables.ports.dtype == np.uint16
+    assert tables.ports[1, 4] == NO_PORT
+
+
+def test_rows_lie_together_and_cannot_be_written() -> None:
+    tables = ForwardingTables(np.asfortranarray(np.arange(6, dtype=np.uint16).reshape(2, 3)))
+    assert tables.ports.flags.c_contiguous
+    assert tables.ports.tolist() == [[0, 1, 2], [3, 4, 5]]
+    with pytest.raises(ValueError, match="read-only"):
+        tables.ports[0, 0] = 1

@@ -7,9 +7,9 @@ import pytest
 
 from contend.errors import InputError, UsageError
 from contend.fabric import recognise
-from contend.fabric.read.recognise import READERS
-from contend.routes import load_fabric, save
-from contend.routes.load import load_tables, load_topology
+from contend.fabric.read.topology import READERS
+from contend.loading import load, load_topology
+from contend.routes import load_tables, save
 from sample_fabrics import DATA, described, host_ports, two_leaves
 
 TINY = str(DATA / "tiny.ibnetdiscover")
@@ -46,7 +46,7 @@ def test_what_opensm_and_ibnetdiscover_say_of_one_subnet_is_one_fabric() -> None
 
 def test_dumps_of_one_subnet_are_one_set_of_routes() -> None:
     ways = [
-        host_ports(load_fabric(TINY, routes=str(DATA / name)))
+        host_ports(load(TINY, routes=str(DATA / name)))
         for name in ("tiny.opensm-lfts.dump", "tiny.dump_fts", "tiny.opensm.fdbs")
     ]
     assert ways[0] == ways[1] == ways[2]
@@ -68,34 +68,36 @@ def test_unknown_content_lists_what_is_known(tmp_path: Path) -> None:
 
 
 def test_tables_for_a_topology_are_told_apart() -> None:
-    with pytest.raises(UsageError, match="holds forwarding tables, not a topology: give it with"):
-        load_fabric(TABLES)
+    with pytest.raises(
+        UsageError, match="holds forwarding tables, not a topology: give it as routes="
+    ):
+        load(TABLES)
     with pytest.raises(InputError, match="expected forwarding tables"):
-        load_fabric(TINY, routes=TINY)
+        load(TINY, routes=TINY)
 
 
 def test_routes_are_given_once() -> None:
-    with pytest.raises(UsageError, match="either --routes FILE or --route ENGINE, not both"):
-        load_fabric(TINY, routes=TABLES, route="minhop")
+    with pytest.raises(UsageError, match="either routes=FILE or route=ENGINE, not both"):
+        load(TINY, routes=TABLES, route="minhop")
     with pytest.raises(UsageError, match="cannot both come from standard input"):
-        load_fabric("-", routes="-")
+        load("-", routes="-")
 
 
 def test_a_file_without_tables_says_what_to_do() -> None:
-    assert load_fabric(TINY).routes is None
-    with pytest.raises(UsageError, match="holds no routes: give --routes FILE or --route ENGINE"):
-        load_fabric(TINY, need_routes=True)
+    assert load(TINY).routes is None
+    with pytest.raises(UsageError, match="holds no routes: give routes=FILE or route=ENGINE"):
+        load(TINY, need_routes=True)
 
 
 def test_generators_are_routed_when_routes_are_needed() -> None:
-    assert load_fabric("fig1").routes is None
-    fabric = load_fabric("fig1", need_routes=True)
+    assert load("fig1").routes is None
+    fabric = load("fig1", need_routes=True)
     assert fabric.routes is not None
     assert fabric.routes.engine == "fig1"
-    crossbar = load_fabric("xgft:2;2,2;1,2", need_routes=True)
+    crossbar = load("xgft:2;2,2;1,2", need_routes=True)
     assert crossbar.routes is not None
     assert crossbar.routes.engine == "minhop"
-    computed = load_fabric("xgft:2;2,2;1,2", route="updn")
+    computed = load("xgft:2;2,2;1,2", route="updn")
     assert computed.routes is not None
     assert computed.routes.engine == "updn"
 
@@ -103,16 +105,16 @@ def test_generators_are_routed_when_routes_are_needed() -> None:
 def test_a_files_own_routes_are_kept_unless_others_are_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "x.fabric"
     save(two_leaves(), path)
-    own = load_fabric(str(path), need_routes=True)
+    own = load(str(path), need_routes=True)
     assert own.routes is not None
     assert own.routes.engine == "by hand"
-    computed = load_fabric(str(path), route="minhop")
+    computed = load(str(path), route="minhop")
     assert computed.routes is not None
     assert computed.routes.engine == "minhop"
 
 
 def test_a_real_machine_with_its_tables(shared_data: Path) -> None:
-    fabric = load_fabric(
+    fabric = load(
         str(shared_data / "selene.storage.ibnetdiscover.xz"),
         routes=str(shared_data / "selene.storage.minhop.opensm-lfts.xz"),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from contend import _core
 from contend.fabric import naming
-from contend.routes.read.columns import TableColumns
+from contend.routes.tables import TableColumns
 
 _HEADER = re.compile(rb"^[ \t]*[a-z_]{0,32}dump_ucast_routes: Switch 0x", re.MULTILINE)
 
