@@ -49,11 +49,11 @@ def to_networkx(fabric: Fabric) -> Any:
             guid=int(fabric.host_guid[host]),
             lid=int(fabric.host_lid[host]),
         )
-    for near, near_port, far, far_port, rate in _cables(fabric):
+    for number, (near, near_port, far, far_port, rate) in enumerate(_cables(fabric)):
         ports = {near: near_port, far: far_port}
         if near == far:
             ports = {near: (near_port, far_port)}
-        graph.add_edge(near, far, ports=ports, rate=fabric.rates[rate])
+        graph.add_edge(near, far, ports=ports, rate=fabric.rates[rate], number=number)
     return graph
 
 
@@ -84,8 +84,9 @@ def from_networkx(graph: Any) -> Fabric:
     ``name``, the node itself if absent; ``ports``, how many a switch has; ``guid`` and ``lid``
     count where all nodes have them. Edges: ``ports``, the port at either end by node, such as
     ``{"leaf": 3, "spine": 1}`` (two numbers for a node that is cabled to itself), lowest free
-    ports if absent; ``rate``, such as ``4xHDR``, unknown if absent. The graph's ``name`` is the
-    fabric's. Hosts and switches are numbered in the order of the nodes.
+    ports if absent; ``rate``, such as ``4xHDR``, unknown if absent; ``number``, the cables' order
+    where all edges have one. The graph's ``name`` is the fabric's. Hosts and switches are numbered
+    in the order of the nodes, and a cable runs from the end that its ``ports`` name first.
 
     Raises:
         UsageError: no such graph, a host without exactly one cable to a switch, or a port that
@@ -109,7 +110,7 @@ def from_networkx(graph: Any) -> Fabric:
         if near in switches and far in switches:
             cables.append((switches[near], near_port, switches[far], far_port, index))
             continue
-        if far not in switches:
+        if near in switches:
             near, near_port, far, far_port = far, far_port, near, near_port
         if far not in switches or near in at_host:
             raise UsageError(f"expected one cable from host {near!r}, and to a switch")
@@ -157,7 +158,9 @@ def _with_ports(
     graph: Any, switches: dict[Any, int]
 ) -> Iterator[tuple[tuple[Any, Any, str], tuple[int, int]]]:
     """Every cable with its ports; a host's is 1 unless the edge says otherwise."""
-    edges = [(near, far, data) for near, far, data in graph.edges(data=True)]
+    edges = [_directed(*edge) for edge in graph.edges(data=True)]
+    if all(isinstance(data.get("number"), int) for *_, data in edges):
+        edges.sort(key=lambda edge: edge[2]["number"])
     given = [_given_ports(near, far, data.get("ports")) for near, far, data in edges]
     used: dict[Any, set[int]] = defaultdict(set)
     for (near, far, _), ports in zip(edges, given, strict=True):
@@ -176,6 +179,14 @@ def _with_ports(
     for (near, far, data), ports in zip(edges, given, strict=True):
         rate = str(data.get("rate") or "")
         yield (near, far, rate), (port_of(near, ports[0]), port_of(far, ports[1]))
+
+
+def _directed(near: Any, far: Any, data: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+    """An edge from the end that its ports name first; the graph itself does not tell."""
+    ports = data.get("ports")
+    if isinstance(ports, dict) and next(iter(ports), near) == far:
+        return far, near, data
+    return near, far, data
 
 
 def _given_ports(near: Any, far: Any, ports: Any) -> tuple[int, int]:

@@ -81,11 +81,18 @@ def _next(buffer: str, position: int, source: str, line: int) -> re.Match[str] |
 
 def _token(match: re.Match[str], line: int) -> Iterator[Token]:
     if match["text"] is not None:
-        yield Token(_unescaped(match["text"]), line, False)
+        yield Token(_legal(_unescaped(match["text"])), line, False)
     elif match["word"] is not None:
-        yield Token(match["word"], line, False)
+        yield Token(_legal(match["word"]), line, False)
     elif match["mark"] is not None:
         yield Token(match["mark"], line, True)
+
+
+def _legal(text: str) -> str:
+    """A text with bytes that are not UTF-8 escaped, as in other files; see `lines`."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _unescaped(text: str) -> str:

@@ -221,11 +221,16 @@ def _texts(stream: _Stream, count: int, name: str) -> tuple[str, ...]:
     starts = ends - lengths
     try:
         return tuple(
-            content[start:end].decode("utf-8", "surrogatepass")
+            _text(content[start:end])
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
         )
     except UnicodeDecodeError as error:
         raise stream.bad(f"text in UTF-8 as {name}", "other bytes") from error
+
+
+def _text(content: bytes) -> str:
+    """A text; lone surrogates, which older versions made of damaged names, are escaped."""
+    return content.decode("utf-8", "surrogatepass").encode("utf-8", "backslashreplace").decode()
 
 
 def _check_values(values: dict[str, Any], counts: dict[str, int], source: str) -> None:

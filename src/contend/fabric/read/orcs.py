@@ -20,7 +20,7 @@ from contend.fabric.subnet import NodeKind, SubnetBuilder
 
 NO_PORT = 0xFFFF
 _MOST_ENTRIES = 1 << 30
-_HEAD = re.compile(rb"^\s*(?:strict\s+)?digraph\b[^{]{0,300}\{", re.MULTILINE)
+_HEAD = re.compile(rb"^[^\S\n]*(?:strict\s+)?digraph\b[^{]{0,300}\{", re.MULTILINE)
 _GUID = re.compile(r"[A-Za-z]-?(?:0x)?([0-9A-Fa-f]{1,16})")
 _NAMED_GUIDS = 0x3_0000_0000
 

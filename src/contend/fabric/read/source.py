@@ -233,7 +233,8 @@ _COMPRESSIONS: tuple[tuple[bytes, str, Callable[[_Pieces], _Pieces]], ...] = (
 def lines(chunks: Iterable[bytes], source: str) -> Iterator[tuple[int, str]]:
     """Lines with their number from 1, without their end, whether written by Unix or Windows.
 
-    Bytes that are not UTF-8 become lone surrogates, so that names keep their difference.
+    Bytes that are not UTF-8 are escaped as Python's literals are, so that names keep their
+    difference and can be written to any file.
 
     Raises:
         InputError: a line longer than 64 KiB, which no topology file has.
@@ -255,7 +256,7 @@ def lines(chunks: Iterable[bytes], source: str) -> Iterator[tuple[int, str]]:
 def _text(line: bytes, number: int, source: str) -> str:
     if len(line) > LONGEST_LINE:
         raise _too_long(number, source)
-    return line.removesuffix(b"\r").decode("utf-8", "surrogateescape")
+    return line.removesuffix(b"\r").decode("utf-8", "backslashreplace")
 
 
 def _too_long(number: int, source: str) -> InputError:
