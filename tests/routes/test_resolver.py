@@ -7,7 +7,7 @@ import pytest
 
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.routes import NO_PORT, find_route, make_resolver, used_cables
+from contend.routes import NO_PORT, find_route, make_resolver
 from contend.routes import resolver as room
 from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables, torus
 
@@ -130,22 +130,3 @@ def test_a_route_that_does_not_arrive_says_where_it_ends() -> None:
     lid[1] = 0
     with pytest.raises(UsageError, match='host "host 1" has no address'):
         find_route(fabric.replace(host_lid=lid), 0, 1)
-
-
-@pytest.mark.parametrize("chosen", [[0, 1], [0, 4], [8, 2, 5], list(range(9))])
-def test_used_cables_are_those_of_all_routes(chosen: list[int]) -> None:
-    fabric = routed(torus((3, 3)))
-    cables = {
-        channel // 2
-        for source in chosen
-        for target in chosen
-        if source != target
-        for channel in find_route(fabric, source, target).channels[1:-1]
-    }
-    assert used_cables(fabric, chosen).tolist() == sorted(cables)
-
-
-def test_hosts_on_one_switch_use_no_cable() -> None:
-    fabric = routed(fat_tree(4, 3, 2))
-    assert used_cables(fabric, [2, 0, 1]).tolist() == []
-    assert used_cables(fabric, [1]).tolist() == []

@@ -9,7 +9,6 @@ from .engines import compute as compute
 from .resolver import Route as Route
 from .resolver import find_route as find_route
 from .resolver import make_resolver as make_resolver
-from .resolver import used_cables as used_cables
 from .saving import KINDS as KINDS
 from .saving import NEED_ROUTES as NEED_ROUTES
 from .saving import kind_of as kind_of

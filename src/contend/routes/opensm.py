@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +11,9 @@ from numpy.typing import NDArray
 
 from contend.errors import ShortfallError, UsageError
 from contend.fabric import LARGEST_LID, Fabric, open_chunks, port_guids
+from contend.process import scratch_folder, start_program
 from contend.routes import lfts, options
-from contend.routes.opensm_process import Start, run, start_process
+from contend.routes.opensm_process import Start, run
 from contend.routes.saving import save
 from contend.routes.tables import ForwardingTables
 from contend.units import nearest
@@ -82,7 +82,7 @@ def engine_names() -> dict[str, str]:
     return dict(_ENGINES)
 
 
-def route(fabric: Fabric, order: str, *, start: Start = start_process) -> Fabric:
+def route(fabric: Fabric, order: str, *, start: Start = start_program) -> Fabric:
     """The fabric with the LIDs and routes that OpenSM gives it.
 
     Args:
@@ -104,8 +104,7 @@ def route(fabric: Fabric, order: str, *, start: Start = start_process) -> Fabric
             f"need more than {LARGEST_LID} LIDs"
         )
     arguments = ["-l", str(wanted.lmc)] if wanted.lmc else []
-    with tempfile.TemporaryDirectory(prefix="contend-opensm-") as name:
-        folder = Path(name)
+    with scratch_folder("contend-opensm") as folder:
         save(fabric, folder / "fabric.net", "ibsim")
         if wanted.roots is not None:
             roots = port_guids(fabric)[1][options.read_roots(wanted.roots, fabric)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -119,25 +119,6 @@ def find_route(fabric: Fabric, source: int, target: int) -> Route:
     injection = 2 * fabric.cables + source
     ejection = 2 * fabric.cables + fabric.hosts + target
     return Route(fabric, source, target, (injection, *between, ejection))
-
-
-def used_cables(fabric: Fabric, hosts: Sequence[int]) -> NDArray[np.int64]:
-    """The cables that routes between these hosts go over, in order, shape [cables].
-
-    Raises:
-        UsageError: the fabric has no routes, or a host cannot be reached.
-    """
-    numbers = np.asarray(hosts, dtype=np.uint32)
-    resolver = make_resolver(fabric, numbers, messages=0)
-    # Routes differ by the switch where they start, not by the host.
-    _, leaves = np.unique(fabric.host_switch[numbers], return_index=True)
-    targets = np.arange(len(numbers))
-    used = np.zeros(fabric.cables, dtype=np.bool_)
-    for leaf in leaves.tolist():
-        others = targets[targets != leaf].astype(np.uint32)
-        channels = resolver.routes(np.full(len(others), leaf, dtype=np.uint32), others)
-        used[channels[channels < resolver.switch_channels] // 2] = True
-    return np.flatnonzero(used)
 
 
 def describe_fault(
