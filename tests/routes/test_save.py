@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from contend.errors import UsageError
 from contend.fabric import Fabric, open_chunks
-from contend.routes import KINDS, kind_of, load_fabric, save
+from contend.loading import load
+from contend.routes import KINDS, kind_of, save
 from contend.routes.saving import content
 from sample_fabrics import described, fabrics, host_ports, two_leaves
 
@@ -35,7 +36,7 @@ def test_ibnetdiscover_and_its_tables_come_back(folder: Path, fabric: Fabric) ->
     topology, tables = folder / "x.ibnetdiscover", folder / "x.lfts"
     save(fabric, topology)
     save(fabric, tables)
-    again = load_fabric(str(topology), routes=str(tables))
+    again = load(str(topology), routes=str(tables))
     assert described(again) == described(fabric)
     assert host_ports(again) == host_ports(fabric)
     by_guid = dict(zip(again.host_guid.tolist(), again.host_port_guid.tolist(), strict=True))
@@ -48,7 +49,7 @@ def test_ibnetdiscover_and_its_tables_come_back(folder: Path, fabric: Fabric) ->
 def test_ibsim_keeps_the_cables(folder: Path, fabric: Fabric) -> None:
     path = folder / "x.net"
     save(fabric, path)
-    again = load_fabric(str(path))
+    again = load(str(path))
     ends = [(guid, port) for (guid, port), *_ in described(again)["cables"]]
     assert ends == [(guid, port) for (guid, port), *_ in described(fabric)["cables"]]
     assert again.host_port_guid.tolist() == fabric.host_port_guid.tolist()
@@ -69,7 +70,7 @@ def test_hosts_with_several_lids_come_back(tmp_path: Path) -> None:
     )
     save(fabric, tmp_path / "x.lfts")
     save(fabric.replace(host_lid=fabric.host_lid + 100), tmp_path / "x.ibnetdiscover")
-    again = load_fabric(str(tmp_path / "x.ibnetdiscover"), routes=str(tmp_path / "x.lfts"))
+    again = load(str(tmp_path / "x.ibnetdiscover"), routes=str(tmp_path / "x.lfts"))
     # The owners that the tables name count, not the other LIDs of the topology.
     assert again.host_lid.tolist() == [4, 8, 12, 16]
     assert again.host_lmc.tolist() == [2, 2, 2, 2]
@@ -151,7 +152,7 @@ def test_the_same_fabric_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "x.lfts"
     path.write_text("old")
-    with pytest.raises(UsageError, match="has no tables"):
+    with pytest.raises(UsageError, match="has no routes: give routes=FILE"):
         save(two_leaves().replace(routes=None), path)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["x.lfts"]
@@ -161,5 +162,5 @@ def test_kinds_by_name() -> None:
     assert kind_of(Path("a.b/x.tar.net.XZ")) == "ibsim"
     with pytest.raises(UsageError, match=r"x\.txt: cannot tell the kind of file by its name"):
         kind_of(Path("x.txt"))
-    with pytest.raises(UsageError, match="no kind of file is called 'visio'"):
+    with pytest.raises(UsageError, match="no kind of file 'visio' among fabric, "):
         content(two_leaves(), "visio")

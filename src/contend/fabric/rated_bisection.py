@@ -1,4 +1,4 @@
-"""Rated bisection bandwidth: the least capacity between two halves of the hosts."""
+"""Rated bisection bandwidth: the capacity of the narrowest cut between two halves of the hosts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-from contend.fabric.capacity import Capacities, capacities
+from contend.fabric.composition import Capacities, capacities
 from contend.fabric.fabric import Fabric
 
 # METIS runs: as many as small fabrics can have in a fraction of a second, a dozen for the largest.
@@ -27,7 +27,8 @@ class Bisection:
     """The narrowest cut found between two halves of the hosts.
 
     To find the narrowest of all is NP-hard, so this is an upper bound: the true bisection may be
-    narrower. On the usual regular fabrics (fat trees, tori, rings, crossbars) it is exact.
+    narrower. On the usual regular fabrics (fat trees, tori, rings, crossbars) it is exact. It is no
+    bound on what random pairs of hosts get, about half of which do not cross the cut.
 
     Attributes:
         capacity: what the cut carries in one direction, in `unit`.

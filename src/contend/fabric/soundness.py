@@ -5,14 +5,45 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.fabric.composition import switch_parts
 from contend.fabric.fabric import Fabric, Finding
-from contend.fabric.levels import switch_parts
-from contend.fabric.verdict import MOST_DETAILS, Check, Status
 from contend.units import counted
+
+MOST_DETAILS = 10
+
+
+class Status(StrEnum):
+    """How a check came out."""
+
+    OK = "ok"
+    WARNING = "warning"
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was checked.
+
+    Attributes:
+        name: what was checked, in a few words.
+        status: a warning may be meant so; what is wrong needs repair.
+        summary: what was found, in one line.
+        details: the places by name, at most `MOST_DETAILS`.
+        remedy: what to do; "" when all is well.
+    """
+
+    name: str
+    status: Status
+    summary: str
+    details: tuple[str, ...] = ()
+    remedy: str = ""
+
 
 _PORT_TWICE = "port twice"
 _CABLE_FAULTS = frozenset({_PORT_TWICE, "denied cable", "one-sided cable"})

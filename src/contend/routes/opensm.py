@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import ShortfallError, UsageError
-from contend.fabric import Fabric, open_chunks
-from contend.fabric.write import ibsim
-from contend.routes import options
-from contend.routes.forwarding import ForwardingTables
-from contend.routes.opensm_process import Start, run, start_process
-from contend.routes.read import lfts
+from contend.fabric import LARGEST_LID, Fabric, open_chunks, port_guids
+from contend.process import scratch_folder, start_program
+from contend.routes import lfts, options
+from contend.routes.opensm_process import Start, run
+from contend.routes.saving import save
+from contend.routes.tables import ForwardingTables
+from contend.units import nearest
 
 _ENGINES = {
     "minhop": "OpenSM's minhop: balanced shortest paths",
@@ -63,7 +63,10 @@ class Order:
         """
         engine, values = options.split(text, ("lmc", "roots", "limit"))
         if engine not in _ENGINES:
-            raise UsageError(f"OpenSM has no engine {engine!r}; it has {', '.join(_ENGINES)}")
+            known = ", ".join(_ENGINES)
+            raise UsageError(
+                f"OpenSM has no engine {engine!r} among {known}{nearest(engine, _ENGINES)}"
+            )
         lmc = values.get("lmc", "0")
         if not re.fullmatch(r"[0-9]", lmc) or int(lmc) > _MOST_LMC:
             raise UsageError(f"opensm:{text}: lmc is a number from 0 to {_MOST_LMC}, not {lmc!r}")
@@ -79,7 +82,7 @@ def engine_names() -> dict[str, str]:
     return dict(_ENGINES)
 
 
-def route(fabric: Fabric, order: str, *, start: Start = start_process) -> Fabric:
+def route(fabric: Fabric, order: str, *, start: Start = start_program) -> Fabric:
     """The fabric with the LIDs and routes that OpenSM gives it.
 
     Args:
@@ -95,17 +98,16 @@ def route(fabric: Fabric, order: str, *, start: Start = start_process) -> Fabric
     wanted = Order.parse(order)
     if fabric.hosts == 0:
         raise UsageError(f"{fabric.name} has no host for OpenSM to run on")
-    if fabric.hosts << wanted.lmc > ibsim.LAST_UNICAST_LID - fabric.switches:
+    if fabric.hosts << wanted.lmc > LARGEST_LID - fabric.switches:
         raise UsageError(
             f"{fabric.hosts} hosts with {1 << wanted.lmc} LIDs each and {fabric.switches} switches "
-            f"need more than {ibsim.LAST_UNICAST_LID} LIDs"
+            f"need more than {LARGEST_LID} LIDs"
         )
     arguments = ["-l", str(wanted.lmc)] if wanted.lmc else []
-    with tempfile.TemporaryDirectory(prefix="contend-opensm-") as name:
-        folder = Path(name)
-        (folder / "fabric.net").write_text(ibsim.write(fabric), encoding="ascii")
+    with scratch_folder("contend-opensm") as folder:
+        save(fabric, folder / "fabric.net", "ibsim")
         if wanted.roots is not None:
-            roots = ibsim.port_guids(fabric)[1][options.read_roots(wanted.roots, fabric)]
+            roots = port_guids(fabric)[1][options.read_roots(wanted.roots, fabric)]
             named = "".join(f"0x{guid:016x}\n" for guid in roots.tolist())
             (folder / "roots").write_text(named, encoding="ascii")
             arguments += ["-a", "roots"]
@@ -135,8 +137,8 @@ def _reasons(log: str) -> list[str]:
 
 
 def _with_tables(fabric: Fabric, order: Order, dump: Path) -> Fabric:
-    host_guid, switch_guid = ibsim.port_guids(fabric)
-    ports, owner = _read_dump(dump, switch_guid)
+    host_guid, switch_guid = port_guids(fabric)
+    ports, owner = _read_dump(dump, fabric, switch_guid)
     host_lid = _first_lids(host_guid, owner)
     if (host_lid == 0).any():
         host = int(np.flatnonzero(host_lid == 0)[0])
@@ -159,9 +161,16 @@ def _first_lids(guids: NDArray[np.uint64], owner: NDArray[np.uint64]) -> NDArray
 
 
 def _read_dump(
-    path: Path, switch_guid: NDArray[np.uint64]
+    path: Path, fabric: Fabric, switch_guid: NDArray[np.uint64]
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint64]]:
     """Ports [switches, addresses] and the port GUID [addresses] that owns every LID."""
     columns = lfts.read(open_chunks(str(path)), path.name)
     row_of = {guid: row for row, guid in enumerate(columns.switch_guid.tolist())}
-    return columns.ports[[row_of[guid] for guid in switch_guid.tolist()]], columns.owner_guid
+    rows = [row_of.get(guid, -1) for guid in switch_guid.tolist()]
+    if -1 in rows:
+        name = fabric.switch_name[rows.index(-1)]
+        raise ShortfallError(
+            f'OpenSM made no table for switch "{name}", which no cable joins to the hosts that it '
+            "started from; contend fabric check tells the parts"
+        )
+    return columns.ports[rows], columns.owner_guid

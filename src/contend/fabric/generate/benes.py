@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from contend.fabric.fabric import Fabric
-from contend.fabric.generate.family import Family, Parameters, require
-from contend.fabric.generate.plan import Plan, check_size, numbered
+from contend.fabric.generate.plan import Family, Parameters, Plan, check_size, numbered, require
 
 
 def benes(size: int) -> Fabric:

@@ -8,8 +8,7 @@ from math import prod
 import numpy as np
 
 from contend.fabric.fabric import Fabric
-from contend.fabric.generate.family import Family, Parameters
-from contend.fabric.generate.plan import Plan, add_hosts_per_switch, check_size
+from contend.fabric.generate.plan import Family, Parameters, Plan, add_hosts_per_switch, check_size
 
 
 def grid(sizes: Sequence[int], hosts: int = 1, *, wrap: bool) -> Fabric:

@@ -8,15 +8,17 @@ from scipy.sparse.csgraph import connected_components
 
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
-from contend.fabric.generate.draw import Draw
-from contend.fabric.generate.family import Family, Parameters, require
 from contend.fabric.generate.plan import (
+    Draw,
+    Family,
     Indices,
+    Parameters,
     Plan,
     add_hosts_per_switch,
     check_size,
     numbered,
     ports_in_order,
+    require,
 )
 
 _ATTEMPTS = 200

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from contend.errors import InputError
-from contend.fabric.read.builder import SubnetBuilder, unicast
-from contend.fabric.read.lines import lines
-from contend.fabric.subnet import NodeKind, Subnet
+from contend.fabric.read.source import lines
+from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, unicast
 
 _HEAD = re.compile(rb"^START_[A-Z][A-Z0-9_]*\r?$", re.MULTILINE)
 _NEEDED = {

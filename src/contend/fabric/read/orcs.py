@@ -13,16 +13,14 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric.assemble import assemble
+from contend.fabric.assemble import Topology, assemble
 from contend.fabric.fabric import Fabric, Finding
-from contend.fabric.read.builder import SubnetBuilder
-from contend.fabric.read.orcs_graph import Graph, parse
-from contend.fabric.read.topology import Topology
-from contend.fabric.subnet import NodeKind
+from contend.fabric.read.dot import Graph, parse
+from contend.fabric.subnet import NodeKind, SubnetBuilder
 
 NO_PORT = 0xFFFF
 _MOST_ENTRIES = 1 << 30
-_HEAD = re.compile(rb"^\s*(?:strict\s+)?digraph\b[^{]{0,300}\{", re.MULTILINE)
+_HEAD = re.compile(rb"^[^\S\n]*(?:strict\s+)?digraph\b[^{]{0,300}\{", re.MULTILINE)
 _GUID = re.compile(r"[A-Za-z]-?(?:0x)?([0-9A-Fa-f]{1,16})")
 _NAMED_GUIDS = 0x3_0000_0000
 
