@@ -137,9 +137,8 @@ def switch_parts(fabric: Fabric) -> NDArray[np.int64]:
     return _parts(fabric.switches, fabric.cable_from, fabric.cable_to)
 
 
-def _parts(size: int, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int64]:
-    ones = np.ones(len(one), dtype=np.int8)
-    joined = coo_array((ones, (one, other)), shape=(size, size))
+def _parts(size: int, near: NDArray[Any], far: NDArray[Any]) -> NDArray[np.int64]:
+    joined = coo_array((np.ones(len(near), dtype=np.int8), (near, far)), shape=(size, size))
     labels: NDArray[np.int64] = connected_components(joined.tocsr(), directed=False)[1]
     return labels.astype(np.int64)
 
@@ -212,8 +211,8 @@ def _by_rate(fabric: Fabric, rate: NDArray[np.uint16]) -> dict[str, int]:
 
 
 def _histogram(values: NDArray[np.int64]) -> dict[int, int]:
-    found, counts = np.unique(values, return_counts=True)
-    return dict(zip(found.tolist(), counts.tolist(), strict=True))
+    distinct, counts = np.unique(values, return_counts=True)
+    return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)

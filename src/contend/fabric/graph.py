@@ -99,7 +99,7 @@ def from_networkx(graph: Any) -> Fabric:
         raise UsageError("expected an undirected graph: a cable carries both directions")
     kinds = _kinds(graph)
     hosts = [node for node, kind in kinds.items() if kind == "host"]
-    switches = {node: at for at, node in enumerate(n for n in kinds if kinds[n] == "switch")}
+    switches = {node: index for index, node in enumerate(n for n in kinds if kinds[n] == "switch")}
     if not hosts or not switches:
         raise UsageError(f"expected hosts and switches, got {len(hosts)} and {len(switches)}")
     rates = {"": 0}

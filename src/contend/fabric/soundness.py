@@ -134,7 +134,7 @@ def _same_ports(fabric: Fabric) -> list[str]:
     for host, (guid, port, port_guid) in enumerate(
         zip(*(c.tolist() for c in columns), strict=True)
     ):
-        label = f'host "{fabric.host_name[host]}" on {_place(fabric, host)}'
+        label = f'host "{fabric.host_name[host]}" on {_location(fabric, host)}'
         if guid:
             by_port.setdefault((guid, port), []).append(label)
         if port_guid:
@@ -149,7 +149,7 @@ def _same_ports(fabric: Fabric) -> list[str]:
     ]
 
 
-def _place(fabric: Fabric, host: int) -> str:
+def _location(fabric: Fabric, host: int) -> str:
     switch = fabric.switch_name[int(fabric.host_switch[host])]
     return f'switch "{switch}" port {int(fabric.host_port[host])}'
 
@@ -210,7 +210,7 @@ def _check_parts(fabric: Fabric) -> Check:
     largest = int(counts.argmax())
     apart = np.flatnonzero(part != largest)
     details = [
-        f'host "{fabric.host_name[h]}" on {_place(fabric, h)}'
+        f'host "{fabric.host_name[h]}" on {_location(fabric, h)}'
         for h in apart[:MOST_DETAILS].tolist()
     ]
     return Check(

@@ -6,6 +6,7 @@ from .checking import summarise_routes as summarise_routes
 from .dumps import load_tables as load_tables
 from .dumps import recognises_tables as recognises_tables
 from .engines import compute as compute
+from .engines import engine_names as engine_names
 from .resolver import Route as Route
 from .resolver import find_route as find_route
 from .resolver import make_resolver as make_resolver

@@ -99,12 +99,12 @@ def adopt(fabric: Fabric, tables: TableColumns, source: str) -> Fabric:
     """
     findings = [Finding("reader's note", note, wrong=False) for note in tables.notes]
     ports = _ports(fabric, tables, source, findings)
-    found = _host_addresses(fabric, tables)
+    addresses = _host_addresses(fabric, tables)
     changes = {
-        "host_lid": found.lid,
-        "host_lmc": found.lmc,
+        "host_lid": addresses.lid,
+        "host_lmc": addresses.lmc,
         "switch_lid": _switch_lids(fabric, tables),
-        "findings": (*fabric.findings, *findings, *found.findings),
+        "findings": (*fabric.findings, *findings, *addresses.findings),
         "routes": ForwardingTables(ports),
     }
     return fabric.replace(**changes)
@@ -197,8 +197,8 @@ def _positions(owners: NDArray[np.uint64], guids: NDArray[np.uint64]) -> _Indice
         return np.full(len(guids), -1, dtype=np.int64)
     position = np.minimum(np.searchsorted(owners, guids), len(owners) - 1).astype(np.int64)
     _, inverse, count = np.unique(guids, return_inverse=True, return_counts=True)
-    found = (owners[position] == guids) & (guids != 0) & (count[inverse] == 1)
-    return np.where(found, position, -1)
+    known = (owners[position] == guids) & (guids != 0) & (count[inverse] == 1)
+    return np.where(known, position, -1)
 
 
 def _together(owner: NDArray[np.uint64], base: _Indices, number: _Indices) -> NDArray[np.bool_]:

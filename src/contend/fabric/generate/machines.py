@@ -83,7 +83,7 @@ class Machine:
     Attributes:
         hosts: all of them.
         leaves: 24-port leaf switches.
-        places: ports for hosts on each leaf.
+        host_ports: ports for hosts on each leaf.
         cores: core switches.
         links: cables from each leaf to each core switch.
         rate: of every cable.
@@ -93,7 +93,7 @@ class Machine:
 
     hosts: int
     leaves: int
-    places: int
+    host_ports: int
     cores: int
     links: int
     rate: str
@@ -103,7 +103,7 @@ class Machine:
     def build(self, name: str) -> Fabric:
         """Cable j (from 0) between leaf i and core switch c, all from 0, joins two ports.
 
-        On the leaf it is port places + links c + j + 1, on the core switch the external port
+        On the leaf it is port host_ports + links c + j + 1, on the core switch the external port
         links i + j (from 0), so that neighbouring leaves are on neighbouring ports. Hosts fill the
         leaves in order; places that are left stay empty, spread evenly over the last leaves.
 
@@ -119,16 +119,16 @@ class Machine:
             external = self.links * i + j
             plan.add_cables(
                 leaf[i],
-                self.places + self.links * c + j + 1,
+                self.host_ports + self.links * c + j + 1,
                 core.switch[external],
                 core.port[external],
             )
         return plan.fabric(name, rate=self.rate)
 
     def _add_hosts(self, plan: Plan) -> None:
-        empty = self.leaves * self.places - self.hosts
+        empty = self.leaves * self.host_ports - self.hosts
         every, more = divmod(empty, self.leaves)
-        per_leaf = np.full(self.leaves, self.places - every)
+        per_leaf = np.full(self.leaves, self.host_ports - every)
         per_leaf[self.leaves - more :] -= 1
         on = np.repeat(np.arange(self.leaves), per_leaf)
         first = np.cumsum(per_leaf) - per_leaf

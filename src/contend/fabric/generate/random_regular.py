@@ -101,11 +101,11 @@ def _simple(switches: int, degree: int, draw: Draw) -> tuple[Indices, Indices]:
         near, far = ends[cable].tolist()
         for other in draw.below(len(ends), _PARTNERS).tolist():
             other_near, other_far = ends[other].tolist()
-            one, two = key_of(near, other_far), key_of(other_near, far)
-            simple = near != other_far and other_near != far and one != two
-            if simple and not wrong[other] and one not in joined and two not in joined:
+            near_key, far_key = key_of(near, other_far), key_of(other_near, far)
+            simple = near != other_far and other_near != far and near_key != far_key
+            if simple and not wrong[other] and near_key not in joined and far_key not in joined:
                 joined.remove(key_of(other_near, other_far))
-                joined |= {one, two}
+                joined |= {near_key, far_key}
                 ends[cable, 1], ends[other, 1] = other_far, far
                 wrong[cable] = False
                 break

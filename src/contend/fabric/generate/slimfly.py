@@ -156,14 +156,14 @@ def galois_field(prime: int, exponent: int) -> GaloisField:
 
 def _powers_of_x(prime: int, low: tuple[int, ...]) -> NDArray[np.int64]:
     """1, x, x^2... until one returns, where x^n = low[0] + low[1] x + ...; empty if 0 is met."""
-    one = (1,) + (0,) * (len(low) - 1)
-    element, powers = one, []
+    unity = (1,) + (0,) * (len(low) - 1)
+    element, powers = unity, []
     while any(element):
         powers.append(sum(digit * prime**i for i, digit in enumerate(element)))
         top = element[-1]
         shifted = (0, *element[:-1])
         element = tuple((s + top * c) % prime for s, c in zip(shifted, low, strict=True))
-        if element == one:
+        if element == unity:
             return np.array(powers, dtype=np.int64)
         if len(powers) >= prime ** len(low):
             break

@@ -100,8 +100,8 @@ def read(chunks: Iterable[bytes], source: str) -> Subnet:
         else:
             key = (row.guid("NodeGuid"), row.number("PortNum", _PORTS))
             ports[key] = _port(row)
-    for table, found in (("NODES", nodes), ("LINKS", links)):
-        if not found:
+    for table, rows in (("NODES", nodes), ("LINKS", links)):
+        if not rows:
             raise InputError(source, 0, f"a table {table} with rows", "none")
     return _subnet(nodes, links, ports, source)
 

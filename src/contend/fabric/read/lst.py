@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from contend.errors import InputError
 from contend.fabric.read.source import lines
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, unicast
+from contend.units import counted
 
 _HEX = r"([0-9A-Fa-f]{1,16})"
 # The name is the one part without bounds: what may follow it ends it.
@@ -138,9 +139,11 @@ class _Reader:
             raise InputError(self._source, 0, "a line for each cable end", "none")
         notes = []
         if self._other_lines:
-            notes.append(f"{self._other_lines} lines that are no cable were passed over")
+            notes.append(f"passed over {counted(self._other_lines, 'line')} without a cable")
         if self._unknown_kinds:
-            notes.append(f"{self._unknown_kinds} cables of nodes of unknown kind were passed over")
+            notes.append(
+                f"passed over {counted(self._unknown_kinds, 'cable')} of nodes of unknown kind"
+            )
         if self._down:
-            notes.append(f"{self._down} links that are down were passed over")
+            notes.append(f"passed over {counted(self._down, 'link')} marked as down")
         return self._builder.subnet(tuple(notes))
