@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from contend.errors import UsageError
+from contend.fabric.composition import connected_parts
 from contend.fabric.fabric import Fabric
 from contend.fabric.generate.plan import (
     Draw,
@@ -73,8 +72,8 @@ def _connected(switches: int, degree: int, draw: Draw) -> tuple[Indices, Indices
             near, far = _complement(switches, *_simple(switches, switches - 1 - degree, draw))
         else:
             near, far = _simple(switches, degree, draw)
-        links = coo_array((np.ones(len(near), bool), (near, far)), shape=(switches, switches))
-        if len(near) == switches * degree // 2 and connected_components(links)[0] == 1:
+        parts = connected_parts(switches, near, far)
+        if len(near) == switches * degree // 2 and not parts.any():
             return near, far
     raise UsageError(f"random: expected a connected network of degree {degree}, got none")
 
