@@ -106,7 +106,7 @@ def structure(fabric: Fabric) -> Structure:
         levels=_levels(fabric, np.where(idle, 0, level_of)),
         unreached_switches=unreached,
         idle_switches=int(np.count_nonzero(idle & (level_of > 0))),
-        parts=len(np.unique(switch_parts(fabric)[fabric.host_switch])),
+        parts=int(np.count_nonzero(np.bincount(switch_parts(fabric)[fabric.host_switch]))),
         host_links=_by_rate(fabric, fabric.host_rate),
         switch_links=_by_rate(fabric, fabric.cable_rate),
         servers=len(per_server),
