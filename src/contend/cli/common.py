@@ -1,23 +1,13 @@
-"""What the verbs share: the front door to fabrics, the console, JSON and progress."""
+"""What the verbs share: the front door to fabrics, the console and JSON."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from contend import loading
 from contend.cli.options import FabricArgument as FabricArgument
@@ -70,21 +60,3 @@ def _write(target: str, content: bytes) -> None:
         sys.stdout.flush()
     else:
         write_whole(Path(target), content)
-
-
-@contextmanager
-def progress_bar(title: str, unit: str) -> Iterator[Progress]:
-    """A progress bar with rate and time left on a terminal's standard error, none when piped."""
-    terminal = Console(stderr=True)
-    with Progress(
-        TextColumn(title),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(unit),
-        TaskProgressColumn(show_speed=True),
-        TimeRemainingColumn(),
-        console=terminal,
-        transient=True,
-        disable=not terminal.is_terminal,
-    ) as progress:
-        yield progress

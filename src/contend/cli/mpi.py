@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from contend.cli.common import JsonOption, console_for, progress_bar, write_json
+from contend.cli.common import JsonOption, console_for, write_json
+from contend.cli.progress import progress_bar
 from contend.errors import MissingError
 from contend.mpi import Library, examine, find, merge
 from contend.report.mpi_json import mpi_json

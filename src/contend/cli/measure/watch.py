@@ -11,7 +11,7 @@ from rich.progress import Progress as Bar
 from rich.progress import TaskID
 from rich.text import Text
 
-from contend.cli.common import progress_bar
+from contend.cli.progress import progress_bar
 from contend.measurement import Observer
 from contend.units import counted, format_seconds
 
