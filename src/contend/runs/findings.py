@@ -80,11 +80,13 @@ def find(record: RunRecord, results: pl.DataFrame) -> Findings:
     """
     cells = summarise(record, results)
     compared = record.probe in COMPARED
+    measured = [launch.measured for launch in record.launches if launch.measured is not None]
+    crowded = any(launch.oversubscribed for launch in measured)
     return Findings(
         cells=cells,
         parts=_parts(cells, results),
         contests=contests(cells) if compared else (),
-        collapses=collapses(cells, compared=compared),
+        collapses=collapses(cells, compared=compared, crowded=crowded),
         errors=_errors(record, cells),
         remarks=_remarks(record, cells),
         clock_residual_s=_clock_residual(record),
