@@ -207,8 +207,8 @@ def _about_launch(launch: LaunchRecord) -> Iterator[Warned]:
         yield Warned("oversubscribed", text)
     failed = [end for end in measured.ends if end.reason == "failed" or end.verified is False]
     if failed:
-        said = next((f": {end.said}" for end in failed if end.said), "")
-        text = f"{counted(len(failed), 'cell')} of launch {launch.number} failed{said}"
+        reason = next((f": {end.said}" for end in failed if end.said), "")
+        text = f"{counted(len(failed), 'cell')} of launch {launch.number} failed{reason}"
         yield Warned("failed", text)
 
 
