@@ -74,8 +74,8 @@ def _check_cables(fabric: Fabric) -> Check:
         Status.WRONG,
         ", ".join(f"{kind}: {count:,}" for kind, count in kinds.items()),
         tuple(finding.message for finding in _some_of_each(wrong, kinds)),
-        "look at the named ports; if they are well, the topology file was written while the fabric "
-        "changed: write it again",
+        "look at the named ports; if they are in order, the fabric changed while the topology file "
+        "was written: write it again",
     )
 
 

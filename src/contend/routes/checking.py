@@ -225,7 +225,7 @@ def check_tables(fabric: Fabric) -> Check:
         Status.WRONG,
         "they do not fit the switches and hosts",
         tuple(wrong[:MOST_DETAILS]),
-        "a dump that was cut short, or is older than the topology, looks so: write both again",
+        "the dump may have been cut short or be older than the topology: write both again",
     )
 
 

@@ -55,7 +55,7 @@ def test_a_host_on_two_edges_is_found() -> None:
     twice = GRAPH.replace(b'[comment=""]', b'[comment="H0000000000000003"]')
     findings = read(twice).findings
     assert [finding.kind for finding in findings] == ["two routes"]
-    assert findings[0].message.startswith("1 times a host is listed on two edges")
+    assert findings[0].message.startswith("1 route listed on two edges that leave a switch")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from contend.fabric.assemble import Topology, assemble
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.read.dot import Graph, parse
 from contend.fabric.subnet import NodeKind, SubnetBuilder
+from contend.units import counted
 
 NO_PORT = 0xFFFF
 _MOST_ENTRIES = 1 << 30
@@ -132,7 +133,9 @@ def _with_tables(graph: Graph, fabric: Fabric, node_of_switch: list[int]) -> Top
     for switch, lid in enumerate(fabric.switch_lid.tolist()):
         ports[switch, lid] = 0
     if twice:
-        text = f"{twice} times a host is listed on two edges that leave a switch; the first counts"
+        text = (
+            f"{counted(twice, 'route')} listed on two edges that leave a switch; the first counts"
+        )
         fabric = fabric.replace(findings=(*fabric.findings, Finding("two routes", text)))
     return Topology(fabric, ports)
 
