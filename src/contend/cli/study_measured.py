@@ -46,7 +46,7 @@ from contend.study import (
 from contend.study.measured import Step, run
 from contend.study.measured.record import Record
 from contend.study.measured.runner import OnStep
-from contend.units import counted, format_seconds, parse_seconds, parse_size
+from contend.units import counted, format_seconds, parse_rate, parse_seconds, parse_size
 
 
 def measured(
@@ -117,21 +117,22 @@ def measured(
     if predict:
         predict_memory(plan, lengths, node_memory, json)
         return
+    memory = None if plan.node_memory is None else parse_size(plan.node_memory)
     asked = Common(
         on=on,
         routes=routes,
         route=route,
-        rate=rate,
-        buffer=buffer,
+        rate=None if rate is None else parse_rate(rate),
+        buffer=None if buffer is None else parse_size(buffer),
         placement=placement,
         launcher=launcher,
-        host_memory=plan.node_memory,
+        memory=memory,
     )
     console = console_for(json)
     with find_place(asked, console) as place:
         assert place is not None
         plan = with_known_wire(plan, place)
-        launch = RealLaunch(place, site_of(place, on or "", asked.memory()), plan.wire)
+        launch = RealLaunch(place, site_of(place, on or "", memory), plan.wire)
         _measure(plan, launch, console, out, retry, json, plot, markdown)
 
 

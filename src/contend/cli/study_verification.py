@@ -65,13 +65,12 @@ def verification(
     """
     # Imported here: measuring and reports take longer to load than other verbs run.
     from contend.cli.measure.watch import watching
-    from contend.measurement import BisectWork, Conditions
+    from contend.measurement import BisectWork, Conditions, agreement
     from contend.report.agreement_figure import Compared, agreement_figure
     from contend.report.agreement_tables import agreement_tables
     from contend.report.save import check_suffix, save_figure
     from contend.report.table import print_tables
     from contend.study import CASES, Network, failures, predicted_seconds, verify_case
-    from contend.study.agreements import agreement
     from contend.units import parse_size
 
     if plot is not None:

@@ -10,10 +10,10 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from contend.measurement import TOLERANCE, Agreement, predictions, usable
 from contend.report.bandwidth_histogram import fractions, outline
 from contend.report.measures import percent
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
-from contend.study import TOLERANCE, Agreement, predictions, usable
 from contend.units import counted
 
 _BINS = 50

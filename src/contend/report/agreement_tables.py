@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from contend.measurement import TOLERANCE, Agreement
 from contend.report.measures import percent
 from contend.report.result_table import ResultTable
-from contend.study import TOLERANCE, Agreement
 from contend.units import counted, format_bandwidth
 
 _WITHIN = f"within {TOLERANCE:.0%}".replace("%", " %")

@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from contend.measurement.hotspot import ROUND_TRIP, STREAM
+from contend.measurement import ROUND_TRIP, STREAM
 from contend.report.measures import percent
 from contend.report.size_axis import size_axis, time_axis
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
+from contend.measurement import usable
 from contend.report.bandwidth_histogram import fractions, outline
 from contend.report.measures import percent
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
-from contend.study import usable
 from contend.units import format_bandwidth
 
 _BINS = 50

@@ -7,8 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from contend.study import usable
-from contend.study.agreements import agreement
+from contend.measurement import agreement, usable
 
 
 def pair_json(pairs: pl.DataFrame) -> dict[str, Any]:

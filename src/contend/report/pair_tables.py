@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from contend.measurement import agreement, usable
 from contend.report.agreement_tables import agreement_tables
 from contend.report.measures import percent
 from contend.report.result_table import ResultTable
 from contend.runs import Run
-from contend.study import usable
-from contend.study.agreements import agreement
 from contend.units import counted, format_bandwidth
 
 _SHOWN = 32

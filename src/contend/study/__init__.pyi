@@ -1,8 +1,3 @@
-from .agreements import TOLERANCE as TOLERANCE
-from .agreements import Agreement as Agreement
-from .agreements import agreement as agreement
-from .agreements import predictions as predictions
-from .agreements import usable as usable
 from .folder import RunFolder as RunFolder
 from .measured.changes import Changes as Changes
 from .measured.changes import changed as changed

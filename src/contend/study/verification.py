@@ -14,7 +14,8 @@ from contend.errors import ContendError, UsageError
 from contend.fabric import Fabric
 from contend.files import whole_file
 from contend.loading import load
-from contend.measurement import BisectWork, Conditions, Observer, beside_predictions, measure_bisect
+from contend.measurement import BisectWork, Conditions, beside_predictions, measure_workload
+from contend.session import Observer
 
 _UNFIT = re.compile(r"[^A-Za-z0-9]+")
 # TCP headers, acknowledgements and the start of every message take their part of the wire.
@@ -108,8 +109,8 @@ def verify_case(
     fabric = case.load()
     with bring_up(fabric, network.rate, network.buffer) as emulated:
         hosts = EmulatedHosts(emulated)
-        run = measure_bisect(
-            work,
+        run = measure_workload(
+            work.workload,
             Conditions(
                 (len(emulated.hosts),),
                 budget=conditions.budget,

@@ -9,9 +9,10 @@ from pathlib import Path
 import msgspec
 
 from contend.errors import ShortfallError
-from contend.measurement import Conditions, Observer, Place, Step, compiled, measure_workload
+from contend.measurement import Conditions, Place, compiled, measure_workload
 from contend.mpi import Library, select, this_machine
-from contend.runs import LaunchRecord, Progress, Run
+from contend.runs import LaunchRecord, Run
+from contend.session import Observer, Step
 from contend.study.measured.attempts import PointName
 from contend.study.measured.cell import Cell
 from contend.study.measured.plan import MeasuredPlan
@@ -92,10 +93,10 @@ class _Watcher(Observer):
     def __init__(self, progress: OnProgress) -> None:
         self._progress = progress
 
-    def progressed(self, step: Step, progress: Progress) -> None:
+    def progressed(self, step: Step, done: int, whole: int) -> None:
         """Called now and then."""
-        if progress.cells:
-            self._progress(min(1.0, progress.ended / progress.cells))
+        if whole:
+            self._progress(min(1.0, done / whole))
 
 
 def _attempt(run: Run, points: Sequence[PointName], failure: Failure | None) -> Attempt:

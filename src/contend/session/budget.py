@@ -1,9 +1,12 @@
-"""The time that a measurement may take, shared out over its launches."""
+"""The time that a session may take, shared out over the launches that are left."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
+
+Clock = Callable[[], float]
 
 # What starting and ending ranks takes is not the probe's to measure in.
 _START = 3.0
@@ -13,10 +16,15 @@ _OVERTIME = 0.5
 
 
 class Budget:
-    """Counts down while launches run; time in the queue of a batch system does not count."""
+    """Counts down while launches run; time in the queue of a batch system does not count.
 
-    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self.seconds = seconds
+    Args:
+        seconds: for everything; None for as long as it takes.
+        clock: tells seconds.
+    """
+
+    def __init__(self, seconds: float | None, clock: Clock = time.monotonic) -> None:
+        self.seconds = math.inf if seconds is None else seconds
         self._clock = clock
         self._began = clock()
         self._waited = 0.0

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from contend.errors import ShortfallError
+from contend.units import counted
 
 TOLERANCE = 0.10
 """A pair agrees with a model when it got within this part of what the model gives it."""
@@ -74,8 +76,9 @@ class Agreement:
         apart: to how many of them models give parts that differ by more than 1 %.
         patterns: of how many patterns.
         late: messages left out because a rank had started late; 0 when all were, and none is.
+        same_host: messages left out because both ranks are on one host and cross no channel.
         effective: measured effective bisection bandwidth, in parts of γ.
-        effective_ci95: its 95 % interval over patterns.
+        effective_ci95: its 95 % interval over patterns; samples of one pattern count as one.
         by_congestion: messages by pi.
         models: what each model makes of them.
     """
@@ -85,6 +88,7 @@ class Agreement:
     apart: int
     patterns: int
     late: int
+    same_host: int
     effective: float
     effective_ci95: tuple[float, float]
     by_congestion: tuple[ByCongestion, ...]
@@ -95,14 +99,19 @@ class Agreement:
         """The model with the least error where models differ, or anywhere when they never do."""
         return min(
             self.models,
-            key=lambda one: one.error if one.error_apart is None else one.error_apart,
+            key=lambda model: model.error if model.error_apart is None else model.error_apart,
         )
 
 
 def usable(pairs: pl.DataFrame) -> pl.DataFrame:
-    """The messages of samples without a late rank; all of them where there are no such samples."""
-    on_time = pairs.filter(~pl.col("late"))
-    return pairs if on_time.is_empty() else on_time
+    """The messages that can be compared with models.
+
+    Those that cross a channel, of samples without a late rank; of all samples where there are no
+    such samples.
+    """
+    crossing = pairs.filter(pl.col("congestion") > 0)
+    on_time = crossing.filter(~pl.col("late"))
+    return crossing if on_time.is_empty() else on_time
 
 
 def agreement(pairs: pl.DataFrame) -> Agreement:
@@ -112,7 +121,7 @@ def agreement(pairs: pl.DataFrame) -> Agreement:
     and not about what a protocol makes of a free wire.
 
     Args:
-        pairs: of `contend.measurement.pairs.beside_predictions`.
+        pairs: of `contend.measurement.beside_predictions`.
 
     Raises:
         ShortfallError: too few messages are uncontended.
@@ -120,29 +129,36 @@ def agreement(pairs: pl.DataFrame) -> Agreement:
     used = usable(pairs)
     free = used.filter(pl.col("congestion") == 1)["bandwidth_Bps"]
     if len(free) < _LEAST_UNCONTENDED:
-        raise ShortfallError(f"{len(free)} messages shared no channel: too few to compare with")
+        raise ShortfallError(
+            f"{counted(len(free), 'message')} shared no channel: too few to compare with"
+        )
     gamma = float(np.median(free.to_numpy()))
-    got = used["bandwidth_Bps"].to_numpy() / gamma
+    parts = used["bandwidth_Bps"].to_numpy() / gamma
     given = predictions(used)
     apart = _apart(list(given.values()))
     by_pattern = (
-        used.with_columns(got=pl.Series(got)).group_by("launch", "sample").agg(pl.col("got").mean())
-    )["got"].to_numpy()
+        used.with_columns(part=pl.Series(parts))
+        .group_by("pattern", maintain_order=True)
+        .agg(pl.col("part").mean())["part"]
+        .to_numpy()
+    )
+    crossing = int((pairs["congestion"] > 0).sum())
     return Agreement(
         gamma=gamma,
         messages=len(used),
         apart=int(apart.sum()),
-        patterns=used["pattern"].n_unique(),
-        late=len(pairs) - len(used),
+        patterns=len(by_pattern),
+        late=crossing - len(used),
+        same_host=len(pairs) - crossing,
         effective=float(by_pattern.mean()),
         effective_ci95=_interval(by_pattern),
-        by_congestion=_by_congestion(used["congestion"].to_numpy(), got),
-        models=tuple(_model(MODELS[name], share, got, apart) for name, share in given.items()),
+        by_congestion=_by_congestion(used["congestion"].to_numpy(), parts),
+        models=tuple(_model(MODELS[name], share, parts, apart) for name, share in given.items()),
     )
 
 
 def predictions(pairs: pl.DataFrame) -> dict[str, NDArray[np.float64]]:
-    """What every model gives the messages, in parts of γ, by the names of `MODELS`."""
+    """What every model gives messages that cross a channel, in parts of γ, by `MODELS`' names."""
     return {
         "congestion": 1.0 / pairs["congestion"].to_numpy(),
         "fair_share": pairs["fair_share"].to_numpy(),
@@ -156,12 +172,12 @@ def _apart(shares: list[NDArray[np.float64]]) -> NDArray[np.bool_]:
 
 
 def _model(
-    name: str, share: NDArray[np.float64], got: NDArray[np.float64], apart: NDArray[np.bool_]
+    name: str, share: NDArray[np.float64], parts: NDArray[np.float64], apart: NDArray[np.bool_]
 ) -> Model:
-    off = np.abs(np.log(got / share))
+    off = np.abs(np.log(parts / share))
     return Model(
         name=name,
-        within=float((np.abs(got / share - 1) <= TOLERANCE).mean()),
+        within=float((np.abs(parts / share - 1) <= TOLERANCE).mean()),
         error=float(np.expm1(np.median(off))),
         error_apart=float(np.expm1(np.median(off[apart]))) if apart.any() else None,
         effective=float(share.mean()),
@@ -169,21 +185,22 @@ def _model(
 
 
 def _by_congestion(
-    congestion: NDArray[np.int64], got: NDArray[np.float64]
+    congestion: NDArray[np.int64], parts: NDArray[np.float64]
 ) -> tuple[ByCongestion, ...]:
-    found = []
+    groups = []
     for pi in np.unique(congestion).tolist():
-        bandwidth = got[congestion == pi]
+        bandwidth = parts[congestion == pi]
         low, median, high = np.quantile(bandwidth, [0.25, 0.5, 0.75]).tolist()
         within = float((np.abs(bandwidth * pi - 1) <= TOLERANCE).mean())
-        found.append(ByCongestion(pi, len(bandwidth), median, low, high, within))
-    return tuple(found)
+        groups.append(ByCongestion(pi, len(bandwidth), median, low, high, within))
+    return tuple(groups)
 
 
 def _interval(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Of the mean, by the central limit theorem; all of the line where there is one value."""
+    """Of the mean of independent values, by Student's t; all of the line for a single value."""
     mean = float(values.mean())
     if len(values) < 2:
         return -math.inf, math.inf
-    half = 1.96 * float(values.std(ddof=1)) / math.sqrt(len(values))
+    error = float(values.std(ddof=1)) / math.sqrt(len(values))
+    half = float(stdtrit(len(values) - 1, 0.975)) * error
     return mean - half, mean + half
