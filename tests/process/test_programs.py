@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -96,9 +97,16 @@ def test_a_command_that_is_deaf_is_ended_after_its_grace(number: signal.Signals)
     assert not _runs(command)
 
 
-@pytest.mark.parametrize("way", ["foreground", "watched", "to its end"])
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda command: run_foreground(command, _ENVIRONMENT),
+        lambda command: run_watched(command, _ENVIRONMENT, 60, lambda: None),
+        lambda command: run_process(command, _ENVIRONMENT, 60),
+    ],
+)
 def test_a_signal_at_the_very_start_leaves_no_program(
-    way: str, monkeypatch: pytest.MonkeyPatch
+    run: Callable[[list[str]], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It arrives when the program is there and its starter does not know of it yet."""
     started: list[subprocess.Popen[bytes]] = []
@@ -109,18 +117,12 @@ def test_a_signal_at_the_very_start_leaves_no_program(
         return started[0]
 
     popen = subprocess.Popen
-    command = ["sleep", "600"]
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     monkeypatch.setattr(programs, "_INTERRUPTED_GRACE", 0.1)
     monkeypatch.setattr("contend.process.programs.subprocess.Popen", start)
     try:
         with pytest.raises(KeyboardInterrupt):
-            if way == "foreground":
-                run_foreground(command, _ENVIRONMENT)
-            elif way == "watched":
-                run_watched(command, _ENVIRONMENT, 60, lambda: None)
-            else:
-                run_process(command, _ENVIRONMENT, 60)
+            run(["sleep", "600"])
     finally:
         signal.signal(signal.SIGINT, before)
     assert started[0].returncode is not None

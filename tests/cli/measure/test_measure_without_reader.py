@@ -1,4 +1,4 @@
-"""A measurement whose output nobody reads any more goes on, as in ``contend measure ... | head -1``."""
+"""A measurement goes on when nobody reads any more, as in ``contend measure ... | head -1``."""
 
 from __future__ import annotations
 
