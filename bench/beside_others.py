@@ -36,7 +36,7 @@ import contend
 from contend.emulate import EmulatedHosts, Network, bring_up
 from contend.errors import MissingError
 from contend.mpi import Launch, Library, prepare, select
-from contend.runs.statistics import median_interval
+from contend.runs import median_interval
 from contend.units import format_bandwidth, format_bytes
 
 NETPIPE = "NPopenmpi"

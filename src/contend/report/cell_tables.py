@@ -17,7 +17,7 @@ from contend.report.result_table import ResultTable
 from contend.runs import CellRecord, CellSummary, Run, condition
 from contend.units import format_seconds
 
-_COLUMNS = ("bytes", "schedule", "n", "late", "median", "95 % interval", "p99", "max", "rate", "")
+_COLUMNS = ("bytes", "schedule", "n", "late", "median", "interval", "p99", "max", "rate", "")
 _NUMERIC = frozenset(_COLUMNS) - {"schedule", ""}
 _USUAL = ("precision", "repetitions")
 
@@ -49,10 +49,14 @@ def _order(cell: CellRecord, summary: CellSummary | None) -> tuple[float, float]
 
 def _note(run: Run) -> str:
     if run.record.probe == "pingpong":
-        return "Bytes of a message; times are one way; the rate is that of one direction."
+        return (
+            "Bytes of a message; times are one way; the rate is that of one direction. Intervals "
+            "of the median are 95 % where they say nothing else."
+        )
     return (
         "Bytes to each other rank; times from the earliest start to the latest end; the rate is "
-        "what a rank sends over the median."
+        "what a rank sends over the median. Intervals of the median are 95 % where they say "
+        "nothing else."
     )
 
 

@@ -12,7 +12,7 @@ from contend.runs import Run, run_names
 def cells_csv(runs: Sequence[Run]) -> str:
     """A row for every cell of every run: the run, its library and folder, then the cell's figures.
 
-    Seconds, bytes and bytes per second; see `contend.runs.cell_table.cell_table`.
+    Seconds, bytes and bytes per second; see `contend.runs.Run.cells`.
     """
     tables = [
         run.cells().select(

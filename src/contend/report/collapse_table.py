@@ -34,8 +34,8 @@ def collapse_tables(collapses: Sequence[Collapse]) -> list[ResultTable]:
             heads,
             rows,
             _NUMERIC,
-            "The rate falls to less than half against smaller sizes, or is four times behind the "
-            "best schedule where latency does not explain it.",
+            "The rate falls to less than half against smaller sizes, or slow samples, such as "
+            "those with time-outs, take half of it.",
         )
     ]
 
@@ -54,9 +54,9 @@ def judged_rate(cell: CellSummary) -> float:
 
 def _row(found: Collapse) -> tuple[str, ...]:
     worst, reference = found.worst, found.reference
-    where = size_words(reference.record.bytes)
-    than = f"at {where}" if found.kind == Kind.FALLS else reference.schedule
-    rate = rate_words(judged_rate(reference))
+    than, rate = f"at {size_words(reference.record.bytes)}", judged_rate(reference)
+    if found.kind == Kind.STALLS:
+        than, rate = "its faster samples", found.factor.value * rate
     avoided = "nothing measured"
     if found.avoided_by is not None and found.gain is not None:
         avoided = f"{found.avoided_by.schedule}: {factor_words(found.gain)} times faster"
@@ -65,7 +65,7 @@ def _row(found: Collapse) -> tuple[str, ...]:
         sizes_of(found),
         f"{rate_words(judged_rate(worst))} at {size_words(worst.record.bytes)}",
         factor_words(found.factor),
-        f"{than} ({rate})",
+        f"{than} ({rate_words(rate)})",
         "one kind" if worst.modes is None else modes_words(worst.modes),
         avoided,
     )

@@ -13,7 +13,7 @@ from contend.report.sample_points import MOST_VECTOR_POINTS, points, spread
 from contend.report.schedule_looks import looks
 from contend.report.size_axis import time_axis
 from contend.report.style import COLUMN_WIDTH, FAINT, QUIET, new_figure, styled, title
-from contend.runs import CellSummary, Condition, Run, collapses
+from contend.runs import CellSummary, Condition, Run
 from contend.units import format_bytes, format_seconds
 
 _HALF_ROW = 0.32
@@ -62,7 +62,7 @@ def _choice(run: Run, size: int | None) -> tuple[Condition, int | None]:
     if not cells:
         at = "" if size is None else f" at {format_bytes(size)}"
         raise UsageError(f"{run.folder}: nothing was measured{at}")
-    found = [one for one in collapses(run.summaries) if size in (None, one.worst.record.bytes)]
+    found = [one for one in run.findings.collapses if size in (None, one.worst.record.bytes)]
     if found:
         worst = max(found, key=lambda one: one.factor.value)
         return worst.condition, worst.worst.record.bytes
@@ -99,7 +99,7 @@ def _strip(axes: Axes, row: int, cell: CellSummary, colour: str, many: bool) -> 
 
 
 def _explain(axes: Axes, cells: Sequence[CellSummary]) -> None:
-    said = "bar: median and its 95 % interval"
+    said = "bar: median and its interval"
     if any(len(cell.left_out) for cell in cells):
         said += "; crosses: late"
     axes.text(

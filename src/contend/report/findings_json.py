@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from contend.report.run_comparison_tables import compared
-from contend.runs import Collapse, Condition, Contest, Estimate, Run, collapses, contests
+from contend.runs import Collapse, Condition, Contest, Estimate, Run
 
 
 def findings_json(run: Run) -> dict[str, Any]:
     """``winners`` and ``collapses`` of a run; see the functions of those names for the rules."""
     return {
-        "winners": [_contest(one) for one in contests(run.summaries)],
-        "collapses": [_collapse(one) for one in collapses(run.summaries)],
+        "winners": [_contest(one) for one in run.findings.contests],
+        "collapses": [_collapse(one) for one in run.findings.collapses],
     }
 
 
@@ -39,9 +39,14 @@ def comparison_json(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def estimate_json(estimate: Estimate) -> dict[str, Any]:
-    """A number with its 95 % interval, which is null where there is none."""
-    known = estimate.low is not None and estimate.high is not None
-    return {"value": estimate.value, "ci95": [estimate.low, estimate.high] if known else None}
+    """A number with its interval and what that covers; ``ci95`` is null where it is not 95 %."""
+    ci95, interval = estimate.ci95, estimate.interval
+    return {
+        "value": estimate.value,
+        "ci95": None if ci95 is None else list(ci95),
+        "interval": None if interval is None else list(interval),
+        "coverage": None if interval is None else estimate.coverage,
+    }
 
 
 def _contest(contest: Contest) -> dict[str, Any]:

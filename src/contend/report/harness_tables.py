@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from contend.report.measured_words import run_words
 from contend.report.result_table import ResultTable
-from contend.runs import Measured, Run, clock_residual, remarks, timer_cost
+from contend.runs import Measured, Run
 from contend.units import counted, format_seconds
 
 
@@ -19,7 +19,7 @@ def harness_tables(run: Run) -> list[ResultTable]:
 
 def warning_tables(run: Run) -> list[ResultTable]:
     """The warnings as a table; none where there are none."""
-    warnings = tuple((one.code, one.text) for one in remarks(run))
+    warnings = tuple((one.code, one.text) for one in run.findings.remarks)
     return [ResultTable("Warnings", ("", " "), warnings)] if warnings else []
 
 
@@ -39,7 +39,7 @@ def _rows(run: Run) -> Iterator[tuple[str, str]]:
         more = f" and {len(names) - 4} more" if len(names) > 4 else ""
         yield "hosts", f"{len(names)}: {', '.join(names[:4])}{more}"
     shortest = min((cell.sample_s for cell in run.summaries), default=0.0)
-    timer = timer_cost(record)
+    timer = run.findings.timer_s
     if timer is not None:
         share = f", {100 * timer / shortest:.2g} % of the shortest sample" if shortest > 0 else ""
         yield "reading the clock", f"{format_seconds(timer)}{share}"
@@ -53,7 +53,7 @@ def _rows(run: Run) -> Iterator[tuple[str, str]]:
 
 def _clocks(run: Run, measured: Sequence[Measured]) -> Iterator[tuple[str, str]]:
     clocks = [clock for one in measured for clock in one.clocks]
-    residual = clock_residual(run.record)
+    residual = run.findings.clock_residual_s
     if residual is None:
         return
     # Ranks that share a clock exchange nothing to agree on it.

@@ -11,9 +11,6 @@ from contend.runs import (
     CellSummary,
     Estimate,
     Run,
-    clock_residual,
-    remarks,
-    timer_cost,
 )
 
 
@@ -22,7 +19,8 @@ def measure_json(run: Run) -> dict[str, Any]:
 
     Times are of one operation: half a ping-pong, a message of a stream, anything else as a whole.
     ``ranks`` and ``hosts`` are numbers, or lists of them when launches differ. ``n`` counts timed
-    samples, ``used`` those that the figures rest on; ``ci95_s`` is null below six of them.
+    samples, ``used`` those that the figures rest on; ``interval_s`` holds the median with
+    ``coverage`` at least and is null below six samples; ``ci95_s`` is the same where that is 95 %.
     ``rate_Bps_per_rank`` is what a rank sends (p - 1 blocks, or one message) over the median. Cells
     that were skipped or failed have ``n`` 0. ``winners`` and ``collapses`` are there where
     schedules do the same work: in an all-to-all and in a sort.
@@ -47,12 +45,12 @@ def measure_json(run: Run) -> dict[str, Any]:
         ],
         **(findings_json(run) if record.probe in COMPARED else {}),
         "harness": {
-            "timer_s": timer_cost(record),
-            "clock_residual_s": clock_residual(record),
+            "timer_s": run.findings.timer_s,
+            "clock_residual_s": run.findings.clock_residual_s,
             "launches": len(record.launches),
             "budget_s": record.budget_s,
         },
-        "warnings": [{"code": one.code, "text": one.text} for one in remarks(run)],
+        "warnings": [{"code": one.code, "text": one.text} for one in run.findings.remarks],
         "run": str(run.folder),
     }
 
@@ -67,7 +65,8 @@ def _measured(run: Run, cell: CellSummary) -> dict[str, Any]:
         "late": cell.late,
         "launches": len(cell.launches),
         "median_s": cell.median.value,
-        "ci95_s": interval_json(cell.median),
+        "ci95_s": None if cell.median.ci95 is None else list(cell.median.ci95),
+        **interval_json(cell.median, "_s"),
         "p99_s": cell.p99_s,
         "max_s": cell.max_s,
         "mean_s": cell.mean_s,
@@ -84,7 +83,7 @@ def _measured(run: Run, cell: CellSummary) -> dict[str, Any]:
 
 def _without(run: Run, cell: CellRecord) -> dict[str, Any]:
     """A cell without samples: skipped, or failed before the first."""
-    numbers = ("median_s", "ci95_s", "p99_s", "max_s", "mean_s")
+    numbers = ("median_s", "ci95_s", "interval_s", "coverage", "p99_s", "max_s", "mean_s")
     rates = ("rate_Bps_per_rank", "mean_rate_Bps_per_rank", "two_kinds")
     ends = [
         end
@@ -114,11 +113,13 @@ def _labels(cell: CellRecord) -> dict[str, Any]:
     }
 
 
-def interval_json(estimate: Estimate) -> list[float] | None:
-    """Both ends of an interval, or null where there is none."""
-    if estimate.low is None or estimate.high is None:
-        return None
-    return [estimate.low, estimate.high]
+def interval_json(estimate: Estimate, unit: str = "") -> dict[str, Any]:
+    """Both ends of an interval and what they cover; nulls where there is none."""
+    interval = estimate.interval
+    return {
+        f"interval{unit}": None if interval is None else list(interval),
+        "coverage": None if interval is None else estimate.coverage,
+    }
 
 
 def _one_or_all(values: list[int]) -> int | list[int] | None:

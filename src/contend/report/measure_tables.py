@@ -8,7 +8,7 @@ from contend.report.harness_tables import harness_tables, warning_tables
 from contend.report.part_tables import part_tables
 from contend.report.result_table import ResultTable
 from contend.report.winner_table import winner_tables
-from contend.runs import COMPARED, Run, collapses, contests
+from contend.runs import COMPARED, Run
 
 _MOST_CELLS = 60
 
@@ -32,6 +32,6 @@ def _findings(run: Run) -> list[ResultTable]:
     if run.record.probe not in COMPARED:
         return []
     return [
-        *winner_tables(contests(run.summaries)),
-        *collapse_tables(collapses(run.summaries)),
+        *winner_tables(run.findings.contests),
+        *collapse_tables(run.findings.collapses),
     ]

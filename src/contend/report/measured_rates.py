@@ -119,7 +119,7 @@ def _remark(every: Sequence[Sweep], rows: Sequence[object]) -> str:
 def _against(one: Collapse) -> str:
     if one.kind == Kind.FALLS:
         return f"at {format_bytes(one.reference.record.bytes or 0)}"
-    return f"{one.reference.schedule}"
+    return "its faster samples"
 
 
 def _cure(one: Collapse) -> str:

@@ -10,14 +10,14 @@ from contend.report.measured_words import (
     size_words,
 )
 from contend.report.result_table import ResultTable
-from contend.runs import CellParts, Run, parts
+from contend.runs import CellParts, Run
 from contend.units import format_seconds
 
 
 def part_tables(run: Run) -> list[ResultTable]:
     """A table for each condition whose cells have such parts."""
     groups: dict[object, list[CellParts]] = {}
-    for one in parts(run):
+    for one in run.findings.parts:
         groups.setdefault(one.cell.condition, []).append(one)
     return [_table(run, members) for members in groups.values()]
 

@@ -16,7 +16,7 @@ from contend.report.schedule_looks import Look, looks
 from contend.report.size_axis import columns_for, label_bottoms, rate_axis, size_axis
 from contend.report.style import COLUMN_WIDTH, FAINT, new_figure, styled, title
 from contend.report.wire import mark_wire
-from contend.runs import CellSummary, Collapse, Condition, Kind, Run, collapses
+from contend.runs import CellSummary, Collapse, Condition, Kind, Run
 
 # Samples are spread over this share of the step between sizes, either way.
 _SPREAD = 0.2
@@ -35,7 +35,7 @@ def rate_figures(run: Run) -> Iterator[tuple[str, Figure]]:
     """
     every = [cell for cell in run.summaries if cell.sent and cell.median.value > 0]
     look = looks(cell.schedule for cell in every)
-    found = collapses(run.summaries)
+    found = run.findings.collapses
     for under in dict.fromkeys(cell.condition for cell in every):
         members = [cell for cell in every if cell.condition == under]
         series: Series = {}
@@ -155,9 +155,9 @@ def _crowded(run: Run, under: Condition) -> bool:
 
 
 def _finding(where: str, series: Series, found: Sequence[Collapse]) -> str:
-    falls = [one for one in found if one.kind == Kind.FALLS] or list(found)
-    if falls:
-        worst = max(falls, key=lambda one: one.factor.value)
+    if found:
+        falls = [one for one in found if one.kind == Kind.FALLS]
+        worst = max(falls or found, key=lambda one: one.factor.value)
         says = (
             f"{worst.worst.schedule} collapses by a factor of {worst.factor.value:.3g} at "
             f"{size_words(worst.worst.record.bytes)}"

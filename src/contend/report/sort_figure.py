@@ -12,7 +12,7 @@ from contend.errors import UsageError
 from contend.report.sample_points import points, spread
 from contend.report.size_axis import time_axis
 from contend.report.style import COLOURS, COLUMN_WIDTH, new_figure, percent_axis, styled, title
-from contend.runs import CellParts, Run, parts
+from contend.runs import CellParts, Run
 from contend.units import format_seconds
 
 _EXCHANGE = "exchange"
@@ -34,7 +34,7 @@ def sort_figure(run: Run) -> Figure:
         UsageError: the run has no steps of a sort.
     """
     members = sorted(
-        (one for one in parts(run) if _STEPS.keys() & one.seconds.keys()),
+        (one for one in run.findings.parts if _STEPS.keys() & one.seconds.keys()),
         key=lambda one: (one.cell.record.ranks, one.cell.record.bytes or 0, _label(one)),
     )
     if not members:

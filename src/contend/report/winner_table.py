@@ -57,7 +57,7 @@ def _note(contests: Sequence[Contest]) -> str:
     }
     where = on[bases.pop()] if len(bases) == 1 else "medians of launches where enough are there"
     return (
-        "Ratios of medians with 95 % intervals. p: rank test of Mann and Whitney, corrected for "
-        f"all pairs of a row, on {where}. Not told apart from the fastest: p of 0.05 or more, or a "
-        "ratio that may be 1."
+        "Ratios of medians; intervals are 95 % where they say nothing else. p: rank test of Mann "
+        f"and Whitney, corrected for all pairs of a row, on {where}. Not told apart from the "
+        "fastest: p of 0.05 or more, or a ratio that may be 1."
     )
