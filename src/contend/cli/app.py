@@ -27,6 +27,7 @@ from contend.cli.report import report
 from contend.cli.simulate import simulate
 from contend.cli.study import study
 from contend.cli.study_command import StudyCommand
+from contend.cli.wording import in_options
 from contend.errors import ContendError
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
@@ -63,7 +64,7 @@ def run(arguments: list[str]) -> int:
     try:
         return _invoke(arguments)
     except ContendError as error:
-        print(f"contend: {error}", file=sys.stderr)
+        print(f"contend: {in_options(str(error))}", file=sys.stderr)
         return error.status
     except _WrongUsage as error:
         # No message: the help has been printed instead.
