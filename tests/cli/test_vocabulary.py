@@ -82,7 +82,9 @@ USES = _uses()
 
 def _glossary() -> dict[str, tuple[str, str, str]]:
     """Options in the page of words: short name, what it takes, what it means."""
-    rows = re.findall(r"^\| `(--[\w-]+)([^`|]*)`(?:, `(-\w)`)? \| (.*) \|$", WORDS.read_text(), re.M)
+    rows = re.findall(
+        r"^\| `(--[\w-]+)([^`|]*)`(?:, `(-\w)`)? \| (.*) \|$", WORDS.read_text(), re.M
+    )
     assert len({row[0] for row in rows}) == len(rows)
     return {name: (short, takes.strip(), meaning) for name, takes, short, meaning in rows}
 

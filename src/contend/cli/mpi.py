@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from contend.cli.common import JsonOption, console_for, write_json
+from contend.cli.common import console_for, write_json
+from contend.cli.options import MPI, JsonOption
 from contend.cli.progress import progress_bar
 from contend.errors import MissingError
 from contend.mpi import TO_INSTALL, Library, examine, find, merge
@@ -17,11 +16,7 @@ from contend.report.table import print_tables
 
 PrefixOption = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--mpi",
-        metavar="PREFIX",
-        help="Also look here: a folder with bin/mpicc, or a wrapper itself; may be repeated.",
-    ),
+    MPI(": also look at this folder with bin/mpicc, or at this compiler wrapper.", many=True),
 ]
 
 

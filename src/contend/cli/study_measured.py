@@ -19,10 +19,10 @@ from contend.cli.common import (
     console_for,
     write_json,
 )
-from contend.cli.emulated import BufferOption, RateOption
 from contend.cli.measure.options import Common
 from contend.cli.measure.place import find_place
 from contend.cli.numbers import counts, option_value, optional, repetition, words
+from contend.cli.options import BufferOption, RateOption
 from contend.cli.progress import progress_bar
 from contend.cli.study_memory import predict as predict_memory
 from contend.errors import ShortfallError, UsageError

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from contend.cli.common import console_for, load, write_json
 from contend.cli.options import (
+    LIST,
     ROUTE,
     FabricArgument,
     FileOption,
@@ -50,7 +51,6 @@ REMOVE_SWITCHES = Option(
     "Leave out this share of the switches without hosts, such as 5%",
     parsed("--remove-switches", parse_share),
 )
-LIST = Option(("--list",), None, "List all that can be named here, and exit")
 ToOption = Annotated[str | None, TO(default="by the ending of FILE")]
 
 
