@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contend.congestion import hotspot
-from contend.fabric import Fabric
+from contend.loading import load
 from contend.report.hotspot import hotspot_json
 
 
 def test_names_and_numbers() -> None:
     """Uplink 1 of leaf 1 of the figure of 2008 leads to hosts 5, 9 and 13."""
-    figure = Fabric.load("fig1", route="fig1")
+    figure = load("fig1", route="fig1")
     found = hotspot_json(hotspot(figure, 3, victim=(0, 4)), figure)
     assert found["victim"] == {"source": 0, "target": 4, "source_name": "1", "target_name": "5"}
     assert found["channel_name"] == 'switch "leaf 1" port 5 -> switch "top 1" port 1'

@@ -11,7 +11,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from contend.cli.common import JsonOption, PlotOption, console_for, progress_bar, write_json
+from contend.cli.common import JsonOption, PlotOption, console_for, write_json
+from contend.cli.progress import progress_bar
 from contend.errors import ShortfallError, UsageError
 from contend.report.plan_list import PlanEntry, plan_list
 from contend.report.table import print_tables

@@ -17,13 +17,13 @@ from contend.cli.common import (
     RouteOption,
     RoutesOption,
     console_for,
-    progress_bar,
     write_json,
 )
-from contend.cli.emulated import BufferOption, RateOption
 from contend.cli.measure.options import Common
 from contend.cli.measure.place import find_place
 from contend.cli.numbers import counts, option_value, optional, repetition, words
+from contend.cli.options import BufferOption, RateOption
+from contend.cli.progress import progress_bar
 from contend.cli.study_memory import predict as predict_memory
 from contend.errors import ShortfallError, UsageError
 from contend.files import write_whole

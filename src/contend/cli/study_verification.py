@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from contend.cli.common import JsonOption, PlotOption, SeedOption, console_for, write_json
-from contend.cli.emulated import BufferOption, RateOption, buffer_size, cable_rate
+from contend.cli.options import DEFAULT_BUFFER, DEFAULT_RATE, BufferOption, RateOption
 from contend.errors import ContendError, MissingError, ShortfallError, UsageError
-from contend.units import format_seconds
+from contend.units import format_seconds, parse_rate, parse_size
 
 if TYPE_CHECKING:
     from contend.study import Case
@@ -71,12 +71,11 @@ def verification(
     from contend.report.save import check_suffix, save_figure
     from contend.report.table import print_tables
     from contend.study import CASES, Network, failures, predicted_seconds, verify_case
-    from contend.units import parse_size
 
     if plot is not None:
         check_suffix(plot)
     work = BisectWork(patterns, two_way=two_way, bytes=parse_size(bytes), packets=packets)
-    network = Network(cable_rate(rate), buffer_size(buffer))
+    network = Network(rate or parse_rate(DEFAULT_RATE), buffer or parse_size(DEFAULT_BUFFER))
     cases = tuple(map(_case, fabric)) if fabric else CASES
     console = console_for(json)
     seconds = predicted_seconds(work, network)
