@@ -7,11 +7,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from contend.measurement.pairs import patterns_of
 
 from contend.cli.app import run
 from contend.loading import load
 from contend.measurement import beside_predictions
-from contend.measurement.pairs import patterns_of
 from contend.pattern import parse
 from contend.runs import Run
 

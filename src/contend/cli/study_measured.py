@@ -46,7 +46,7 @@ from contend.study import (
 from contend.study.measured import Step, run
 from contend.study.measured.record import Record
 from contend.study.measured.runner import OnStep
-from contend.units import counted, format_seconds, parse_rate, parse_seconds, parse_size
+from contend.units import counted, format_seconds, parse_seconds, parse_size
 
 
 def measured(
@@ -122,8 +122,8 @@ def measured(
         on=on,
         routes=routes,
         route=route,
-        rate=None if rate is None else parse_rate(rate),
-        buffer=None if buffer is None else parse_size(buffer),
+        rate=rate,
+        buffer=buffer,
         placement=placement,
         launcher=launcher,
         memory=memory,

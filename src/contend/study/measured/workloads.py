@@ -43,7 +43,7 @@ def workload_of(
 def options_of(cell: Cell, points: Sequence[PointName], *, alone: bool) -> dict[str, OptionValue]:
     """The probe's own options for some points of a cell, by their names."""
     if cell.probe == "sort":
-        return {"n": cell.numbers, "m": cell.vector, "input": cell.input}
+        return {"vectors": cell.numbers, "length": cell.vector, "input": cell.input}
     sizes = [size for size in cell.sizes if any(size == point[1] for point in points)]
     algorithms = [name for name in cell.algorithms if any(name == point[0] for point in points)]
     if cell.probe == "pingpong":
