@@ -14,11 +14,20 @@ from contend.report.save import save_figures
 from contend.report.study_figures import study_figures
 from contend.report.study_json import study_json
 from contend.report.study_tables import study_tables
-from contend.study import FabricEntry, Outcome, PatternEntry, Plan, Record, Reference
-from contend.study.record import Request, record_of, write_cell
+from contend.study import (
+    FabricEntry,
+    Outcome,
+    PatternEntry,
+    Plan,
+    Record,
+    Reference,
+    SimulatedCell,
+    record_of,
+    write_cell,
+)
 
 MakeOutcome = Callable[..., Outcome]
-REQUEST = Request("x", None, "ftree", "bisect", "random", 4, None, 1)
+REQUEST = SimulatedCell("x", None, "ftree", "bisect", "random", 4, None, 1)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from contend.congestion import Simulation
 from contend.errors import ShortfallError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
-from contend.study import Services
 
 PLAN = """
 name = "small"
@@ -72,31 +72,29 @@ class Rooms:
     calls: list[tuple[str, ...]] = field(default_factory=list)
     failing: dict[str, BaseException] = field(default_factory=dict)
 
-    def services(self) -> Services:
-        return Services(self._route, self._load, self._save, self._rate, self._simulate)
-
     def asked(self, what: str) -> list[tuple[str, ...]]:
         return [call[1:] for call in self.calls if call[0] == what]
 
-    def _route(self, source: str, routes: str | None, engine: str | None) -> Fabric:
-        self.calls.append(("route", source, routes or "", engine or ""))
+    def load(self, source: str, **options: Any) -> Fabric:
+        path = Path(source)
+        if path.parent.name == "fabrics":
+            self.calls.append(("load", path.name))
+            return crossbar()
+        engine = options["route"] or ""
+        self.calls.append(("route", source, options["routes"] or "", engine))
         if engine == "bad":
             raise ShortfallError("bad can't route this fabric")
         return crossbar()
 
-    def _load(self, path: Path) -> Fabric:
-        self.calls.append(("load", path.name))
-        return crossbar().replace(name=path.read_text())
-
-    def _save(self, fabric: Fabric, path: Path) -> None:
+    def save(self, fabric: Fabric, path: Path) -> None:
         self.calls.append(("save", path.name))
         path.write_text(fabric.name)
 
-    def _rate(self, fabric: Fabric) -> float:
+    def rate(self, fabric: Fabric) -> Any:
         self.calls.append(("rate", fabric.name))
-        return 0.5
+        return SimpleNamespace(share=0.5)
 
-    def _simulate(self, fabric: Fabric, pattern: str, **options: Any) -> Simulation:
+    def simulate(self, fabric: Fabric, pattern: str, **options: Any) -> Simulation:
         self.calls.append(("simulate", fabric.name, pattern, options["placement"]))
         if pattern in self.failing:
             raise self.failing[pattern]
@@ -105,8 +103,16 @@ class Rooms:
 
 
 @pytest.fixture
-def rooms() -> Rooms:
-    return Rooms()
+def rooms(monkeypatch: pytest.MonkeyPatch) -> Rooms:
+    rooms = Rooms()
+    for name, function in (
+        ("load_fabric", rooms.load),
+        ("save", rooms.save),
+        ("bisection", rooms.rate),
+        ("simulate", rooms.simulate),
+    ):
+        monkeypatch.setattr(f"contend.study.simulated.{name}", function)
+    return rooms
 
 
 def crossbar() -> Fabric:

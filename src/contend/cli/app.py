@@ -29,7 +29,6 @@ from contend.cli.mpi import mpi
 from contend.cli.report import report
 from contend.cli.simulate import simulate
 from contend.cli.study import study
-from contend.cli.study_command import StudyCommand
 from contend.errors import ContendError
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
@@ -53,7 +52,7 @@ app.command()(emulate)
 app.command()(mpi)
 app.command()(report)
 app.command()(simulate)
-app.command(cls=StudyCommand)(study)
+app.command()(study)
 
 
 @app.callback()

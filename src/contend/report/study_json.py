@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 
 from contend.report.study_tables import references_of, scaled
-from contend.study import Outcome, Plan
-from contend.study.record import Record
+from contend.study import Outcome, Plan, Record
 
 
 def study_json(plan: Plan, outcomes: Sequence[Outcome], run: str) -> dict[str, Any]:

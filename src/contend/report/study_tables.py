@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from contend.report.measures import engine_labels
 from contend.report.result_table import ResultTable
-from contend.study import Average, Outcome, PatternEntry, Plan, Reference
-from contend.study.record import Record
+from contend.study import Average, Outcome, PatternEntry, Plan, Record, Reference
 
 AVERAGES = {
     "of_mean_congestion": "1 / mean π",

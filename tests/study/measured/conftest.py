@@ -10,38 +10,38 @@ from typing import Any
 import pytest
 
 from contend.study import Point
-from contend.study.measured import Cell
+from contend.study.measured.cell import Cell
 from contend.study.measured.services import Attempt
 
 PLAN = """
 name = "small"
 budget_s = 100
-conditions = "flow control on"
+label = "flow control=on"
 wire = "1Gbit/s"
 
 [[measure]]
 name = "sort"
 probe = "sort"
-nodes = [1, 2]
-ranks_per_node = [2]
-numbers = 64
-doubles = ["8", "8N"]
+hosts = [1, 2]
+ranks_per_host = [2]
+vectors = 64
+length = ["8", "8N"]
 
 [[measure]]
 name = "sweep"
 probe = "alltoall"
 ranks = [4]
-ranks_per_node = [1, 2]
+ranks_per_host = [1, 2]
 bytes = [16, "1K:4K"]
-algorithms = ["library", "shift"]
+algorithm = ["library", "shift"]
 
 [[reference]]
 source = "paper"
 measure = "sort"
-numbers = 64
-ranks_per_node = 2
-doubles = "8N"
-nodes = [1, 2, 3]
+vectors = 64
+ranks_per_host = 2
+length = "8N"
+hosts = [1, 2, 3]
 seconds = [0.5, 0.25, "ERR"]
 
 [[reference]]
@@ -49,7 +49,7 @@ source = "2005"
 library = "LAM"
 measure = "sweep"
 ranks = 4
-ranks_per_node = 1
+ranks_per_host = 1
 bytes = "1K"
 algorithm = "library"
 rate = "2 MiB/s"
@@ -63,7 +63,7 @@ columns = ["MPI_Alltoall", "own"]
 [[table.row]]
 label = "1"
 ranks = 4
-ranks_per_node = 1
+ranks_per_host = 1
 bytes = "1K"
 algorithms = ["library", "shift"]
 """

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from contend.errors import InputError, UsageError
-from contend.study import (
-    Changes,
-    changed,
-    copy_plan,
-    find_plan,
-    is_measured,
-    read_measured,
-    shipped_plans,
-)
+from contend.study import MeasuredPlan, copy_plan, find_plan, read_plan, shipped_plans
+
+
+def read_measured(path: Path) -> MeasuredPlan:
+    plan = read_plan(path)
+    assert isinstance(plan, MeasuredPlan)
+    return plan
 
 
 def test_cells_are_launches_of_the_grid(plan_file: Path) -> None:
@@ -36,78 +35,96 @@ def test_cells_are_launches_of_the_grid(plan_file: Path) -> None:
 
 
 def test_launches_and_libraries_multiply_cells(plan_file: Path) -> None:
-    plan = changed(read_measured(plan_file), Changes(libraries=("a", "b"), launches=3))
+    plan = read_measured(plan_file).changed(mpi=("a", "b"), launches=3)
     assert len(list(plan.cells())) == 6 * 2 * 3
     assert len({cell.file_name for cell in plan.cells()}) == 36
 
 
 def test_ranks_that_do_not_fill_the_last_node(plan_file: Path) -> None:
-    plan = changed(read_measured(plan_file), Changes(ranks=(5,), only=("sweep",)))
+    plan = read_measured(plan_file).changed(ranks=(5,), only=("sweep",))
     assert [(c.nodes, c.ranks_per_node, c.ranks) for c in plan.cells()] == [(5, 1, 5), (3, 2, 5)]
 
 
 def test_options_change_what_has_the_key(plan_file: Path) -> None:
-    plan = changed(
-        read_measured(plan_file),
-        Changes(nodes=(3,), numbers=9, bytes=("64",), budget_s=5.0, conditions="off"),
+    plan = read_measured(plan_file).changed(
+        hosts=(3,), vectors=9, bytes=("64",), budget_s=5.0, label=("flow control=off", "quiet")
     )
     sort, sweep = plan.measures
-    assert (sort.nodes, sort.ranks, sort.numbers, sort.bytes) == ((3,), (), 9, ())
-    assert (sweep.nodes, sweep.ranks, sweep.numbers, sweep.sizes()) == ((3,), (), None, (64,))
-    assert (plan.budget_s, plan.conditions) == (5.0, "off")
+    assert (sort.hosts, sort.ranks, sort.vectors, sort.bytes) == ((3,), (), 9, ())
+    assert (sweep.hosts, sweep.ranks, sweep.vectors, sweep.sizes()) == ((3,), (), None, (64,))
+    assert plan.budget_s == 5.0
+    assert plan.labels == {"flow control": "off", "quiet": ""}
+    assert plan.conditions == "flow control off, quiet"
 
 
 def test_options_that_change_nothing_are_refused(plan_file: Path) -> None:
     plan = read_measured(plan_file)
-    with pytest.raises(UsageError, match="no measurement of small has numbers to change"):
-        changed(plan, Changes(numbers=9, only=("sweep",)))
-    with pytest.raises(UsageError, match="--only: expected one of sort, sweep, got swept"):
-        changed(plan, Changes(only=("swept",)))
+    with pytest.raises(UsageError, match="no measurement of small has vectors to change"):
+        plan.changed(vectors=9, only=("sweep",))
+    with pytest.raises(UsageError, match="expected one of sort, sweep, got swept; did you mean"):
+        plan.changed(only=("swept",))
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        Changes(precision=2.0),
-        Changes(budget_s=0.0),
-        Changes(ranks_per_node=(0,)),
-        Changes(ranks_per_node=()),
-        Changes(repetitions=(9, 6)),
-        Changes(wire="fast"),
-    ],
-)
-def test_options_have_the_bounds_of_the_plan(changes: Changes, plan_file: Path) -> None:
+@pytest.mark.parametrize("changes", [{"repetitions": (9, 6)}, {"wire": "fast"}, {"memory": "x"}])
+def test_changes_must_fit_together(changes: dict[str, Any], plan_file: Path) -> None:
     with pytest.raises(InputError, match=r"^small: expected"):
-        changed(read_measured(plan_file), changes)
+        read_measured(plan_file).changed(**changes)
+
+
+def test_keys_by_their_former_names(plan_file: Path) -> None:
+    """Plans of the first version say nodes, ranks_per_node, algorithms, numbers and doubles."""
+    former = {
+        "hosts": "nodes",
+        "ranks_per_host": "ranks_per_node",
+        "algorithm": "algorithms",
+        "vectors": "numbers",
+        "length": "doubles",
+    }
+    plan, text = read_measured(plan_file), plan_file.read_text()
+    for name, before in former.items():
+        text = re.sub(rf"(?m)^{name} =", f"{before} =", text)
+    # A reference has one algorithm, as ever.
+    text = text.replace('algorithms = "library"', 'algorithm = "library"')
+    text = text.replace('label = "flow', 'conditions = "flow')
+    plan_file.write_text(text)
+    assert read_measured(plan_file) == plan
+    plan_file.write_text(text.replace("nodes = [1, 2]", "nodes = [1, 2]\nhosts = [1]"))
+    with pytest.raises(InputError, match=r"only one of hosts and .* in \[\[measure\]\] number 1"):
+        read_measured(plan_file)
 
 
 def test_references_of_left_out_measurements_go(plan_file: Path) -> None:
-    plan = changed(read_measured(plan_file), Changes(only=("sweep",)))
+    plan = read_measured(plan_file).changed(only=("sweep",))
     assert [known.source for known in plan.known()] == ["2005 LAM"]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("nodes = [1, 2]\n", "", "either nodes or ranks in [[measure]] number 1, got none"),
-        ("nodes = [1, 2]\n", "nodes = [1]\nranks = [1]\n", "got both"),
-        ("nodes = [1, 2]\n", "nodes = [1, 1]\n", "every of the nodes in [[measure]] number 1"),
-        ("numbers = 64\ndoubles", "doubles", "a key numbers in [[measure]] number 1, got none"),
-        ('algorithms = ["library", "shift"]', "", "a key algorithms in [[measure]] number 2"),
-        ("numbers = 64\nd", "numbers = 64\nbytes = [1]\nd", "no key bytes in [[measure]] number 1"),
+        ("hosts = [1, 2]\n", "", "either hosts or ranks in [[measure]] number 1, got none"),
+        ("hosts = [1, 2]\n", "hosts = [1]\nranks = [1]\n", "got both"),
+        ("hosts = [1, 2]\n", "hosts = [1, 1]\n", "every number of hosts in [[measure]] number 1"),
+        ("hosts = [1, 2]\n", "hosts = [0]\n", "at hosts of [[measure]] number 1, got [0]"),
+        ("vectors = 64\nlength", "length", "a key vectors in [[measure]] number 1, got none"),
+        ('algorithm = ["library", "shift"]', "", "a key algorithm in [[measure]] number 2"),
+        ("vectors = 64\nl", "vectors = 64\nbytes = [1]\nl", "no key bytes in [[measure]] number 1"),
         ('"8", "8N"', '"8", "8M"', "a vector length m such as 512 or 512N at [[measure]] number 1"),
         ('"8", "8N"', '"8", "8"', "every cell once, got sort.1x2.8.built.flow-control-on.1"),
         ('"1K:4K"', '"4K:1K"', "doubles from at least 1"),
-        ('"1Gbit/s"', '"1Gbi/s"', "a rate such as 1Gbit/s or 117 MB/s at wire, got '1Gbi/s'"),
-        ("budget_s = 100", "budget_s = 0", "expected float > 0.0 at budget_s"),
+        ('"1Gbit/s"', '"1Gbi/s"', "at wire, got '1Gbi/s'"),
+        ("budget_s = 100", "budget_s = 0", "above 0 and below 1,000,000,000 at budget_s"),
         ('name = "sweep"', 'name = "sort"', "every measure once, got sort 2 times"),
         ('measure = "sweep"\nranks', 'measure = "swept"\nranks', "got swept"),
-        ('0.25, "ERR"]', "0.25]", "seconds for each of its nodes, in [[reference]] number 1"),
-        ('rate = "2 MiB/s"', "", "either a rate, or seconds"),
-        ('rate = "2 MiB/s"', 'rate = "fast"', "numbers in [[reference]] number 2"),
+        ('0.25, "ERR"]', "0.25]", "3 numbers of hosts at [[reference]] number 1, got 2"),
+        ('0.25, "ERR"]', '0.25, "BAD"]', "at seconds of [[reference]] number 1"),
+        ('rate = "2 MiB/s"', "", "either seconds or a rate at [[reference]] number 2, got neither"),
+        ('rate = "2 MiB/s"', 'rate = "fast"', "at [[reference]] number 2, got 'fast'"),
         ('["MPI_Alltoall", "own"]', '["MPI_Alltoall"]', "1 algorithms in row 1 of [[table]]"),
-        ('probe = "sort"', 'probe = "merge"', "expected a plan, got Invalid enum value 'merge'"),
-        ("budget_s = 100", 'node_memory = "much"', "a size such as 24GiB at node_memory, got much"),
+        ('bytes = "1K"\nalgorithms', 'bytes = "x"\nalgorithms', "at row 1 of [[table]] number 1"),
+        ('probe = "sort"', 'probe = "merge"', "expected one of alltoall, pingpong, sort at probe"),
+        ("budget_s = 100", 'memory = "much"', "at memory, got 'much'"),
+        ("budget_s = 100", "launches = 20000", "at launches, got 20000"),
+        ('name = "small"', 'name = "../small"', "a name that a folder can have"),
     ],
 )
 def test_what_is_wrong_is_named(old: str, new: str, complaint: str, plan_file: Path) -> None:
@@ -121,8 +138,11 @@ def test_what_is_wrong_is_named(old: str, new: str, complaint: str, plan_file: P
 
 
 def test_kinds_of_plans_are_told_apart(plan_file: Path) -> None:
-    assert is_measured(plan_file)
-    assert not is_measured(find_plan("hoefler2008"))
+    assert read_plan(plan_file).kind == "measured"
+    assert read_plan(find_plan("hoefler2008")).kind == "simulated"
+    plan_file.write_text('name = "none"')
+    with pytest.raises(InputError, match=r"expected \[\[measure\]\] tables"):
+        read_plan(plan_file)
 
 
 @pytest.mark.parametrize("name", ["kutzner2005", "mistry2015"])
@@ -153,7 +173,7 @@ def test_a_copy_brings_the_files_that_a_plan_names(tmp_path: Path) -> None:
         "hoefler2008-congested.csv",
         "hoefler2008-free.csv",
     }
-    with pytest.raises(UsageError, match=r"--copy: expected one of .*, got nothing"):
+    with pytest.raises(UsageError, match=r"expected one of .*, got nothing"):
         copy_plan("nothing", tmp_path)
 
 

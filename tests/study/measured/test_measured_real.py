@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,21 +14,31 @@ from contend.measurement import RealHosts
 from contend.mpi import Library, select
 from contend.runs import read_samples
 from contend.study import (
-    Changes,
     Ended,
     MeasuredPlan,
     RealLaunch,
     StudyFolder,
-    changed,
     gather,
-    read_measured,
+    read_plan,
     read_runs,
     site_of,
 )
-from contend.study.measured import Record, in_order, run
+from contend.study.measured.record import Record
+from contend.study.measured.runner import in_order, run
+
+
+def read_measured(path: Path) -> MeasuredPlan:
+    plan = read_plan(path)
+    assert isinstance(plan, MeasuredPlan)
+    return plan
+
+
+def changed(plan: MeasuredPlan, changes: dict[str, Any]) -> MeasuredPlan:
+    return plan.changed(**changes)
+
 
 # So many samples that nothing ends before somebody ends it.
-_ENDLESS = Changes(repetitions=(10**6, 10**6), precision=1e-9, launches=1)
+_ENDLESS = {"repetitions": (10**6, 10**6), "precision": 1e-9, "launches": 1}
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +58,7 @@ def plan(plan_file: Path) -> MeasuredPlan:
     )
     plan_file.write_text(text)
     return changed(
-        read_measured(plan_file), Changes(repetitions=(6, 10), budget_s=120.0, conditions="")
+        read_measured(plan_file), {"repetitions": (6, 10), "budget_s": 120.0, "label": ()}
     )
 
 
@@ -103,7 +114,12 @@ def test_a_small_study_from_plan_to_figures(plan: MeasuredPlan, library: Library
 def test_barriers_of_a_schedule_stand_apart(plan: MeasuredPlan, library: Library) -> None:
     chosen = changed(
         plan,
-        Changes(only=("sweep",), algorithms=("shift-barrier",), bytes=("64",), ranks_per_node=(1,)),
+        {
+            "only": ("sweep",),
+            "algorithm": ("shift-barrier",),
+            "bytes": ("64",),
+            "ranks_per_host": (1,),
+        },
     )
     (record,) = go(chosen, library).records
     (point,) = record.points
@@ -112,7 +128,7 @@ def test_barriers_of_a_schedule_stand_apart(plan: MeasuredPlan, library: Library
 
 
 def test_launches_are_joined(plan: MeasuredPlan, library: Library) -> None:
-    chosen = changed(plan, Changes(only=("sort",), nodes=(2,), doubles=("8",), launches=2))
+    chosen = changed(plan, {"only": ("sort",), "hosts": (2,), "length": ("8",), "launches": 2})
     ended = go(chosen, library)
     (result,) = gather(ended.records, Path("run"), read_runs)
     assert len(result.points) == 2
@@ -123,7 +139,7 @@ def test_launches_are_joined(plan: MeasuredPlan, library: Library) -> None:
 def test_a_killed_rank_is_a_crash_and_the_study_goes_on(
     plan: MeasuredPlan, library: Library
 ) -> None:
-    chosen = changed(plan, Changes(only=("sort",), nodes=(2,), budget_s=12.0))
+    chosen = changed(plan, {"only": ("sort",), "hosts": (2,), "budget_s": 12.0})
     first, second = (cell.file_name for cell in in_order(chosen))
     endless = changed(chosen, _ENDLESS)
     killed: list[int] = []
@@ -145,8 +161,8 @@ def test_a_killed_rank_is_a_crash_and_the_study_goes_on(
 
 def test_the_points_after_a_crash_are_measured(plan: MeasuredPlan, library: Library) -> None:
     """A rank dies in the first of two points; the other one has figures."""
-    sizes = Changes(only=("sweep",), ranks_per_node=(1,), algorithms=("shift",), bytes=("4,8",))
-    chosen = changed(changed(plan, sizes), Changes(budget_s=12.0))
+    sizes = {"only": ("sweep",), "ranks_per_host": (1,), "algorithm": ("shift",), "bytes": ("4,8",)}
+    chosen = changed(changed(plan, sizes), {"budget_s": 12.0})
     (cell,) = in_order(chosen)
     killed: list[int] = []
 
@@ -163,7 +179,7 @@ def test_the_points_after_a_crash_are_measured(plan: MeasuredPlan, library: Libr
 
 
 def test_a_launch_that_stands_still_is_a_timeout(plan: MeasuredPlan, library: Library) -> None:
-    chosen = changed(plan, Changes(only=("sort",), nodes=(2,), doubles=("8",), budget_s=8.0))
+    chosen = changed(plan, {"only": ("sort",), "hosts": (2,), "length": ("8",), "budget_s": 8.0})
     (cell,) = in_order(chosen)
     stopped: list[int] = []
 
@@ -183,7 +199,7 @@ def test_a_launch_that_stands_still_is_a_timeout(plan: MeasuredPlan, library: Li
 
 def test_what_cannot_fit_is_never_launched(plan: MeasuredPlan, library: Library) -> None:
     """Two arrays of 64 vectors of 8 doubles are 8 KiB; of 16 doubles, on two nodes, 16 KiB."""
-    chosen = changed(plan, Changes(only=("sort",), nodes=(2,)))
+    chosen = changed(plan, {"only": ("sort",), "hosts": (2,)})
     ended = go(chosen, library, memory=10_000)
     causes = {record.cell.doubles: [f.cause for f in record.failures] for record in ended.records}
     assert causes == {"8": [], "8N": ["memory"]}
@@ -191,7 +207,7 @@ def test_what_cannot_fit_is_never_launched(plan: MeasuredPlan, library: Library)
 
 def test_a_library_that_runs_out_of_memory_says_so(plan: MeasuredPlan, library: Library) -> None:
     """2^40 vectors of 8 doubles are 64 TiB each way: more than any host that runs this."""
-    chosen = changed(plan, Changes(only=("sort",), nodes=(2,), doubles=("8",), numbers=1 << 40))
+    chosen = changed(plan, {"only": ("sort",), "hosts": (2,), "length": ("8",), "vectors": 1 << 40})
     (record,) = go(chosen, library, memory=1 << 60).records
     (failure,) = record.failures
     assert failure.cause == "memory"
@@ -199,7 +215,7 @@ def test_a_library_that_runs_out_of_memory_says_so(plan: MeasuredPlan, library: 
 
 
 def test_an_interrupted_study_goes_on(plan: MeasuredPlan, library: Library) -> None:
-    chosen = changed(plan, Changes(only=("sort",), nodes=(2,), budget_s=12.0))
+    chosen = changed(plan, {"only": ("sort",), "hosts": (2,), "budget_s": 12.0})
     first, second = (cell.file_name for cell in in_order(chosen))
     ranks: list[int] = []
 
@@ -218,9 +234,13 @@ def test_an_interrupted_study_goes_on(plan: MeasuredPlan, library: Library) -> N
 def test_a_schedule_that_makes_no_sense_is_told_apart(plan: MeasuredPlan, library: Library) -> None:
     chosen = changed(
         plan,
-        Changes(
-            only=("sweep",), ranks=(3,), ranks_per_node=(1,), algorithms=("xor",), bytes=("8",)
-        ),
+        {
+            "only": ("sweep",),
+            "ranks": (3,),
+            "ranks_per_host": (1,),
+            "algorithm": ("xor",),
+            "bytes": ("8",),
+        },
     )
     (record,) = go(chosen, library).records
     (failure,) = record.failures

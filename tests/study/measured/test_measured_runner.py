@@ -10,17 +10,27 @@ import pytest
 
 from contend.errors import InputError, MissingError, UsageError
 from contend.study import (
-    Changes,
     Ended,
     MeasuredPlan,
     Point,
     Site,
     StudyFolder,
-    changed,
-    read_measured,
+    read_plan,
 )
-from contend.study.measured import Failure, Record, Step, in_order, run
+from contend.study.measured.record import Failure, Record
+from contend.study.measured.runner import Step, in_order, run
 from contend.study.measured.services import Attempt
+
+
+def read_measured(path: Path) -> MeasuredPlan:
+    plan = read_plan(path)
+    assert isinstance(plan, MeasuredPlan)
+    return plan
+
+
+def changed(plan: MeasuredPlan, changes: dict[str, Any]) -> MeasuredPlan:
+    return plan.changed(**changes)
+
 
 CELL = "sort.1x2.8.built.flow-control-on.1"
 SWEEP = "sweep.4x1.flow-control-on.1"
@@ -57,7 +67,7 @@ def test_all_cells_end_in_the_plans_order(plan_file: Path, launches: Any) -> Non
 
 
 def test_cells_run_in_an_order_of_the_seed_within_each_launch(plan_file: Path) -> None:
-    plan = changed(read_measured(plan_file), Changes(launches=4))
+    plan = changed(read_measured(plan_file), {"launches": 4})
     orders = [[c.file_name[:-2] for c in in_order(plan) if c.launch == n] for n in (1, 2, 3, 4)]
     assert all(sorted(order) == sorted(orders[0]) for order in orders)
     assert len({tuple(order) for order in orders}) > 1
@@ -234,21 +244,21 @@ def test_other_terms_need_another_folder(plan_file: Path, launches: Any) -> None
     go(plan_file, launches)
     plan = read_measured(plan_file)
     with pytest.raises(UsageError, match=r"was made with seed 1, not 2: .* --out"):
-        go(changed(plan, Changes(seed=2)), launches)
+        go(changed(plan, {"seed": 2}), launches)
     with pytest.raises(UsageError, match=r"was made with numbers 64, not 128: .* --out"):
-        go(changed(plan, Changes(numbers=128)), launches)
+        go(changed(plan, {"vectors": 128}), launches)
 
 
 def test_other_conditions_stand_beside_the_first(plan_file: Path, launches: Any) -> None:
     go(plan_file, launches)
-    ended = go(changed(read_measured(plan_file), Changes(conditions="off")), launches)
+    ended = go(changed(read_measured(plan_file), {"label": "off"}), launches)
     assert len(ended.records) == 12
     assert [r.cell.conditions for r in ended.records[:2]] == ["flow control on", "off"]
 
 
 def test_a_plan_may_grow_in_its_folder(plan_file: Path, launches: Any) -> None:
     plan = read_measured(plan_file)
-    go(changed(plan, Changes(only=("sort",))), launches)
+    go(changed(plan, {"only": ("sort",)}), launches)
     launches.asked.clear()
     assert len(go(plan, launches).records) == 6
     assert all(name.startswith("sweep") for name, _, _ in launches.asked)

@@ -7,41 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from contend.errors import UsageError
 from contend.study import (
     Coordinates,
     Known,
+    MeasuredPlan,
     find_plan,
     rate_limit,
-    read_measured,
-    read_rate,
-    read_sizes,
+    read_plan,
     time_limit,
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "rate"),
-    [
-        ("1Gbit/s", 125e6),
-        ("100 Mbit/s", 12.5e6),
-        ("3.5 GB/s", 3.5e9),
-        ("68.2 MiB/s", 71_512_883),
-        ("7 B/s", 7),
-    ],
-)
-def test_rates(text: str, rate: float) -> None:
-    assert read_rate(text) == rate
-
-
-@pytest.mark.parametrize("text", ["", "1Gbi/s", "1Gbit/h", "fast", "/s", "-1 MB/s", "1 Gbits/s"])
-def test_no_rates(text: str) -> None:
-    with pytest.raises(UsageError, match="expected a rate such as"):
-        read_rate(text)
-
-
-def test_sizes_each_once_in_their_order() -> None:
-    assert read_sizes([4096, "1K:4K", "3"]) == (4096, 1024, 2048, 3)
+def read_measured(path: Path) -> MeasuredPlan:
+    plan = read_plan(path)
+    assert isinstance(plan, MeasuredPlan)
+    return plan
 
 
 def test_a_number_stands_beside_points_that_all_it_says_is_true_of() -> None:

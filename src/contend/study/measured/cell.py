@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct
 
-from contend.study.measured.reference import Coordinates
+from contend.study.references import Coordinates
 
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST = 60

@@ -10,8 +10,8 @@ import msgspec
 from contend.errors import UsageError
 from contend.files import write_whole
 from contend.study.measured.cell import Cell
-from contend.study.measured.plan import MeasuredPlan
 from contend.study.measured.record import Record, Terms, read_record, write_record
+from contend.study.measured_plan import MeasuredPlan
 
 
 class StudyFolder:

@@ -14,12 +14,12 @@ from contend.mpi import Library, select, this_machine
 from contend.runs import LaunchRecord, Progress, Run
 from contend.study.measured.attempts import PointName
 from contend.study.measured.cell import Cell
-from contend.study.measured.plan import MeasuredPlan
 from contend.study.measured.points import points_of
 from contend.study.measured.record import Cause, Failure, Terms
 from contend.study.measured.services import Attempt, OnProgress
 from contend.study.measured.site import Site
 from contend.study.measured.workloads import workload_of
+from contend.study.measured_plan import MeasuredPlan
 from contend.units import format_bandwidth, parse_rate
 
 _CAUSES: dict[str, Cause] = {"killed": "crash", "timeout": "timeout", "skipped": "budget"}

@@ -12,7 +12,7 @@ from msgspec import Struct
 from contend.errors import InputError
 from contend.files import write_whole
 from contend.study.measured.cell import Cell
-from contend.study.measured.reference import Coordinates
+from contend.study.references import Coordinates
 
 Cause = Literal["memory", "hosts", "crash", "timeout", "budget", "data", "unsuited", "launch"]
 """Why there is no figure: it does not fit the memory (or ran out of it), there are not enough

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from contend.runs import CellSummary
 from contend.study.measured.attempts import PointName
 from contend.study.measured.record import Failure, Point, Record
-from contend.study.measured.reference import Coordinates
+from contend.study.references import Coordinates
 
 Summaries = Mapping[PointName, CellSummary]
 """Figures by algorithm and bytes."""

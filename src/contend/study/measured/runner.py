@@ -13,11 +13,11 @@ from contend.study.measured.budget import Budget, Clock
 from contend.study.measured.cell import Cell
 from contend.study.measured.folder import StudyFolder
 from contend.study.measured.memory import nearness, refusal
-from contend.study.measured.plan import MeasuredPlan
 from contend.study.measured.record import Failure, Point, Record, Terms
 from contend.study.measured.services import Launch, OnProgress
 from contend.study.measured.site import Site
 from contend.study.measured.workloads import host_bytes
+from contend.study.measured_plan import MeasuredPlan
 
 
 @dataclass(frozen=True)
