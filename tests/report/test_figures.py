@@ -18,6 +18,7 @@ from contend.report import (
     congestion_distribution,
     round_bounds,
     save_figure,
+    simulation_comparison,
 )
 from contend.report.simulation.histograms import Label, bin_edges, fractions, label_rows
 

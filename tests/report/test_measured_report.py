@@ -33,6 +33,7 @@ from contend.study import (
 )
 from contend.study.measured import Cell, Failure, Record
 from contend.study.measured.record import Terms
+from json_reading import as_read
 
 MEMORY = Failure("memory", "data of 22.8 GiB does not fit this machine")
 _NUMBERS = itertools.count()
@@ -244,10 +245,9 @@ def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:
 
 def test_json_has_every_point_with_what_was_published(kutzner: MeasuredPlan) -> None:
     made = measured_json(kutzner, [], sweep(kutzner), [], "run")
-    text = msgspec.json.encode(made)
     point = next(
         p
-        for p in msgspec.json.decode(text)["points"]
+        for p in as_read(made)["points"]
         if (p["ranks"], p["ranks_per_node"], p["algorithm"], p["bytes"])
         == (4, 1, "library", 2 << 20)
     )

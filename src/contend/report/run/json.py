@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -430,7 +431,7 @@ def _without(run: Run, cell: CellRecord) -> CellJson:
     )
 
 
-def _labels(cell: CellRecord) -> dict[str, object]:
+def _labels(cell: CellRecord) -> dict[str, Any]:
     names = ("algorithm", "bytes", "ranks", "hosts", "labels")
     return {name: getattr(cell, name) for name in names}
 
@@ -475,7 +476,7 @@ def _collapse(collapse: Collapse) -> CollapseJson:
     )
 
 
-def _condition(condition: Condition) -> dict[str, object]:
+def _condition(condition: Condition) -> dict[str, Any]:
     labels = dict(condition.labels)
     return {"ranks": condition.ranks, "hosts": condition.hosts, "labels": labels}
 
