@@ -25,7 +25,7 @@ from contend.report import (
 )
 from contend.report.run.figures import comparison_figure, pingpong_figure
 from contend.report.run.json import comparison_json
-from contend.report.run.rates import rate_figures
+from contend.report.run.rates import run_rate_figures
 from contend.report.run.tables import cell_tables, harness_tables
 from contend.report.run.times import distribution_figure, sort_figure
 from contend.report.words import MEBI
@@ -203,7 +203,7 @@ def test_runs_without_common_cells_are_not_compared(alltoall: Run, sort: Run) ->
 
 
 def test_every_sample_of_every_schedule_is_in_the_figure_of_rates(alltoall: Run) -> None:
-    ((name, figure),) = rate_figures(alltoall)
+    ((name, figure),) = run_rate_figures(alltoall)
     assert name == "rates-16-ranks-16-hosts-even"
     assert "collapses by a factor of" in finding(figure)
     assert "pairwise does not" in finding(figure)

@@ -26,7 +26,7 @@ from contend.report.axes import (
     time_axis,
 )
 from contend.report.run.findings import Compared, compared, in_order
-from contend.report.run.rates import rate_figures
+from contend.report.run.rates import run_rate_figures
 from contend.report.run.times import distribution_figure, sort_figure
 from contend.report.save import save_figure, save_figures
 from contend.report.style import COLUMN_WIDTH, QUIET, new_figure, styled, title
@@ -125,7 +125,7 @@ def _each(runs: Sequence[Run], name: str, draw: Callable[[Run], Figure]) -> Iter
 
 def _rates(runs: Sequence[Run]) -> Iterator[Named]:
     for run in runs:
-        for name, figure in rate_figures(run):
+        for name, figure in run_rate_figures(run):
             yield (name if len(runs) == 1 else f"{run.name}-{name}"), figure
 
 

@@ -122,21 +122,43 @@ def judged_rate(cell: CellSummary) -> float:
 
 def _collapse_row(found: Collapse) -> tuple[str, ...]:
     worst, reference = found.worst, found.reference
-    where = size_words(reference.record.bytes)
-    than = f"at {where}" if found.kind == Kind.FALLS else reference.schedule
     rate = rate_words(judged_rate(reference))
-    avoided = "nothing measured"
-    if found.avoided_by is not None and found.gain is not None:
-        avoided = f"{found.avoided_by.schedule}: {factor_words(found.gain)} times faster"
     return (
         worst.schedule,
         sizes_of(found),
         f"{rate_words(judged_rate(worst))} at {size_words(worst.record.bytes)}",
         factor_words(found.factor),
-        f"{than} ({rate})",
+        f"{than_words(found)} ({rate})",
         "one kind" if worst.modes is None else modes_words(worst.modes),
-        avoided,
+        avoided_words(found),
     )
+
+
+def than_words(collapse: Collapse) -> str:
+    """What a collapsed rate is lower than."""
+    if collapse.kind == Kind.FALLS:
+        return f"at {size_words(collapse.reference.record.bytes)}"
+    return collapse.reference.schedule
+
+
+def avoided_words(collapse: Collapse) -> str:
+    """What avoids a collapse, and by how much."""
+    if collapse.avoided_by is None or collapse.gain is None:
+        return "nothing measured"
+    return f"{collapse.avoided_by.schedule}: {factor_words(collapse.gain)} times faster"
+
+
+def collapse_words(collapses: Sequence[Collapse]) -> str:
+    """The worst collapse in one sentence: the rate that falls most against smaller sizes."""
+    falls = [collapse for collapse in collapses if collapse.kind == Kind.FALLS] or collapses
+    worst = max(falls, key=lambda collapse: collapse.factor.value)
+    words = (
+        f"{worst.worst.schedule} collapses by a factor of {worst.factor.value:.3g} at "
+        f"{size_words(worst.worst.record.bytes)}"
+    )
+    if worst.avoided_by is None:
+        return words
+    return f"{words}, {worst.avoided_by.schedule} does not"
 
 
 @dataclass(frozen=True)
