@@ -56,20 +56,28 @@ def rate_words(bytes_per_second: float) -> str:
 
 
 def interval_words(estimate: Estimate) -> str:
-    """Both ends of an interval of seconds in one unit: ``1.02 to 1.09 ms``."""
+    """Both ends of an interval of seconds in one unit: ``1.02 to 1.09 ms``, and what they cover."""
     if estimate.low is None or estimate.high is None:
         return UNKNOWN
     unit, size = next(
         ((unit, size) for unit, size in _UNITS if abs(estimate.high) >= size), _UNITS[-1]
     )
-    return f"{estimate.low / size:.3g} to {estimate.high / size:.3g} {unit}"
+    covered = _covered(estimate, " (", ")")
+    return f"{estimate.low / size:.3g} to {estimate.high / size:.3g} {unit}{covered}"
 
 
 def factor_words(factor: Estimate) -> str:
     """A factor with its interval: ``9.2 (8.7 to 10.1)``."""
     if factor.low is None or factor.high is None:
         return f"{factor.value:.3g}"
-    return f"{factor.value:.3g} ({factor.low:.3g} to {factor.high:.3g})"
+    return f"{factor.value:.3g} ({factor.low:.3g} to {factor.high:.3g}{_covered(factor, ', ')})"
+
+
+def _covered(estimate: Estimate, before: str, after: str = "") -> str:
+    """What an interval covers where that is not 95 %."""
+    if estimate.ci95 is not None:
+        return ""
+    return f"{before}{100 * estimate.coverage:.3g} %{after}"
 
 
 def modes_words(modes: Modes) -> str:

@@ -76,9 +76,9 @@ def _note(contests: Sequence[Contest]) -> str:
     }
     where = on[bases.pop()] if len(bases) == 1 else "medians of launches where enough are there"
     return (
-        "Ratios of medians with 95 % intervals. p: rank test of Mann and Whitney, corrected for "
-        f"all pairs of a row, on {where}. Not told apart from the fastest: p of 0.05 or more, or a "
-        "ratio that may be 1."
+        "Ratios of medians; intervals are 95 % where they say nothing else. p: rank test of Mann "
+        f"and Whitney, corrected for all pairs of a row, on {where}. Not told apart from the "
+        "fastest: p of 0.05 or more, or a ratio that may be 1."
     )
 
 
@@ -102,8 +102,8 @@ def collapse_tables(collapses: Sequence[Collapse]) -> list[ResultTable]:
             heads,
             rows,
             _COLLAPSE_NUMERIC,
-            "The rate falls to less than half against smaller sizes, or is four times behind the "
-            "best schedule where latency does not explain it.",
+            "The rate falls to less than half against smaller sizes, or slow samples, such as "
+            "those with time-outs, take half of it.",
         )
     ]
 
@@ -122,13 +122,15 @@ def judged_rate(cell: CellSummary) -> float:
 
 def _collapse_row(found: Collapse) -> tuple[str, ...]:
     worst, reference = found.worst, found.reference
-    rate = rate_words(judged_rate(reference))
+    rate = judged_rate(reference)
+    if found.kind == Kind.STALLS:
+        rate *= found.factor.value
     return (
         worst.schedule,
         sizes_of(found),
         f"{rate_words(judged_rate(worst))} at {size_words(worst.record.bytes)}",
         factor_words(found.factor),
-        f"{than_words(found)} ({rate})",
+        f"{than_words(found)} ({rate_words(rate)})",
         "one kind" if worst.modes is None else modes_words(worst.modes),
         avoided_words(found),
     )
@@ -138,7 +140,7 @@ def than_words(collapse: Collapse) -> str:
     """What a collapsed rate is lower than."""
     if collapse.kind == Kind.FALLS:
         return f"at {size_words(collapse.reference.record.bytes)}"
-    return collapse.reference.schedule
+    return "its faster samples"
 
 
 def avoided_words(collapse: Collapse) -> str:

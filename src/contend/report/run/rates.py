@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from contend.report.axes import columns_for, looks
 from contend.report.rates import Curve, Panel, rate_figure, rate_finding
 from contend.report.words import condition_words
-from contend.runs import CellSummary, Collapse, Condition, Run, collapses
+from contend.runs import CellSummary, Collapse, Condition, Run
 
 _TOGETHER = 3
 
@@ -22,7 +22,7 @@ def run_rate_figures(run: Run) -> Iterator[tuple[str, Figure]]:
     late samples that do not count; red rings are collapses.
     """
     cells = [cell for cell in run.summaries if cell.sent and cell.median.value > 0]
-    found = collapses(run.summaries)
+    found = run.findings.collapses
     look = looks(cell.schedule for cell in cells)
     for condition in dict.fromkeys(cell.condition for cell in cells):
         members = [cell for cell in cells if cell.condition == condition]

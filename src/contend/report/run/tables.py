@@ -26,18 +26,12 @@ from contend.runs import (
     CellSummary,
     Measured,
     Run,
-    clock_residual,
-    collapses,
     condition,
-    contests,
-    parts,
-    remarks,
     run_names,
-    timer_cost,
 )
 from contend.units import counted, format_seconds
 
-_COLUMNS = ("bytes", "schedule", "n", "late", "median", "95 % interval", "p99", "max", "rate", "")
+_COLUMNS = ("bytes", "schedule", "n", "late", "median", "interval", "p99", "max", "rate", "")
 _NUMERIC = frozenset(_COLUMNS) - {"schedule", ""}
 _USUAL = ("precision", "repetitions")
 
@@ -69,10 +63,14 @@ def _order(cell: CellRecord, summary: CellSummary | None) -> tuple[float, float]
 
 def _note(run: Run) -> str:
     if run.record.probe == "pingpong":
-        return "Bytes of a message; times are one way; the rate is that of one direction."
+        return (
+            "Bytes of a message; times are one way; the rate is that of one direction. Intervals "
+            "of the median are 95 % where they say nothing else."
+        )
     return (
         "Bytes to each other rank; times from the earliest start to the latest end; the rate is "
-        "what a rank sends over the median."
+        "what a rank sends over the median. Intervals of the median are 95 % where they say "
+        "nothing else."
     )
 
 
@@ -123,7 +121,7 @@ def _why(run: Run, cell: CellRecord) -> str:
 def part_tables(run: Run) -> list[ResultTable]:
     """A table for each condition whose cells have such parts."""
     groups: dict[object, list[CellParts]] = {}
-    for one in parts(run):
+    for one in run.findings.parts:
         groups.setdefault(one.cell.condition, []).append(one)
     return [_table(run, members) for members in groups.values()]
 
@@ -174,7 +172,7 @@ def harness_tables(run: Run) -> list[ResultTable]:
 
 def warning_tables(run: Run) -> list[ResultTable]:
     """The warnings as a table; none where there are none."""
-    warnings = tuple((one.code, one.text) for one in remarks(run))
+    warnings = tuple((one.code, one.text) for one in run.findings.remarks)
     return [ResultTable("Warnings", ("", " "), warnings)] if warnings else []
 
 
@@ -194,7 +192,7 @@ def _rows(run: Run) -> Iterator[tuple[str, str]]:
         more = f" and {len(names) - 4} more" if len(names) > 4 else ""
         yield "hosts", f"{len(names)}: {', '.join(names[:4])}{more}"
     shortest = min((cell.sample_s for cell in run.summaries), default=0.0)
-    timer = timer_cost(record)
+    timer = run.findings.timer_s
     if timer is not None:
         share = f", {100 * timer / shortest:.2g} % of the shortest sample" if shortest > 0 else ""
         yield "reading the clock", f"{format_seconds(timer)}{share}"
@@ -208,7 +206,7 @@ def _rows(run: Run) -> Iterator[tuple[str, str]]:
 
 def _clocks(run: Run, measured: Sequence[Measured]) -> Iterator[tuple[str, str]]:
     clocks = [clock for one in measured for clock in one.clocks]
-    residual = clock_residual(run.record)
+    residual = run.findings.clock_residual_s
     if residual is None:
         return
     # Ranks that share a clock exchange nothing to agree on it.
@@ -272,15 +270,15 @@ def _findings(run: Run) -> list[ResultTable]:
     if run.record.probe not in COMPARED:
         return []
     return [
-        *winner_tables(contests(run.summaries)),
-        *collapse_tables(collapses(run.summaries)),
+        *winner_tables(run.findings.contests),
+        *collapse_tables(run.findings.collapses),
     ]
 
 
 def cells_csv(runs: Sequence[Run]) -> str:
     """A row for every cell of every run: the run, its library and folder, then the cell's figures.
 
-    Seconds, bytes and bytes per second; see `contend.runs.cell_table.cell_table`.
+    Seconds, bytes and bytes per second; see `contend.runs.Run.cells`.
     """
     tables = [
         run.cells().select(

@@ -21,7 +21,7 @@ from contend.report.style import (
     title,
 )
 from contend.report.words import condition_words, run_words, size_words
-from contend.runs import CellParts, CellSummary, Condition, Run, collapses, parts
+from contend.runs import CellParts, CellSummary, Condition, Run
 from contend.units import format_bytes, format_seconds
 
 _TIMES_HALF_ROW = 0.32
@@ -70,7 +70,7 @@ def _choice(run: Run, size: int | None) -> tuple[Condition, int | None]:
     if not cells:
         at = "" if size is None else f" at {format_bytes(size)}"
         raise UsageError(f"{run.folder}: nothing was measured{at}")
-    found = [one for one in collapses(run.summaries) if size in (None, one.worst.record.bytes)]
+    found = [one for one in run.findings.collapses if size in (None, one.worst.record.bytes)]
     if found:
         worst = max(found, key=lambda one: one.factor.value)
         return worst.condition, worst.worst.record.bytes
@@ -107,7 +107,7 @@ def _times_strip(axes: Axes, row: int, cell: CellSummary, colour: str, many: boo
 
 
 def _explain(axes: Axes, cells: Sequence[CellSummary]) -> None:
-    said = "bar: median and its 95 % interval"
+    said = "bar: median and its interval"
     if any(len(cell.left_out) for cell in cells):
         said += "; crosses: late"
     axes.text(
@@ -152,7 +152,7 @@ def sort_figure(run: Run) -> Figure:
         UsageError: the run has no steps of a sort.
     """
     members = sorted(
-        (one for one in parts(run) if _STEPS.keys() & one.seconds.keys()),
+        (one for one in run.findings.parts if _STEPS.keys() & one.seconds.keys()),
         key=lambda one: (one.cell.record.ranks, one.cell.record.bytes or 0, _label(one)),
     )
     if not members:

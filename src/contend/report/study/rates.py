@@ -92,12 +92,12 @@ class Sweep:
 
     @property
     def collapses(self) -> tuple[Collapse, ...]:
-        """Where rates collapse; see `contend.runs.collapse`."""
+        """Where rates collapse; see `contend.runs.collapses`."""
         return collapses(r.summary for r in self.results if r.summary is not None)
 
     @property
     def contests(self) -> tuple[Contest, ...]:
-        """Which schedule wins at every size; see `contend.runs.winners`."""
+        """Which schedule wins at every size; see `contend.runs.contests`."""
         return contests(r.summary for r in self.results if r.summary is not None)
 
 
