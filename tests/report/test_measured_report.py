@@ -12,12 +12,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from contend.report.markdown import markdown_of
-from contend.report.measured_figures import measured_figures
-from contend.report.measured_json import measured_json
-from contend.report.measured_tables import measured_tables
-from contend.report.result_table import ResultTable
-from contend.report.save import save_figures
+from contend.report import (
+    ResultTable,
+    markdown_of,
+    measured_figures,
+    measured_json,
+    measured_tables,
+    save_figures,
+)
 from contend.runs import CellRecord, CellSummary, RunRecord, summarise
 from contend.study import (
     MeasuredPlan,
@@ -29,6 +31,7 @@ from contend.study import (
 )
 from contend.study.measured.cell import Cell
 from contend.study.measured.record import Failure, Record, Terms
+from json_reading import as_read
 
 MEMORY = Failure("memory", "data of 22.8 GiB does not fit this machine")
 _NUMBERS = itertools.count()
@@ -245,10 +248,9 @@ def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:
 
 def test_json_has_every_point_with_what_was_published(kutzner: MeasuredPlan) -> None:
     made = measured_json(kutzner, [], sweep(kutzner), [], "run")
-    text = msgspec.json.encode(made)
     point = next(
         p
-        for p in msgspec.json.decode(text)["points"]
+        for p in as_read(made)["points"]
         if (p["ranks"], p["ranks_per_node"], p["algorithm"], p["bytes"])
         == (4, 1, "library", 2 << 20)
     )

@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from contend import report
 from contend.cli.common import (
     JsonOption,
     PlotOption,
@@ -451,9 +452,6 @@ def study(
 
 
 def _list_plans(options: Options) -> None:
-    from contend.report.plan_list import PlanEntry, plan_list
-    from contend.report.table import print_tables
-
     plans = [read_plan(find_plan(name)) for name in shipped_plans()]
-    entries = [PlanEntry(plan.name, plan.kind, plan.title) for plan in plans]
-    print_tables(console_for(options.json), [plan_list(entries)])
+    entries = [report.PlanEntry(plan.name, plan.kind, plan.title) for plan in plans]
+    report.print_tables(console_for(options.json), [report.plan_list(entries)])

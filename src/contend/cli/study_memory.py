@@ -6,13 +6,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from contend import report
 from contend.cli.common import console_for, write_json
 from contend.errors import ShortfallError, UsageError
 from contend.measurement import Fit, MemoryPrediction, VectorLength
 from contend.mpi import this_machine
-from contend.report.memory_json import memory_json
-from contend.report.memory_tables import memory_tables
-from contend.report.table import print_tables
 from contend.study import MeasuredPlan
 from contend.units import format_bytes, parse_size
 
@@ -48,8 +46,8 @@ def predict(plan: MeasuredPlan, given: Mapping[str, Any], json: str | None) -> N
                 studied.append((length, predictions))
     console = console_for(json)
     for length, predictions in studied:
-        print_tables(console, memory_tables(length, predictions, memory))
-    write_json(json, memory_json(plan.name, studied, memory))
+        report.print_tables(console, report.memory_tables(length, predictions, memory))
+    write_json(json, report.memory_json(plan.name, studied, memory))
     _judge([prediction for _, predictions in studied for prediction in predictions], memory)
 
 

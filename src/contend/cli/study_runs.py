@@ -12,21 +12,12 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.text import Text
 
+from contend import report
 from contend.cli.common import console_for, progress_bar, write_json
 from contend.cli.measure.options import Common
 from contend.cli.measure.place import find_place
 from contend.errors import ShortfallError
 from contend.files import write_whole
-from contend.report.markdown import markdown_of
-from contend.report.measured_figures import measured_figures
-from contend.report.measured_json import measured_json
-from contend.report.measured_tables import measured_tables
-from contend.report.result_table import ResultTable
-from contend.report.save import check_suffix, save_figures
-from contend.report.study_figures import study_figures
-from contend.report.study_json import study_json
-from contend.report.study_tables import study_tables
-from contend.report.table import print_tables
 from contend.session import Attempt, Cell, Observer, Step
 from contend.study import (
     Ended,
@@ -68,7 +59,7 @@ def carry_out(plan: StudyPlan, file: Path, given: Mapping[str, Any], options: Op
         ShortfallError: after everything else, when a cell failed or no time was left for it.
     """
     if options.plot is not None:
-        check_suffix(options.plot)
+        report.check_suffix(options.plot)
     if isinstance(plan, Plan):
         _simulate(plan.changed(**given), file, options)
     elif isinstance(plan, MeasuredPlan):
@@ -82,10 +73,10 @@ def _simulate(plan: Plan, file: Path, options: Options) -> None:
         outcomes = run_simulations(
             plan, folder, beside=file.parent, retry=options.retry, observer=watch
         )
-    tables = study_tables(plan, outcomes)
-    print_tables(console, tables)
-    write_json(options.json, study_json(plan, outcomes, str(folder)))
-    _write_files(options, tables, study_figures(plan, outcomes), console)
+    tables = report.study_tables(plan, outcomes)
+    report.print_tables(console, tables)
+    write_json(options.json, report.study_json(plan, outcomes, str(folder)))
+    _write_files(options, tables, report.study_figures(plan, outcomes), console)
     failed = sum(outcome.record.status == "failed" for outcome in outcomes)
     if failed:
         raise ShortfallError(
@@ -95,15 +86,15 @@ def _simulate(plan: Plan, file: Path, options: Options) -> None:
 
 def _write_files(
     options: Options,
-    tables: Sequence[ResultTable],
+    tables: Sequence[report.ResultTable],
     figures: Iterator[tuple[str, Figure]],
     console: Console,
 ) -> None:
     """Tables and figures, where they are asked for."""
     if options.markdown is not None:
-        write_whole(options.markdown, markdown_of(tables).encode())
+        write_whole(options.markdown, report.markdown_of(tables).encode())
     if options.plot is not None:
-        for path in save_figures(figures, options.plot, tables):
+        for path in report.save_figures(figures, options.plot, tables):
             console.print(Text(str(path)))
 
 
@@ -173,11 +164,11 @@ def _measure(plan: MeasuredPlan, given: Mapping[str, Any], options: Options) -> 
                 on_progress=on_progress,
             )
     results = gather(ended.records, folder.path, read_runs)
-    tables = measured_tables(plan, ended.records, results, ended.left)
-    print_tables(console, tables)
-    content = measured_json(plan, ended.records, results, ended.left, str(folder.path))
+    tables = report.measured_tables(plan, ended.records, results, ended.left)
+    report.print_tables(console, tables)
+    content = report.measured_json(plan, ended.records, results, ended.left, str(folder.path))
     write_json(options.json, content)
-    _write_files(options, tables, measured_figures(plan, results), console)
+    _write_files(options, tables, report.measured_figures(plan, results), console)
     _judge(ended, folder)
 
 
