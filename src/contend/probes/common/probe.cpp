@@ -27,6 +27,8 @@ std::vector<Option> common_options() {
       {"cells", Kind::word, "",
        "A file of cells to measure in its order: a line for each, its words in the order of the "
        "options above. A line may leave out the first of them."},
+      {"without", Kind::word, "",
+       "A file of cells to leave out: a line for each, its words NAME=VALUE for labels of theirs."},
       {"repetitions", Kind::word, "6:1000", "At least and at most so many samples of a cell."},
       {"precision", Kind::number, "0.05",
        "Enough, when the median's 95 % interval reaches no further than this part of it; 0 for "
@@ -201,6 +203,9 @@ std::vector<Cell> find_cells(const Probe& probe, const Arguments& arguments, int
       }
     }
     cells = std::move(expanded);
+  }
+  if (const std::string& path = arguments.text("without"); !path.empty()) {
+    leave_out(cells, read_on_first(path, MPI_COMM_WORLD), path);
   }
   if (arguments.text("cells").empty()) {
     shuffle(cells, static_cast<std::uint64_t>(arguments.integer("seed")));
