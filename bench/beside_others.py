@@ -35,9 +35,7 @@ import numpy as np
 import contend
 from contend.emulate import EmulatedHosts, Network, bring_up
 from contend.errors import MissingError
-from contend.mpi import Library
-from contend.mpi.launch import Launch, prepare
-from contend.mpi.selection import select
+from contend.mpi import Launch, Library, prepare, select
 from contend.runs import median_interval
 from contend.units import format_bandwidth, format_bytes
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import contend
 from contend.emulate import bring_up
-from contend.emulate.load import connect, pump
+from contend.emulate.headroom import connect, pump
 
 from .messages_between import HEADERS, one_each
 

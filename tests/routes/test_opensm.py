@@ -13,6 +13,7 @@ import pytest
 
 from contend.errors import MissingError, ShortfallError, UsageError
 from contend.fabric import Fabric
+from contend.process import start_program
 from contend.routes import NO_PORT, compute, opensm, opensm_process
 
 Paper = Callable[[str], Fabric]
@@ -28,7 +29,7 @@ class Recorder:
     def __call__(
         self, command: Sequence[str], folder: Path, environment: Mapping[str, str], out: IO[bytes]
     ) -> subprocess.Popen[bytes]:
-        process = opensm_process.start_process(command, folder, environment, out)
+        process = start_program(command, folder, environment, out)
         self.started.append(process)
         self.folders.append(folder)
         return process
@@ -185,9 +186,9 @@ def test_a_program_does_not_outlive_a_killed_contend(tmp_path: Path) -> None:
     script = """
 import os, signal, sys
 from pathlib import Path
-from contend.routes.opensm_process import start_process
+from contend.process import start_program
 
-start_process(["sleep", "600"], Path("."), os.environ, sys.stdout.buffer)
+start_program(["sleep", "600"], Path("."), os.environ, sys.stdout.buffer)
 os.kill(os.getpid(), signal.SIGKILL)
 """
     killed = subprocess.run(

@@ -104,17 +104,10 @@ RanksOption = Annotated[
 _PIPED_WIDTH = 200
 
 
-class _PipedConsole(Console):
-    """A console that leaves a reader who has gone to whoever started the command."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
-
 def console_for(json: str | None) -> Console:
     """Where tables go: standard output, or nowhere when JSON is printed there."""
     width = None if sys.stdout.isatty() else _PIPED_WIDTH
-    return _PipedConsole(quiet=json == "-", width=width)
+    return Console(quiet=json == "-", width=width)
 
 
 def load(

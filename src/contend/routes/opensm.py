@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 from contend.errors import ShortfallError, UsageError
 from contend.fabric import Fabric, open_chunks
 from contend.fabric.write import ibsim
+from contend.process import scratch_folder, start_program
 from contend.routes import options
 from contend.routes.forwarding import ForwardingTables
-from contend.routes.opensm_process import Start, run, start_process
+from contend.routes.opensm_process import Start, run
 from contend.routes.read import lfts
 
 _ENGINES = {
@@ -79,7 +79,7 @@ def engine_names() -> dict[str, str]:
     return dict(_ENGINES)
 
 
-def route(fabric: Fabric, order: str, *, start: Start = start_process) -> Fabric:
+def route(fabric: Fabric, order: str, *, start: Start = start_program) -> Fabric:
     """The fabric with the LIDs and routes that OpenSM gives it.
 
     Args:
@@ -101,8 +101,7 @@ def route(fabric: Fabric, order: str, *, start: Start = start_process) -> Fabric
             f"need more than {ibsim.LAST_UNICAST_LID} LIDs"
         )
     arguments = ["-l", str(wanted.lmc)] if wanted.lmc else []
-    with tempfile.TemporaryDirectory(prefix="contend-opensm-") as name:
-        folder = Path(name)
+    with scratch_folder("contend-opensm") as folder:
         (folder / "fabric.net").write_text(ibsim.write(fabric), encoding="ascii")
         if wanted.roots is not None:
             roots = ibsim.port_guids(fabric)[1][options.read_roots(wanted.roots, fabric)]

@@ -15,7 +15,6 @@ from contend.cli.common import (
     load,
     write_json,
 )
-from contend.cli.fabric import fabric_app
 from contend.errors import ShortfallError
 from contend.fabric import Status
 from contend.report import print_checks
@@ -31,7 +30,6 @@ LanesOption = Annotated[
 ]
 
 
-@fabric_app.command()
 def check(
     fabric: FabricArgument,
     routes: RoutesOption = None,

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from contend.cli.common import FabricArgument, RouteOption, RoutesOption, writable
-from contend.cli.fabric import fabric_app
 from contend.errors import UsageError
 from contend.routes import KINDS, NEED_ROUTES, kind_of, load_fabric, save, save_to
 
@@ -33,7 +32,6 @@ OutputOption = Annotated[
 ]
 
 
-@fabric_app.command()
 def convert(
     fabric: FabricArgument,
     output: OutputOption,

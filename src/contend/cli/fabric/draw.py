@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.common import RouteOption, RoutesOption, writable
-from contend.cli.fabric import fabric_app
 from contend.errors import UsageError
 from contend.fabric import Fabric
 
@@ -44,7 +43,6 @@ AllToAllOption = Annotated[
 ]
 
 
-@fabric_app.command()
 def draw(
     plot: FigureOption,
     fabric: SourceArgument = None,

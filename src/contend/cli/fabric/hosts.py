@@ -19,7 +19,6 @@ from contend.cli.common import (
     writable,
     write_json,
 )
-from contend.cli.fabric import fabric_app
 from contend.errors import UsageError
 from contend.files import write_whole
 from contend.placement import ListFormat, list_hosts, parse, write_list
@@ -39,7 +38,6 @@ OutputOption = Annotated[
 ]
 
 
-@fabric_app.command()
 def hosts(
     fabric: FabricArgument,
     placement: PlacementOption = "linear",

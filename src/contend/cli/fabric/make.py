@@ -13,7 +13,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from contend.cli.common import JsonOption, SeedOption, console_for, writable, write_json
-from contend.cli.fabric import fabric_app
 from contend.errors import UsageError
 from contend.fabric import (
     Fabric,
@@ -28,7 +27,6 @@ from contend.routes import compute, save, save_to
 _PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)%?")
 
 
-@fabric_app.command("make")
 def make_fabric(
     spec: Annotated[
         str | None,

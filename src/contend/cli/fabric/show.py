@@ -11,13 +11,11 @@ from contend.cli.common import (
     load,
     write_json,
 )
-from contend.cli.fabric import fabric_app
 from contend.fabric import bisection, size_of, structure
 from contend.report import FabricSummary, fabric_tables, print_tables
 from contend.routes import summarise_routes
 
 
-@fabric_app.command()
 def show(
     fabric: FabricArgument,
     routes: RoutesOption = None,

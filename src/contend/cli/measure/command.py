@@ -1,4 +1,4 @@
-"""Registers a probe's verb: its own options, then those that all probes share."""
+"""A probe's verb: its own options, then those that all probes share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, get_type_hints
 
-from contend.cli.measure import measure_app
 from contend.cli.measure.carry_out import measure_and_report
 from contend.cli.measure.options import Common
 from contend.measurement import OptionValue
@@ -17,7 +16,7 @@ Verb = Callable[..., Mapping[str, OptionValue]]
 Report = Callable[..., None]
 
 
-def probe_command(verb: Verb) -> Verb:
+def probe_command(verb: Verb) -> Report:
     """Makes a function a verb of ``contend measure``.
 
     The function is named after its probe. It takes the options of the probe's own and returns them
@@ -28,8 +27,7 @@ def probe_command(verb: Verb) -> Verb:
     def report(common: Common, **own: Any) -> None:
         measure_and_report(verb.__name__, verb(**own), common)
 
-    _register(verb, report)
-    return verb
+    return _with_common(verb, report)
 
 
 def measured_command(report: Report) -> Report:
@@ -38,11 +36,10 @@ def measured_command(report: Report) -> Report:
     It takes what all probes have as `common`, and options of its own, which come first on the
     command line.
     """
-    _register(report, report)
-    return report
+    return _with_common(report, report)
 
 
-def _register(verb: Callable[..., Any], report: Report) -> None:
+def _with_common(verb: Callable[..., Any], report: Report) -> Report:
     @functools.wraps(verb)
     def command(**given: Any) -> None:
         common = Common(**{name: given.pop(name) for name in shared})
@@ -63,4 +60,4 @@ def _register(verb: Callable[..., Any], report: Report) -> None:
     # Typer reads what a command takes from here.
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {name: hints[name] for name in (p.name for p in parameters)}
-    measure_app.command()(command)
+    return command
