@@ -12,48 +12,45 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from contend import report
-from contend.cli.common import (
-    JsonOption,
-    PlotOption,
-    RouteOption,
-    RoutesOption,
-    console_for,
-    writable,
-)
-from contend.cli.emulated import BufferOption, RateOption
-from contend.cli.numbers import option_value
+from contend.cli import options as shared
+from contend.cli.common import console_for
 from contend.errors import UsageError
 from contend.measurement import VectorLength
 from contend.study import MeasuredPlan, copy_plan, find_plan, read_plan, shipped_plans
-from contend.units import (
-    parse_numbers,
-    parse_rate,
-    parse_seconds,
-    parse_share,
-    parse_size,
-    parse_sizes,
-)
+from contend.units import parse_numbers, parse_seconds, parse_share, parse_size, parse_sizes
 
 _MEASURED = "Studies that measure"
 _WHERE = "Where they measure"
 _VERIFICATION = "The study verification"
+_IN_TURNS = "Several numbers are measured in turns."
+_PLAN = "the plan's"
 
 
-def _lengths(text: str) -> tuple[str, ...]:
-    lengths = [str(VectorLength.parse(word)) for word in _words(text)]
-    for index, length in enumerate(lengths):
-        if length in lengths[:index]:
-            raise UsageError(f"expected every length once, got {length} again")
-    return tuple(lengths)
+def _listed(texts: list[str] | None) -> str | None:
+    return None if texts is None else ",".join(texts)
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(","))
+def _lengths(texts: list[str] | None) -> tuple[str, ...] | None:
+    """Vector lengths, each once."""
+
+    def lengths(text: str) -> tuple[str, ...]:
+        lengths = [str(VectorLength.parse(word.strip())) for word in text.split(",")]
+        for index, length in enumerate(lengths):
+            if length in lengths[:index]:
+                raise UsageError(f"expected every length once, got {length} again")
+        return tuple(lengths)
+
+    return shared.parsed("--length", lengths)(_listed(texts))
 
 
-def _sizes(text: str) -> tuple[str, ...]:
-    parse_sizes(text)
-    return _words(text)
+def _sizes(texts: list[str] | None) -> tuple[str, ...] | None:
+    """Sizes and ranges of them, as they are given."""
+
+    def sizes(text: str) -> tuple[str, ...]:
+        parse_sizes(text)
+        return tuple(text.split(","))
+
+    return shared.parsed("--bytes", sizes)(_listed(texts))
 
 
 def _precision(text: str) -> float:
@@ -70,171 +67,122 @@ def _budget(text: str) -> float:
     return seconds
 
 
-def _memory(text: str) -> str:
-    if parse_size(text) == 0:
-        raise UsageError(f"expected a size such as 24GiB, got {text!r}")
-    return text
+def _memory(text: str) -> int:
+    if not (size := parse_size(text)):
+        raise UsageError(f"expected a size above 0 such as 24GiB, got {text!r}")
+    return size
 
 
-def _rate(text: str) -> str:
-    parse_rate(text)
-    return text
-
-
-_PARSERS: dict[str, Callable[[str], Any]] = {
-    "hosts": parse_numbers,
-    "ranks": parse_numbers,
-    "ranks_per_host": parse_numbers,
-    "length": _lengths,
-    "algorithm": _words,
-    "bytes": _sizes,
-    "mpi": _words,
-    "only": _words,
-    "precision": _precision,
-    "budget": _budget,
-    "memory": _memory,
-    "wire": _rate,
-}
-"""How options are read whose text is not taken as it is."""
+def _counts(flag: str) -> Callable[[str | None], tuple[int, ...] | None]:
+    return shared.parsed(flag, parse_numbers)
 
 
 @dataclass(frozen=True)
 class Options:
     """Options of a study; what is None or False was not given, and is the plan's."""
 
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--only",
-            metavar="NAME",
-            help="Only this fabric, or this measurement, of the plan; may be repeated.",
-        ),
-    ] = None
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", min=0, max=2**63 - 1, help="Seed of every random choice."),
-    ] = None
+    output: shared.StudyFolderOption = None
+    only: shared.OnlyOption = None
+    seed: shared.MaybeSeedOption = None
     precision: Annotated[
-        str | None,
-        typer.Option(
-            "--precision",
-            metavar="P%",
-            help="A cell, or a point of a measured one, is done when its 95 % interval is this "
-            "narrow: 5% or 0.05.",
-        ),
+        shared.Share | None,
+        shared.PRECISION(default=_PLAN, callback=shared.parsed("--precision", _precision)),
     ] = None
     samples: Annotated[
-        int | None,
-        typer.Option("--samples", min=1, max=2**40, help="Samples of every simulated cell."),
+        int | None, shared.SAMPLES(": of every cell.", default=_PLAN, min=1, max=2**40)
     ] = None
+    retry: shared.RetryOption = False
+    json: shared.JsonOption = None
+    plot: shared.PlotOption = None
+    markdown: shared.MarkdownOption = None
     hosts: Annotated[
-        str | None,
-        typer.Option(
-            "--hosts", metavar="N,...", help="Numbers of hosts.", rich_help_panel=_MEASURED
+        shared.Numbers | None,
+        shared.HOSTS(
+            f": so many. {_IN_TURNS}",
+            many=True,
+            default=_PLAN,
+            callback=_counts("--hosts"),
+            rich_help_panel=_MEASURED,
         ),
     ] = None
     ranks: Annotated[
-        str | None,
-        typer.Option(
-            "--ranks",
-            "-n",
-            metavar="N,...",
-            help="Numbers of ranks, on as many hosts as they need.",
+        shared.Numbers | None,
+        shared.RANKS(
+            f", on as many hosts as they need. {_IN_TURNS}",
+            many=True,
+            default=_PLAN,
+            callback=_counts("--ranks"),
             rich_help_panel=_MEASURED,
         ),
     ] = None
     ranks_per_host: Annotated[
-        str | None,
-        typer.Option(
-            "--ranks-per-host",
-            metavar="N,...",
-            help="Ranks on every host.",
+        shared.Numbers | None,
+        shared.RANKS_PER_HOST(
+            _IN_TURNS,
+            many=True,
+            default=_PLAN,
+            callback=_counts("--ranks-per-host"),
             rich_help_panel=_MEASURED,
         ),
     ] = None
     vectors: Annotated[
-        int | None,
-        typer.Option(
-            "--vectors",
-            metavar="N",
-            min=1,
-            help="Vectors that are sorted, over all ranks.",
-            rich_help_panel=_MEASURED,
-        ),
+        int | None, shared.VECTORS(default=_PLAN, min=1, rich_help_panel=_MEASURED)
     ] = None
     length: Annotated[
         list[str] | None,
-        typer.Option(
-            "--length",
-            "-m",
-            metavar="M,...",
-            help="Doubles in a vector: 512, or 512N for 512 times the hosts; may be repeated.",
+        shared.LENGTH(
+            ": 512, or 512N for 512 times the hosts.",
+            many=True,
+            default=_PLAN,
+            callback=_lengths,
             rich_help_panel=_MEASURED,
         ),
     ] = None
     algorithm: Annotated[
         list[str] | None,
-        typer.Option(
-            "--algorithm",
-            metavar="NAME,...",
-            help="Schedules of an all-to-all; may be repeated.",
-            rich_help_panel=_MEASURED,
+        shared.ALGORITHM(
+            many=True, default=_PLAN, callback=shared.words, rich_help_panel=_MEASURED
         ),
     ] = None
     bytes: Annotated[
         list[str] | None,
-        typer.Option(
-            "--bytes",
-            metavar="SIZE,...",
-            help="Message sizes such as 1K, or ranges that double: 4:2M; may be repeated.",
+        shared.BYTES(
+            "Several sizes are measured, and 4:2M is a range that doubles.",
+            many=True,
+            default=_PLAN,
+            callback=_sizes,
             rich_help_panel=_MEASURED,
         ),
     ] = None
     mpi: Annotated[
         list[str] | None,
-        typer.Option(
-            "--mpi",
-            metavar="LIBRARY",
-            help="openmpi, mpich-4.0 ..., a folder with bin/mpicc, or a wrapper; repeated, "
-            "libraries are compared.",
+        shared.MPI(
+            ": openmpi, mpich-4.0 and the like, a folder with bin/mpicc, or a compiler wrapper. "
+            "Several libraries are compared.",
+            many=True,
+            default=_PLAN,
+            callback=shared.words,
             rich_help_panel=_MEASURED,
         ),
     ] = None
     launches: Annotated[
         int | None,
-        typer.Option(
-            "--launches",
-            metavar="N",
-            min=1,
-            max=10_000,
-            help="Launch every cell N times.",
-            rich_help_panel=_MEASURED,
-        ),
+        shared.LAUNCHES(default=_PLAN, min=1, max=10_000, rich_help_panel=_MEASURED),
     ] = None
     budget: Annotated[
-        str | None,
-        typer.Option(
-            "--budget",
-            metavar="TIME",
-            help="Time of the whole study, such as 10min, shared over its cells.",
+        shared.Seconds | None,
+        shared.BUDGET(
+            default=_PLAN,
+            callback=shared.parsed("--budget", _budget),
             rich_help_panel=_MEASURED,
         ),
     ] = None
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify",
-            help="Verify the data of every sample, not only the first.",
-            rich_help_panel=_MEASURED,
-        ),
-    ] = False
+    verify: Annotated[bool, shared.VERIFY(rich_help_panel=_MEASURED)] = False
     label: Annotated[
         list[str] | None,
-        typer.Option(
-            "--label",
-            metavar="TEXT",
-            help='A condition that no program sees, such as "flow control=on"; may be repeated. '
-            "Cells under other conditions stay beside these.",
+        shared.LABEL(
+            "Give it several times for several. Cells under other conditions stay beside these.",
+            default=_PLAN,
             rich_help_panel=_MEASURED,
         ),
     ] = None
@@ -248,132 +196,93 @@ class Options:
     ] = False
     on: Annotated[
         str | None,
-        typer.Option(
-            "--on",
-            metavar="HOSTFILE",
-            help="A host file, or emulated:FABRIC. "
-            "\\[default: this machine, or the hosts of the batch system's job]",
+        shared.ON(
+            ", or on emulated:FABRIC.",
+            default="this machine, or a batch job's hosts",
             rich_help_panel=_WHERE,
         ),
     ] = None
-    routes: RoutesOption = None
-    route: RouteOption = None
-    rate: RateOption = None
-    buffer: BufferOption = None
-    placement: Annotated[
+    routes: Annotated[str | None, shared.ROUTES(rich_help_panel=_WHERE)] = None
+    route: Annotated[
         str | None,
-        typer.Option(
-            "--placement",
-            metavar="PLACE",
-            help="Order in which ranks fill an emulated fabric's hosts. \\[default: linear]",
+        shared.ROUTE(
+            ": minhop, updn, dor or dmodk, or opensm:NAME, which runs the real OpenSM.",
             rich_help_panel=_WHERE,
         ),
+    ] = None
+    rate: Annotated[
+        shared.BytesPerSecond | None,
+        shared.RATE(default=shared.DEFAULT_RATE, rich_help_panel=_WHERE),
+    ] = None
+    buffer: Annotated[
+        shared.Bytes | None, shared.BUFFER(default=shared.DEFAULT_BUFFER, rich_help_panel=_WHERE)
+    ] = None
+    placement: Annotated[
+        str | None,
+        shared.PLACEMENT("For an emulated fabric.", default="linear", rich_help_panel=_WHERE),
     ] = None
     launcher: Annotated[
         str,
-        typer.Option(
-            "--launcher",
-            metavar="COMMAND",
-            help='srun, sbatch, or the beginning of a command line such as "aprun -n {ranks}". '
-            "\\[default: the library's own]",
-            show_default=False,
+        shared.LAUNCHER(
+            ': mpirun, srun, sbatch, or the beginning of a command line such as "aprun -n {ranks}".',
+            default="the library's own",
             rich_help_panel=_WHERE,
         ),
     ] = ""
     wire: Annotated[
-        str | None,
-        typer.Option(
-            "--wire",
-            metavar="RATE",
-            help="What a host's port carries, such as 1Gbit/s; figures draw it.",
-            rich_help_panel=_WHERE,
+        shared.BytesPerSecond | None,
+        shared.WIRE(
+            "Figures and tables compare with it.", default=_PLAN, rich_help_panel=_WHERE
         ),
     ] = None
     memory: Annotated[
-        str | None,
-        typer.Option(
-            "--memory",
-            metavar="SIZE",
-            help="Memory of a host, such as 24GiB. \\[default: what this machine has free]",
+        shared.Bytes | None,
+        shared.MEMORY(
+            default="what is free, if it is this machine",
+            callback=shared.parsed("--memory", _memory),
             rich_help_panel=_WHERE,
         ),
     ] = None
     patterns: Annotated[
-        int | None,
-        typer.Option(
-            "--patterns",
-            metavar="N",
-            min=1,
-            help="Random patterns on each fabric.",
-            rich_help_panel=_VERIFICATION,
-        ),
+        int | None, shared.PATTERNS(default=_PLAN, min=1, rich_help_panel=_VERIFICATION)
     ] = None
     packets: Annotated[
-        int | None,
-        typer.Option(
-            "--packets",
-            metavar="N",
-            min=1,
-            help="Packets of --bytes that make up a message.",
-            rich_help_panel=_VERIFICATION,
-        ),
+        int | None, shared.PACKETS(default=_PLAN, min=1, rich_help_panel=_VERIFICATION)
     ] = None
-    two_way: Annotated[
-        bool,
-        typer.Option("--two-way", help="Both ranks of a pair send.", rich_help_panel=_VERIFICATION),
-    ] = False
+    two_way: Annotated[bool, shared.TWO_WAY(rich_help_panel=_VERIFICATION)] = False
     fabric: Annotated[
         list[str] | None,
         typer.Option(
             "--fabric",
             metavar="FABRIC[@ENGINE]",
-            help="Verify this fabric instead, routed by ENGINE, such as kary:2,4@dmodk; may be "
-            "repeated.",
+            help="Verify this fabric instead, routed by ENGINE, such as kary:2,4@dmodk. Give it "
+            "several times for several.",
             rich_help_panel=_VERIFICATION,
-        ),
-    ] = None
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            metavar="FOLDER",
-            help="Where results are kept; what is there already is not run again. "
-            "\\[default: the study's name]",
-        ),
-    ] = None
-    retry: Annotated[bool, typer.Option("--retry", help="Run cells again that failed before.")] = (
-        False
-    )
-    json: JsonOption = None
-    plot: PlotOption = None
-    markdown: Annotated[
-        Path | None,
-        typer.Option(
-            "--markdown", metavar="FILE", callback=writable, help="Write all tables as Markdown."
         ),
     ] = None
 
     def given(self) -> dict[str, Any]:
-        """What was asked of the plan on the command line, read, by the options' names.
-
-        Raises:
-            UsageError: naming the option, for what is not what it takes.
-        """
-        given = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name in _OF_ALL or value in (None, False, ""):
-                continue
-            if field.name in _PARSERS:
-                text = ",".join(value) if isinstance(value, list) else value
-                value = option_value(
-                    f"--{field.name.replace('_', '-')}", text, _PARSERS[field.name]
-                )
-            given[field.name] = tuple(value) if isinstance(value, list) else value
+        """What the command line says of the plan and of where it is measured, by names."""
+        given = {
+            field.name: tuple(value) if isinstance(value, list) else value
+            for field in fields(self)
+            if field.name not in _OF_ALL and _is_given(value := getattr(self, field.name))
+        }
+        # A plan says these as a person would write them.
+        if self.wire is not None:
+            given["wire"] = f"{8 * self.wire:.0f}bit/s"
+        if self.memory is not None:
+            given["memory"] = str(self.memory)
         return given
 
 
+def _is_given(value: object) -> bool:
+    # A seed of 0 is one, though 0 equals False.
+    return value is not None and value is not False and value != ""
+
+
 _OF_ALL = frozenset({"output", "retry", "json", "plot", "markdown"})
+"""Options of every study."""
 
 
 def _with_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -427,7 +336,7 @@ def study(
     Example: contend study hoefler2008 --only chic --samples 1000 --plot chic.html
     """
     if copy is not None:
-        for path in option_value("--copy", copy, lambda name: copy_plan(name, Path())):
+        for path in copy_plan(copy, Path()):
             print(path)
         return
     if plan is None:

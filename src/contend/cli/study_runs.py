@@ -13,31 +13,24 @@ from rich.progress import Progress
 from rich.text import Text
 
 from contend import report
-from contend.cli.common import console_for, progress_bar, write_json
+from contend.cli.common import console_for, progress_bar, write_json, write_text
 from contend.cli.measure.options import Common
 from contend.cli.measure.place import find_place
 from contend.errors import ShortfallError
-from contend.files import write_whole
 from contend.session import Attempt, Cell, Observer, Step
 from contend.study import (
-    Ended,
     MeasuredPlan,
-    OnProgress,
     Plan,
-    RealLaunch,
     Site,
-    StudyFolder,
     StudyPlan,
+    VerificationPlan,
     gather,
-    read_runs,
+    run_measurements,
     run_simulations,
-    site_of,
+    verify,
     with_known_wire,
 )
-from contend.study.measured.record import Record
-from contend.study.measured.runner import OnStep, run
-from contend.study.measured.runner import Step as OldStep
-from contend.units import counted, format_seconds
+from contend.units import counted, format_seconds, parse_size
 
 if TYPE_CHECKING:
     from contend.cli.study import Options
@@ -64,6 +57,8 @@ def carry_out(plan: StudyPlan, file: Path, given: Mapping[str, Any], options: Op
         _simulate(plan.changed(**given), file, options)
     elif isinstance(plan, MeasuredPlan):
         _measure(plan, given, options)
+    elif isinstance(plan, VerificationPlan):
+        _verify(plan.changed(**given), file, options)
 
 
 def _simulate(plan: Plan, file: Path, options: Options) -> None:
@@ -92,7 +87,7 @@ def _write_files(
 ) -> None:
     """Tables and figures, where they are asked for."""
     if options.markdown is not None:
-        write_whole(options.markdown, report.markdown_of(tables).encode())
+        write_text(options.markdown, report.markdown_of(tables))
     if options.plot is not None:
         for path in report.save_figures(figures, options.plot, tables):
             console.print(Text(str(path)))
@@ -146,90 +141,59 @@ class _Watch(Observer):
 def _measure(plan: MeasuredPlan, given: Mapping[str, Any], options: Options) -> None:
     where = {name: given[name] for name in _WHERE if name in given}
     plan = plan.changed(**{name: value for name, value in given.items() if name not in where})
-    common = Common(**where, host_memory=plan.memory)
+    memory = None if plan.memory is None else parse_size(plan.memory)
+    folder = Path(plan.name) if options.output is None else options.output
     console = console_for(options.json)
-    with find_place(common, console) as place:
+    with find_place(Common(**where, memory=memory), console) as place:
         assert place is not None
+        site = Site(place, options.on or "")
+        console.print(Text(f"{plan.name}: {plan.title or 'a study'}", style="bold"))
+        cells = counted(sum(1 for _ in plan.cells()), "cell")
+        console.print(Text(f"{cells} within {format_seconds(plan.budget_s)}, {site.words()}"))
+        with _watching(plan, console) as watch:
+            ended = run_measurements(plan, folder, site, retry=options.retry, observer=watch)
         plan = with_known_wire(plan, place)
-        launch = RealLaunch(place, site_of(place, options.on or "", common.memory()), plan.wire)
-        folder = StudyFolder(Path(plan.name) if options.output is None else options.output, plan)
-        with _watch(plan, launch.site, console) as (on_step, on_progress):
-            ended = run(
-                plan,
-                folder,
-                launch,
-                launch.site,
-                retry=options.retry,
-                on_step=on_step,
-                on_progress=on_progress,
-            )
-    results = gather(ended.records, folder.path, read_runs)
+    results = gather(ended.answers)
     tables = report.measured_tables(plan, ended.records, results, ended.left)
     report.print_tables(console, tables)
-    content = report.measured_json(plan, ended.records, results, ended.left, str(folder.path))
+    content = report.measured_json(plan, ended.records, results, ended.left, str(folder))
     write_json(options.json, content)
     _write_files(options, tables, report.measured_figures(plan, results), console)
-    _judge(ended, folder)
-
-
-def _judge(ended: Ended, folder: StudyFolder) -> None:
-    """Raises where something fell short."""
     failed = sum(record.failed for record in ended.records)
-    said = []
+    short = []
     if failed:
-        said.append(f"{failed} of {len(ended.records)} cells failed; {folder.path} says why")
-    if ended.left:
-        said.append(f"no time was left for {counted(len(ended.left), 'cell')}: give it again")
-    if said:
-        raise ShortfallError("; ".join(said))
-
-
-@contextmanager
-def _watch(plan: MeasuredPlan, site: Site, console: Console) -> Iterator[tuple[OnStep, OnProgress]]:
-    """What is to come, a line for every cell that ends, and a bar on a terminal."""
-    cells = sum(1 for _ in plan.cells())
-    console.print(Text(f"{plan.name}: {plan.title or 'a study'}", style="bold"))
-    most = f"{counted(cells, 'cell')} within {format_seconds(plan.budget_s)}"
-    console.print(Text(f"{most}, {site.words()}"))
-    with progress_bar(plan.name, "cells") as bar:
-        task = bar.add_task("", total=float(cells))
-        whole = 0
-
-        def on_step(step: OldStep) -> None:
-            nonlocal whole
-            if step.state == "measuring":
-                return
-            whole += 1
-            bar.update(task, completed=whole)
-            line = Text(f"{whole:>3}/{cells} {_line(step)}")
-            console.print(line, no_wrap=True, overflow="ellipsis")
-
-        def on_progress(share: float) -> None:
-            bar.update(task, completed=whole + share)
-
-        yield on_step, on_progress
-
-
-def _line(step: OldStep) -> str:
-    record = step.record
-    if record is None:
-        return f"{step.cell.label}: no time left"
-    kept = " (kept)" if step.state == "kept" else ""
-    return f"{step.cell.label}: {_said(record)}{kept}"
-
-
-def _said(record: Record) -> str:
-    """A single point's time, or how many points there are, and what failed."""
-    times = [point.median_s for point in record.points if point.median_s is not None]
-    failures = record.failures
-    said = []
-    if times:
-        alone = len(record.points) == 1
-        said.append(
-            format_seconds(times[0]) if alone else f"{counted(len(times), 'point')} measured"
+        short.append(
+            f"{failed} of {counted(len(ended.records), 'cell')} failed; {folder} says why"
         )
-    if failures:
-        missing = sum(point.failure is not None for point in record.points)
-        number = "" if len(record.points) == 1 else f"{missing} × "
-        said.append(f"{number}ERR {failures[0].cause}: {failures[0].said}")
-    return ", ".join(said)
+    if ended.left:
+        short.append(f"no time was left for {counted(len(ended.left), 'cell')}: give it again")
+    if short:
+        raise ShortfallError("; ".join(short))
+
+
+def _verify(plan: VerificationPlan, file: Path, options: Options) -> None:
+    folder = Path(plan.name) if options.output is None else options.output
+    console = console_for(options.json)
+    fabrics, least = counted(len(plan.cases), "fabric"), format_seconds(plan.least_seconds)
+    console.print(Text(f"{fabrics}, at least {least} each"))
+    verified, tables = [], []
+    for case in plan.cases:
+        with _watching(plan, console) as watch:
+            result = verify(
+                case, plan, folder, beside=file.parent, retry=options.retry, observer=watch
+            )
+        verified.append(result)
+        if result.agreement is not None:
+            shown = report.agreement_tables(case.name, result.agreement, result.rate)
+            report.print_tables(console, shown)
+            tables += shown
+    done = [result for result in verified if result.agreement is not None]
+    content = [report.verified_json(r.case, r.agreement, r.rate) for r in done]
+    write_json(options.json, report.verification_json(plan.seed, content))
+    if options.markdown is not None:
+        write_text(options.markdown, report.markdown_of(tables))
+    if options.plot is not None and done:
+        compared = [report.Compared(r.case.name, r.pairs, r.agreement) for r in done]
+        report.save_figure(report.agreement_figure(compared), options.plot, tables)
+    if failed := [f"{r.case.name}: {r.error}" for r in verified if r.error is not None]:
+        raise ShortfallError("; ".join(failed))

@@ -346,7 +346,8 @@ class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=T
         for memory in (self.memory, predicted):
             if memory is not None:
                 with _at(source, "memory"):
-                    parse_size(memory)
+                    if parse_size(memory) == 0:
+                        raise UsageError(f"expected a size above 0, got {memory}")
         self._check_references(source)
         self._check_tables(source)
 

@@ -223,8 +223,8 @@ def simulated_cell(plan: Plan, cell: PlanCell, beside: Path) -> SimulatedCell:
     pattern, fabric = cell.pattern, cell.fabric
     placement = plan.placement if pattern.placement is None else pattern.placement
     names = (
-        _beside(beside, fabric.source),
-        _beside(beside, fabric.routes or ""),
+        beside_plan(beside, fabric.source),
+        beside_plan(beside, fabric.routes or ""),
         _with_file(beside, pattern.pattern).removeprefix("file:"),
         _with_file(beside, placement).removeprefix("file:"),
     )
@@ -237,7 +237,7 @@ def simulated_cell(plan: Plan, cell: PlanCell, beside: Path) -> SimulatedCell:
         samples=plan.samples if pattern.samples is None else pattern.samples,
         precision=plan.precision,
         seed=plan.seed,
-        files=tuple(map(_digest, names)),
+        files=tuple(map(digest, names)),
     )
 
 
@@ -300,9 +300,9 @@ class Simulated:
         if path.exists():
             fabric = load_fabric(str(path))
         else:
-            routes = None if cell.routes is None else _beside(self.beside, cell.routes)
+            routes = None if cell.routes is None else beside_plan(self.beside, cell.routes)
             fabric = load_fabric(
-                _beside(self.beside, cell.source),
+                beside_plan(self.beside, cell.source),
                 routes=routes,
                 route=cell.engine or None,
                 need_routes=True,
@@ -484,7 +484,7 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _beside(folder: Path, name: str) -> str:
+def beside_plan(folder: Path, name: str) -> str:
     """A file beside the plan, where there is one; anything else as it is."""
     return str(folder / name) if name and (folder / name).is_file() else name
 
@@ -493,10 +493,10 @@ def _with_file(folder: Path, specification: str) -> str:
     """A specification whose file, if it names one, is looked for beside the plan first."""
     if not specification.startswith("file:"):
         return specification
-    return f"file:{_beside(folder, specification.removeprefix('file:'))}"
+    return f"file:{beside_plan(folder, specification.removeprefix('file:'))}"
 
 
-def _digest(name: str) -> str:
+def digest(name: str) -> str:
     """SHA-256 of a file's content; "" for what is no file."""
     if not Path(name).is_file():
         return ""

@@ -119,6 +119,8 @@ class VerificationPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_on
                 raise UsageError(
                     f"--only: expected one of {known}, got {name}{nearest(name, names)}"
                 )
+        if isinstance(rate := values.get("rate"), float):
+            values["rate"] = f"{8 * rate:.0f}bit/s"
         for option, given in (("bytes", bytes), ("mpi", mpi)):
             if given is not None:
                 if len(given) > 1:

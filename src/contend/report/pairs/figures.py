@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from contend.report.simulation.histograms import fractions, outline
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
 from contend.report.words import percent, percent_range
-from contend.study import TOLERANCE, Agreement, predictions, usable
+from contend.measurement import TOLERANCE, Agreement, predictions, usable
 from contend.units import counted, format_bandwidth
 
 _AGREEMENT_BINS = 50

@@ -8,7 +8,7 @@ import msgspec
 import polars as pl
 from msgspec import UNSET, UnsetType
 
-from contend.study import Agreement, usable
+from contend.measurement import Agreement, usable
 
 
 class GroupJson(msgspec.Struct, frozen=True, kw_only=True):

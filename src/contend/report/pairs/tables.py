@@ -8,7 +8,7 @@ import polars as pl
 from contend.report.table import ResultTable
 from contend.report.words import percent, percent_range
 from contend.runs import Run
-from contend.study import TOLERANCE, Agreement, usable
+from contend.measurement import TOLERANCE, Agreement, usable
 from contend.units import counted, format_bandwidth
 
 _WITHIN = f"within {TOLERANCE:.0%}".replace("%", " %")

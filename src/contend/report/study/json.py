@@ -10,9 +10,18 @@ from msgspec import UNSET, UnsetType
 
 from contend.report.pairs.json import AgreementJson, agreement_keys
 from contend.report.study.simulated import references_of, scaled
-from contend.study import Agreement, Average, Case, MeasuredPlan, Outcome, Plan, Record, Result
-from contend.study.measured.cell import Cell
-from contend.study.measured.record import Record as MeasuredRecord
+from contend.measurement import Agreement
+from contend.study import (
+    Average,
+    Case,
+    GridCell,
+    MeasuredPlan,
+    MeasuredRecord,
+    Outcome,
+    Plan,
+    Record,
+    Result,
+)
 
 
 class DifferenceJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -226,7 +235,7 @@ def measured_json(
     plan: MeasuredPlan,
     records: Sequence[MeasuredRecord],
     results: Sequence[Result],
-    left: Sequence[Cell],
+    left: Sequence[GridCell],
     run: str,
 ) -> MeasuredStudyJson:
     """The result of ``contend study --json`` for a plan of measurements.

@@ -10,9 +10,7 @@ from contend.report.study.rates import rate_tables, shown
 from contend.report.study.times import time_tables
 from contend.report.table import ResultTable
 from contend.report.words import mebibytes
-from contend.study import Known, MeasuredPlan, Point, Result
-from contend.study.measured.cell import Cell
-from contend.study.measured.record import Record
+from contend.study import GridCell, Known, MeasuredPlan, MeasuredRecord, Point, Result
 from contend.units import counted, format_bytes
 
 _MOST_NAMED = 3
@@ -20,9 +18,9 @@ _MOST_NAMED = 3
 
 def measured_tables(
     plan: MeasuredPlan,
-    records: Sequence[Record],
+    records: Sequence[MeasuredRecord],
     results: Sequence[Result],
-    left: Sequence[Cell] = (),
+    left: Sequence[GridCell] = (),
 ) -> tuple[ResultTable, ...]:
     """Every table of a study, the most telling first.
 
@@ -93,7 +91,7 @@ def _measured(known: Known, result: Result) -> str:
     return f"{result.median_s:.3g} s"
 
 
-def _failures(records: Sequence[Record]) -> list[ResultTable]:
+def _failures(records: Sequence[MeasuredRecord]) -> list[ResultTable]:
     """What failed; points of a cell, and launches, that failed alike are one row."""
     failed: dict[tuple[str, ...], list[int]] = {}
     for record in records:
@@ -123,7 +121,7 @@ def _points(points: Sequence[Point]) -> str:
     return ", ".join(filter(None, names))
 
 
-def _left(left: Sequence[Cell]) -> list[ResultTable]:
+def _left(left: Sequence[GridCell]) -> list[ResultTable]:
     if not left:
         return []
     rows = tuple((cell.label,) for cell in left)
@@ -131,7 +129,7 @@ def _left(left: Sequence[Cell]) -> list[ResultTable]:
     return [ResultTable(title, ("cell",), rows)]
 
 
-def _warnings(plan: MeasuredPlan, records: Sequence[Record]) -> list[ResultTable]:
+def _warnings(plan: MeasuredPlan, records: Sequence[MeasuredRecord]) -> list[ResultTable]:
     """Warnings with the number of cells they are for, and the plan's notes."""
     count: dict[str, int] = {}
     for record in records:
