@@ -53,7 +53,9 @@ def test_a_crossbar_has_no_congestion(plan: Path, capsys: pytest.CaptureFixture[
     assert cells["star"]["averages"]["effective_bandwidth"]["mean"] == 1
     assert cells["star"]["references"][0]["difference"] == 0
     assert 0.5 < cells["nodes"]["averages"]["effective_bandwidth"]["mean"] < 1
-    assert len(list((plan.parent / "small" / "runs").glob("crossbar-4*minhop*bisect*/run.json"))) == 1
+    assert (
+        len(list((plan.parent / "small" / "runs").glob("crossbar-4*minhop*bisect*/run.json"))) == 1
+    )
 
 
 def test_a_failing_cell_is_err_and_the_status_one(
@@ -89,13 +91,22 @@ def test_options_stand_above_the_plan(plan: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["nowhere.toml"], "'nowhere.toml' is neither a file nor a study of contend's (hoefler2008, "),
+        (
+            ["nowhere.toml"],
+            "'nowhere.toml' is neither a file nor a study of contend's (hoefler2008, ",
+        ),
         (["hoefler2009"], "did you mean 'hoefler2008'?"),
         (["small.toml", "--launches", "2"], "--launches does not belong to the study small"),
         (["small.toml", "--two-way"], "--two-way does not belong to the study small"),
-        (["small.toml", "--precision", "2"], "--precision: expected a share above 0 and below 100%"),
+        (
+            ["small.toml", "--precision", "2"],
+            "--precision: expected a share above 0 and below 100%",
+        ),
         (["small.toml", "--precision", "1e-300"], "--precision: expected a share such as 5%"),
-        (["small.toml", "--precision", "0"], "--precision: expected a share above 0 and below 100%"),
+        (
+            ["small.toml", "--precision", "0"],
+            "--precision: expected a share above 0 and below 100%",
+        ),
         (["small.toml", "--only", "ranger"], "--only: expected one of nodes, star, got ranger"),
         (["small.toml", "--plot", "x.jpeg"], "expected a figure's name ending in"),
         (["small.toml", "--samples", "0"], "--samples"),
@@ -149,9 +160,12 @@ def test_a_folder_of_the_first_version_is_shown(
     arguments = ["--only", "fig1", "--samples", "20", "--output", "old", "--json", "-"]
     assert run(["study", "hoefler2008", *arguments]) == 0
     cells = {cell["pattern"]: cell for cell in json.loads(capsys.readouterr().out)["cells"]}
-    assert cells["bisect"]["elapsed_s"] == json.loads(
-        (data / "cells" / "fig1.fig1.bisect.json").read_text()
-    )["simulation"]["elapsed_s"]
+    assert (
+        cells["bisect"]["elapsed_s"]
+        == json.loads((data / "cells" / "fig1.fig1.bisect.json").read_text())["simulation"][
+            "elapsed_s"
+        ]
+    )
     assert not list(Path("old/runs").glob("*"))
 
 

@@ -41,12 +41,36 @@ def test_json_has_exact_integers(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_json_of_the_largest_and_of_what_does_not_divide(tmp_path: Path) -> None:
     target = tmp_path / "memory.json"
-    arguments = ["--vectors", str(2**59 - 1), "-m", "1", "--hosts", "1", "--ranks-per-host", "1", "--memory"]
+    arguments = [
+        "--vectors",
+        str(2**59 - 1),
+        "-m",
+        "1",
+        "--hosts",
+        "1",
+        "--ranks-per-host",
+        "1",
+        "--memory",
+    ]
     assert run([*PREDICT, *arguments, str(2**63 - 1), "--json", str(target)]) == 0
     (case,) = json.loads(target.read_text())["predictions"]
     assert case["node_arrays_bytes"] == 2**63 - 16
     assert (
-        run([*PREDICT, "--vectors", "10", "-m", "3", "--hosts", "2", "--ranks-per-host", "1", "--json", str(target)])
+        run(
+            [
+                *PREDICT,
+                "--vectors",
+                "10",
+                "-m",
+                "3",
+                "--hosts",
+                "2",
+                "--ranks-per-host",
+                "1",
+                "--json",
+                str(target),
+            ]
+        )
         == 0
     )
     (case,) = json.loads(target.read_text())["predictions"]

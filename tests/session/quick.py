@@ -51,7 +51,7 @@ class Ends(Exception):  # noqa: N818 - no error of contend
     """Ends a launch at a point, which may be known."""
 
     def __init__(self, failure: Failure, point: str | None) -> None:
-        super().__init__(failure.text)
+        super().__init__(failure.reason)
         self.failure = failure
         self.point = point
 
@@ -85,11 +85,11 @@ class QuickWork:
                 answer = self.answer(step, point)
             except Ends as ends:
                 left = any(other != ends.point for other in points[done:])
-                return Attempt("", ends.failure, ends.point, left=left)
+                return Attempt(failure=ends.failure, point=ends.point, left=left)
             self.record.answers.setdefault(step.number, {})[point] = answer
             self._keep()
             observer.progressed(step, done + 1, len(points))
-        return Attempt(f"{len(points)} points")
+        return Attempt(summary=f"{len(points)} points")
 
     def fail(self, number: int, failure: Failure, point: str | None = None) -> None:
         self.record.failures.append((number, point, failure))
@@ -126,6 +126,9 @@ class Quick:
         with contextlib.suppress(FileNotFoundError):
             record = msgspec.json.decode((folder / RECORD).read_bytes(), type=Record)
         return QuickWork(cell, folder, self.answer, record)
+
+    def title(self, cells: Sequence[Question]) -> str:
+        return " and ".join(cell.name for cell in cells)
 
     def prepare(self, cells: Sequence[Question], observer: Observer) -> None:
         if self.refusal is not None:

@@ -224,16 +224,15 @@ class Options:
     launcher: Annotated[
         str,
         shared.LAUNCHER(
-            ': mpirun, srun, sbatch, or the beginning of a command line such as "aprun -n {ranks}".',
+            ": mpirun, srun, sbatch, or the beginning of a command line such as "
+            '"aprun -n {ranks}".',
             default="the library's own",
             rich_help_panel=_WHERE,
         ),
     ] = ""
     wire: Annotated[
         shared.BytesPerSecond | None,
-        shared.WIRE(
-            "Figures and tables compare with it.", default=_PLAN, rich_help_panel=_WHERE
-        ),
+        shared.WIRE("Figures and tables compare with it.", default=_PLAN, rich_help_panel=_WHERE),
     ] = None
     memory: Annotated[
         shared.Bytes | None,

@@ -17,11 +17,13 @@ from contend.cli.common import console_for, progress_bar, write_json, write_text
 from contend.cli.measure.options import Common
 from contend.cli.measure.place import find_place
 from contend.errors import ShortfallError
-from contend.session import Attempt, Cell, Observer, Step
+from contend.runs import Warned
+from contend.session import Attempt, Cell, Step
 from contend.study import (
     MeasuredPlan,
     Plan,
     Site,
+    StudyObserver,
     StudyPlan,
     VerificationPlan,
     gather,
@@ -94,35 +96,39 @@ def _write_files(
 
 
 @contextmanager
-def _watching(plan: StudyPlan, console: Console) -> Iterator[Observer]:
-    """A line for every cell that ends, and a bar that counts cells on a terminal."""
+def _watching(plan: StudyPlan, console: Console) -> Iterator[StudyObserver]:
+    """A line for every launch that ends, and a bar that counts them on a terminal."""
     with progress_bar(plan.name, "cells") as bar:
         yield _Watch(console, bar)
 
 
-class _Watch(Observer):
+class _Watch(StudyObserver):
     """Tells on the terminal how far a study is."""
 
     def __init__(self, console: Console, bar: Progress) -> None:
         self._console = console
         self._bar = bar
         self._task = bar.add_task("", total=None)
+        self._names: Mapping[str, str] = {}
         self._kept = 0
+        # A launch that a point ended is begun again, and counts once.
         self._ended: set[tuple[int, int]] = set()
         self._launches = 0
 
+    def named(self, names: Mapping[str, str]) -> None:
+        self._names = names
+
     def preparing(self, text: str) -> None:
-        self._console.print(Text(f"  {text}"))
+        self._say(f"  {text}")
 
     def kept(self, cell: Cell) -> None:
         self._kept += 1
 
-    def planned(self, cells: Sequence[Cell], steps: Sequence[Step], budget: float) -> None:
+    def planned(self, title: str, steps: Sequence[Step], budget: float, folder: Path) -> None:
         if self._kept:
-            kept = f"{self._kept} of {counted(len(cells), 'cell')}"
-            self._console.print(
-                Text(f"{kept} {'is' if self._kept == 1 else 'are'} kept from before")
-            )
+            are = "is" if self._kept == 1 else "are"
+            cells = counted(len(self._names), "cell")
+            self._say(f"{self._kept} of {cells} {are} kept from before in {folder}")
         self._launches = len(steps)
         self._bar.update(self._task, total=float(len(steps)))
 
@@ -130,12 +136,28 @@ class _Watch(Observer):
         self._bar.update(self._task, completed=len(self._ended) + min(1.0, done / max(whole, 1)))
 
     def ended(self, step: Step, attempt: Attempt) -> None:
-        # A launch that a point ended is begun again.
+        failure = attempt.failure
+        self._count(
+            step, attempt.summary if failure is None else f"ERR {failure.cause}: {failure.reason}"
+        )
+
+    def left(self, step: Step) -> None:
+        self._count(step, "no time was left")
+
+    def warned(self, warning: Warned) -> None:
+        # Said once more below the tables, with the cells that it concerns.
+        pass
+
+    def _count(self, step: Step, result: str) -> None:
         self._ended.add((step.index, step.number))
         self._bar.update(self._task, completed=len(self._ended))
-        result = attempt.summary if attempt.failure is None else str(attempt.failure)
-        line = Text(f"{len(self._ended):>3}/{self._launches} {step.cell.words}: {result}")
-        self._console.print(line, no_wrap=True, overflow="ellipsis")
+        name = self._names.get(step.cell.key, step.cell.words)
+        launch = f", launch {step.round + 1}" if step.round else ""
+        line = f"{len(self._ended):>3}/{self._launches} {name}{launch}: {result}"
+        self._console.print(Text(line), no_wrap=True, overflow="ellipsis")
+
+    def _say(self, line: str) -> None:
+        self._console.print(Text(line), soft_wrap=True)
 
 
 def _measure(plan: MeasuredPlan, given: Mapping[str, Any], options: Options) -> None:
@@ -162,9 +184,7 @@ def _measure(plan: MeasuredPlan, given: Mapping[str, Any], options: Options) -> 
     failed = sum(record.failed for record in ended.records)
     short = []
     if failed:
-        short.append(
-            f"{failed} of {counted(len(ended.records), 'cell')} failed; {folder} says why"
-        )
+        short.append(f"{failed} of {counted(len(ended.records), 'cell')} failed; {folder} says why")
     if ended.left:
         short.append(f"no time was left for {counted(len(ended.left), 'cell')}: give it again")
     if short:
@@ -187,13 +207,20 @@ def _verify(plan: VerificationPlan, file: Path, options: Options) -> None:
             shown = report.agreement_tables(case.name, result.agreement, result.rate)
             report.print_tables(console, shown)
             tables += shown
-    done = [result for result in verified if result.agreement is not None]
-    content = [report.verified_json(r.case, r.agreement, r.rate) for r in done]
+    content = [
+        report.verified_json(result.case, result.agreement, result.rate)
+        for result in verified
+        if result.agreement is not None
+    ]
     write_json(options.json, report.verification_json(plan.seed, content))
     if options.markdown is not None:
         write_text(options.markdown, report.markdown_of(tables))
-    if options.plot is not None and done:
-        compared = [report.Compared(r.case.name, r.pairs, r.agreement) for r in done]
+    compared = [
+        report.Compared(result.case.name, result.pairs, result.agreement)
+        for result in verified
+        if result.pairs is not None and result.agreement is not None
+    ]
+    if options.plot is not None and compared:
         report.save_figure(report.agreement_figure(compared), options.plot, tables)
     if failed := [f"{r.case.name}: {r.error}" for r in verified if r.error is not None]:
         raise ShortfallError("; ".join(failed))

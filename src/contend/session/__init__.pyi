@@ -1,8 +1,8 @@
 from .budget import Budget as Budget
 from .budget import Clock as Clock
 from .cell import UNSUITED as UNSUITED
-from .cell import Cause as Cause
 from .cell import Cell as Cell
+from .cell import CellError as CellError
 from .cell import Failure as Failure
 from .engine import Attempt as Attempt
 from .engine import Finished as Finished

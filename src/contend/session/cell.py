@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
-Cause = Literal[
-    "memory", "hosts", "crash", "timeout", "budget", "data", "unsuited", "launch", "interrupted"
-]
-"""Why there is no figure: the data does not fit the memory (or memory ran out), there are not
-enough hosts, a signal ended a rank, it did not end in time, no time was left for it, its data was
-wrong, it makes no sense there (a schedule for powers of two on 12 ranks), it did not start or ended
-itself, or somebody interrupted it."""
+from contend.errors import ContendError
+from contend.runs import Cause
 
 UNSUITED: Cause = "unsuited"
 """The one cause that is no fault: where a schedule makes no sense, nothing is missing."""
@@ -28,15 +23,29 @@ class Failure(msgspec.Struct, frozen=True):
     """Why there is no figure.
 
     Attributes:
-        cause: in one word.
-        text: in one line.
+        cause: in one word; see `contend.runs.Cause`.
+        reason: in one line.
     """
 
     cause: Cause
-    text: str
+    reason: str
 
     def __str__(self) -> str:
-        return f"ERR {self.cause}: {self.text}"
+        return f"ERR {self.cause}: {self.reason}"
+
+
+class CellError(ContendError):
+    """A cell that cannot be answered here at all.
+
+    Attributes:
+        failure: why.
+    """
+
+    status = 3
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.reason)
+        self.failure = failure
 
 
 class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 from contend.errors import ContendError
 from contend.runs import Warned
 from contend.session.budget import Budget, Clock
-from contend.session.cell import Cell, Failure
+from contend.session.cell import Cell, CellError, Failure
 from contend.session.folder import (
     Asked,
     NoRoomError,
@@ -58,6 +58,7 @@ class Attempt:
     """How one start of a launch ended; what it made is kept by then.
 
     Attributes:
+        name: of the launch, for people.
         summary: for people: what it made.
         failure: why it ended before its time; None when it did not.
         point: at which point of the cell, as `Work.fail` takes it; None where nobody knows.
@@ -67,6 +68,7 @@ class Attempt:
         elapsed_s: seconds that it took.
     """
 
+    name: str = ""
     summary: str = ""
     failure: Failure | None = None
     point: str | None = None
@@ -97,7 +99,11 @@ class Work(Protocol):
         ...
 
     def begin(self) -> None:
-        """Makes the run folder, or brings together what is in it; called before its launches."""
+        """Makes the run folder, or brings together what is in it; called before its launches.
+
+        Raises:
+            CellError: the cell cannot be answered here; its run folder is there all the same.
+        """
         ...
 
     def launch(self, step: Step, *, seconds: float, limit: float, observer: Observer) -> Attempt:
@@ -142,6 +148,10 @@ class Method(Protocol[C_contra]):
         """
         ...
 
+    def title(self, cells: Sequence[C_contra]) -> str:
+        """What is answered, for people; asked for once all is prepared."""
+        ...
+
     def prepare(self, cells: Sequence[C_contra], observer: Observer) -> None:
         """Does what launches of these have in common, before time counts.
 
@@ -157,7 +167,7 @@ class Observer:
     def preparing(self, text: str) -> None:
         """Something takes a while before launches begin."""
 
-    def planned(self, cells: Sequence[Cell], steps: Sequence[Step], budget: float) -> None:
+    def planned(self, title: str, steps: Sequence[Step], budget: float, folder: Path) -> None:
         """Everything is decided; the first of these launches comes next."""
 
     def kept(self, cell: Cell) -> None:
@@ -305,7 +315,9 @@ class _Under(Generic[C]):
         self._left: list[Step] = []
 
     def run(self) -> Finished:
-        self._observer.planned(self._session.cells, self._steps, self._budget.seconds)
+        session = self._session
+        title = session.method.title(session.cells)
+        self._observer.planned(title, self._steps, self._budget.seconds, session.folder)
         try:
             for at, step in enumerate(self._steps):
                 if self._is_open(step):
@@ -334,9 +346,8 @@ class _Under(Generic[C]):
     def _take(self, step: Step, launches: int) -> None:
         """Makes a launch, in as many starts as it takes when points end it."""
         work = self._works[step.index]
-        if step.index not in self._begun:
-            self._begun.add(step.index)
-            work.begin()
+        if step.index not in self._begun and not self._begin(step, work):
+            return
         for start in range(MOST_ATTEMPTS):
             if self._budget.limit(launches) <= 0:
                 why = "no time was left for the rest" if start else "the budget was spent before"
@@ -355,6 +366,21 @@ class _Under(Generic[C]):
             if attempt.point is None or start == MOST_ATTEMPTS - 1:
                 self._give_up(step, attempt.failure)
                 return
+
+    def _begin(self, step: Step, work: Work) -> bool:
+        """Makes a cell's run folder; False where the cell cannot be answered."""
+        self._begun.add(step.index)
+        try:
+            work.begin()
+        except CellError as error:
+            for variant in range(work.variants):
+                self._given_up.add((step.index, variant))
+            work.fail(step.number, error.failure)
+            self._observer.ended(step, Attempt(failure=error.failure, left=True))
+            if self._session.strict:
+                raise
+            return False
+        return True
 
     def _start(self, step: Step, work: Work, launches: int) -> Attempt | None:
         """One start; None where it could not even begin, and is given up."""
@@ -385,6 +411,8 @@ class _Under(Generic[C]):
 
 
 def _failure_of(error: BaseException) -> Failure:
+    if isinstance(error, CellError):
+        return error.failure
     if isinstance(error, MemoryError):
         return Failure("memory", "not enough memory")
     return Failure("launch", str(error) or type(error).__name__)

@@ -6,6 +6,7 @@ from .measured_plan import GridCell as GridCell
 from .measured_plan import MeasuredPlan as MeasuredPlan
 from .measured_plan import Row as Row
 from .measured_plan import Table as Table
+from .observer import StudyObserver as StudyObserver
 from .plan import StudyPlan as StudyPlan
 from .plan_file import copy_plan as copy_plan
 from .plan_file import find_plan as find_plan
@@ -16,6 +17,7 @@ from .references import Coordinates as Coordinates
 from .references import Known as Known
 from .references import rate_limit as rate_limit
 from .references import time_limit as time_limit
+from .results import UNSUITED as UNSUITED
 from .results import Answer as Answer
 from .results import Failure as Failure
 from .results import MeasuredRecord as MeasuredRecord
@@ -23,7 +25,6 @@ from .results import Point as Point
 from .results import Result as Result
 from .results import Series as Series
 from .results import Terms as Terms
-from .results import UNSUITED as UNSUITED
 from .results import gather as gather
 from .simulated import Average as Average
 from .simulated import Outcome as Outcome

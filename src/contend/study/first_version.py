@@ -64,8 +64,9 @@ def _summaries(folder: Path, records: Sequence[MeasuredRecord]) -> dict[PointNam
         for name in record.runs
         if (folder / name).is_dir()
     ]
+    alone = records[0].cell.probe == "sort"
     return {
-        (None, None) if records[0].cell.probe == "sort" else (cell.record.algorithm, cell.record.bytes): cell
+        (None, None) if alone else (cell.record.algorithm, cell.record.bytes): cell
         for cell in _over_launches(parts)
     }
 

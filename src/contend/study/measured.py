@@ -21,9 +21,10 @@ from contend.measurement import (
 )
 from contend.mpi import Library
 from contend.runs import Run
-from contend.session import RECORD, Observer, Session
+from contend.session import RECORD, Session
 from contend.study.first_version import kept_measurements
 from contend.study.measured_plan import GridCell, MeasuredPlan
+from contend.study.observer import StudyObserver
 from contend.study.results import Answer, MeasuredRecord, RunPoints, Terms
 from contend.units import counted, format_bandwidth, parse_rate
 
@@ -99,7 +100,7 @@ def run_measurements(
     site: Site,
     *,
     retry: bool = False,
-    observer: Observer | None = None,
+    observer: StudyObserver | None = None,
     libraries: Mapping[str, Library] | None = None,
 ) -> Ended:
     """Measures every cell of a plan that is not kept yet.
@@ -117,9 +118,10 @@ def run_measurements(
         InputError: the folder holds something else.
         MissingError: the machine lacks an MPI library of the plan, or room for samples.
     """
-    observer = observer or Observer()
+    observer = observer or StudyObserver()
     terms = Terms(site.described, plan.precision, plan.repetitions, plan.verify, plan.seed)
     cells = {cell: question(plan, cell, site.place) for cell in plan.cells() if cell.launch == 1}
+    observer.named({key.key: cell.label for cell, key in reversed(cells.items())})
     old = kept_measurements(plan, folder, terms)
     method = Measured(
         site.place, plan.budget_s, strict=False, libraries=dict(libraries or {}), observer=observer

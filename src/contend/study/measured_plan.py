@@ -378,7 +378,9 @@ class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 def _cells(measure: Measure, library: str, launch: int, conditions: str) -> Iterator[GridCell]:
     for hosts, each, ranks in measure.grid():
-        common = GridCell(measure.name, measure.probe, library, hosts, each, ranks, launch, conditions)
+        common = GridCell(
+            measure.name, measure.probe, library, hosts, each, ranks, launch, conditions
+        )
         if measure.probe != "sort":
             yield msgspec.structs.replace(
                 common, algorithms=measure.algorithm, sizes=measure.sizes()

@@ -10,8 +10,8 @@ from contend.files import write_whole
 from contend.measurement import MemoryPrediction, VectorLength
 from contend.study.measured_plan import MeasuredPlan
 from contend.study.simulated_plan import Plan
-from contend.study.verification_plan import VerificationPlan
 from contend.study.toml_file import checked, read_toml
+from contend.study.verification_plan import VerificationPlan
 from contend.units import nearest
 
 _SHIPPED = Path(__file__).parent / "plans"

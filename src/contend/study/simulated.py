@@ -26,8 +26,10 @@ from contend.fabric import Fabric, bisection
 from contend.files import write_whole
 from contend.routes import load_fabric, save
 from contend.session import RECORD, Attempt, Cell, Failure, Observer, Session, Step
+from contend.study.observer import StudyObserver
 from contend.study.plan import file_name
 from contend.study.simulated_plan import Plan, PlanCell
+from contend.units import counted
 
 _FABRICS, _RUNS = "fabrics", "runs"
 # What a routing may fail of without taking other fabrics with it.
@@ -170,7 +172,7 @@ def run_simulations(
     *,
     beside: Path,
     retry: bool = False,
-    observer: Observer | None = None,
+    observer: StudyObserver | None = None,
 ) -> list[Outcome]:
     """Simulates every cell of a plan that is not kept yet.
 
@@ -192,6 +194,8 @@ def run_simulations(
     method = Simulated(
         folder, beside, {cells[cell].key: cell for cell in reversed(cells)}, plan.average
     )
+    observer = observer or StudyObserver()
+    observer.named({key: cell.label for key, cell in method.names.items()})
     session = Session(
         kind=plan.name,
         # Two names of a plan may mean the same question, which is asked once.
@@ -204,7 +208,7 @@ def run_simulations(
         # Cells on the same routes come one after the other: they are computed once.
         shuffled=False,
         retry=retry,
-        observer=observer or Observer(),
+        observer=observer,
     )
     session.run()
     outcomes = []
@@ -268,6 +272,10 @@ class Simulated:
     def open(self, cell: SimulatedCell, folder: Path) -> SimulatedWork:
         """A cell and what its run folder has of it."""
         return SimulatedWork(self, cell, folder)
+
+    def title(self, cells: Sequence[SimulatedCell]) -> str:
+        """What is simulated, for people."""
+        return counted(len(cells), "simulation")
 
     def prepare(self, cells: Sequence[SimulatedCell], observer: Observer) -> None:
         """Nothing: a fabric that cannot be routed is a failure of its own cells."""
@@ -381,7 +389,7 @@ class SimulatedWork:
             pattern=names.pattern.name,
             status="failed",
             request=self.cell,
-            cause=failure.text,
+            cause=failure.reason,
             created=_now(),
         )
         write_cell(self.folder / RECORD, record, None)

@@ -25,7 +25,8 @@ from contend.measurement import (
 )
 from contend.routes import load_fabric
 from contend.runs import Run
-from contend.session import Observer, Session
+from contend.session import Session
+from contend.study.observer import StudyObserver
 from contend.study.simulated import beside_plan, digest
 from contend.study.verification_plan import Case, VerificationPlan
 from contend.units import parse_rate, parse_size
@@ -62,7 +63,7 @@ def verify(
     *,
     beside: Path,
     retry: bool = False,
-    observer: Observer | None = None,
+    observer: StudyObserver | None = None,
 ) -> Verified:
     """Measures a fabric's bisect patterns and puts what its routes predict beside every message.
 
@@ -80,6 +81,7 @@ def verify(
         UsageError: for what does not fit together.
         MissingError: this machine cannot emulate, or lacks an MPI library.
     """
+    observer = observer or StudyObserver()
     try:
         fabric = load_fabric(
             beside_plan(beside, case.source),
@@ -87,7 +89,9 @@ def verify(
             route=case.engine,
             need_routes=True,
         )
-        run, hosts = _measured(case, plan, fabric, folder, beside, retry, observer or Observer())
+        run, hosts = _measured(
+            case, plan, fabric, folder, beside, retry, observer or StudyObserver()
+        )
         pairs = beside_predictions(run, fabric, hosts)
         return Verified(case, pairs, agreement(pairs), run.record.wire_Bps or 0.0)
     except (MissingError, UsageError):
@@ -96,9 +100,7 @@ def verify(
         return Verified(case, error=error)
 
 
-def verified_cell(
-    case: Case, plan: VerificationPlan, fabric: Fabric, beside: Path
-) -> MeasuredCell:
+def verified_cell(case: Case, plan: VerificationPlan, fabric: Fabric, beside: Path) -> MeasuredCell:
     """What is asked of a case: all that decides its figures, as it was asked for."""
     work = BisectWork(
         plan.patterns, two_way=plan.two_way, bytes=plan.packet_bytes, packets=plan.packets
@@ -128,10 +130,11 @@ def _measured(
     folder: Path,
     beside: Path,
     retry: bool,
-    observer: Observer,
+    observer: StudyObserver,
 ) -> tuple[Run, Sequence[int]]:
     """The run of a case, and the number in the fabric of every rank's host."""
     cell = verified_cell(case, plan, fabric, beside)
+    observer.named({cell.key: case.name})
     budget = max(_LEAST_BUDGET_S, _BUDGET * plan.least_seconds)
     run_folder = folder / _RUNS / cell.folder_name
     kept = Measured(RealHosts()).open(cell, run_folder)

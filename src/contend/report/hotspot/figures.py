@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contend.errors import UsageError
-from contend.measurement.hotspot import ROUND_TRIP, STREAM
+from contend.measurement import ROUND_TRIP, STREAM
 from contend.report.axes import size_axis, time_axis
 from contend.report.style import (
     COLOURS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from contend.measurement.hotspot import ROUND_TRIP, STREAM
+from contend.measurement import ROUND_TRIP, STREAM
 from contend.report.table import ResultTable
 from contend.report.words import percent
 from contend.runs import median_interval

@@ -10,10 +10,10 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from contend.measurement import TOLERANCE, Agreement, predictions, usable
 from contend.report.simulation.histograms import fractions, outline
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
 from contend.report.words import percent, percent_range
-from contend.measurement import TOLERANCE, Agreement, predictions, usable
 from contend.units import counted, format_bandwidth
 
 _AGREEMENT_BINS = 50

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from contend.measurement import TOLERANCE, Agreement, usable
 from contend.report.table import ResultTable
 from contend.report.words import percent, percent_range
 from contend.runs import Run
-from contend.measurement import TOLERANCE, Agreement, usable
 from contend.units import counted, format_bandwidth
 
 _WITHIN = f"within {TOLERANCE:.0%}".replace("%", " %")

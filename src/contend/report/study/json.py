@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from contend.measurement import Agreement
 from contend.report.pairs.json import AgreementJson, agreement_keys
 from contend.report.study.simulated import references_of, scaled
-from contend.measurement import Agreement
 from contend.study import (
     Average,
     Case,

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from contend.errors import ShortfallError
-from contend.study.agreements import agreement
+from contend.measurement import agreement
 
 
 def _pairs(rows: list[tuple[int, int, float, float, bool]]) -> pl.DataFrame:

@@ -1,13 +1,87 @@
-"""What the places of ranks mean for a measurement."""
+"""What surrounds a measurement: the machine, settings, and where its ranks really are."""
 
 from __future__ import annotations
 
+import os
+import platform
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
 
-from contend.measurement.shape import Shape
-from contend.runs import RanksFrame, Warned
+from contend.measurement.place import Place, Shape
+from contend.measurement.question import MeasuredCell
+from contend.mpi import Library, this_machine
+from contend.runs import LibraryRecord, RanksFrame, RunRecord, Warned
 from contend.units import counted
+
+_MATTERS = re.compile(
+    r"(?:OMPI|PRTE|PMIX|OPAL|MPICH|MPIR|HYDRA|UCX|FI|I_MPI|MV2|PSM2?|PSM3|OMP|SLURM|IPATH|MLX5)_\w+"
+    r"|KMP_AFFINITY|GOMP_CPU_AFFINITY|LD_PRELOAD"
+)
+# Whatever looks like a secret stays out of files that people pass on.
+_SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|KEY|JWT", re.IGNORECASE)
+
+
+def new_record(
+    cell: MeasuredCell,
+    library: Library,
+    place: Place,
+    budget: float | None,
+    warnings: Sequence[Warned],
+) -> RunRecord:
+    """What is known of a run before it begins."""
+    machine = this_machine()
+    return RunRecord(
+        probe=cell.probe,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        contend=version("contend"),
+        library=library_record(library),
+        machine={
+            "host": platform.node(),
+            "system": f"{platform.system()} {platform.release()}",
+            "architecture": platform.machine(),
+            "processor": _processor(),
+            "cpus": machine.cpus,
+            "cores": machine.cores,
+        },
+        environment=variables_that_matter(os.environ),
+        seed=cell.seed,
+        budget_s=budget,
+        labels=dict(cell.labels),
+        placement=place.name or ("blocks of ranks, hosts in order" if place.slots else ""),
+        wire_Bps=cell.wire_in(place),
+        warnings=tuple(warnings),
+        question=cell.question(),
+    )
+
+
+def library_record(library: Library) -> LibraryRecord:
+    """A library as a run keeps it."""
+    return LibraryRecord(
+        library.name, library.version, library.standard, library.reported, library.wrapper
+    )
+
+
+def variables_that_matter(environment: Mapping[str, str]) -> dict[str, str]:
+    """Settings of MPI libraries, their transports and launchers, in order of their names."""
+    return {
+        name: value
+        for name, value in sorted(environment.items())
+        if _MATTERS.fullmatch(name) and not _SECRET.search(name)
+    }
+
+
+def _processor() -> str:
+    """The processor's name, as the kernel tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "")
 
 
 def warnings_about(ranks: RanksFrame, shape: Shape) -> Iterator[Warned]:
