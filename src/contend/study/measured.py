@@ -127,7 +127,7 @@ def run_measurements(
         site.place, plan.budget_s, strict=False, libraries=dict(libraries or {}), observer=observer
     )
     # Places of the grid that are the same question on one machine are measured once.
-    asked = tuple(dict.fromkeys(key for cell, key in cells.items() if cell not in old))
+    asked = tuple({key.key: key for cell, key in cells.items() if cell not in old}.values())
     left = []
     if asked:
         session = Session(
