@@ -11,6 +11,8 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
+from contend.study.measured.cell import Cell
+from contend.study.measured.record import Failure, Record, Terms
 
 from contend.report import (
     ResultTable,
@@ -29,8 +31,6 @@ from contend.study import (
     find_plan,
     read_plan,
 )
-from contend.study.measured.cell import Cell
-from contend.study.measured.record import Failure, Record, Terms
 from json_reading import as_read
 
 MEMORY = Failure("memory", "data of 22.8 GiB does not fit this machine")

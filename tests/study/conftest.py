@@ -56,6 +56,69 @@ engine = "good"
 average = "effective_bandwidth"
 """
 
+GRID = """
+name = "small"
+budget_s = 100
+label = "flow control=on"
+wire = "1Gbit/s"
+
+[[measure]]
+name = "sort"
+probe = "sort"
+hosts = [1, 2]
+ranks_per_host = [2]
+vectors = 64
+length = ["8", "8N"]
+
+[[measure]]
+name = "sweep"
+probe = "alltoall"
+ranks = [4]
+ranks_per_host = [1, 2]
+bytes = [16, "1K:4K"]
+algorithm = ["library", "shift"]
+
+[[reference]]
+source = "paper"
+measure = "sort"
+vectors = 64
+ranks_per_host = 2
+length = "8N"
+hosts = [1, 2, 3]
+seconds = [0.5, 0.25, "ERR"]
+
+[[reference]]
+source = "2005"
+library = "LAM"
+measure = "sweep"
+ranks = 4
+ranks_per_host = 1
+bytes = "1K"
+algorithm = "library"
+rate = "2 MiB/s"
+
+[[table]]
+title = "Of 1 KiB"
+measure = "sweep"
+head = "CPUs/node"
+columns = ["MPI_Alltoall", "own"]
+
+[[table.row]]
+label = "1"
+ranks = 4
+ranks_per_host = 1
+bytes = "1K"
+algorithms = ["library", "shift"]
+"""
+
+
+@pytest.fixture
+def grid_file(tmp_path: Path) -> Path:
+    """A small plan of measurements."""
+    path = tmp_path / "small.toml"
+    path.write_text(GRID)
+    return path
+
 
 @pytest.fixture
 def plan_file(tmp_path: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from contend.measurement import (
 )
 from contend.mpi import Library
 from contend.runs import Run
-from contend.session import RECORD, Session
+from contend.session import RECORD, Clock, Session
 from contend.study.first_version import kept_measurements
 from contend.study.measured_plan import GridCell, MeasuredPlan
 from contend.study.observer import StudyObserver
@@ -102,6 +103,7 @@ def run_measurements(
     retry: bool = False,
     observer: StudyObserver | None = None,
     libraries: Mapping[str, Library] | None = None,
+    clock: Clock = time.monotonic,
 ) -> Ended:
     """Measures every cell of a plan that is not kept yet.
 
@@ -112,6 +114,7 @@ def run_measurements(
         retry: measure cells again that failed before.
         observer: is told what goes on.
         libraries: MPI libraries that have been tried, by the names that the plan has for them.
+        clock: seconds that the budget counts.
 
     Raises:
         UsageError: the folder cannot be made or written.
@@ -142,6 +145,7 @@ def run_measurements(
             plan=msgspec.to_builtins(plan),
             retry=retry,
             observer=observer,
+            clock=clock,
         )
         for step in session.run().left:
             left += [

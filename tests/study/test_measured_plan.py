@@ -18,8 +18,8 @@ def read_measured(path: Path) -> MeasuredPlan:
     return plan
 
 
-def test_cells_are_launches_of_the_grid(plan_file: Path) -> None:
-    cells = list(read_measured(plan_file).cells())
+def test_cells_are_launches_of_the_grid(grid_file: Path) -> None:
+    cells = list(read_measured(grid_file).cells())
     assert [(c.nodes, c.ranks_per_node, c.ranks, c.doubles, c.vector) for c in cells] == [
         (1, 2, 2, "8", 8),
         (1, 2, 2, "8N", 8),
@@ -34,19 +34,19 @@ def test_cells_are_launches_of_the_grid(plan_file: Path) -> None:
     assert cells[0].points() == [(None, None)]
 
 
-def test_launches_and_libraries_multiply_cells(plan_file: Path) -> None:
-    plan = read_measured(plan_file).changed(mpi=("a", "b"), launches=3)
+def test_launches_and_libraries_multiply_cells(grid_file: Path) -> None:
+    plan = read_measured(grid_file).changed(mpi=("a", "b"), launches=3)
     assert len(list(plan.cells())) == 6 * 2 * 3
     assert len({cell.file_name for cell in plan.cells()}) == 36
 
 
-def test_ranks_that_do_not_fill_the_last_node(plan_file: Path) -> None:
-    plan = read_measured(plan_file).changed(ranks=(5,), only=("sweep",))
+def test_ranks_that_do_not_fill_the_last_node(grid_file: Path) -> None:
+    plan = read_measured(grid_file).changed(ranks=(5,), only=("sweep",))
     assert [(c.nodes, c.ranks_per_node, c.ranks) for c in plan.cells()] == [(5, 1, 5), (3, 2, 5)]
 
 
-def test_options_change_what_has_the_key(plan_file: Path) -> None:
-    plan = read_measured(plan_file).changed(
+def test_options_change_what_has_the_key(grid_file: Path) -> None:
+    plan = read_measured(grid_file).changed(
         hosts=(3,), vectors=9, bytes=("64",), budget_s=5.0, label=("flow control=off", "quiet")
     )
     sort, sweep = plan.measures
@@ -57,8 +57,8 @@ def test_options_change_what_has_the_key(plan_file: Path) -> None:
     assert plan.conditions == "flow control off, quiet"
 
 
-def test_options_that_change_nothing_are_refused(plan_file: Path) -> None:
-    plan = read_measured(plan_file)
+def test_options_that_change_nothing_are_refused(grid_file: Path) -> None:
+    plan = read_measured(grid_file)
     with pytest.raises(UsageError, match="no measurement of small has vectors to change"):
         plan.changed(vectors=9, only=("sweep",))
     with pytest.raises(UsageError, match="expected one of sort, sweep, got swept; did you mean"):
@@ -66,12 +66,12 @@ def test_options_that_change_nothing_are_refused(plan_file: Path) -> None:
 
 
 @pytest.mark.parametrize("changes", [{"repetitions": (9, 6)}, {"wire": "fast"}, {"memory": "x"}])
-def test_changes_must_fit_together(changes: dict[str, Any], plan_file: Path) -> None:
+def test_changes_must_fit_together(changes: dict[str, Any], grid_file: Path) -> None:
     with pytest.raises(InputError, match=r"^small: expected"):
-        read_measured(plan_file).changed(**changes)
+        read_measured(grid_file).changed(**changes)
 
 
-def test_keys_by_their_former_names(plan_file: Path) -> None:
+def test_keys_by_their_former_names(grid_file: Path) -> None:
     """Plans of the first version say nodes, ranks_per_node, algorithms, numbers and doubles."""
     former = {
         "hosts": "nodes",
@@ -80,21 +80,21 @@ def test_keys_by_their_former_names(plan_file: Path) -> None:
         "vectors": "numbers",
         "length": "doubles",
     }
-    plan, text = read_measured(plan_file), plan_file.read_text()
+    plan, text = read_measured(grid_file), grid_file.read_text()
     for name, before in former.items():
         text = re.sub(rf"(?m)^{name} =", f"{before} =", text)
     # A reference has one algorithm, as ever.
     text = text.replace('algorithms = "library"', 'algorithm = "library"')
     text = text.replace('label = "flow', 'conditions = "flow')
-    plan_file.write_text(text)
-    assert read_measured(plan_file) == plan
-    plan_file.write_text(text.replace("nodes = [1, 2]", "nodes = [1, 2]\nhosts = [1]"))
+    grid_file.write_text(text)
+    assert read_measured(grid_file) == plan
+    grid_file.write_text(text.replace("nodes = [1, 2]", "nodes = [1, 2]\nhosts = [1]"))
     with pytest.raises(InputError, match=r"only one of hosts and .* in \[\[measure\]\] number 1"):
-        read_measured(plan_file)
+        read_measured(grid_file)
 
 
-def test_references_of_left_out_measurements_go(plan_file: Path) -> None:
-    plan = read_measured(plan_file).changed(only=("sweep",))
+def test_references_of_left_out_measurements_go(grid_file: Path) -> None:
+    plan = read_measured(grid_file).changed(only=("sweep",))
     assert [known.source for known in plan.known()] == ["2005 LAM"]
 
 
@@ -127,22 +127,22 @@ def test_references_of_left_out_measurements_go(plan_file: Path) -> None:
         ('name = "small"', 'name = "../small"', "a name that a folder can have"),
     ],
 )
-def test_what_is_wrong_is_named(old: str, new: str, complaint: str, plan_file: Path) -> None:
-    text = plan_file.read_text()
+def test_what_is_wrong_is_named(old: str, new: str, complaint: str, grid_file: Path) -> None:
+    text = grid_file.read_text()
     assert old in text
-    plan_file.write_text(text.replace(old, new, 1))
+    grid_file.write_text(text.replace(old, new, 1))
     with pytest.raises(InputError) as raised:
-        read_measured(plan_file)
+        read_measured(grid_file)
     assert complaint in str(raised.value)
-    assert str(raised.value).startswith(f"{plan_file}: ")
+    assert str(raised.value).startswith(f"{grid_file}: ")
 
 
-def test_kinds_of_plans_are_told_apart(plan_file: Path) -> None:
-    assert read_plan(plan_file).kind == "measured"
+def test_kinds_of_plans_are_told_apart(grid_file: Path) -> None:
+    assert read_plan(grid_file).kind == "measured"
     assert read_plan(find_plan("hoefler2008")).kind == "simulated"
-    plan_file.write_text('name = "none"')
-    with pytest.raises(InputError, match=r"expected \[\[measure\]\] tables"):
-        read_plan(plan_file)
+    grid_file.write_text('name = "none"')
+    with pytest.raises(InputError, match=r"expected \[\[measure\]\] or \[\[case\]\] tables"):
+        read_plan(grid_file)
 
 
 @pytest.mark.parametrize("name", ["kutzner2005", "mistry2015"])
@@ -157,7 +157,7 @@ def test_plans_that_come_with_contend_are_sound(name: str, tmp_path: Path) -> No
 
 
 def test_the_plan_of_the_guide_is_sound(tmp_path: Path) -> None:
-    guide = Path(__file__).parents[3] / "docs" / "study-measured.md"
+    guide = Path(__file__).parents[2] / "docs" / "study-measured.md"
     (text,) = re.findall(r"```toml\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
     path = tmp_path / "our-cluster.toml"
     path.write_text(text)

@@ -65,9 +65,9 @@ def test_table_5_is_about_1_4_times_what_the_wire_takes() -> None:
     assert ratios == [1.41, 1.35, 1.38, 1.35]
 
 
-def test_errors_have_no_seconds(plan_file: Path) -> None:
+def test_errors_have_no_seconds(grid_file: Path) -> None:
     numbers = [
         (known.nodes, known.seconds, known.failed)
-        for known in read_measured(plan_file).known("sort")
+        for known in read_measured(grid_file).known("sort")
     ]
     assert numbers == [(1, 0.5, False), (2, 0.25, False), (3, None, True)]
