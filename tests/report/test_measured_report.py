@@ -11,30 +11,37 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
+from contend.study.measured.cell import Cell
+from contend.study.measured.record import Failure, Record, Terms
 
-from contend.report.markdown import markdown_of
-from contend.report.measured_figures import measured_figures
-from contend.report.measured_json import measured_json
-from contend.report.measured_tables import measured_tables
-from contend.report.result_table import ResultTable
-from contend.report.save import save_figures
+from contend.report import (
+    ResultTable,
+    markdown_of,
+    measured_figures,
+    measured_json,
+    measured_tables,
+    save_figures,
+)
 from contend.runs import CellRecord, CellSummary, RunRecord, summarise
 from contend.study import (
-    Changes,
     MeasuredPlan,
     Point,
     Result,
     Series,
-    changed,
     find_plan,
-    read_measured,
+    read_plan,
 )
-from contend.study.measured import Cell, Failure, Record
-from contend.study.measured.record import Terms
+from json_reading import as_read
 
 MEMORY = Failure("memory", "data of 22.8 GiB does not fit this machine")
 _NUMBERS = itertools.count()
 TERMS = Terms("", 0.05, (6, 100), False, 1)
+
+
+def read_measured(path: Path) -> MeasuredPlan:
+    plan = read_plan(path)
+    assert isinstance(plan, MeasuredPlan)
+    return plan
 
 
 def summary(cell: Cell, point: Point, times: np.ndarray) -> CellSummary:
@@ -122,7 +129,7 @@ def test_published_times_are_held_against_their_wire(mistry: MeasuredPlan) -> No
 
 
 def test_a_wire_of_ones_own_gives_the_bound_of_ones_own_times(mistry: MeasuredPlan) -> None:
-    plan = changed(mistry, Changes(wire="3.5GB/s"))
+    plan = mistry.changed(wire="3.5GB/s")
     records, results = zip(*tara(plan), strict=True)
     table = titled(measured_tables(plan, records, results), "Constant local memory: wall")
     rows = rows_of(table)
@@ -134,7 +141,7 @@ def test_a_wire_of_ones_own_gives_the_bound_of_ones_own_times(mistry: MeasuredPl
 def test_other_numbers_of_vectors_have_published_times_in_a_table_apart(
     mistry: MeasuredPlan,
 ) -> None:
-    plan = changed(mistry, Changes(numbers=4096, ranks_per_node=(2,), nodes=(1, 2)))
+    plan = mistry.changed(vectors=4096, ranks_per_host=(2,), hosts=(1, 2))
     cells = list(plan.cells())
     results = [result(cell, Point(), spread(1e-3)) for cell in cells]
     tables = measured_tables(plan, [], results)
@@ -182,8 +189,7 @@ def sweep(plan: MeasuredPlan, library: str = "MPI 1") -> list[Result]:
 def kutzner() -> MeasuredPlan:
     plan = read_measured(find_plan("kutzner2005"))
     algorithms = ("library", "shift", "shift-barrier", "node-ordered-barrier")
-    chosen = Changes(only=("sweep",), ranks=(4, 32), algorithms=algorithms, wire="1Gbit/s")
-    return changed(plan, chosen)
+    return plan.changed(only=("sweep",), ranks=(4, 32), algorithm=algorithms, wire="1Gbit/s")
 
 
 def test_two_libraries_and_2005_side_by_side(kutzner: MeasuredPlan) -> None:
@@ -242,10 +248,9 @@ def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:
 
 def test_json_has_every_point_with_what_was_published(kutzner: MeasuredPlan) -> None:
     made = measured_json(kutzner, [], sweep(kutzner), [], "run")
-    text = msgspec.json.encode(made)
     point = next(
         p
-        for p in msgspec.json.decode(text)["points"]
+        for p in as_read(made)["points"]
         if (p["ranks"], p["ranks_per_node"], p["algorithm"], p["bytes"])
         == (4, 1, "library", 2 << 20)
     )

@@ -6,19 +6,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 
-from contend.report.save import save_figures
-from contend.report.study_figures import study_figures
-from contend.report.study_json import study_json
-from contend.report.study_tables import study_tables
-from contend.study import FabricEntry, Outcome, PatternEntry, Plan, Record, Reference
-from contend.study.record import Request, record_of, write_cell
+from contend.report import save_figures, study_figures, study_json, study_tables
+from contend.study import (
+    FabricEntry,
+    Outcome,
+    PatternEntry,
+    Plan,
+    Record,
+    Reference,
+    SimulatedCell,
+    record_of,
+    write_cell,
+)
+from json_reading import as_read
 
 MakeOutcome = Callable[..., Outcome]
-REQUEST = Request("x", None, "ftree", "bisect", "random", 4, None, 1)
+REQUEST = SimulatedCell("x", None, "ftree", "bisect", "random", 4, None, 1)
 
 
 @pytest.fixture
@@ -107,8 +113,7 @@ def test_no_difference_is_plus_nothing(plan: Plan, make_outcome: MakeOutcome) ->
 
 def test_json_has_a_cell_for_each(plan: Plan, make_outcome: MakeOutcome) -> None:
     cells = [make_outcome("opensm:ftree"), failed("opensm:minhop", "no")]
-    result = study_json(plan, cells, "folder")
-    assert msgspec.json.decode(msgspec.json.encode(result)) == result
+    result = as_read(study_json(plan, cells, "folder"))
     done, err = result["cells"]
     assert done["averages"]["of_mean_congestion"]["mean"] == pytest.approx(3 / 8)
     assert done["references"][0] == {

@@ -66,7 +66,9 @@ class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         """All that was asked, as it is kept in JSON."""
         asked: dict[str, Any] = msgspec.to_builtins(self)
         # Once around, so that 1 and 1.0 in a field of floats are the same.
-        return dict(msgspec.to_builtins(msgspec.convert(asked, type(self))))
+        cell = msgspec.convert(asked, type(self))
+        # As JSON gives it back, in which tuples are lists.
+        return dict(msgspec.json.decode(msgspec.json.encode(cell)))
 
     @property
     def key(self) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated
 import polars as pl
 import typer
 
+from contend import report
 from contend.cli.measure.command import Asked, Report, measures
 from contend.cli.options import PATTERN, BytesOption, PacketsOption, PatternsOption, TwoWayOption
 from contend.emulate import EmulatedHosts
@@ -23,14 +24,6 @@ from contend.measurement import (
     beside_predictions,
     pair_bandwidths,
 )
-from contend.report.agreement_figure import Compared, agreement_figure
-from contend.report.measure_json import measure_json
-from contend.report.measure_tables import measure_tables
-from contend.report.pair_figure import pair_figure
-from contend.report.pair_json import pair_json
-from contend.report.pair_tables import pair_tables
-from contend.report.result_table import ResultTable
-from contend.report.save import save_figure
 from contend.runs import Run
 
 PatternOption = Annotated[
@@ -81,11 +74,11 @@ def bisect(
 def _report(runs: Sequence[Run], place: Place | None, *, pairs_file: Path | None) -> Report:
     pairs = [_pairs(run, place) for run in runs]
     agreements = [_agreement(messages) for messages in pairs]
-    tables: list[ResultTable] = []
+    tables: list[report.ResultTable] = []
     results = []
-    for run, messages in zip(runs, pairs, strict=True):
-        tables += [*pair_tables(run, messages), *measure_tables(run)]
-        results.append({**measure_json(run), "pairs": pair_json(messages)})
+    for run, messages, agreed in zip(runs, pairs, agreements, strict=True):
+        tables += [*report.pair_tables(run, messages, agreed), *report.measure_tables(run)]
+        results.append(report.measure_json(run, pairs=report.pair_json(messages, agreed)))
     return Report(
         tables,
         results[0] if len(results) == 1 else {"results": results},
@@ -131,20 +124,20 @@ def _draw(
     runs: Sequence[Run],
     pairs: Sequence[pl.DataFrame],
     agreements: Sequence[Agreement | None],
-    tables: Sequence[ResultTable],
+    tables: Sequence[report.ResultTable],
     path: Path,
 ) -> list[Path]:
     names = _names(runs)
     compared = [
-        Compared(name if len(runs) > 1 else run.record.placement, messages, agreed)
+        report.Compared(name if len(runs) > 1 else run.record.placement, messages, agreed)
         for name, run, messages, agreed in zip(names, runs, pairs, agreements, strict=True)
         if agreed is not None
     ]
     if len(compared) == len(runs):
-        figure = agreement_figure(compared)
+        figure = report.agreement_figure(compared)
     else:
-        figure = pair_figure(dict(zip(names, pairs, strict=True)), runs[0].record.wire_Bps)
-    save_figure(figure, path, list(tables))
+        figure = report.pair_figure(dict(zip(names, pairs, strict=True)), runs[0].record.wire_Bps)
+    report.save_figure(figure, path, list(tables))
     return []
 
 
