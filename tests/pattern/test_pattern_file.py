@@ -103,7 +103,7 @@ def test_wrong_tables(table: Path, content: str, where: str, got: str | None) ->
 
 
 def test_rank_that_does_not_exist(table: Path) -> None:
-    with pytest.raises(UsageError, match=r"expected ranks below 8 .*, got rank 8"):
+    with pytest.raises(UsageError, match=r"expected ranks below 8, .*, got rank 8"):
         read(table, "source,target\n0,8\n")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -14,6 +14,7 @@ from contend import _core
 from contend.errors import UsageError
 from contend.pattern.file import read_pattern_file
 from contend.pattern.pattern import Pattern
+from contend.units import nearest
 
 
 @dataclass(frozen=True)
@@ -75,15 +76,16 @@ _PLAIN: dict[str, Callable[[int], _core.Pattern]] = {
     "bit-complement": _core.make_bit_complement,
     "tornado": _core.make_tornado,
 }
+_FAMILIES = ("bisect", "shift", "neighbour", "localised", "hot-spot", "halo", "file")
 
 
 def parse(spec: str, ranks: int) -> Pattern:
     """Makes the pattern that `spec` names, for so many ranks.
 
     Raises:
-        UsageError: when there is no such pattern, its parameters are wrong, or it does not exist
-            for so many ranks.
-        InputError: when a pattern file holds something else.
+        UsageError: there is no such pattern, its parameters are wrong, or it does not exist for so
+            many ranks.
+        InputError: a pattern file holds something else.
     """
     spec = spec.strip()
     if "&" in spec and not spec.startswith("file:"):
@@ -106,7 +108,9 @@ def _make(spec: str, family: str, rest: str, ranks: int) -> Pattern:
     if family in _PLAIN:
         if rest:
             raise UsageError(f"no parameter after {family}, got {rest}")
-        return Pattern(spec, _PLAIN[family](ranks))
+        # Every rank's link carries a message to each of the others.
+        scale = max(ranks - 1.0, 1.0) if family == "alltoall" else 1.0
+        return Pattern(spec, _PLAIN[family](ranks), scale)
     match family:
         case "bisect":
             if rest not in ("", "one-way", "two-way"):
@@ -130,7 +134,8 @@ def _make(spec: str, family: str, rest: str, ranks: int) -> Pattern:
         case "file":
             return Pattern(spec, read_pattern_file(rest, ranks))
     known = ", ".join(form.form for form in FORMS)
-    raise UsageError(f"one of {known}, got {family or 'nothing'}")
+    hint = nearest(family, [*_PLAIN, *_FAMILIES])
+    raise UsageError(f"one of {known}, got {family or 'nothing'}{hint}")
 
 
 def _whole(text: str, expected: str, *, negative: bool = False) -> int:
@@ -204,6 +209,4 @@ def _parts(spec: str, ranks: int) -> Pattern:
     first_ranks = ranks * int(percent[1]) // 100 if percent else ranks // 2
     first = parse(first_text, first_ranks)
     second = parse(texts[1], ranks - first_ranks)
-    if first.core.weighted or second.core.weighted:
-        raise _refusal(spec, "expected patterns without bytes of their own, got a file with them")
-    return Pattern(spec, _core.make_parts(first.core, second.core))
+    return replace(first & second, name=spec)

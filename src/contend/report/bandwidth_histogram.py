@@ -38,7 +38,7 @@ def bandwidth_histogram(
         reference: a number known from elsewhere for each simulation, marked by a triangle.
         reference_name: what the triangle is called.
     """
-    fabrics = list(dict.fromkeys(s.fabric for s in simulations))
+    fabrics = list(dict.fromkeys(s.fabric_name for s in simulations))
     samples = [measure.per_sample(s) for s in simulations]
     edges = bin_edges(samples)
     with styled():
@@ -46,7 +46,7 @@ def bandwidth_histogram(
         panels = figure.subplots(len(fabrics), 1, sharex=True, squeeze=False)[:, 0]
         outlines = _outlines(simulations, samples)
         for fabric, axes in zip(fabrics, panels, strict=True):
-            members = [i for i, s in enumerate(simulations) if s.fabric == fabric]
+            members = [i for i, s in enumerate(simulations) if s.fabric_name == fabric]
             _panel(axes, [outlines[i] for i in members], edges)
             if len(simulations) > 1:
                 axes.set_title(fabric, loc="left", fontsize=7.5)
@@ -98,7 +98,9 @@ def _outlines(
 ) -> list[_Outline]:
     """Names and colours; a routing has the same in every panel."""
     names = engine_labels([s.engine for s in simulations])
-    if len({(s.fabric, name) for s, name in zip(simulations, names, strict=True)}) < len(names):
+    if len({(s.fabric_name, name) for s, name in zip(simulations, names, strict=True)}) < len(
+        names
+    ):
         names = labels(simulations)
     order = list(dict.fromkeys(names))
     return [

@@ -28,7 +28,7 @@ def simulation_json(
     low, high = simulation.ci95
     return {
         "fabric": {
-            "name": simulation.fabric,
+            "name": simulation.fabric_name,
             "hosts": simulation.hosts,
             "switches": simulation.switches,
             "channels": simulation.channels,

@@ -56,7 +56,7 @@ def percent(fraction: float) -> str:
 def labels(simulations: Sequence[Simulation]) -> list[str]:
     """What tells simulations apart, in as few words as will do."""
     first = (
-        [s.fabric for s in simulations],
+        [s.fabric_name for s in simulations],
         engine_labels([s.engine for s in simulations]),
         [s.pattern for s in simulations],
     )

@@ -147,7 +147,8 @@ def hottest_channels(simulation: Simulation, count: int) -> list[tuple[int, floa
 
 def _title(simulation: Simulation) -> str:
     engine = f", {simulation.engine}" if simulation.engine else ""
-    return f"{simulation.pattern} on {simulation.fabric}{engine}, {simulation.placement} placement"
+    fabric = simulation.fabric_name
+    return f"{simulation.pattern} on {fabric}{engine}, {simulation.placement} placement"
 
 
 def _bandwidth(pi: int) -> str:
