@@ -35,7 +35,8 @@ demo: build ## show, check and simulate a small real fabric
 	PATH="$(abspath $(bin)):$$PATH" sh demo/demo.sh
 
 test: build ## run all tests: Python, then the core's under sanitizers
-	$(bin)/python -m pytest
+	$(bin)/python -m pytest -q -n $(JOBS) -m 'not alone'
+	$(bin)/python -m pytest -q -m alone
 	@$(MAKE) --no-print-directory sanitize
 
 sanitize: build ## run the core's C++ tests under address and undefined-behaviour sanitizers

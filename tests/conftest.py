@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import textwrap
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,20 @@ from typing import Any
 import pytest
 
 from contend.errors import MissingError
+
+# Tests that start ranks or whole networks and look at when things happen: `make test` runs them one
+# after the other on a machine that does nothing else, and all others side by side.
+_ALONE = (
+    "tests/cli/measure",
+    "tests/cli/test_study",
+    "tests/emulate",
+    "tests/measurement",
+    "tests/mpi/launch",
+    "tests/probes/test_clock.py",
+    "tests/probes/test_trial.py",
+    "tests/session",
+    "tests/study",
+)
 
 NO_SHARED_DATA = "the folder of shared fabrics is absent (set CONTEND_SHARED_DATA to it)"
 
@@ -66,6 +82,23 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     report = yield
     _refuse_skip(report)
     return report
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.relative_to(config.rootpath).as_posix().startswith(_ALONE):
+            item.add_marker("alone")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says last, in one paragraph, what was skipped for want of what."""
+    reasons = Counter(
+        str(report.longrepr[2]).removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", [])
+    )
+    if reasons:
+        counts = "; ".join(f"{count} because {reason}" for reason, count in reasons.most_common())
+        terminalreporter.write_line(textwrap.fill(f"Skipped tests: {counts}.", 100))
 
 
 def _refuse_skip(report: Any) -> None:

@@ -73,7 +73,7 @@ def test_a_size_can_be_drawn(measured: Path, tmp_path: Path) -> None:
         (["--plot", "it.jpeg"], "it.jpeg: expected a figure's name"),
         (["--plot", "it.svg", "--picture", "x"], "--picture x: what was measured can be rates"),
         (["--plot", "it.svg", "--at", "17"], "nothing was measured at 17 B"),
-        (["--plot", "it.svg", "--at", "big"], "expected a size such as 512, 4K or 1M"),
+        (["--plot", "it.svg", "--at", "big"], "expected a size such as 512, 64K or 1MiB"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(

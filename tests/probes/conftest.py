@@ -70,10 +70,8 @@ def trial(openmpi: Mpi, common: list[Path], build: Path) -> Path:
 @pytest.fixture(scope="session")
 def units(openmpi: Mpi, common: list[Path], build: Path) -> Path:
     """The program of doctest's tests."""
-    parts = [PROBES / "pingpong" / f"{name}.cpp" for name in ("messages", "partners")]
-    own = compile_strictly(
-        openmpi.wrapper, [*sorted((HERE / "units").glob("*.cpp")), *parts], build
-    )
+    sources = [*sorted((HERE / "units").glob("*.cpp")), PROBES / "pingpong" / "messages.cpp"]
+    own = compile_strictly(openmpi.wrapper, sources, build)
     return link(openmpi.wrapper, [*common, *own], build / "units")
 
 

@@ -94,7 +94,7 @@ def test_large_blocks_do_not_wait_for_each_other(any_mpi: Mpi, alltoall: Path) -
 
 
 def test_counts_beyond_the_limit_of_a_call(any_mpi: Mpi, tmp_path: Path) -> None:
-    names = ["check", "exchange", "json", "local_clock", "operation", "waiting"]
+    names = ["clock", "json", "machine", "operation", "ranks", "waiting"]
     sources = [PROBES / "common" / f"{name}.cpp" for name in names]
     sources += [PROBES / "compat" / f"{name}.cpp" for name in ("alltoall", "large_count")]
     sources.append(Path(__file__).parent / "large_counts" / "main.cpp")
@@ -116,7 +116,7 @@ def variant(
 
 def test_counts_beyond_an_integer(openmpi: Mpi, objects: list[Path], tmp_path: Path) -> None:
     parts = [PROBES / "compat" / "alltoall.cpp", PROBES / "compat" / "large_count.cpp"]
-    parts.append(PROBES / "alltoall" / "counts.cpp")
+    parts.append(PROBES / "alltoall" / "blocks.cpp")
     program = variant(openmpi, objects, parts, _NARROW, tmp_path)
     options: dict[str, Sequence[object]] = {"bytes": [0, 3, 99, 101, 1000, 1009]}
     options |= {"counts": ["even", "uneven"], "ranks_per_node": [1, 2]}

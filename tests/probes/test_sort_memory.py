@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contend.units import parse_bytes
+from contend.units import parse_size
 from probe_programs import PROBES
 
 Left = Callable[[Mapping[str, str]], int]
@@ -44,7 +44,7 @@ def left(program: Path, tmp_path: Path) -> Left:
 
 
 def meminfo(available: str) -> dict[str, str]:
-    kibibytes = (parse_bytes(available) or 0) // 1024
+    kibibytes = parse_size(available) // 1024
     return {"proc/meminfo": f"MemTotal: 99999999 kB\nMemAvailable: {kibibytes} kB\nBuffers: 7 kB"}
 
 

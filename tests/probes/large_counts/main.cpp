@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "common/check.hpp"
 #include "common/operation.hpp"
+#include "common/ranks.hpp"
 #include "common/waiting.hpp"
 #include "compat/alltoall.hpp"
 #include "compat/large_count.hpp"

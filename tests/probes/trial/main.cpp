@@ -4,9 +4,9 @@
 #include <ctime>
 #include <new>
 
-#include "common/check.hpp"
 #include "common/probe.hpp"
 #include "common/random.hpp"
+#include "common/ranks.hpp"
 
 namespace {
 

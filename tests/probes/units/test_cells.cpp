@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/cells.hpp"
+#include "common/arguments.hpp"
 
 using namespace contend::probe;
 

@@ -1,9 +1,8 @@
 #include <doctest/doctest.h>
 #include <mpi.h>
 
-#include "common/sizes.hpp"
+#include "common/arguments.hpp"
 #include "pingpong/messages.hpp"
-#include "pingpong/partners.hpp"
 
 using namespace contend::probe;
 using namespace contend::probe::pingpong;

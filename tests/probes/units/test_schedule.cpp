@@ -2,8 +2,7 @@
 
 #include <limits>
 
-#include "common/schedule.hpp"
-#include "common/start.hpp"
+#include "common/pacing.hpp"
 
 using namespace contend::probe;
 

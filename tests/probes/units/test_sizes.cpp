@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "common/sizes.hpp"
+#include "common/arguments.hpp"
 
 using namespace contend::probe;
 

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "common/stopping.hpp"
+#include "common/pacing.hpp"
 
 using namespace contend::probe;
 

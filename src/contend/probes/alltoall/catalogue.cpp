@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "alltoall/algorithm.hpp"
-#include "common/check.hpp"
+#include "common/ranks.hpp"
 
 namespace contend::probe::alltoall {
 

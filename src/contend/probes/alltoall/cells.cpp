@@ -1,10 +1,94 @@
 #include "alltoall/cells.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
+#include <new>
 #include <string>
+#include <utility>
+
+#include "alltoall/blocks.hpp"
+#include "common/ranks.hpp"
+#include "common/waiting.hpp"
 
 namespace contend::probe::alltoall {
+
+Parameters ParameterMaker::of(const Cell& cell, const std::string& option, MPI_Comm comm) {
+  Parameters made;
+  if (option == "batch") {
+    made.batch = cell.integer("batch");
+  } else if (option == "in-flight") {
+    made.in_flight = cell.integer("in_flight");
+  } else if (option == "radix") {
+    made.radix = cell.integer("radix");
+  } else if (option == "ranks-per-node") {
+    made.nodes = nodes(cell.integer("ranks_per_node"), comm);
+  }
+  return made;
+}
+
+const Nodes& ParameterMaker::nodes(std::int64_t ranks_per_node, MPI_Comm comm) {
+  auto found = nodes_.find(ranks_per_node);
+  if (found == nodes_.end()) {
+    found = nodes_
+                .emplace(ranks_per_node, ranks_per_node == 0
+                                             ? find_nodes(comm)
+                                             : divide_into_nodes(size_of(comm), ranks_per_node))
+                .first;
+  }
+  return found->second;
+}
+
+namespace {
+
+std::string place(std::size_t at, std::size_t bytes) {
+  return "byte " + std::to_string(at) + " of " + std::to_string(bytes);
+}
+
+}  // namespace
+
+CheckedAlltoall::CheckedAlltoall(const Blocks& blocks, std::unique_ptr<Alltoall> alltoall)
+    : blocks_(blocks), alltoall_(std::move(alltoall)) {
+  std::byte* next = blocks_.send();
+  for (int other = 0; other < blocks_.ranks(); ++other) {
+    const std::size_t bytes = blocks_.to(other).bytes;
+    fill_block(next, bytes, blocks_.rank(), other);
+    next += bytes;
+  }
+  fill_guard(blocks_.send() + blocks_.sent_bytes(), kGuardBytes);
+  fill_guard(blocks_.receive() + blocks_.received_bytes(), kGuardBytes);
+}
+
+void CheckedAlltoall::reset(bool verified) {
+  if (!verified) {
+    return;
+  }
+  for (int other = 0; other < blocks_.ranks(); ++other) {
+    const Incoming block = blocks_.from(other);
+    poison_block(block.data, block.bytes, other, blocks_.rank());
+  }
+}
+
+std::optional<std::string> CheckedAlltoall::verify() {
+  for (int other = 0; other < blocks_.ranks(); ++other) {
+    const Incoming in = blocks_.from(other);
+    if (const auto at = first_wrong(in.data, in.bytes, other, blocks_.rank())) {
+      return place(*at, in.bytes) + " from rank " + std::to_string(other) + " is wrong";
+    }
+    const Outgoing out = blocks_.to(other);
+    if (const auto at = first_wrong(out.data, out.bytes, blocks_.rank(), other)) {
+      return place(*at, out.bytes) + " to rank " + std::to_string(other) +
+             " has changed in the send buffer";
+    }
+  }
+  if (const auto at = first_touched(blocks_.receive() + blocks_.received_bytes(), kGuardBytes)) {
+    return "something wrote " + std::to_string(*at + 1) + " bytes beyond the receive buffer";
+  }
+  if (const auto at = first_touched(blocks_.send() + blocks_.sent_bytes(), kGuardBytes)) {
+    return "something wrote " + std::to_string(*at + 1) + " bytes beyond the send buffer";
+  }
+  return std::nullopt;
+}
 
 namespace {
 
@@ -115,6 +199,81 @@ Counts counts_of(const Cell& cell, int ranks) {
 
 Counts::Kind counts_kind(const std::string& name) {
   return name == "uneven" ? Counts::Kind::uneven : Counts::Kind::even;
+}
+
+namespace {
+
+enum class Found { right, skipped, wrong };
+
+struct Verdict {
+  Found found;
+  // Why, where it is not right.
+  std::string said;
+};
+
+Verdict check_here(const Cell& cell, const MakeOperation& make, MPI_Comm comm) {
+  try {
+    const std::unique_ptr<Operation> operation = make(cell, comm);
+    operation->reset(true);
+    Stamps stamps;
+    operation->run(stamps);
+    operation->finish(stamps);
+    if (const auto problem = operation->verify()) {
+      return {Found::wrong, *problem};
+    }
+    return {Found::right, ""};
+  } catch (const Unsupported& reason) {
+    return {Found::skipped, reason.what()};
+  } catch (const NoMemory& reason) {
+    return {Found::wrong, reason.what()};
+  } catch (const std::bad_alloc&) {
+    return {Found::wrong, "not enough memory for the data"};
+  }
+}
+
+// The worst of all ranks' verdicts, with the words of the first rank that has it.
+Verdict worst_of(const Verdict& mine, MPI_Comm comm) {
+  const int code = static_cast<int>(mine.found);
+  int worst = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check("MPI_Iallreduce", MPI_Iallreduce(&code, &worst, 1, MPI_INT, MPI_MAX, comm, &request));
+  wait(request);
+  if (worst == static_cast<int>(Found::right)) {
+    return {Found::right, ""};
+  }
+  const std::vector<std::string> said =
+      gather_everywhere(code == worst ? mine.said : std::string(), comm);
+  for (std::size_t rank = 0; rank < said.size(); ++rank) {
+    if (!said[rank].empty()) {
+      return {static_cast<Found>(worst), "rank " + std::to_string(rank) + ": " + said[rank]};
+    }
+  }
+  return {static_cast<Found>(worst), ""};
+}
+
+}  // namespace
+
+int check_cells(const std::vector<Cell>& cells, const MakeOperation& make, MPI_Comm comm) {
+  const bool first = rank_in(comm) == 0;
+  int wrong = 0;
+  int skipped = 0;
+  for (const Cell& cell : cells) {
+    const Verdict verdict = worst_of(check_here(cell, make, comm), comm);
+    wrong += verdict.found == Found::wrong ? 1 : 0;
+    skipped += verdict.found == Found::skipped ? 1 : 0;
+    if (verdict.found != Found::right && first) {
+      std::printf("%s %s, %s\n",
+                  verdict.found == Found::wrong ? "wrong:" : "skipped:", cell.name().c_str(),
+                  verdict.said.c_str());
+    }
+  }
+  if (first) {
+    std::printf("%d ranks, %zu cells: %zu right, %d wrong, %d skipped\n", size_of(comm),
+                cells.size(), cells.size() - static_cast<std::size_t>(wrong + skipped), wrong,
+                skipped);
+    std::fflush(stdout);
+  }
+  return wrong == 0 ? 0 : 1;
 }
 
 }  // namespace contend::probe::alltoall

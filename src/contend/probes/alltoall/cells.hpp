@@ -1,13 +1,56 @@
 #pragma once
 
+#include <mpi.h>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "alltoall/algorithm.hpp"
+#include "alltoall/alltoall.hpp"
+#include "alltoall/blocks.hpp"
 #include "common/arguments.hpp"
 #include "common/operation.hpp"
 
 namespace contend::probe::alltoall {
+
+/// Makes the parameters that cells' labels stand for; looks for nodes once.
+class ParameterMaker {
+ public:
+  /// Those of an algorithm that depends on an option, which "" is for none. Collective.
+  [[nodiscard]] Parameters of(const Cell& cell, const std::string& option, MPI_Comm comm);
+
+ private:
+  const Nodes& nodes(std::int64_t ranks_per_node, MPI_Comm comm);
+
+  std::map<std::int64_t, Nodes> nodes_;
+};
+
+/// How many bytes behind each buffer are watched for somebody writing there. Buffers have them.
+inline constexpr std::size_t kGuardBytes = 4096;
+
+/// An all-to-all whose data is known, under any schedule.
+class CheckedAlltoall final : public Operation {
+ public:
+  /// Fills the send buffer and the guards behind both.
+  CheckedAlltoall(const Blocks& blocks, std::unique_ptr<Alltoall> alltoall);
+
+  [[nodiscard]] std::vector<std::string> columns() const override { return alltoall_->columns(); }
+
+  /// Makes every byte of the receive buffer wrong, where it is looked at afterwards.
+  void reset(bool verified) override;
+  void run(Stamps& stamps) override { alltoall_->run(stamps); }
+
+  /// Looks at every byte of the receive buffer, at what lies behind it, and whether what was sent
+  /// is still there. O(bytes).
+  [[nodiscard]] std::optional<std::string> verify() override;
+
+ private:
+  Blocks blocks_;
+  std::unique_ptr<Alltoall> alltoall_;
+};
 
 /// What decides which cells there are, and their order in a file of cells.
 [[nodiscard]] std::vector<Option> axes();
@@ -35,5 +78,12 @@ namespace contend::probe::alltoall {
 
 /// The kind of counts of a name: "even" or "uneven".
 [[nodiscard]] Counts::Kind counts_kind(const std::string& name);
+
+/// Runs every cell once, untimed, and verifies its data. Collective.
+///
+/// Rank 0 says a line for each cell that is wrong or left out, and one at the end. Returns the exit
+/// status: 1 when one was wrong.
+[[nodiscard]] int check_cells(const std::vector<Cell>& cells, const MakeOperation& make,
+                              MPI_Comm comm);
 
 }  // namespace contend::probe::alltoall

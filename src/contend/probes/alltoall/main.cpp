@@ -3,13 +3,10 @@
 #include <cstdio>
 
 #include "alltoall/algorithm.hpp"
-#include "alltoall/buffers.hpp"
+#include "alltoall/blocks.hpp"
 #include "alltoall/cells.hpp"
-#include "alltoall/check_cells.hpp"
-#include "alltoall/checked.hpp"
-#include "alltoall/parameters.hpp"
-#include "common/check.hpp"
 #include "common/probe.hpp"
+#include "common/ranks.hpp"
 
 namespace contend::probe::alltoall {
 

@@ -1,7 +1,7 @@
 #include "alltoall/messages.hpp"
 
-#include "common/check.hpp"
-#include "common/local_clock.hpp"
+#include "common/clock.hpp"
+#include "common/ranks.hpp"
 #include "common/waiting.hpp"
 #include "compat/large_count.hpp"
 

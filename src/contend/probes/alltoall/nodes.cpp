@@ -1,7 +1,6 @@
 #include "alltoall/nodes.hpp"
 
-#include "common/check.hpp"
-#include "common/exchange.hpp"
+#include "common/ranks.hpp"
 
 namespace contend::probe::alltoall {
 

@@ -1,5 +1,5 @@
 #include "alltoall/algorithm.hpp"
-#include "common/check.hpp"
+#include "common/ranks.hpp"
 #include "common/waiting.hpp"
 #include "compat/alltoall.hpp"
 

@@ -1,5 +1,5 @@
 #include "alltoall/algorithm.hpp"
-#include "common/check.hpp"
+#include "common/ranks.hpp"
 #include "compat/large_count.hpp"
 
 namespace contend::probe::alltoall {

@@ -4,9 +4,88 @@
 #include <optional>
 
 #include "bisect/pattern_file.hpp"
-#include "common/check.hpp"
+#include "common/ranks.hpp"
+#include "common/waiting.hpp"
 
 namespace contend::probe {
+
+namespace {
+
+/// Packets under way at a time in each direction.
+constexpr std::int64_t under_way = 4;
+constexpr int tag = 7;
+constexpr auto wiped = std::byte{0xA5};
+
+/// What stands at a place of the packets that a rank sends: no two ranks' packets are alike.
+std::byte content(int rank, std::int64_t place) {
+  const auto mixed = (static_cast<std::uint64_t>(rank) + 1) * 0x9E3779B97F4A7C15U +
+                     static_cast<std::uint64_t>(place) * 0xBF58476D1CE4E5B9U;
+  return static_cast<std::byte>(mixed >> 56);
+}
+
+std::size_t in_memory(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
+
+}  // namespace
+
+Transfer::Transfer(std::int64_t bytes, std::int64_t packets, MPI_Comm comm)
+    : bytes_(bytes), packets_(packets), comm_(comm), rank_(rank_in(comm)) {
+  const std::int64_t slots = std::min(under_way, packets);
+  sent_.resize(in_memory(bytes));
+  for (std::int64_t place = 0; place < bytes; ++place) {
+    sent_[in_memory(place)] = content(rank_, place);
+  }
+  received_.assign(in_memory(bytes * slots), wiped);
+  sends_.assign(in_memory(slots), MPI_REQUEST_NULL);
+  receives_.assign(in_memory(slots), MPI_REQUEST_NULL);
+}
+
+void Transfer::prepare(int destination, int source, bool verified) {
+  destination_ = destination;
+  source_ = source;
+  if (verified) {
+    std::fill(received_.begin(), received_.end(), wiped);
+  }
+}
+
+void Transfer::receive_all() {
+  // A rank waits only for packets that lie a whole ring behind the one it is about to post. The
+  // rank that is furthest behind therefore waits for packets that everybody has posted.
+  for (std::int64_t packet = 0; packet < packets_; ++packet) {
+    const auto slot = static_cast<std::size_t>(packet) % sends_.size();
+    wait(receives_[slot]);
+    wait(sends_[slot]);
+    post(slot);
+  }
+  wait_all(receives_);
+}
+
+void Transfer::finish_sending() { wait_all(sends_); }
+
+std::optional<std::string> Transfer::verify() const {
+  if (source_ < 0) {
+    return std::nullopt;
+  }
+  for (std::size_t place = 0; place < received_.size(); ++place) {
+    const auto within = static_cast<std::int64_t>(place) % bytes_;
+    if (received_[place] != content(source_, within)) {
+      return "byte " + std::to_string(within) + " of a packet from rank " +
+             std::to_string(source_) + " is wrong";
+    }
+  }
+  return std::nullopt;
+}
+
+void Transfer::post(std::size_t slot) {
+  const int count = static_cast<int>(bytes_);
+  if (source_ >= 0) {
+    std::byte* const place = received_.data() + slot * in_memory(bytes_);
+    check("MPI_Irecv", MPI_Irecv(place, count, MPI_BYTE, source_, tag, comm_, &receives_[slot]));
+  }
+  if (destination_ >= 0) {
+    check("MPI_Isend",
+          MPI_Isend(sent_.data(), count, MPI_BYTE, destination_, tag, comm_, &sends_[slot]));
+  }
+}
 
 Bisect::Bisect(const std::string& patterns, const Order& order, std::int64_t bytes,
                std::int64_t packets, MPI_Comm comm)

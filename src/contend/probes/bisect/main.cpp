@@ -5,8 +5,8 @@
 
 #include "bisect/bisect.hpp"
 #include "bisect/pattern_file.hpp"
-#include "common/check.hpp"
 #include "common/probe.hpp"
+#include "common/ranks.hpp"
 
 using contend::probe::Bisect;
 using contend::probe::Cell;

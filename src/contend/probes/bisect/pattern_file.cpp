@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "common/check.hpp"
+#include "common/ranks.hpp"
 
 namespace contend::probe {
 

@@ -1,10 +1,117 @@
 #include "common/arguments.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <sstream>
+#include <utility>
 
-#include "common/check.hpp"
+#include "common/random.hpp"
+#include "common/ranks.hpp"
 
 namespace contend::probe {
+
+namespace {
+
+constexpr std::int64_t kLargestSize = std::numeric_limits<std::int64_t>::max();
+
+// How many bits a unit shifts by; -1 when it is none.
+int shift_of(std::string unit) {
+  for (char& letter : unit) {
+    letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  }
+  if (unit.empty() || unit == "B") {
+    return 0;
+  }
+  const std::size_t place = std::string("KMGT").find(unit.front());
+  const std::string rest = unit.substr(1);
+  const bool known = rest.empty() || rest == "B" || rest == "IB";
+  return place == std::string::npos || !known ? -1 : 10 * (static_cast<int>(place) + 1);
+}
+
+}  // namespace
+
+std::vector<std::string> split_text(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char letter : text) {
+    if (letter == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += letter;
+    }
+  }
+  return parts;
+}
+
+std::int64_t parse_integer(const std::string& text, std::int64_t least) {
+  const std::string expected = "expected a whole number of at least " + std::to_string(least);
+  errno = 0;
+  char* end = nullptr;
+  const long long value = std::strtoll(text.c_str(), &end, 10);
+  const bool digits = !text.empty() && std::isspace(static_cast<unsigned char>(text[0])) == 0;
+  if (!digits || *end != '\0' || errno != 0 || value < least) {
+    throw BadInput(expected + ", got '" + text + "'");
+  }
+  return value;
+}
+
+double parse_number(const std::string& text, bool zero_allowed) {
+  errno = 0;
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool digits = !text.empty() && std::isspace(static_cast<unsigned char>(text[0])) == 0;
+  const bool good = digits && *end == '\0' && errno == 0 && std::isfinite(value);
+  if (!good || value < 0.0 || (value == 0.0 && !zero_allowed)) {
+    throw BadInput("expected a number " + std::string(zero_allowed ? "of at least" : "above") +
+                   " 0, got '" + text + "'");
+  }
+  return value;
+}
+
+std::int64_t parse_size(const std::string& text) {
+  const std::string problem = "expected a size such as 512, 4K or 1M, got '" + text + "'";
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) == 0) {
+    throw BadInput(problem);
+  }
+  errno = 0;
+  char* end = nullptr;
+  const long long digits = std::strtoll(text.c_str(), &end, 10);
+  const int shift = shift_of(end);
+  if (shift < 0) {
+    throw BadInput(problem);
+  }
+  if (errno != 0 || digits > (kLargestSize >> shift)) {
+    throw BadInput("'" + text + "' is more bytes than 64 bits can count");
+  }
+  return static_cast<std::int64_t>(digits) << shift;
+}
+
+std::vector<std::int64_t> parse_sizes(const std::string& text) {
+  std::vector<std::int64_t> sizes;
+  for (const std::string& part : split_text(text, ',')) {
+    const std::size_t colon = part.find(':');
+    if (colon == std::string::npos) {
+      sizes.push_back(parse_size(part));
+      continue;
+    }
+    const std::int64_t first = parse_size(part.substr(0, colon));
+    const std::int64_t last = parse_size(part.substr(colon + 1));
+    if (first < 1 || last < first) {
+      throw BadInput("expected a range that doubles from at least 1, such as 1:1M, got '" + part +
+                     "'");
+    }
+    for (std::int64_t size = first; size <= last; size *= 2) {
+      sizes.push_back(size);
+      if (size > kLargestSize / 2) {
+        break;
+      }
+    }
+  }
+  return sizes;
+}
 
 namespace {
 
@@ -168,6 +275,90 @@ std::vector<Label> parse_labels(const Option& option, const std::string& text) {
     }
   }
   return labels;
+}
+
+namespace {
+
+std::vector<Cell> combine(const std::vector<Option>& axes,
+                          const std::vector<std::vector<Label>>& values) {
+  std::vector<Cell> cells(1);
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    std::vector<Cell> longer;
+    for (const Cell& cell : cells) {
+      for (const Label& value : values[axis]) {
+        longer.push_back(cell);
+        longer.back().labels.emplace_back(axes[axis].name, value);
+      }
+    }
+    cells = std::move(longer);
+  }
+  return cells;
+}
+
+std::vector<std::string> words_in(std::string line) {
+  line.erase(line.find('#') == std::string::npos ? line.size() : line.find('#'));
+  std::istringstream stream(line);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) {
+    words.push_back(word);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::vector<Cell> cross_product(const std::vector<Option>& axes, const Arguments& arguments) {
+  std::vector<std::vector<Label>> values;
+  for (const Option& axis : axes) {
+    values.push_back(arguments.labels(axis.name));
+  }
+  return combine(axes, values);
+}
+
+std::vector<Cell> parse_cells(const std::string& text, const std::string& source,
+                              const std::vector<Option>& axes, const Arguments& arguments) {
+  std::vector<Cell> cells;
+  std::istringstream stream(text);
+  int number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    ++number;
+    const std::vector<std::string> words = words_in(line);
+    if (words.empty()) {
+      continue;
+    }
+    const std::string place = source + ":" + std::to_string(number) + ": ";
+    if (words.size() > axes.size()) {
+      throw BadInput(place + "expected at most " + std::to_string(axes.size()) + " words, got " +
+                     std::to_string(words.size()));
+    }
+    const std::size_t left_out = axes.size() - words.size();
+    std::vector<std::vector<Label>> values;
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+      try {
+        values.push_back(axis < left_out ? arguments.labels(axes[axis].name)
+                                         : parse_labels(axes[axis], words[axis - left_out]));
+      } catch (const BadInput& problem) {
+        throw BadInput(place + problem.what());
+      }
+    }
+    for (Cell& cell : combine(axes, values)) {
+      cells.push_back(std::move(cell));
+    }
+  }
+  if (cells.empty()) {
+    throw BadInput(source + ": expected a cell a line, got none");
+  }
+  return cells;
+}
+
+void shuffle(std::vector<Cell>& cells, std::uint64_t seed) {
+  if (seed == 0) {
+    return;
+  }
+  Random random(seed);
+  for (std::size_t left = cells.size(); left > 1; --left) {
+    std::swap(cells[left - 1], cells[random.below(left)]);
+  }
 }
 
 }  // namespace contend::probe

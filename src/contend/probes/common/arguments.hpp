@@ -2,13 +2,34 @@
 
 #include <cstdint>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "common/operation.hpp"
-#include "common/sizes.hpp"
 
 namespace contend::probe {
+
+/// Something on the command line, or in a file that it names, is not as it should be.
+class BadInput : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The parts of a text between a separator's places; one empty part for an empty text.
+[[nodiscard]] std::vector<std::string> split_text(const std::string& text, char separator);
+
+/// A whole number of at least `least`. Throws BadInput.
+[[nodiscard]] std::int64_t parse_integer(const std::string& text, std::int64_t least);
+
+/// A number above zero, or zero when that is allowed. Throws BadInput.
+[[nodiscard]] double parse_number(const std::string& text, bool zero_allowed);
+
+/// Bytes: "512", "4K", "1M", "2GiB"; units are powers of 1024. Throws BadInput.
+[[nodiscard]] std::int64_t parse_size(const std::string& text);
+
+/// Several sizes: "1,2,4K", "1:1M" (doubling from the first while not above the last), or both.
+[[nodiscard]] std::vector<std::int64_t> parse_sizes(const std::string& text);
 
 /// What may stand behind an option.
 enum class Kind {
@@ -64,5 +85,21 @@ class Arguments {
 
 /// A page about options: each with what it takes, what it does, and what it is by itself.
 [[nodiscard]] std::string describe(const std::vector<Option>& options);
+
+/// Every combination of the axes' values, the last axis fastest.
+[[nodiscard]] std::vector<Cell> cross_product(const std::vector<Option>& axes,
+                                              const Arguments& arguments);
+
+/// The cells of a file's text: a line for each, its words the values of the axes in order.
+///
+/// A line may leave out the first axes: those come from their options, each combination a cell.
+/// Empty lines and what follows a # are passed over. `source` names the file in messages.
+/// Throws BadInput: "FILE:LINE: expected X, got Y".
+[[nodiscard]] std::vector<Cell> parse_cells(const std::string& text, const std::string& source,
+                                            const std::vector<Option>& axes,
+                                            const Arguments& arguments);
+
+/// Brings cells into an order that the seed decides, the same on all ranks; 0 leaves them.
+void shuffle(std::vector<Cell>& cells, std::uint64_t seed);
 
 }  // namespace contend::probe

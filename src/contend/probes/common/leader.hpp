@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "common/measure.hpp"
+#include "common/pacing.hpp"
 #include "common/record.hpp"
-#include "common/schedule.hpp"
-#include "common/start.hpp"
-#include "common/stopping.hpp"
 
 namespace contend::probe {
 

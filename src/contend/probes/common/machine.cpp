@@ -7,8 +7,7 @@
 #include <fstream>
 #include <map>
 
-#include "common/check.hpp"
-#include "common/exchange.hpp"
+#include "common/ranks.hpp"
 
 namespace contend::probe {
 

@@ -6,11 +6,9 @@
 #include <new>
 #include <optional>
 
-#include "common/check.hpp"
-#include "common/exchange.hpp"
+#include "common/clock.hpp"
 #include "common/leader.hpp"
-#include "common/local_clock.hpp"
-#include "common/team.hpp"
+#include "common/ranks.hpp"
 #include "common/waiting.hpp"
 
 namespace contend::probe {

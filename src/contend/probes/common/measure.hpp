@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "common/global_clock.hpp"
+#include "common/clock.hpp"
 #include "common/operation.hpp"
+#include "common/pacing.hpp"
 #include "common/record.hpp"
-#include "common/settings.hpp"
 
 namespace contend::probe {
 

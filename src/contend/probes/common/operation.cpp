@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <new>
 
-#include "common/check.hpp"
+#include "common/clock.hpp"
 #include "common/json.hpp"
-#include "common/local_clock.hpp"
+#include "common/ranks.hpp"
 #include "common/waiting.hpp"
 
 namespace contend::probe {

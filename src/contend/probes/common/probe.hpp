@@ -1,7 +1,6 @@
 #pragma once
 
 #include <mpi.h>
-
 #include <functional>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include "common/arguments.hpp"
 #include "common/machine.hpp"
+#include "common/measure.hpp"
 #include "common/operation.hpp"
 
 namespace contend::probe {
@@ -50,5 +50,17 @@ struct Probe {
 /// Returns the exit status: 0 done, 1 a cell failed, 2 bad arguments, 3 the output cannot be
 /// written.
 [[nodiscard]] int run_probe(int argc, char** argv, const Probe& probe);
+
+/// A probe's axes, its own options, and those that all probes have.
+[[nodiscard]] std::vector<Option> all_options(const Probe& probe);
+
+/// What --help prints.
+[[nodiscard]] std::string help_page(const Probe& probe);
+
+/// When to stop, from the options that all probes have. Throws BadInput.
+[[nodiscard]] Settings settings_from(const Arguments& arguments);
+
+/// The text of a file that rank 0 reads, on all ranks. Collective. Throws BadInput.
+[[nodiscard]] std::string read_on_first(const std::string& path, MPI_Comm comm);
 
 }  // namespace contend::probe

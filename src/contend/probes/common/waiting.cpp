@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <ctime>
 
-#include "common/check.hpp"
-#include "common/local_clock.hpp"
+#include "common/clock.hpp"
+#include "common/ranks.hpp"
 
 namespace contend::probe {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "common/check.hpp"
 #include "common/operation.hpp"
+#include "common/ranks.hpp"
 
 // Open MPI 4 has persistent collectives under another name, Open MPI 5 under MPI 4's, though both
 // say that they are MPI 3.1.

@@ -1,6 +1,6 @@
 #include "compat/large_count.hpp"
 
-#include "common/check.hpp"
+#include "common/ranks.hpp"
 #include "common/waiting.hpp"
 
 namespace contend::probe {

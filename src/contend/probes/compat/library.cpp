@@ -2,7 +2,7 @@
 
 #include <mpi.h>
 
-#include "common/check.hpp"
+#include "common/ranks.hpp"
 
 namespace contend::probe {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <set>
 
-#include "common/check.hpp"
 #include "common/probe.hpp"
+#include "common/ranks.hpp"
 #include "hotspot/hotspot.hpp"
 
 using contend::probe::Arguments;

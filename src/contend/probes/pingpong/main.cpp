@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "common/check.hpp"
 #include "common/probe.hpp"
+#include "common/ranks.hpp"
 #include "pingpong/round_trip.hpp"
 #include "pingpong/stream.hpp"
 

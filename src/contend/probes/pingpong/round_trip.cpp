@@ -2,7 +2,7 @@
 
 #include <climits>
 
-#include "common/check.hpp"
+#include "common/ranks.hpp"
 #include "common/waiting.hpp"
 #include "compat/large_count.hpp"
 

@@ -6,7 +6,6 @@
 
 #include "common/operation.hpp"
 #include "pingpong/messages.hpp"
-#include "pingpong/partners.hpp"
 
 namespace contend::probe::pingpong {
 

@@ -1,6 +1,6 @@
 #include "pingpong/stream.hpp"
 
-#include "common/check.hpp"
+#include "common/ranks.hpp"
 #include "common/waiting.hpp"
 #include "compat/large_count.hpp"
 

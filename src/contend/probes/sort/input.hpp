@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "sort/records.hpp"
-#include "sort/shares.hpp"
 
 namespace contend::probe::sort {
 

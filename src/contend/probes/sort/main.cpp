@@ -1,10 +1,8 @@
 // A parallel sort that stresses the network with its data exchange.
 
 #include "alltoall/cells.hpp"
-#include "alltoall/check_cells.hpp"
-#include "alltoall/parameters.hpp"
-#include "common/check.hpp"
 #include "common/probe.hpp"
+#include "common/ranks.hpp"
 #include "sort/memory.hpp"
 #include "sort/sort_operation.hpp"
 

@@ -2,14 +2,11 @@
 
 #include <numeric>
 
-#include "common/check.hpp"
-#include "common/exchange.hpp"
-#include "common/local_clock.hpp"
+#include "common/clock.hpp"
+#include "common/ranks.hpp"
 #include "common/waiting.hpp"
-#include "sort/fault.hpp"
-#include "sort/print.hpp"
+#include "sort/records.hpp"
 #include "sort/splitters.hpp"
-#include "sort/together.hpp"
 
 namespace contend::probe::sort {
 

@@ -12,8 +12,8 @@
 #include "alltoall/algorithm.hpp"
 #include "common/machine.hpp"
 #include "common/operation.hpp"
-#include "sort/arrays.hpp"
 #include "sort/input.hpp"
+#include "sort/memory.hpp"
 #include "sort/verify.hpp"
 
 namespace contend::probe::sort {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "common/check.hpp"
+#include "common/ranks.hpp"
 #include "common/waiting.hpp"
 
 namespace contend::probe::sort {

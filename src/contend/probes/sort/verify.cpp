@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "common/check.hpp"
+#include "common/ranks.hpp"
 #include "common/waiting.hpp"
 
 namespace contend::probe::sort {

@@ -8,7 +8,6 @@
 
 #include "sort/input.hpp"
 #include "sort/records.hpp"
-#include "sort/shares.hpp"
 
 namespace contend::probe::sort {
 

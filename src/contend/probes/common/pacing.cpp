@@ -1,7 +1,8 @@
-#include "common/stopping.hpp"
+#include "common/pacing.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace contend::probe {
 
@@ -69,6 +70,48 @@ bool Results::narrow(double precision) const {
 
 bool too_late(double lateness, double seconds) {
   return lateness > std::max(0.05 * seconds, 10e-6);
+}
+
+Schedule::Schedule(std::size_t cells, double end) : end_(end) {
+  for (std::size_t cell = 0; cell < cells; ++cell) {
+    round_.push_back({cell, 0.0});
+  }
+}
+
+std::optional<Schedule::Turn> Schedule::next(double now) {
+  for (;;) {
+    if (round_.empty()) {
+      std::swap(round_, next_round_);
+      if (round_.empty()) {
+        return std::nullopt;
+      }
+    }
+    const Waiting waiting = round_.front();
+    const double left = end_ - now;
+    const double share = left / static_cast<double>(round_.size());
+    round_.pop_front();
+    if (left > waiting.least) {
+      return Turn{waiting.cell, now + share};
+    }
+    given_up_.push_back(waiting.cell);
+  }
+}
+
+void Schedule::again(std::size_t cell, double least) { next_round_.push_back({cell, least}); }
+
+namespace {
+
+constexpr double kReserve = 1.25;
+constexpr double kLeastMargin = 5e-6;
+// One rank that was held up for long must not slow down all that follows.
+constexpr double kMostMargin = 0.1;
+constexpr double kForget = 0.97;
+
+}  // namespace
+
+void Margin::learn(double seconds) {
+  const double wanted = kReserve * seconds + kLeastMargin;
+  margin_ = std::min(std::max(wanted, kForget * margin_), kMostMargin);
 }
 
 }  // namespace contend::probe

@@ -1,12 +1,82 @@
-#include "common/exchange.hpp"
+#include "common/ranks.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
 
-#include "common/check.hpp"
 #include "common/waiting.hpp"
 
 namespace contend::probe {
+
+namespace {
+
+// The one thing that a message needs from anywhere in the program.
+std::string& stored_name() {
+  static std::string name = "contend-probe";
+  return name;
+}
+
+bool mpi_runs() {
+  int started = 0;
+  int ended = 0;
+  return MPI_Initialized(&started) == MPI_SUCCESS && started != 0 &&
+         MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0;
+}
+
+}  // namespace
+
+void name_program(const std::string& name) { stored_name() = name; }
+
+const std::string& program_name() { return stored_name(); }
+
+void fail(const std::string& message, int status) {
+  std::string line = program_name() + ": ";
+  const bool runs = mpi_runs();
+  int rank = 0;
+  if (runs && MPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS) {
+    line += "rank " + std::to_string(rank) + ": ";
+  }
+  std::string told = message;
+  std::replace(told.begin(), told.end(), '\n', ' ');
+  line += told + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  std::fflush(stderr);
+  if (runs) {
+    MPI_Abort(MPI_COMM_WORLD, status);
+  }
+  // MPI_Abort may return where a launcher has to be asked first; exit handlers could then wait.
+  std::_Exit(status);
+}
+
+std::string error_text(int code) {
+  char words[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  if (MPI_Error_string(code, words, &length) != MPI_SUCCESS || length == 0) {
+    return "code " + std::to_string(code);
+  }
+  return words;
+}
+
+void check(const char* call, int code) {
+  if (code != MPI_SUCCESS) {
+    fail(std::string(call) + " failed: " + error_text(code));
+  }
+}
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  check("MPI_Comm_rank", MPI_Comm_rank(comm, &rank));
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  check("MPI_Comm_size", MPI_Comm_size(comm, &size));
+  return size;
+}
 
 namespace {
 
@@ -119,6 +189,51 @@ Communicator duplicate(MPI_Comm comm) {
   MPI_Comm made = MPI_COMM_NULL;
   check("MPI_Comm_dup", MPI_Comm_dup(comm, &made));
   return Communicator(made);
+}
+
+namespace {
+
+// Libraries have room for some two thousand communicators.
+constexpr std::size_t kMostKnown = 64;
+
+}  // namespace
+
+Team::Team(MPI_Comm world)
+    : world_(duplicate(world)), size_of_world_(size_of(world)), comm_(world_.get()) {
+  for (int rank = 0; rank < size_of_world_; ++rank) {
+    world_ranks_.push_back(rank);
+  }
+}
+
+void Team::choose(bool takes_part) {
+  member_ = takes_part || rank_in(world_.get()) == 0;
+  const char joins = member_ ? 1 : 0;
+  std::vector<char> all(static_cast<std::size_t>(size_of_world_));
+  MPI_Request request = MPI_REQUEST_NULL;
+  check("MPI_Iallgather",
+        MPI_Iallgather(&joins, 1, MPI_CHAR, all.data(), 1, MPI_CHAR, world_.get(), &request));
+  wait(request);
+  world_ranks_.clear();
+  for (int rank = 0; rank < size_of_world_; ++rank) {
+    if (all[static_cast<std::size_t>(rank)] != 0) {
+      world_ranks_.push_back(rank);
+    }
+  }
+  if (whole()) {
+    comm_ = world_.get();
+    return;
+  }
+  auto found = std::find_if(known_.begin(), known_.end(),
+                            [&](const Known& known) { return known.world_ranks == world_ranks_; });
+  if (found == known_.end()) {
+    // All ranks know the same teams, so they forget the same ones together.
+    if (known_.size() == kMostKnown) {
+      known_.pop_front();
+    }
+    known_.push_back({world_ranks_, split(world_.get(), member_ ? 0 : -1)});
+    found = known_.end() - 1;
+  }
+  comm_ = found->comm.get();
 }
 
 }  // namespace contend::probe
