@@ -11,14 +11,15 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from contend.fabric import Fabric
-from contend.report.bandwidth_histogram import bandwidth_histogram, bin_edges, fractions
-from contend.report.channel_loads import channel_loads
-from contend.report.comparison import comparison
-from contend.report.congestion_distribution import congestion_distribution
-from contend.report.direct_labels import Label, label_rows
-from contend.report.measures import Measure
-from contend.report.round_bounds import round_bounds
-from contend.report.save import save_figure
+from contend.report import (
+    Measure,
+    bandwidth_histogram,
+    channel_loads,
+    congestion_distribution,
+    round_bounds,
+    save_figure,
+)
+from contend.report.simulation.histograms import Label, bin_edges, fractions, label_rows
 
 
 def texts(figure: Figure) -> str:
@@ -144,7 +145,7 @@ def test_several_distributions_are_told_apart(make_simulation: Any) -> None:
 
 
 def test_comparison_draws_value_rated_and_reference(make_simulation: Any) -> None:
-    figure = comparison(
+    figure = simulation_comparison(
         [make_simulation(), make_simulation(engine="ftree", bandwidth=np.full(4, 0.7))],
         rated=[1, 1],
         reference=[None, 0.65],
@@ -160,9 +161,9 @@ def test_comparison_draws_value_rated_and_reference(make_simulation: Any) -> Non
 
 def test_one_simulation_is_compared_with_what_is_rated(make_simulation: Any) -> None:
     assert "gets 55.0 %, 110 % of what is rated" in texts(
-        comparison([make_simulation()], rated=[0.5])
+        simulation_comparison([make_simulation()], rated=[0.5])
     )
-    assert "gets most on duo, updn: 55.0 %" in texts(comparison([make_simulation()]))
+    assert "gets most on duo, updn: 55.0 %" in texts(simulation_comparison([make_simulation()]))
 
 
 def test_channel_loads_are_sorted_and_named(make_simulation: Any, duo: Fabric) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contend.congestion import hotspot
 from contend.fabric import Fabric
-from contend.report.hotspot import hotspot_json
+from contend.report import hotspot_json
 
 
 def test_names_and_numbers() -> None:

@@ -12,12 +12,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from contend.report.markdown import markdown_of
-from contend.report.measured_figures import measured_figures
-from contend.report.measured_json import measured_json
-from contend.report.measured_tables import measured_tables
-from contend.report.result_table import ResultTable
-from contend.report.save import save_figures
+from contend.report import (
+    ResultTable,
+    markdown_of,
+    measured_figures,
+    measured_json,
+    measured_tables,
+    save_figures,
+)
 from contend.runs import CellRecord, CellSummary, RunRecord, summarise
 from contend.study import (
     Changes,

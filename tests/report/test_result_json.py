@@ -11,7 +11,7 @@ import pytest
 from contend.congestion import simulate
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
-from contend.report.json import simulation_json
+from contend.report import simulation_json
 from contend.routes import NO_PORT, ForwardingTables
 
 

@@ -13,21 +13,22 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contend.errors import UsageError
-from contend.report.cell_tables import cell_tables
-from contend.report.cells_csv import cells_csv
-from contend.report.distribution_figure import distribution_figure
-from contend.report.findings_json import comparison_json
-from contend.report.harness_tables import harness_tables
-from contend.report.measure_json import measure_json
-from contend.report.measure_tables import measure_tables, run_tables
-from contend.report.pingpong_figure import pingpong_figure
-from contend.report.rate_figure import rate_figures
-from contend.report.rate_words import MEBI
-from contend.report.result_table import ResultTable
-from contend.report.run_comparison_figure import comparison_figure
-from contend.report.run_comparison_tables import comparison_tables
-from contend.report.run_figures import draw_runs, run_figures
-from contend.report.sort_figure import sort_figure
+from contend.report import (
+    ResultTable,
+    cells_csv,
+    comparison_tables,
+    draw_runs,
+    measure_json,
+    measure_tables,
+    run_figures,
+    run_tables,
+)
+from contend.report.run.figures import comparison_figure, pingpong_figure
+from contend.report.run.json import comparison_json
+from contend.report.run.rates import rate_figures
+from contend.report.run.tables import cell_tables, harness_tables
+from contend.report.run.times import distribution_figure, sort_figure
+from contend.report.words import MEBI
 from contend.runs import LaunchRecord, LibraryRecord, Run, RunRecord
 from measured_runs import COLLAPSED, RANKS, alltoall_run, pingpong_run, sort_run
 from sample_files import Launch

@@ -10,9 +10,7 @@ import pytest
 
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.report.congestion_distribution import congestion_distribution
-from contend.report.save import save_figure
-from contend.report.summary import simulation_tables
+from contend.report import congestion_distribution, save_figure, simulation_tables
 
 MAGIC = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml", ".html": b"<!doctype html>"}
 

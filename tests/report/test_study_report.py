@@ -10,10 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from contend.report.save import save_figures
-from contend.report.study_figures import study_figures
-from contend.report.study_json import study_json
-from contend.report.study_tables import study_tables
+from contend.report import save_figures, study_figures, study_json, study_tables
 from contend.study import FabricEntry, Outcome, PatternEntry, Plan, Record, Reference
 from contend.study.record import Request, record_of, write_cell
 
