@@ -20,7 +20,7 @@ from contend.congestion.drawing import (
     seat,
 )
 from contend.congestion.messages import channels_of_fabric
-from contend.congestion.processes import Communicator, agree, gather, thread_count
+from contend.congestion.processes import Communicator, agree, end_all, gather, thread_count
 from contend.congestion.simulation import Simulation, half_width
 from contend.errors import UsageError
 from contend.fabric import Fabric
@@ -87,6 +87,7 @@ def simulate(
     try:
         count.run(workers, communicator, progress)
     except KeyboardInterrupt:
+        end_all(communicator)
         if count.total.samples == 0:
             raise
         raise SimulationInterrupted(count.result()) from None

@@ -93,8 +93,7 @@ def gather(communicator: Communicator | None, work: Callable[[], _Result]) -> li
         messages = communicator.allgather(message)
     except BaseException:
         # Interrupted or without a connection, nothing can be told to the others any more.
-        if abort := getattr(communicator, "Abort", None):
-            abort(1)
+        end_all(communicator)
         raise
     failures = [(rank, failure) for rank, (_, failure) in enumerate(messages) if failure]
     if failures:
@@ -103,6 +102,12 @@ def gather(communicator: Communicator | None, work: Callable[[], _Result]) -> li
             raise error
         raise OtherProcessError(rank, status, text) from None
     return [result for result, _ in messages]
+
+
+def end_all(communicator: Communicator | None) -> None:
+    """Ends all other processes too, where a communicator can do so."""
+    if abort := getattr(communicator, "Abort", None):
+        abort(1)
 
 
 def agree(communicator: Communicator | None, work: Callable[[], _Result]) -> _Result:

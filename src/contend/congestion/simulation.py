@@ -127,15 +127,21 @@ class Simulation:
         """Samples a second."""
         return self.samples / self.elapsed_s if self.elapsed_s > 0 else 0.0
 
+    @property
+    def interval(self) -> str:
+        """The 95 % interval in words: ``52.1 to 52.3 %``."""
+        if self.exhaustive:
+            return "exact, every outcome was counted"
+        if self.samples < 2:
+            return "none, there is a single sample"
+        low, high = (f"{100 * end:.4g}" for end in self.ci95)
+        return f"{low} to {high} %"
+
     def __repr__(self) -> str:
-        interval = "exact"
-        if not self.exhaustive:
-            low, high = self.ci95
-            interval = f"{100 * low:.2f} to {100 * high:.2f} %" if self.samples > 1 else "1 sample"
         engine = f", {self.engine}" if self.engine else ""
         return (
             f"<Simulation of {self.pattern} on {self.fabric_name}{engine}: "
-            f"{100 * self.effective_bandwidth:.4g} % of link speed ({interval})>"
+            f"{100 * self.effective_bandwidth:.4g} % of link speed ({self.interval})>"
         )
 
     def _known_fabric(self) -> Fabric:

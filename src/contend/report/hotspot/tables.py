@@ -68,8 +68,7 @@ def _bandwidth(streams: pl.DataFrame) -> ResultTable:
         )
     return ResultTable(
         title=(
-            "The victim's bandwidth while k other pairs send, "
-            f"messages of {format_bytes(largest)}"
+            f"The victim's bandwidth while k other pairs send, messages of {format_bytes(largest)}"
         ),
         columns=("k", "bandwidth", "95 % interval", "of γ", "1/(k + 1)"),
         rows=tuple(rows),

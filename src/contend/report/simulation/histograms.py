@@ -177,13 +177,23 @@ def bandwidth_histogram(
                 axes.set_title(fabric, loc="left", fontsize=7.5)
             mark_rated(axes, [rated[i] for i in members if rated])
             mark_reference(axes, [reference[i] for i in members if reference], reference_name)
-        words = (
-            f"bandwidth of a sample ({measure.value}{scaled_by(simulations)}), of the link speed"
-        )
-        bandwidth_axis(panels[-1], words)
+        bandwidth_axis(panels[-1], _axis_words(simulations, measure))
         figure.supylabel("fraction of samples", fontsize=7.5)
         title(figure, _bandwidth_finding(simulations, measure))
     return figure
+
+
+def draw_bandwidths(axes: Axes, simulation: Simulation, measure: Measure) -> str:
+    """Draws `bandwidth_histogram` of one simulation into given axes; returns the finding."""
+    values = measure.per_sample(simulation)
+    _panel(axes, [_Outline("mean", values, COLOURS[0])], bin_edges([values]))
+    bandwidth_axis(axes, _axis_words([simulation], measure))
+    axes.set_ylabel("fraction of samples")
+    return _bandwidth_finding([simulation], measure)
+
+
+def _axis_words(simulations: Sequence[Simulation], measure: Measure) -> str:
+    return f"bandwidth of a sample ({measure.value}{scaled_by(simulations)}), of the link speed"
 
 
 def bin_edges(samples: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -223,7 +233,9 @@ def _outlines(
 ) -> list[_Outline]:
     """Names and colours; a routing has the same in every panel."""
     names = engine_labels([s.engine for s in simulations])
-    if len({(s.fabric_name, name) for s, name in zip(simulations, names, strict=True)}) < len(names):
+    if len({(s.fabric_name, name) for s, name in zip(simulations, names, strict=True)}) < len(
+        names
+    ):
         names = labels(simulations)
     order = list(dict.fromkeys(names))
     return [
@@ -287,14 +299,8 @@ def round_bounds(
         figure = new_figure(height=0.95 + 1.0 * len(simulations))
         panels = figure.subplots(len(simulations), 1, sharex=True, squeeze=False)[:, 0]
         for i, axes in enumerate(panels):
-            written = []
-            for (_, name, colour, style), values in zip(_BOUNDS, bounds[i], strict=True):
-                heights = fractions(values, edges)
-                outline(axes, heights, edges, colour, style)
-                mean = float(values.mean())
-                text = f"{name} {percent(mean)}"
-                written.append(Label(text, mean, float(heights.max()), colour))
-            _finish(axes, written, names[i])
+            _bounds_panel(axes, bounds[i], edges)
+            axes.set_title(names[i], loc="left", fontsize=7.5)
             mark_reference(axes, reference[i : i + 1], reference_name)
         bandwidth_axis(
             panels[-1], f"bandwidth of a sample{scaled_by(simulations)}, of the link speed"
@@ -304,9 +310,25 @@ def round_bounds(
     return figure
 
 
-def _finish(axes: Axes, written: Sequence[Label], name: str) -> None:
+def draw_bounds(axes: Axes, simulation: Simulation) -> str:
+    """Draws `round_bounds` of one simulation into given axes; returns the finding."""
+    bounds = [measure.per_sample(simulation) for measure, *_ in _BOUNDS]
+    _bounds_panel(axes, bounds, bin_edges(bounds))
+    bandwidth_axis(axes, f"bandwidth of a sample{scaled_by([simulation])}, of the link speed")
+    axes.set_ylabel("fraction of samples")
+    return _rounds_finding([simulation])
+
+
+def _bounds_panel(
+    axes: Axes, bounds: Sequence[NDArray[np.float64]], edges: NDArray[np.float64]
+) -> None:
+    written = []
+    for (_, name, colour, style), values in zip(_BOUNDS, bounds, strict=True):
+        heights = fractions(values, edges)
+        outline(axes, heights, edges, colour, style)
+        mean = float(values.mean())
+        written.append(Label(f"{name} {percent(mean)}", mean, float(heights.max()), colour))
     write_labels(axes, written)
-    axes.set_title(name, loc="left", fontsize=7.5)
     percent_axis(axes.yaxis)
 
 

@@ -14,6 +14,7 @@ from contend.congestion import Simulation, half_width
 from contend.fabric import Fabric
 from contend.report.table import ResultTable
 from contend.report.words import percent
+from contend.units import counted
 
 
 class Measure(Enum):
@@ -142,7 +143,7 @@ def headline(simulation: Simulation, rated: float | None = None) -> ResultTable:
 
 def _interval(simulation: Simulation) -> str:
     if simulation.exhaustive:
-        return "exact: all that can happen was counted"
+        return "exact: every possible outcome was counted"
     low, high = simulation.ci95
     if not math.isfinite(high - low):
         return "a single sample has no interval"
@@ -157,10 +158,9 @@ def _scaled(simulation: Simulation) -> tuple[str, str, str]:
 
 
 def _conditions(simulation: Simulation) -> str:
-    rounds = f"{simulation.rounds:,} round{'s' if simulation.rounds != 1 else ''}"
     return (
-        f"{simulation.samples:,} samples of {rounds}, {simulation.ranks:,} ranks, "
-        f"seed {simulation.seed}, {simulation.elapsed_s:.2f} s"
+        f"{counted(simulation.samples, 'sample')} of {counted(simulation.rounds, 'round')}, "
+        f"{counted(simulation.ranks, 'rank')}, seed {simulation.seed}, {simulation.elapsed_s:.2f} s"
     )
 
 
@@ -175,7 +175,7 @@ def congestion_table(simulation: Simulation) -> ResultTable:
             (
                 str(first) if first == last else f"{first} to {last}",
                 _bandwidth(first) if first == last else f"{_bandwidth(last)} or more",
-                _share(share),
+                percent(share),
                 _bar(share / largest),
             )
             for first, last, share in ranges
@@ -234,10 +234,6 @@ def _title(simulation: Simulation) -> str:
 
 def _bandwidth(pi: int) -> str:
     return percent(1 / pi) if pi else "same host"
-
-
-def _share(share: float) -> str:
-    return percent(share) if share >= 0.0005 else f"{100 * share:.2g} %"
 
 
 def _bar(share: float) -> str:
