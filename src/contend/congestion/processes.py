@@ -155,5 +155,6 @@ def thread_count(
     # A launcher may have given each process cores of its own.
     sharing = sum(there == node and bool(theirs & cores) for there, theirs in everybody)
     share = max(len(cores) // sharing, 1)
-    text = environment.get("OMP_NUM_THREADS", "")
-    return min(share, int(text)) if text.isdecimal() and int(text[:9]) > 0 else share
+    # Beyond nine digits it is no bound anyway.
+    text = environment.get("OMP_NUM_THREADS", "")[:9]
+    return min(share, int(text)) if text.isdecimal() and int(text) > 0 else share
