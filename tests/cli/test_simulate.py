@@ -329,8 +329,8 @@ def test_an_interrupt_prints_what_was_counted(
     module = sys.modules["contend.cli.simulate"]
     count = module.count
 
-    def interrupted(fabric: Fabric, pattern: str, **settings: Any) -> Any:
-        raise SimulationInterrupted(count(fabric, pattern, **{**settings, "samples": 30}))
+    def interrupted(fabric: Fabric, **settings: Any) -> Any:
+        raise SimulationInterrupted(count(fabric, **{**settings, "samples": 30}))
 
     monkeypatch.setattr(module, "count", interrupted)
     status, out, err = simulate("fig1", "--samples", "1000")

@@ -160,54 +160,38 @@ def simulate(
         report.check_suffix(plot)
     elif picture is not None:
         raise UsageError("--picture says what --plot FILE draws: give both")
-    relative = None if precision is None else _share(precision)
+    simulate_one = partial(
+        count,
+        pattern=pattern,
+        placement=placement,
+        hosts=hosts,
+        ranks_per_host=ranks_per_host,
+        ranks=ranks,
+        samples=samples,
+        precision=None if precision is None else _share(precision),
+        exhaustive=exhaustive,
+        spread=spread,
+        seed=seed,
+        threads=threads,
+    )
     cases = list(_cases(fabrics, routes, route))
     world = launched_communicator()
     console = console_for(json)
     results: list[_Result] = []
-    refusals: list[tuple[str, ContendError]] = []
 
-    def show(fabric: Fabric, simulation: Simulation) -> None:
+    def show(simulation: Simulation, fabric: Fabric) -> None:
         if world is None or world.rank == 0:
             results.append((simulation, fabric, bisection(fabric).share))
             report.print_tables(console, report.simulation_tables(*results[-1]))
 
-    for source, engine in cases:
-        try:
-            fabric = agree(world, partial(load, source, routes, engine, need_routes=True))
-            with _progress(source, world) as progress:
-                simulation = count(
-                    fabric,
-                    pattern,
-                    placement=placement,
-                    hosts=hosts,
-                    ranks_per_host=ranks_per_host,
-                    ranks=ranks,
-                    samples=samples,
-                    precision=relative,
-                    exhaustive=exhaustive,
-                    spread=spread,
-                    seed=seed,
-                    threads=threads,
-                    progress=progress,
-                    communicator=world,
-                )
-            agree(world, partial(show, fabric, simulation))
-        except SimulationInterrupted as interrupt:
-            show(fabric, interrupt.simulation)
-            raise
-        except ContendError as error:
-            refusals.append((f"{source} with {engine}" if engine else source, error))
-        except OSError as error:
-            if world is None or world.rank == 0:
-                raise
-            # The first process has heard of it, and says so.
-            raise typer.Exit(2) from error
+    refusals = _simulate_all(cases, routes, simulate_one, show, world)
     if world is not None and world.rank > 0:
+        # The first process says all that there is to say.
         raise typer.Exit(refusals[0][1].status if refusals else 0)
     if refusals and not results:
         raise refusals[0][1]
-    _write(results, len(cases) > 1, json)
+    written = [report.simulation_json(*result) for result in results]
+    write_json(json, written[0] if len(cases) == 1 else {"results": written})
     if plot is not None:
         _draw(results, plot, picture)
     if refusals:
@@ -215,6 +199,34 @@ def simulate(
         raise ShortfallError(
             f"{len(refusals)} of {counted(len(cases), 'simulation')} could not be made: {reasons}"
         )
+
+
+def _simulate_all(
+    cases: Sequence[tuple[str, str | None]],
+    routes: str | None,
+    simulate_one: Callable[..., Simulation],
+    show: Callable[[Simulation, Fabric], None],
+    world: Communicator | None,
+) -> list[tuple[str, ContendError]]:
+    """Simulates and shows every case that can be simulated; returns the others and why not."""
+    refusals: list[tuple[str, ContendError]] = []
+    for source, engine in cases:
+        try:
+            fabric = agree(world, partial(load, source, routes, engine, need_routes=True))
+            with _progress(source, world) as progress:
+                simulation = simulate_one(fabric, progress=progress, communicator=world)
+            agree(world, partial(show, simulation, fabric))
+        except SimulationInterrupted as interrupt:
+            show(interrupt.simulation, fabric)
+            raise
+        except ContendError as error:
+            refusals.append((f"{source} with {engine}" if engine else source, error))
+        except OSError:
+            if world is None or world.rank == 0:
+                raise
+            # The first process has heard of it, and says so.
+            raise typer.Exit(2) from None
+    return refusals
 
 
 def _cases(
