@@ -254,7 +254,7 @@ class SamplePlan:
 
     Attributes:
         most: number of samples to end at.
-        precision: relative half-width of the interval to end at; None: none.
+        precision: relative half-width of the interval to end at, if any.
         enumerate: every outcome is counted once instead of drawing some.
         outcomes: number of equally likely outcomes; None when too many to count in 63 bits.
     """

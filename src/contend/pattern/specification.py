@@ -26,10 +26,10 @@ class Form:
 
 
 FORMS = (
-    Form("bisect", "random pairs between two random halves, one of each pair sends"),
-    Form("bisect:two-way", "the same, both of each pair send"),
-    Form("permutation", "every rank sends to another, every rank receives, at random"),
-    Form("uniform", "every rank sends to a random other one; receivers collide"),
+    Form("bisect", "random pairs between two random halves; one of each pair sends"),
+    Form("bisect:two-way", "the same, and both of each pair send"),
+    Form("permutation", "a random permutation: every rank sends once and receives once"),
+    Form("uniform", "every rank sends to a random other one; several may choose the same"),
     Form("localised:W[,P%]", "P% (80%) of the ranks send within their block of W ranks"),
     Form("hot-spot:P%[,K]", "P% of the ranks send to one of K (1) random hot spots"),
     Form("hot-spot:K", "all ranks from K on send to the first K ranks in turn"),
@@ -39,13 +39,16 @@ FORMS = (
     Form("dissemination", "rank i sends to i + 1, 2, 4, ..."),
     Form("recursive-doubling", "partners i xor 1, 2, 4, ..."),
     Form("tree", "binomial tree from rank 0"),
-    Form("double-tree", "two binary trees at once, each rank inner in at most one"),
+    Form("double-tree", "two binary trees at once; a rank is an inner node of one at most"),
     Form("pipeline", "rank i sends to i + 1"),
     Form("ring", "the same, and the last to the first"),
     Form("scatter", "rank 0 sends to all others at once"),
     Form("gather", "all others send to rank 0 at once"),
     Form("neighbour:K", "every rank sends to its K nearest in rank order at once"),
-    Form("halo:XxYx...[,open]", "every rank sends to its grid neighbours at once; periodic"),
+    Form(
+        "halo:XxYx...[,open]",
+        "every rank sends to its grid neighbours at once; the grid wraps around unless open",
+    ),
     Form("halo:Nd[,open]", "the same on an N-dimensional grid as even as possible"),
     Form("transpose", "(i, j) sends to (j, i) on the largest square grid"),
     Form("bit-reversal", "rank i sends to its bits reversed"),

@@ -20,7 +20,7 @@ _MOST_SLOTS = 100_000
 
 @dataclass(frozen=True)
 class HostLine:
-    """What one line of a host file says: hosts that a name means, and its slots (None: unsaid)."""
+    """What one line of a host file says: the hosts that a name means, and its slots if it says so."""
 
     hosts: tuple[int, ...]
     slots: int | None
@@ -47,7 +47,7 @@ def read_host_file(path: str, names: HostNames) -> list[HostLine]:
     Several names on a line are separated by commas and may hold ranges, ``node[01-04]``.
 
     Raises:
-        InputError: for names that are unknown or ambiguous and counts that are none, with the line.
+        InputError: a name is unknown or ambiguous, or a count is no number, with the line.
     """
     return [
         HostLine(tuple(names.find(entry.name, path, entry.line)), entry.slots)
@@ -56,10 +56,10 @@ def read_host_file(path: str, names: HostNames) -> list[HostLine]:
 
 
 def read_host_names(path: str) -> tuple[tuple[str, int | None], ...]:
-    """Reads a host file whose names launchers know: each with its slots, None where none stand.
+    """Reads the names in a host file for a launcher, each with its slots or None without any.
 
     Raises:
-        InputError: for counts and ranges that are none, with the line.
+        InputError: a count or a range cannot be read, with the line.
     """
     return tuple((entry.name, entry.slots) for entry in _read(path, ()))
 

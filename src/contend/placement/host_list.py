@@ -112,7 +112,7 @@ def shorten(names: Iterable[str]) -> str:
             numbers.setdefault((name, 0), set())
         else:
             numbers.setdefault((match[1], len(match[2])), set()).add(int(match[2]))
-    return ",".join(_bracketed(*key, sorted(found)) for key, found in numbers.items())
+    return ",".join(_bracketed(*key, sorted(ends)) for key, ends in numbers.items())
 
 
 def _bracketed(before: str, digits: int, numbers: list[int]) -> str:

@@ -95,7 +95,7 @@ class HostNames:
         """The hosts that a name means.
 
         Raises:
-            InputError: naming source and line, when it means none or is ambiguous.
+            InputError: it means no host or is ambiguous; the error names source and line.
         """
         hosts = self._lookup(name)
         if hosts is None:
@@ -117,7 +117,7 @@ class HostNames:
         """The hosts whose whole name or first word fits a glob (``*``, ``?``, ``[...]``).
 
         Raises:
-            InputError: when none does.
+            InputError: no host fits.
         """
         hosts = [
             host

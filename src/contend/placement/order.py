@@ -127,7 +127,7 @@ class PlaceSpec:
 
     @classmethod
     def parse(cls, spec: str) -> PlaceSpec | None:
-        """What a specification says; None when it is none of `FORMS_BY_PLACE`."""
+        """What a specification says; None when it does not choose hosts by place."""
         match = _SPEC.fullmatch(spec)
         if match is None or match[3] == "0":
             return None
