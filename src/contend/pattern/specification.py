@@ -47,7 +47,7 @@ FORMS = (
     Form("neighbour:K", "every rank sends to its K nearest in rank order at once"),
     Form(
         "halo:XxYx...[,open]",
-        "every rank sends to its grid neighbours at once; the grid wraps around unless open",
+        "every rank sends to its grid neighbours at once; wraps around",
     ),
     Form("halo:Nd[,open]", "the same on an N-dimensional grid as even as possible"),
     Form("transpose", "(i, j) sends to (j, i) on the largest square grid"),

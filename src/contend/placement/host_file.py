@@ -20,7 +20,7 @@ _MOST_SLOTS = 100_000
 
 @dataclass(frozen=True)
 class HostLine:
-    """What one line of a host file says: the hosts that a name means, and its slots if it says so."""
+    """The hosts that a name in a host file means, and its slots, None where none are given."""
 
     hosts: tuple[int, ...]
     slots: int | None
