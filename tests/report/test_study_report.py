@@ -64,14 +64,14 @@ def test_ours_theirs_and_the_difference(plan: Plan, make_outcome: MakeOutcome) -
     assert row["mean of 1/π"] == "55.0"
     assert row["waiting"] == "15.0"
     assert row["rated"] == "100.0"
-    assert "4 samples a cell" in table.note
+    assert "4 samples per cell" in table.note
 
 
 def test_numbers_of_other_sources_have_their_own_table(
     plan: Plan, make_outcome: MakeOutcome
 ) -> None:
     tables = study_tables(plan, [make_outcome("opensm:ftree"), make_outcome("opensm:minhop")])
-    others = next(table for table in tables if table.title == "Beside other known numbers")
+    others = next(table for table in tables if table.title == "Beside other published numbers")
     assert others.rows == (
         ("ranger", "ftree", "bisect", "mean of 1/π", "55.0", "50.0", "+5.0", "models"),
     )

@@ -60,12 +60,12 @@ def _why(library: Library) -> str:
 
 
 def _remarks(libraries: Sequence[Library]) -> list[str]:
-    said = []
+    remarks = []
     for library in libraries:
-        said += [f"{library.wrapper}: {note}" for note in library.notes]
+        remarks += [f"{library.wrapper}: {note}" for note in library.notes]
         if library.also:
-            said.append(f"{library.wrapper}: the same library as {', '.join(library.also)}")
-    return said
+            remarks.append(f"{library.wrapper}: the same library as {', '.join(library.also)}")
+    return remarks
 
 
 class LibraryJson(msgspec.Struct, frozen=True, kw_only=True):

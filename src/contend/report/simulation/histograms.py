@@ -177,9 +177,8 @@ def bandwidth_histogram(
                 axes.set_title(fabric, loc="left", fontsize=7.5)
             mark_rated(axes, [rated[i] for i in members if rated])
             mark_reference(axes, [reference[i] for i in members if reference], reference_name)
-        words = (
-            f"bandwidth of a sample ({measure.value}{scaled_by(simulations)}), of the link speed"
-        )
+        average = measure.value + scaled_by(simulations)
+        words = f"bandwidth of a sample ({average}) as a share of the link speed"
         bandwidth_axis(panels[-1], words)
         figure.supylabel("fraction of samples", fontsize=7.5)
         title(figure, _bandwidth_finding(simulations, measure))
@@ -297,7 +296,8 @@ def round_bounds(
             _finish(axes, written, names[i])
             mark_reference(axes, reference[i : i + 1], reference_name)
         bandwidth_axis(
-            panels[-1], f"bandwidth of a sample{scaled_by(simulations)}, of the link speed"
+            panels[-1],
+            f"bandwidth of a sample{scaled_by(simulations)} as a share of the link speed",
         )
         figure.supylabel("fraction of samples", fontsize=7.5)
         title(figure, _rounds_finding(simulations))
@@ -315,4 +315,4 @@ def _rounds_finding(simulations: Sequence[Simulation]) -> str:
     pattern = " and ".join(dict.fromkeys(s.pattern for s in simulations))
     low, high = f"{min(ratios):.1f}", f"{max(ratios):.1f}"
     factor = low if low == high else f"{low} to {high}"
-    return f"{pattern}: waiting for the slowest message of every round costs a factor {factor}"
+    return f"{pattern}: waiting for the slowest message of every round costs a factor of {factor}"
