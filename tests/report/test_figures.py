@@ -153,7 +153,7 @@ def test_comparison_draws_value_rated_and_reference(make_simulation: Any) -> Non
     )
     text = texts(figure)
     assert "bisect gets 55.0 to 70.0 % of the link speed" in text
-    assert "the narrowest cut found could carry 100.0 %" in text
+    assert "the narrowest cut found could carry 100 %" in text
     for expected in ("55.0 %", "70.0 %", "updn", "ftree", "narrowest cut found", "95 % interval"):
         assert expected in text
     diamonds = [line for line in figure.axes[0].lines if line.get_marker() == "D"]
@@ -164,7 +164,7 @@ def test_comparison_draws_value_rated_and_reference(make_simulation: Any) -> Non
 def test_a_bandwidth_is_no_share_of_the_narrowest_cut(make_simulation: Any) -> None:
     text = texts(simulation_comparison([make_simulation()], rated=[0.5]))
     # Random pairs do not all cross the cut: what they get is no part of its capacity.
-    assert "gets 55.0 % of the link speed; the narrowest cut found could carry 50.0 %" in text
+    assert "gets 55.0 % of the link speed; the narrowest cut found could carry 50 %" in text
     assert "110 %" not in text
     assert "gets most on duo, updn: 55.0 %" in texts(simulation_comparison([make_simulation()]))
 

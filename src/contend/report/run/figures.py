@@ -112,7 +112,7 @@ def draw_runs(
     drawn = [figure for name, draw in pictures.items() if name == chosen for figure in draw()]
     if not drawn:
         raise UsageError(
-            f"picture={chosen}: expected one of {', '.join(pictures)} for what was measured"
+            f"picture: expected one that fits what was measured, {', '.join(pictures)}, got {chosen}"
         )
     if len(drawn) > 1:
         return save_figures(drawn, path, tables)

@@ -148,11 +148,9 @@ def _comparison_finding(
     if len(cuts) == len(simulations):
         shares = percent_range(min(means), max(means))
         where = f"{labels(simulations)[0]}: " if len(simulations) == 1 else ""
-        if len(set(cuts)) > 1:
-            cut = f"the narrowest cuts found could carry {percent_range(min(cuts), max(cuts))}"
-        else:
-            cut = f"the narrowest cut found could carry {percent(cuts[0])}"
-        return f"{where}{patterns} {verb} {shares} of the link speed; {cut}"
+        cut = "the narrowest cut found" if len(set(cuts)) == 1 else "the narrowest cuts found"
+        carried = percent_range(min(cuts), max(cuts)).replace(".0 ", " ")
+        return f"{where}{patterns} {verb} {shares} of the link speed; {cut} could carry {carried}"
     best = max(range(len(estimates)), key=lambda i: estimates[i].mean)
     return f"{patterns} {verb} most on {labels(simulations)[best]}: {percent(means[best])}"
 
@@ -162,6 +160,7 @@ _TAIL = 1e-3
 _MARKERS = "osD^vP"
 # Bars and markers for more values of π than this would be too thin to be seen.
 _MOST_SINGLE_VALUES = 40
+_MOST_TICKS = 14
 
 
 def congestion_distribution(simulations: Sequence[Simulation]) -> Figure:
@@ -186,7 +185,11 @@ def congestion_distribution(simulations: Sequence[Simulation]) -> Figure:
         # Room at both ends, so that what stands there is not taken for the frame.
         margin = max(0.6, 0.03 * (shown - least))
         axes.set_xlim(least - margin, shown + margin)
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=14, integer=True, steps=[1, 2, 5, 10]))
+        if shown - least < _MOST_TICKS:
+            axes.set_xticks(range(least, shown + 1))
+        else:
+            ticks = MaxNLocator(nbins=_MOST_TICKS, integer=True, steps=[1, 2, 5, 10])
+            axes.xaxis.set_major_locator(ticks)
         axes.set_xlabel("congestion π: messages on the fullest channel of a route")
         percent_axis(axes.yaxis)
         _bandwidth_on_top(axes, least, shown)

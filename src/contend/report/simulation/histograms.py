@@ -167,7 +167,7 @@ def bandwidth_histogram(
     samples = [measure.per_sample(s) for s in simulations]
     edges = bin_edges(samples)
     with styled():
-        figure = new_figure(height=0.85 + 1.05 * len(fabrics))
+        figure = new_figure(height=0.97 + 1.05 * len(fabrics))
         panels = figure.subplots(len(fabrics), 1, sharex=True, squeeze=False)[:, 0]
         outlines = _outlines(simulations, samples)
         for fabric, axes in zip(fabrics, panels, strict=True):
@@ -178,7 +178,7 @@ def bandwidth_histogram(
             mark_rated(axes, [rated[i] for i in members if rated])
             mark_reference(axes, [reference[i] for i in members if reference], reference_name)
         average = measure.value + scaled_by(simulations)
-        words = f"bandwidth of a sample ({average}) as a share of the link speed"
+        words = f"bandwidth of a sample ({average})\nas a share of the link speed"
         bandwidth_axis(panels[-1], words)
         figure.supylabel("fraction of samples", fontsize=7.5)
         title(figure, _bandwidth_finding(simulations, measure))
@@ -251,6 +251,8 @@ def _bandwidth_finding(simulations: Sequence[Simulation], measure: Measure) -> s
         return f"{name}: {patterns} gets {percent(means[0])} of the link speed"
     names = labels(simulations)
     best, worst = int(np.argmax(means)), int(np.argmin(means))
+    if percent(means[best]) == percent(means[worst]):
+        return f"{patterns} gets {percent(means[best])} of the link speed in every case"
     return (
         f"{patterns} gets {percent(means[worst])} ({names[worst]}) "
         f"to {percent(means[best])} ({names[best]}) of the link speed"
