@@ -111,8 +111,9 @@ def draw_runs(
     chosen = picture or next(iter(pictures))
     drawn = [figure for name, draw in pictures.items() if name == chosen for figure in draw()]
     if not drawn:
+        fitting = ", ".join(pictures)
         raise UsageError(
-            f"picture: expected one that fits what was measured, {', '.join(pictures)}, got {chosen}"
+            f"picture: expected one that fits what was measured, {fitting}, got {chosen}"
         )
     if len(drawn) > 1:
         return save_figures(drawn, path, tables)

@@ -28,7 +28,7 @@ from contend.runs import (
 )
 from contend.units import format_seconds
 
-_WINNER_COLUMNS = ("bytes", "fastest", "median", "next", "times slower", "p", "not slower for sure")
+_WINNER_COLUMNS = ("bytes", "fastest", "median", "runner-up", "times slower", "p", "tied with")
 _WINNER_NUMERIC = frozenset({"bytes", "median", "times slower", "p"})
 
 
@@ -72,13 +72,13 @@ def _note(contests: Sequence[Contest]) -> str:
     bases = {contest.basis for contest in contests}
     on = {
         Basis.LAUNCHES: "medians of launches",
-        Basis.SAMPLES: "samples: another launch may decide otherwise",
+        Basis.SAMPLES: "samples (another launch may decide otherwise)",
     }
-    where = on[bases.pop()] if len(bases) == 1 else "medians of launches where enough are there"
+    where = on[bases.pop()] if len(bases) == 1 else "medians of launches where there are enough"
     return (
-        "Ratios of medians; intervals are 95 % where they say nothing else. p: rank test of Mann "
-        f"and Whitney, corrected for all pairs of a row, on {where}. Not told apart from the "
-        "fastest: p of 0.05 or more, or a ratio that may be 1."
+        "Ratios of medians; intervals are 95 % unless they say otherwise. p is that of the rank "
+        f"test of Mann and Whitney, corrected for all pairs of a row, on {where}. A tie is a p of "
+        "0.05 or more, or a ratio that may be 1."
     )
 
 
