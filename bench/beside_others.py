@@ -38,7 +38,7 @@ from contend.errors import MissingError
 from contend.mpi import Library
 from contend.mpi.launch import Launch, prepare
 from contend.mpi.selection import select
-from contend.runs.statistics import median_interval
+from contend.runs import median_interval
 from contend.units import format_bandwidth, format_bytes
 
 NETPIPE = "NPopenmpi"

@@ -94,6 +94,7 @@ class Launch:
         late: Sequence[int] = (),
         reason: str | None = "repetitions",
         verified: bool | None = True,
+        said: str = "",
         durations: Mapping[str, float] = {},
         instants: Mapping[str, float] = {},
         **labels: Any,
@@ -106,6 +107,7 @@ class Launch:
             late: numbers of timed samples whose last rank starts a fifth of the result late.
             reason: why it ends; None leaves the end out.
             verified: whether the data were right.
+            said: what the probe says about its end.
             durations: further columns, as shares of the result.
             instants: further columns, as shares of the way from start to end.
             labels: what is measured.
@@ -122,7 +124,9 @@ class Launch:
             self._body += sample(number, repetition, times, agreed=self._time, flags=flags)
             self._time += result + 1e-4
         if reason is not None:
-            self._body += words(kind="end", cell=number, reason=reason, verified=verified, said="")
+            self._body += words(
+                kind="end", cell=number, reason=reason, verified=verified, said=said
+            )
         return self
 
     def _times(

@@ -1,4 +1,4 @@
-"""docs/api.md is a notebook: its Python runs from top to bottom, and shows what it says it shows."""
+"""docs/api.md is a notebook: its Python runs from top to bottom and shows what it says."""
 
 from __future__ import annotations
 

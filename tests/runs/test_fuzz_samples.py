@@ -10,7 +10,7 @@ import pytest
 from contend.report import measure_json, run_tables
 from contend.runs import LaunchRecord, Run, RunRecord, SampleTail
 from contend.runs.frames import Frames
-from contend.runs.read import parse
+from contend.runs.launch_file import parse
 from fuzzing import drive
 from sample_files import Launch
 
@@ -84,7 +84,7 @@ def test_the_driver_finds_a_planted_fault(monkeypatch: pytest.MonkeyPatch) -> No
     def unchecked(self: object, frames: Frames, number: int) -> object:
         return self._cells[number]  # type: ignore[attr-defined]
 
-    monkeypatch.setattr("contend.runs.read._Parser._cell_of", unchecked)
+    monkeypatch.setattr("contend.runs.launch_file._Parser._cell_of", unchecked)
     faults = drive(
         lambda content: parse(np.frombuffer(content, np.uint8), "fuzz"), seeds(), rounds=ROUNDS
     )

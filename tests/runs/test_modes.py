@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from contend.runs.modes import modes_of, two_modes
+from contend.runs.statistics import modes_of, two_modes
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from contend.errors import InputError
 from contend.runs import RawSamples, SampleTail, read_samples
 from contend.runs.frames import NotBegunError
-from contend.runs.read import parse
+from contend.runs.launch_file import parse
 from sample_files import MAGIC, Launch, clock, frame, placed, probe, sample, words
 
 CELL = words(kind="cell", cell=0, columns=["start", "end"], algorithm="linear", bytes=8)

@@ -36,12 +36,12 @@ def test_five_samples_have_no_interval() -> None:
 
 def test_launches_count_alike_however_many_samples_they_have() -> None:
     launches = [np.full(1000, 1.0), np.full(6, 2.0), np.full(6, 3.0)]
-    assert combine_launches(launches) == Estimate(2.0, 1.0, 3.0)
+    assert combine_launches(launches) == Estimate(2.0, 1.0, 3.0, coverage=0.75)
 
 
 def test_few_launches_reach_over_all_their_intervals() -> None:
     one, other = np.arange(1.0, 7), np.arange(11.0, 17)
-    assert combine_launches([one, other]) == Estimate(8.5, 1.0, 16.0)
+    assert combine_launches([one, other]) == Estimate(8.5, 1.0, 16.0, coverage=0.5)
 
 
 def test_six_launches_have_the_interval_of_their_medians() -> None:
@@ -55,29 +55,43 @@ def test_a_launch_that_was_cut_short_does_not_count_beside_whole_ones() -> None:
 
 
 @pytest.mark.parametrize("between", [0.0, 0.05, 0.3])
-@pytest.mark.parametrize("launches", [3, 8])
+@pytest.mark.parametrize("launches", [2, 3, 4, 5, 8])
 def test_the_interval_over_launches_holds_what_it_promises(launches: int, between: float) -> None:
-    """Eight launches promise 95 % for the median of all launches; three at least their own range.
+    """Eight launches promise 95 % for the median of all launches; fewer than six what they say.
 
-    Three medians alone enclose the median of all launches with probability 1 - 2 / 2^3 = 75 %.
+    n medians enclose the median of all launches with probability 1 - 2 / 2^n.
     """
     generator = np.random.default_rng(7)
     rounds, held, pooled = 600, 0, 0
+    promised = set()
     for _ in range(rounds):
         centres = np.exp(generator.normal(0, between, launches))
         samples = [centre * generator.lognormal(0, 0.1, 20) for centre in centres]
-        found = combine_launches(samples)
-        assert found.low is not None
-        assert found.high is not None
-        held += found.low <= 1 <= found.high
+        estimate = combine_launches(samples)
+        assert estimate.interval is not None
+        low, high = estimate.interval
+        held += low <= 1 <= high
+        promised.add(estimate.coverage)
         naive = median_interval(np.concatenate(samples))
-        assert naive.low is not None
-        assert naive.high is not None
-        pooled += naive.low <= 1 <= naive.high
-    assert held / rounds >= (0.93 if launches == 8 else 0.74)
+        assert naive.ci95 is not None
+        pooled += naive.ci95[0] <= 1 <= naive.ci95[1]
+    (coverage,) = promised
+    assert coverage == (0.95 if launches == 8 else 1 - 2 ** (1 - launches))
+    # Within three standard deviations of 600 rounds.
+    assert held / rounds >= coverage - 3 * (coverage * (1 - coverage) / rounds) ** 0.5
     if between == 0.3:
         # What it is there for: pooled samples promise far too much.
-        assert pooled / rounds < 0.5
+        assert pooled / rounds < 0.6
+
+
+def test_what_covers_less_than_95_of_100_is_no_95_interval() -> None:
+    launches = [np.full(10, float(number)) for number in range(1, 7)]
+    assert combine_launches(launches).ci95 == (1.0, 6.0)
+    five = combine_launches(launches[:5])
+    assert (five.interval, five.ci95, five.coverage) == ((1.0, 5.0), None, 0.9375)
+    against = ratio(five, median_interval(np.linspace(1, 2, 9)))
+    assert against.ci95 is None
+    assert against.coverage == 0.9375
 
 
 def test_a_quantile_is_a_sample() -> None:

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from contend.runs import Basis, contests
-from contend.runs.rank_test import rank_test
-from contend.runs.typical import _more_frequent
+from contend.runs.collapse import _more_frequent
+from contend.runs.winners import rank_test
 
 
 @pytest.mark.parametrize(("n", "m"), [(3, 12), (4, 4), (6, 6), (12, 5), (13, 2), (25, 30)])

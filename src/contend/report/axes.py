@@ -112,7 +112,8 @@ def points(
     )
 
 
-_LINES: tuple[str | tuple[float, tuple[float, ...]], ...] = (
+Dashes = str | tuple[float, tuple[float, ...]]
+_LINES: tuple[Dashes, ...] = (
     "-",
     (0, (4, 1.5)),
     (0, (1.2, 1.2)),
@@ -120,21 +121,30 @@ _LINES: tuple[str | tuple[float, tuple[float, ...]], ...] = (
 )
 
 
+_BARRIER = "-barrier"
+
+
 @dataclass(frozen=True)
 class Look:
     """How a schedule is drawn."""
 
     colour: str
-    line: str | tuple[float, tuple[float, ...]]
+    line: Dashes
 
 
-def looks(schedules: Iterable[str]) -> dict[str, Look]:
-    """Looks by name: colours first; when they have run out, other lines."""
-    names = list(dict.fromkeys(schedules))
-    return {
-        name: Look(COLOURS[place % len(COLOURS)], _LINES[place // len(COLOURS) % len(_LINES)])
-        for place, name in enumerate(names)
-    }
+def looks(names: Iterable[str]) -> dict[str, Look]:
+    """Looks by name: a colour each; when they have run out, dotted lines.
+
+    A schedule with barriers has the colour of the one without, and a broken line.
+    """
+    names = list(dict.fromkeys(names))
+    bases = list(dict.fromkeys(name.removesuffix(_BARRIER) for name in names))
+    made = {}
+    for name in names:
+        index = bases.index(name.removesuffix(_BARRIER))
+        line = 2 * (index // len(COLOURS)) + name.endswith(_BARRIER)
+        made[name] = Look(COLOURS[index % len(COLOURS)], _LINES[line % len(_LINES)])
+    return made
 
 
 # The axis is logarithmic: so many times the limit leaves room for the name above the line.

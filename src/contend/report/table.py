@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +9,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from contend.report.words import printable
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,6 @@ class ResultTable:
             object.__setattr__(self, name, printable(getattr(self, name)))
 
 
-def printable(text: str) -> str:
-    """Text without control characters, escape sequences and lone surrogates."""
-    return _UNPRINTABLE.sub("\ufffd", text)
-
-
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 # Text up to this width stays on one line.
 _SHORT = 16
 

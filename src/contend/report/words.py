@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,14 @@ if TYPE_CHECKING:
     from contend.runs import CellRecord, Condition, Estimate, Modes, RunRecord
 
 UNKNOWN = "-"
+_UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\ud800-\\udfff]")
 _SIZE_LABELS = ("n", "m")
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
+
+
+def printable(text: str) -> str:
+    """Text without control characters, escape sequences and lone surrogates."""
+    return _UNPRINTABLE.sub("\ufffd", text)
 
 
 def percent(fraction: float, decimals: int = 1) -> str:
@@ -58,20 +65,28 @@ def rate_words(bytes_per_second: float) -> str:
 
 
 def interval_words(estimate: Estimate) -> str:
-    """Both ends of an interval of seconds in one unit: ``1.02 to 1.09 ms``."""
+    """Both ends of an interval of seconds in one unit: ``1.02 to 1.09 ms``, and what they cover."""
     if estimate.low is None or estimate.high is None:
         return UNKNOWN
     unit, size = next(
         ((unit, size) for unit, size in _UNITS if abs(estimate.high) >= size), _UNITS[-1]
     )
-    return f"{estimate.low / size:.3g} to {estimate.high / size:.3g} {unit}"
+    covered = _covered(estimate, " (", ")")
+    return f"{estimate.low / size:.3g} to {estimate.high / size:.3g} {unit}{covered}"
 
 
 def factor_words(factor: Estimate) -> str:
     """A factor with its interval: ``9.2 (8.7 to 10.1)``."""
     if factor.low is None or factor.high is None:
         return f"{factor.value:.3g}"
-    return f"{factor.value:.3g} ({factor.low:.3g} to {factor.high:.3g})"
+    return f"{factor.value:.3g} ({factor.low:.3g} to {factor.high:.3g}{_covered(factor, ', ')})"
+
+
+def _covered(estimate: Estimate, before: str, after: str = "") -> str:
+    """What an interval covers where that is not 95 %."""
+    if estimate.ci95 is not None:
+        return ""
+    return f"{before}{100 * estimate.coverage:.3g} %{after}"
 
 
 def modes_words(modes: Modes) -> str:

@@ -6,31 +6,30 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 
-from contend.runs.schedule import Condition
-from contend.runs.statistics import Estimate, ratio
-from contend.runs.summary import CellSummary
-from contend.runs.typical import time_against, typical_time
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv, gammaln
 
-FALL = 2.0
+from contend.runs.statistics import Estimate, Modes, range_coverage, ratio
+from contend.runs.summary import CellSummary, Condition
+
+_FALL = 2.0
 """The rate falls by this factor at least ..."""
-PROVEN = 1.5
+_PROVEN = 1.5
 """... and by this one at the unfavourable ends of both intervals."""
-BEHIND = 4.0
-"""Behind the best schedule by this factor, where the latency does not explain it."""
-NEIGHBOURHOOD = 4
+_NEIGHBOURHOOD = 4
 """Sizes down to a quarter are neighbours."""
-# Times that grow as size to this power are no longer those of latencies.
-_GROWTH = 0.7
 _SHORTEST = 1e-12
+_FEWEST = 4
+_SIGNIFICANCE = 0.01
 
 
 class Kind(StrEnum):
-    """What a rate is low against."""
+    """What shows that a rate is low."""
 
     FALLS = "falls"
-    BEHIND = "behind"
+    STALLS = "stalls"
 
 
 @dataclass(frozen=True)
@@ -40,10 +39,11 @@ class Collapse:
     Attributes:
         condition: under which condition.
         cells: the collapsed cells, by size.
-        kind: whether the rate falls against smaller sizes, or is behind the best schedule.
+        kind: whether the rate falls against smaller sizes, or part of the samples stalls.
         worst: the cell with the largest factor.
         factor: how many times lower its rate is than that of `reference`.
-        reference: the neighbouring size, or the best schedule at the same size.
+        reference: the neighbouring size; where samples stall the worst cell itself, whose faster
+            kind of samples the factor refers to.
         avoided_by: the best schedule at the worst size that has not collapsed there, if it is
             faster by 1.5 or more; None when nothing that was measured avoids it.
         gain: how many times faster that one is.
@@ -60,50 +60,81 @@ class Collapse:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Low:
+    """A cell whose rate has collapsed, and against what."""
+
     cell: CellSummary
     kind: Kind
     factor: Estimate
     reference: CellSummary
 
 
-def collapses(cells: Iterable[CellSummary]) -> tuple[Collapse, ...]:
+Times = Mapping[int, Estimate]
+"""Typical time of every judged cell, by its number."""
+LowCells = dict[int, _Low]
+"""Collapsed cells by number."""
+
+
+def collapses(cells: Iterable[CellSummary], *, compared: bool = True) -> tuple[Collapse, ...]:
     """All collapses of all schedules.
 
     A healthy rate rises with the size of messages and levels out: time is a latency plus a part in
     proportion to size, and a change of protocol costs it less than half. The rate is sent bytes
     over the typical time; that is the median or, where samples are of two kinds
-    (`contend.runs.modes`) and the slow kind is more frequent than in what the cell is held
-    against, the mean of both kinds' medians weighted by their shares, since the median would tell
-    of one kind only. A cell has collapsed when either
+    (`contend.runs.statistics.two_modes`) and the slow kind is more frequent than in what the cell
+    is held against, the mean of both kinds' medians weighted by their shares, since the median
+    would tell of one kind only. A cell has collapsed when either
 
     - it *falls*: against the best of the sizes from a quarter of its own on (or the next smaller
       one, where sizes are further apart) the rate is at most half. Larger sizes that follow have
-      collapsed too until the rate is above half of that reference again; or
-    - it is *behind*: another schedule at the same size is at least four times as fast, and the
-      cell's time has grown from the next smaller size at least as size to the power 0.7, so that
-      its own latency is no excuse. Schedules that by design send data several times may be behind
-      without any congestion.
+      collapsed too until the rate is above half of that reference again. A reference never counts
+      for more than the hosts' ports carry (`CellSummary.limit`): what is faster went into buffers,
+      such as a token bucket's burst, and not yet through the network; or
+    - it *stalls*: samples are of two kinds, and the slow kind, such as one with time-outs, makes
+      the mean of both at least twice the fast kind's. Hiccups of the machine come with any size
+      and any schedule, so slow samples must be more frequent than at the nearest smaller size that
+      has not collapsed, or than in another schedule at the same size (Fisher's exact test, 1 %,
+      divided by the number of these). A cell without either is not judged by this.
+
+    A schedule that merely suits a size badly has not collapsed, however far it is behind: winners
+    tell that (`contend.runs.contests`).
 
     Noise must not do it: between the unfavourable ends of both intervals a factor of 1.5 must be
-    left, see `contend.runs.typical`. Cells with fewer than four samples are not judged, and
-    neither are those whose data were wrong.
+    left, see `typical_time`. Cells with fewer than four samples are not judged, and neither are
+    those whose data were wrong.
+
+    Args:
+        cells: of one run, or of several under the same conditions.
+        compared: whether schedules do the same work, so that one can avoid what another suffers.
     """
-    judged = [cell for cell in cells if cell.sent and cell.verified is not False]
-    times = {cell.record.cell: typical_time(cell) for cell in judged}
-    known = {number: time for number, time in times.items() if time is not None}
-    judged = [cell for cell in judged if cell.record.cell in known]
-    found: dict[int, _Found] = {}
+    sound = [cell for cell in cells if cell.sent and cell.verified is not False]
+    known = {cell.record.cell: typical_time(cell) for cell in sound}
+    times = {number: time for number, time in known.items() if time is not None}
+    judged = [cell for cell in sound if cell.record.cell in times]
+    rivals = _at_one_size(judged) if compared else {}
+    low: LowCells = {}
     series = _series(judged)
     for members in series:
-        _falls(members, known, found)
-    for group in _at_one_size(judged):
-        _behind(group, series, known, found)
+        _find_falls(members, times, low)
+    for members in series:
+        _find_stalls(members, rivals, low)
     return tuple(
-        _collapse(region, judged, known, found)
+        _collapse(region, rivals, times, low)
         for members in series
-        for region in _regions(members, found)
+        for region in _regions(members, low)
     )
+
+
+def typical_time(cell: CellSummary) -> Estimate | None:
+    """The median or, where samples are of two kinds, the mean of both by their shares.
+
+    A median tells of one kind only: with a time-out in every third sample it stays what it was.
+
+    Returns:
+        Seconds with both ends of an interval: the median's, or what the interval of the slow kind's
+        share leaves (Clopper and Pearson); None where there are too few samples.
+    """
+    return _mixed_time(cell.modes) if cell.modes is not None else _median_time(cell)
 
 
 def _series(cells: Sequence[CellSummary]) -> list[list[CellSummary]]:
@@ -114,120 +145,125 @@ def _series(cells: Sequence[CellSummary]) -> list[list[CellSummary]]:
     return [sorted(group, key=_size) for group in groups.values()]
 
 
-def _at_one_size(cells: Sequence[CellSummary]) -> list[list[CellSummary]]:
+def _at_one_size(
+    cells: Sequence[CellSummary],
+) -> dict[tuple[Condition, int], list[CellSummary]]:
     groups: dict[tuple[Condition, int], list[CellSummary]] = {}
     for cell in cells:
         groups.setdefault((cell.condition, _size(cell)), []).append(cell)
-    return list(groups.values())
+    return groups
 
 
 def _size(cell: CellSummary) -> int:
     return cell.record.bytes or 0
 
 
-def _rate(cell: CellSummary, time: Estimate) -> Estimate:
-    """Rate at a time whose both ends are there."""
+def _rate(cell: CellSummary, time: Estimate, most: float = math.inf) -> Estimate:
+    """Rate at a time whose both ends are there, `most` bytes per second at most."""
     sent = cell.sent or 0
     ends = (time.value, time.high or 0.0, time.low or 0.0)
-    return Estimate(*(sent / max(end, _SHORTEST) for end in ends))
+    value, low, high = (min(most, sent / max(end, _SHORTEST)) for end in ends)
+    return Estimate(value, low, high, time.coverage)
 
 
-def _falls(
-    members: Sequence[CellSummary], times: Mapping[int, Estimate], found: dict[int, _Found]
-) -> None:
+def _reference_rate(cell: CellSummary, time: Estimate) -> Estimate:
+    """The rate that others are held against: not above what the hosts' ports carry."""
+    return _rate(cell, time, cell.limit or math.inf)
+
+
+def _find_falls(members: Sequence[CellSummary], times: Times, low: LowCells) -> None:
+    """Adds the cells of a series whose rate falls against smaller sizes."""
     reference: CellSummary | None = None
-    for place, cell in enumerate(members):
-        one = None if reference is None else _low(Kind.FALLS, cell, reference, times)
-        if one is None:
-            smaller = members[:place]
-            near = [other for other in smaller if NEIGHBOURHOOD * _size(other) >= _size(cell)]
+    for index, cell in enumerate(members):
+        fallen = None if reference is None else _fallen(cell, reference, times)
+        if fallen is None:
+            smaller = members[:index]
+            near = [other for other in smaller if _NEIGHBOURHOOD * _size(other) >= _size(cell)]
             near = near or list(smaller[-1:])
-            rates = [_rate(other, times[other.record.cell]).value for other in near]
+            rates = [_reference_rate(other, times[other.record.cell]).value for other in near]
             reference = near[rates.index(max(rates))] if near else None
-            one = None if reference is None else _low(Kind.FALLS, cell, reference, times)
-        if one is None:
+            fallen = None if reference is None else _fallen(cell, reference, times)
+        if fallen is None:
             reference = None
         else:
-            found[cell.record.cell] = one
+            low[cell.record.cell] = fallen
 
 
-def _behind(
-    group: Sequence[CellSummary],
-    series: Sequence[Sequence[CellSummary]],
-    times: Mapping[int, Estimate],
-    found: dict[int, _Found],
-) -> None:
-    best = min(group, key=lambda cell: times[cell.record.cell].value)
-    before = {
-        cell.record.cell: previous for members in series for previous, cell in pairwise(members)
-    }
-    for cell in group:
-        previous = before.get(cell.record.cell)
-        if cell.record.cell in found or previous is None:
-            continue
-        one = _low(Kind.BEHIND, cell, best, times)
-        if one is None:
-            continue
-        grown = times[cell.record.cell].value / times[previous.record.cell].value
-        if math.log(grown) >= _GROWTH * math.log(_size(cell) / _size(previous)):
-            found[cell.record.cell] = one
-
-
-def _low(
-    kind: Kind, cell: CellSummary, reference: CellSummary, times: Mapping[int, Estimate]
-) -> _Found | None:
+def _fallen(cell: CellSummary, reference: CellSummary, times: Times) -> _Low | None:
     """The cell, if its rate is low enough against that of the reference."""
-    time = time_against(cell, reference)
-    if time is None or cell is reference:
+    time = _time_against(cell, reference)
+    if time is None:
         return None
-    ours, theirs = _rate(cell, time), _rate(reference, times[reference.record.cell])
-    least = FALL if kind == Kind.FALLS else BEHIND
-    proven = (theirs.low or 0.0) >= PROVEN * (ours.high or math.inf)
-    if theirs.value < least * ours.value or not proven:
+    ours = _rate(cell, time)
+    theirs = _reference_rate(reference, times[reference.record.cell])
+    proven = (theirs.low or 0.0) >= _PROVEN * (ours.high or math.inf)
+    if theirs.value < _FALL * ours.value or not proven:
         return None
-    return _Found(cell, kind, ratio(theirs, ours), reference)
+    return _Low(cell, Kind.FALLS, ratio(theirs, ours), reference)
 
 
-def _regions(members: Sequence[CellSummary], found: Mapping[int, _Found]) -> list[list[_Found]]:
-    """Runs of collapsed sizes without a sound one between them."""
-    regions: list[list[_Found]] = []
+def _find_stalls(
+    members: Sequence[CellSummary],
+    rivals: Mapping[tuple[Condition, int], Sequence[CellSummary]],
+    low: LowCells,
+) -> None:
+    """Adds the cells of a series that have a second kind of samples, of time-outs."""
+    for index, cell in enumerate(members):
+        if cell.record.cell in low or cell.modes is None:
+            continue
+        mixed, fast = _mixed_time(cell.modes), cell.modes.fast_s
+        if mixed.value < _FALL * fast or (mixed.low or 0.0) < _PROVEN * fast:
+            continue
+        others = [
+            other for other in rivals.get((cell.condition, _size(cell)), ()) if other is not cell
+        ]
+        sound = [other for other in members[:index] if other.record.cell not in low]
+        others += sound[-1:]
+        if any(
+            _more_slow(cell, cell.modes, other) < _SIGNIFICANCE / len(others) for other in others
+        ):
+            factor = ratio(mixed, Estimate(fast, fast, fast))
+            low[cell.record.cell] = _Low(cell, Kind.STALLS, factor, cell)
+
+
+def _regions(members: Sequence[CellSummary], low: LowCells) -> list[list[_Low]]:
+    """Collapsed sizes that follow one another without a sound one between them."""
+    regions: list[list[_Low]] = []
     inside = False
     for cell in members:
-        one = found.get(cell.record.cell)
-        if one is not None and inside:
-            regions[-1].append(one)
-        elif one is not None:
-            regions.append([one])
-        inside = one is not None
+        collapsed = low.get(cell.record.cell)
+        if collapsed is not None and inside:
+            regions[-1].append(collapsed)
+        elif collapsed is not None:
+            regions.append([collapsed])
+        inside = collapsed is not None
     return regions
 
 
 def _collapse(
-    region: Sequence[_Found],
-    cells: Sequence[CellSummary],
-    times: Mapping[int, Estimate],
-    found: Mapping[int, _Found],
+    region: Sequence[_Low],
+    rivals: Mapping[tuple[Condition, int], Sequence[CellSummary]],
+    times: Times,
+    low: LowCells,
 ) -> Collapse:
-    # A fall says more than being behind, which often follows from it.
-    falls = [one for one in region if one.kind == Kind.FALLS]
-    worst = max(falls or region, key=lambda one: one.factor.value)
+    # A fall says more than a stall, which often comes with it.
+    falls = [member for member in region if member.kind == Kind.FALLS]
+    worst = max(falls or region, key=lambda member: member.factor.value)
     cell = worst.cell
     sound = [
         other
-        for other in cells
-        if other.condition == cell.condition
-        and other.record.bytes == cell.record.bytes
-        and other.record.cell not in found
+        for other in rivals.get((cell.condition, _size(cell)), ())
+        if other.record.cell not in low
     ]
     best = min(sound, key=lambda other: times[other.record.cell].value, default=None)
     gain = None
     if best is not None:
         gain = ratio(times[cell.record.cell], times[best.record.cell])
-        if gain.value < PROVEN:
+        if gain.value < _PROVEN:
             best, gain = None, None
     return Collapse(
         condition=cell.condition,
-        cells=tuple(one.cell for one in region),
+        cells=tuple(member.cell for member in region),
         kind=worst.kind,
         worst=cell,
         factor=worst.factor,
@@ -235,3 +271,80 @@ def _collapse(
         avoided_by=best,
         gain=gain,
     )
+
+
+def _median_time(cell: CellSummary) -> Estimate | None:
+    """The median with its interval, which with four or five samples is their range.
+
+    None with fewer, or when it is not above zero.
+    """
+    if not cell.median.value > 0:
+        return None
+    if cell.median.low is not None:
+        return cell.median
+    used = cell.used
+    if len(used) < _FEWEST:
+        return None
+    covered = range_coverage(len(used))
+    return Estimate(cell.median.value, float(used.min()), float(used.max()), covered)
+
+
+def _time_against(cell: CellSummary, reference: CellSummary) -> Estimate | None:
+    """The time of a cell where it is held against another.
+
+    Slow samples count only where they are more frequent than in the reference (Fisher's exact test,
+    1 %): hiccups of the machine come with any size and any schedule.
+    """
+    modes = cell.modes
+    if modes is None or _more_slow(cell, modes, reference) >= _SIGNIFICANCE:
+        return _median_time(cell)
+    return typical_time(cell)
+
+
+def _more_slow(cell: CellSummary, modes: Modes, reference: CellSummary) -> float:
+    """Probability that a cell has so many more slow samples than a reference by chance.
+
+    Slow are those as far above the reference's median as the middle of the cell's two kinds is
+    above its faster kind.
+    """
+    factor = math.sqrt(modes.slow_s / modes.fast_s)
+    ours = _slow_and_fast(cell, modes.fast_s * factor)
+    theirs = _slow_and_fast(reference, reference.median.value * factor)
+    return _more_frequent(ours, theirs)
+
+
+def _slow_and_fast(cell: CellSummary, cut: float) -> tuple[int, int]:
+    slow = int((cell.used > cut).sum())
+    return slow, len(cell.used) - slow
+
+
+def _more_frequent(ours: tuple[int, int], theirs: tuple[int, int]) -> float:
+    """Probability that the first of equals has as many slow samples (Fisher's exact test)."""
+    slow, count, others = ours[0] + theirs[0], sum(ours), sum(theirs)
+    # Of all ways to choose which samples are slow, those in which as many are ours.
+    possible = np.arange(ours[0], min(slow, count) + 1)
+    ways = _log_choose(count, possible) + _log_choose(others, slow - possible)
+    return float(np.exp(ways - _log_choose(count + others, np.array(slow))).sum())
+
+
+def _log_choose(of: int, count: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Logarithm of the binomial coefficient; -infinity where there are not so many."""
+    with np.errstate(divide="ignore"):
+        logarithm: NDArray[np.float64] = np.where(
+            count <= of,
+            gammaln(of + 1) - gammaln(count + 1) - gammaln(np.maximum(of - count, 0) + 1),
+            -np.inf,
+        )
+    return logarithm
+
+
+def _mixed_time(modes: Modes) -> Estimate:
+    """Mean of two kinds, with the interval that the share of the slow one leaves."""
+    slow, fast = modes.slow, modes.count - modes.slow
+    shares = (
+        modes.slow_share,
+        float(betaincinv(slow, fast + 1, 0.025)),
+        float(betaincinv(slow + 1, fast, 0.975)),
+    )
+    apart = modes.slow_s - modes.fast_s
+    return Estimate(*(modes.fast_s + share * apart for share in shares))

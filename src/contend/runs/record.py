@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
 from contend.errors import InputError, UsageError
 from contend.files import write_whole
-from contend.runs.metadata import ClockFrame, DoneFrame, Label, ProbeFrame
+from contend.runs.frames import (
+    CellNumber,
+    ClockFrame,
+    Count,
+    DoneFrame,
+    Label,
+    ProbeFrame,
+    Ranks,
+)
 
 VERSION = 1
 """Of the form of ``run.json`` and ``samples.parquet`` together."""
+
+LAST_LAUNCH = 65_535
+"""Numbers of launches fit 16 bits, as their column does."""
+
+LaunchNumber: TypeAlias = Annotated[int, Meta(ge=0, le=LAST_LAUNCH)]
+Cause: TypeAlias = Literal[
+    "memory", "hosts", "crash", "timeout", "budget", "data", "unsuited", "launch"
+]
+"""Why there is no figure: the data do not fit the memory, or a rank ran out of it; there are too
+few hosts; a signal ended a rank; the launch did not end in time; no time was left; data came out
+wrong; the algorithm is not made for this (one for powers of two on 12 ranks); or the launch failed
+in another way."""
 
 
 class Warned(msgspec.Struct, frozen=True):
@@ -36,8 +57,8 @@ class Host(msgspec.Struct, frozen=True):
     """A host that took part, and how many ranks it held."""
 
     name: str
-    ranks: int
-    cpus: int | None = None
+    ranks: Ranks
+    cpus: Count | None = None
 
 
 class CellRecord(msgspec.Struct, frozen=True):
@@ -52,12 +73,31 @@ class CellRecord(msgspec.Struct, frozen=True):
         labels: everything else that the probe said about it.
     """
 
-    cell: int
+    cell: CellNumber
     algorithm: str
-    bytes: int | None
-    ranks: int
-    hosts: int
+    bytes: Count | None
+    ranks: Ranks
+    hosts: Ranks
     labels: dict[str, Label] = {}
+
+
+class PointError(msgspec.Struct, frozen=True):
+    """Why a point, one algorithm at one size, has no figure: what a table shows as ``ERR``.
+
+    Attributes:
+        cause: one of eight words.
+        reason: one line for people.
+        launch: in which launch, by the number of its first start; None: in every one, since none
+            could begin it.
+        algorithm: of the point; None with `bytes` None for all points that were asked for.
+        bytes: of the point; None where the probe has no sizes.
+    """
+
+    cause: Cause
+    reason: str
+    launch: LaunchNumber | None = None
+    algorithm: str | None = None
+    bytes: Count | None = None
 
 
 class CellEnd(msgspec.Struct, frozen=True):
@@ -71,7 +111,7 @@ class CellEnd(msgspec.Struct, frozen=True):
         said: what the probe said about it.
     """
 
-    cell: int
+    cell: CellNumber
     reason: str
     verified: bool | None = None
     said: str = ""
@@ -100,7 +140,7 @@ class Measured(msgspec.Struct, frozen=True):
     clocks: tuple[ClockFrame, ...] = ()
     ends: tuple[CellEnd, ...] = ()
     done: DoneFrame | None = None
-    torn_bytes: int = 0
+    torn_bytes: Count = 0
 
 
 class LaunchRecord(msgspec.Struct, frozen=True):
@@ -116,19 +156,27 @@ class LaunchRecord(msgspec.Struct, frozen=True):
         status: ``done``, or what happened instead in one word, such as ``timeout`` or ``killed``.
         why: one line about that.
         labels: conditions of this launch alone.
+        of: the first start of the launch that this one goes on with, as when a point ended it;
+            None for one that stands for itself. Their samples count as those of one launch.
         measured: None until its file is folded in, or when it wrote nothing.
     """
 
-    number: int
-    ranks: int
-    ranks_per_host: int | None = None
+    number: LaunchNumber
+    ranks: Ranks
+    ranks_per_host: Ranks | None = None
     command: tuple[str, ...] = ()
     started: str = ""
     elapsed_s: float | None = None
     status: str = "done"
     why: str = ""
     labels: dict[str, str] = {}
+    of: LaunchNumber | None = None
     measured: Measured | None = None
+
+    @property
+    def whole(self) -> int:
+        """Number of the launch that this start is part of: its own, or that of the first start."""
+        return self.number if self.of is None else self.of
 
 
 class RunRecord(msgspec.Struct, frozen=True):
@@ -151,6 +199,9 @@ class RunRecord(msgspec.Struct, frozen=True):
         cells: in the order in which they first began.
         warnings: about the whole run.
         counters: counters of an emulated fabric.
+        question: what was asked, as the cell of a session tells it; empty in older runs.
+        errors: points without a figure whose reason no launch's own file tells: those that could
+            not begin, and those that ended their launch.
     """
 
     probe: str
@@ -164,11 +215,13 @@ class RunRecord(msgspec.Struct, frozen=True):
     budget_s: float | None = None
     labels: dict[str, str] = {}
     placement: str = ""
-    wire_Bps: float | None = None  # noqa: N815 - bytes per second, as in the JSON of all results
+    wire_Bps: Annotated[float, Meta(gt=0)] | None = None  # noqa: N815 - bytes per second, as in the JSON of all results
     launches: tuple[LaunchRecord, ...] = ()
     cells: tuple[CellRecord, ...] = ()
     warnings: tuple[Warned, ...] = ()
     counters: dict[str, Any] = {}
+    question: dict[str, Any] = {}
+    errors: tuple[PointError, ...] = ()
 
 
 class _Versioned(msgspec.Struct):
@@ -188,6 +241,8 @@ def read_record(path: Path) -> RunRecord:
         InputError: it is not what `write_record` writes, or of a newer version.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{path}: no run is here (it is no file)")
         content = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: no run is here ({error.strerror})") from None
@@ -197,8 +252,9 @@ def read_record(path: Path) -> RunRecord:
             expected = f"a run of version {VERSION} or older"
             raise InputError(str(path), 0, expected, f"version {version}")
         record = msgspec.json.decode(content, type=RunRecord)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(str(path), 0, "what contend keeps of a run", str(error)) from None
+    except (msgspec.DecodeError, ValueError, OverflowError, RecursionError) as error:
+        reason = str(error) or type(error).__name__
+        raise InputError(str(path), 0, "what contend keeps of a run", reason) from None
     numbers = [launch.number for launch in record.launches]
     if len(set(numbers)) < len(numbers) or [c.cell for c in record.cells] != list(
         range(len(record.cells))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,18 +12,16 @@ import msgspec
 import polars as pl
 
 from contend.errors import InputError, UsageError
-from contend.files import whole_file
-from contend.runs.cell_table import cell_table
-from contend.runs.fold import SCHEMA, empty_table, fold
+from contend.runs.findings import Findings, find
 from contend.runs.frames import NotBegunError
-from contend.runs.read import RawSamples, read_samples
-from contend.runs.record import RunRecord, Warned, read_record, write_record
-from contend.runs.results import results
-from contend.runs.summary import CellSummary, summarise
+from contend.runs.launch_file import RawSamples, read_samples
+from contend.runs.parquet import read_table, write_table
+from contend.runs.record import LAST_LAUNCH, RunRecord, Warned, read_record, write_record
+from contend.runs.samples import SCHEMA, empty_table, fold, results
+from contend.runs.summary import CellSummary, cell_table
 
 _RECORD, _SAMPLES = "run.json", "samples.parquet"
-_RAW = re.compile(r"launch-(\d{3,5})\.samples")
-_LAST_LAUNCH = 65535
+_RAW = re.compile(r"launch-(\d{3}|[1-9]\d{3,4})\.samples")
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,7 @@ class Run:
         folder: where it is kept.
         record: what was run, where and how.
         samples: one row for every rank that took part in a sample, by launch and time: the columns
-            of `contend.runs.fold.SCHEMA`, then the probe's own: instants, or durations where
+            of `contend.runs.SCHEMA`, then the probe's own: instants, or durations where
             their name ends in ``_s``.
     """
 
@@ -70,19 +66,27 @@ class Run:
         """
         record = read_record(folder / _RECORD)
         raw, unreadable = _raw_files(folder)
-        record, samples = fold(record, _read_table(folder / _SAMPLES), raw)
+        record, samples = fold(record, _read_samples(folder), raw)
         return _checked(cls(folder, _with_warnings(record, unreadable), samples))
 
     def raw_path(self, launch: int) -> Path:
         """The file that a launch's probe shall write."""
         return self.folder / f"launch-{launch:03}.samples"
 
+    def next_launch(self) -> int:
+        """A number that no launch of the run has had: every start of a probe takes a new one."""
+        numbers = [launch.number for launch in self.record.launches]
+        numbers += self.samples["launch"].unique().to_list()
+        raw = (_raw_number(path) for path in self.folder.iterdir())
+        numbers += [number for number in raw if number is not None]
+        return max(numbers, default=-1) + 1
+
     def fold(self, record: RunRecord | None = None) -> Run:
         """Brings what launches wrote into ``samples.parquet`` and ``run.json``.
 
         Their own files go when everything is written; those that are damaged stay, with a warning.
         Either of the two is written whole or not at all, the samples first: interrupted, folding
-        again does the rest.
+        again does the rest. No sample that was folded in before is lost.
 
         Args:
             record: the run as it is known now; by default as it was.
@@ -93,8 +97,8 @@ class Run:
         raw, unreadable = _raw_files(self.folder)
         known = _merged(self.record if record is None else record, self.record)
         known = _with_warnings(known, unreadable)
-        changed, samples = fold(known, _read_table(self.folder / _SAMPLES), raw)
-        _write_table(self.folder / _SAMPLES, samples)
+        changed, samples = fold(known, _read_samples(self.folder), raw)
+        write_table(self.folder / _SAMPLES, samples)
         write_record(self.folder / _RECORD, changed)
         for launch in raw:
             self.raw_path(launch).unlink(missing_ok=True)
@@ -102,16 +106,21 @@ class Run:
 
     @cached_property
     def results(self) -> pl.DataFrame:
-        """One row for every sample; see `contend.runs.results.results`."""
+        """One row for every sample, in the order of time; see `contend.runs.samples.results`."""
         return results(self.samples)
 
     @cached_property
+    def findings(self) -> Findings:
+        """Everything that is found in the run; see `contend.runs.Findings`."""
+        return find(self.record, self.results)
+
+    @property
     def summaries(self) -> tuple[CellSummary, ...]:
-        """Figures of every cell that has timed samples."""
-        return summarise(self.record, self.results)
+        """Figures of every cell that has timed samples; those of `findings`."""
+        return self.findings.cells
 
     def cells(self) -> pl.DataFrame:
-        """One row for every cell; see `contend.runs.cell_table.cell_table`."""
+        """One row for every cell; see `contend.runs.summary.cell_table`."""
         return cell_table(self.summaries)
 
     @property
@@ -129,27 +138,39 @@ def find_runs(path: Path) -> list[Path]:
     if (path / _RECORD).is_file():
         return [path]
     within = (path.glob(f"{'*/' * depth}{_RECORD}") for depth in (1, 2, 3))
-    found = sorted(record.parent for records in within for record in records)
-    if not found:
+    folders = sorted(record.parent for records in within for record in records)
+    if not folders:
         raise UsageError(f"{path}: no run is here (a folder with {_RECORD})")
-    return found
+    return folders
 
 
 def _raw_files(folder: Path) -> tuple[dict[int, RawSamples], list[Warned]]:
     """The launches whose own files are there, by number, and what is wrong with others."""
-    found: dict[int, RawSamples] = {}
+    raw: dict[int, RawSamples] = {}
     unreadable = []
     for path in sorted(folder.iterdir()):
-        match = _RAW.fullmatch(path.name)
-        if match is None or int(match[1]) > _LAST_LAUNCH:
+        number = _raw_number(path)
+        if number is None:
             continue
         try:
-            found[int(match[1])] = read_samples(path)
+            raw[number] = read_samples(path)
         except NotBegunError:
             continue
         except InputError as error:
             unreadable.append(Warned("unreadable", f"{error}; the file is left as it is"))
-    return found, unreadable
+    return raw, unreadable
+
+
+def _raw_number(path: Path) -> int | None:
+    """The launch whose own file this is; None for other files."""
+    match = _RAW.fullmatch(path.name)
+    number = None if match is None else int(match[1])
+    return None if number is None or number > LAST_LAUNCH else number
+
+
+def _read_samples(folder: Path) -> pl.DataFrame:
+    path = folder / _SAMPLES
+    return read_table(path, SCHEMA) if path.exists() else empty_table()
 
 
 def _with_warnings(record: RunRecord, more: Sequence[Warned]) -> RunRecord:
@@ -160,37 +181,16 @@ def _with_warnings(record: RunRecord, more: Sequence[Warned]) -> RunRecord:
 
 def _merged(known: RunRecord, before: RunRecord) -> RunRecord:
     """A record with what was folded in before: numbers of cells, and what launches measured."""
-    measured = {launch.number: launch.measured for launch in before.launches}
-    launches = (
-        msgspec.structs.replace(launch, measured=launch.measured or measured.get(launch.number))
-        for launch in known.launches
+    launches = {launch.number: launch for launch in before.launches}
+    for launch in known.launches:
+        earlier = launches.get(launch.number)
+        measured = launch.measured or (None if earlier is None else earlier.measured)
+        launches[launch.number] = msgspec.structs.replace(launch, measured=measured)
+    return msgspec.structs.replace(
+        known,
+        cells=before.cells,
+        launches=tuple(launches[number] for number in sorted(launches)),
     )
-    return msgspec.structs.replace(known, cells=before.cells, launches=tuple(launches))
-
-
-def _write_table(path: Path, table: pl.DataFrame) -> None:
-    try:
-        with whole_file(path) as file:
-            table.write_parquet(file, compression="zstd")
-    except pl.exceptions.PolarsError as error:
-        # Faults of the file system are hidden in errors of its own.
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
-
-
-def _read_table(path: Path) -> pl.DataFrame:
-    if not path.exists():
-        return empty_table()
-    try:
-        table = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        said = (str(error).splitlines() or ["damaged"])[0]
-        raise InputError(str(path), 0, "a table of samples", said) from None
-    schema = dict(table.schema)
-    for name, kind in {**dict.fromkeys(schema, pl.Float64()), **SCHEMA}.items():
-        got = schema.get(name)
-        if got != kind:
-            raise InputError(str(path), 0, f"column {name} of {kind}", str(got or "none"))
-    return table
 
 
 def _checked(run: Run) -> Run:

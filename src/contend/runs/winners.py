@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
 
-from contend.runs.rank_test import rank_test
-from contend.runs.schedule import Condition, condition
-from contend.runs.statistics import Estimate, ratio
-from contend.runs.summary import CellSummary
+from contend.runs.statistics import Estimate, Values, ratio
+from contend.runs.summary import CellSummary, Condition, condition
 
 SIGNIFICANCE = 0.05
 _FEWEST_LAUNCHES = 4
@@ -137,3 +138,52 @@ def _medians(cell: CellSummary) -> dict[int, float]:
     """Median of every launch, by its number."""
     each = zip(cell.numbers, cell.launches, strict=True)
     return {number: float(np.median(values)) for number, values in each}
+
+
+_FEW = 12
+
+
+def rank_test(one: Values, other: Values) -> float:
+    """Probability that two samples of one distribution differ as much in their ranks.
+
+    Two-sided; exact for up to twelve values each without ties, else by the normal approximation
+    with its corrections for ties and continuity (Mann and Whitney 1947).
+    """
+    joined = np.concatenate([one, other])
+    n, m = len(one), len(other)
+    _, inverse, ties = np.unique(joined, return_inverse=True, return_counts=True)
+    last = np.cumsum(ties)
+    # Equal values share the mean of their ranks.
+    ranks = (last - (ties - 1) / 2)[inverse]
+    above = float(ranks[:n].sum()) - n * (n + 1) / 2
+    extreme = max(above, n * m - above)
+    if ties.max() == 1 and max(n, m) <= _FEW:
+        return min(1.0, 2 * _exact_tail(n, m, round(extreme)))
+    total = n + m
+    tied = float((ties.astype(np.float64) ** 3 - ties).sum()) / (total * (total - 1))
+    variance = n * m / 12 * (total + 1 - tied)
+    if variance <= 0:
+        return 1.0
+    z = max(0.0, extreme - n * m / 2 - 0.5) / math.sqrt(variance)
+    return float(2 * ndtr(-z))
+
+
+def _exact_tail(n: int, m: int, extreme: int) -> float:
+    counts = _orders(n, m)
+    return float(counts[extreme:].sum() / counts.sum())
+
+
+@lru_cache(maxsize=256)
+def _orders(n: int, m: int) -> NDArray[np.float64]:
+    """How many orders of n and m values have each number of pairs with the first above.
+
+    The Gaussian binomial coefficient: the product over i of (1 - x^(m + i)) / (1 - x^i).
+    """
+    counts = np.zeros(n * m + 1)
+    counts[0] = 1
+    for i in range(1, n + 1):
+        for u in range(n * m, m + i - 1, -1):
+            counts[u] -= counts[u - m - i]
+        for u in range(i, n * m + 1):
+            counts[u] += counts[u - i]
+    return counts

@@ -96,8 +96,8 @@ def bisect(
     for run, of_pairs in zip(runs, tables, strict=True):
         report.print_tables(console, [*of_pairs, *report.measure_tables(run)])
     written = [
-        report.measure_json(run, pairs=report.pair_json(*compared))
-        for run, *compared in zip(runs, messages, agreements, strict=True)
+        report.measure_json(run, pairs=report.pair_json(of_run, compared))
+        for run, of_run, compared in zip(runs, messages, agreements, strict=True)
     ]
     write_json(common.json, written[0] if len(written) == 1 else {"results": written})
     _keep(messages, runs, pairs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import polars as pl
 from msgspec import UNSET, UnsetType
@@ -100,7 +102,7 @@ def agreement_json(agreement: Agreement) -> AgreementJson:
     return AgreementJson(**agreement_keys(agreement))
 
 
-def agreement_keys(agreement: Agreement) -> dict[str, object]:
+def agreement_keys(agreement: Agreement) -> dict[str, Any]:
     """What `AgreementJson` is made of, for structs that extend it."""
     names = msgspec.structs.fields(AgreementJson)
     keys = {field.name: getattr(agreement, field.name) for field in names}
@@ -126,7 +128,11 @@ def pair_json(pairs: pl.DataFrame, agreement: Agreement | None = None) -> PairsJ
         messages=len(used),
         late=len(pairs) - len(used),
         patterns=used["pattern"].n_unique(),
-        mean_Bps=used["bandwidth_Bps"].mean(),
-        median_Bps=used["bandwidth_Bps"].median(),
+        mean_Bps=_number(used["bandwidth_Bps"].mean()),
+        median_Bps=_number(used["bandwidth_Bps"].median()),
         agreement=UNSET if agreement is None else agreement_json(agreement),
     )
+
+
+def _number(value: object) -> float | None:
+    return value if isinstance(value, float) else None

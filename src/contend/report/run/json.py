@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -20,11 +21,6 @@ from contend.runs import (
     Estimate,
     Run,
     Warned,
-    clock_residual,
-    collapses,
-    contests,
-    remarks,
-    timer_cost,
 )
 
 Label = int | float | str | None
@@ -35,11 +31,15 @@ class EstimateJson(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         value: the number.
-        ci95: both ends of its 95 % interval; null where there is none.
+        ci95: both ends of its 95 % interval; null where too little was measured for one.
+        interval: both ends of the interval that there is; null where there is none.
+        coverage: how probable it is that the interval holds the true value; null without one.
     """
 
     value: float
     ci95: tuple[float, float] | None
+    interval: tuple[float, float] | None
+    coverage: float | None
 
 
 class ConditionJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,7 +119,7 @@ class CollapseJson(ConditionJson, frozen=True, kw_only=True):
 
     Attributes:
         schedule: its name.
-        kind: how the rate is too low, as a word.
+        kind: ``falls`` against smaller sizes, or ``stalls``: slow samples take half of the rate.
         bytes: the collapsed sizes.
         worst_bytes: the size with the largest factor.
         factor: how many times lower the rate is there than that of the reference.
@@ -170,7 +170,9 @@ class CellJson(msgspec.Struct, frozen=True, kw_only=True):
         late: number of samples of which a rank started late.
         launches: number of launches that measured it.
         median_s: median in seconds.
-        ci95_s: both ends of its 95 % interval; null where samples are too few.
+        ci95_s: both ends of its 95 % interval; null where too little was measured for one.
+        interval_s: both ends of the interval that there is; null below six samples.
+        coverage: how probable it is that the interval holds the true median; null without one.
         p99_s: 99 % of the samples took at most this many seconds.
         max_s: the longest sample in seconds.
         mean_s: mean in seconds.
@@ -194,6 +196,8 @@ class CellJson(msgspec.Struct, frozen=True, kw_only=True):
     launches: int = 0
     median_s: float | None = None
     ci95_s: tuple[float, float] | None = None
+    interval_s: tuple[float, float] | None = None
+    coverage: float | None = None
     p99_s: float | None = None
     max_s: float | None = None
     mean_s: float | None = None
@@ -349,17 +353,15 @@ def measure_json(
             _measured(summaries[cell.cell]) if cell.cell in summaries else _without(run, cell)
             for cell in record.cells
         ],
-        winners=[_winner(contest) for contest in contests(run.summaries)] if judged else UNSET,
-        collapses=[_collapse(collapse) for collapse in collapses(run.summaries)]
-        if judged
-        else UNSET,
+        winners=[_winner(contest) for contest in run.findings.contests] if judged else UNSET,
+        collapses=[_collapse(collapse) for collapse in run.findings.collapses] if judged else UNSET,
         harness=HarnessJson(
-            timer_s=timer_cost(record),
-            clock_residual_s=clock_residual(record),
+            timer_s=run.findings.timer_s,
+            clock_residual_s=run.findings.clock_residual_s,
             launches=len(record.launches),
             budget_s=record.budget_s,
         ),
-        warnings=list(remarks(run)),
+        warnings=list(run.findings.remarks),
         run=str(run.folder),
         pairs=pairs,
         hotspot=hotspot,
@@ -397,7 +399,9 @@ def _measured(cell: CellSummary) -> CellJson:
         late=cell.late,
         launches=len(cell.launches),
         median_s=cell.median.value,
-        ci95_s=_interval(cell.median),
+        ci95_s=cell.median.ci95,
+        interval_s=cell.median.interval,
+        coverage=_coverage(cell.median),
         p99_s=cell.p99_s,
         max_s=cell.max_s,
         mean_s=cell.mean_s,
@@ -430,7 +434,7 @@ def _without(run: Run, cell: CellRecord) -> CellJson:
     )
 
 
-def _labels(cell: CellRecord) -> dict[str, object]:
+def _labels(cell: CellRecord) -> dict[str, Any]:
     names = ("algorithm", "bytes", "ranks", "hosts", "labels")
     return {name: getattr(cell, name) for name in names}
 
@@ -475,19 +479,22 @@ def _collapse(collapse: Collapse) -> CollapseJson:
     )
 
 
-def _condition(condition: Condition) -> dict[str, object]:
+def _condition(condition: Condition) -> dict[str, Any]:
     labels = dict(condition.labels)
     return {"ranks": condition.ranks, "hosts": condition.hosts, "labels": labels}
 
 
 def _estimate(estimate: Estimate) -> EstimateJson:
-    return EstimateJson(value=estimate.value, ci95=_interval(estimate))
+    return EstimateJson(
+        value=estimate.value,
+        ci95=estimate.ci95,
+        interval=estimate.interval,
+        coverage=_coverage(estimate),
+    )
 
 
-def _interval(estimate: Estimate) -> tuple[float, float] | None:
-    if estimate.low is None or estimate.high is None:
-        return None
-    return estimate.low, estimate.high
+def _coverage(estimate: Estimate) -> float | None:
+    return None if estimate.interval is None else estimate.coverage
 
 
 def _one_or_all(values: list[int]) -> int | list[int] | None:

@@ -167,7 +167,7 @@ def bandwidth_histogram(
     samples = [measure.per_sample(s) for s in simulations]
     edges = bin_edges(samples)
     with styled():
-        figure = new_figure(height=0.85 + 1.05 * len(fabrics))
+        figure = new_figure(height=0.97 + 1.05 * len(fabrics))
         panels = figure.subplots(len(fabrics), 1, sharex=True, squeeze=False)[:, 0]
         outlines = _outlines(simulations, samples)
         for fabric, axes in zip(fabrics, panels, strict=True):
@@ -193,7 +193,8 @@ def draw_bandwidths(axes: Axes, simulation: Simulation, measure: Measure) -> str
 
 
 def _axis_words(simulations: Sequence[Simulation], measure: Measure) -> str:
-    return f"bandwidth of a sample ({measure.value}{scaled_by(simulations)}), of the link speed"
+    average = measure.value + scaled_by(simulations)
+    return f"bandwidth of a sample ({average})\nas a share of the link speed"
 
 
 def bin_edges(samples: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -264,6 +265,8 @@ def _bandwidth_finding(simulations: Sequence[Simulation], measure: Measure) -> s
         return f"{name}: {patterns} gets {percent(means[0])} of the link speed"
     names = labels(simulations)
     best, worst = int(np.argmax(means)), int(np.argmin(means))
+    if percent(means[best]) == percent(means[worst]):
+        return f"{patterns} gets {percent(means[best])} of the link speed in every case"
     return (
         f"{patterns} gets {percent(means[worst])} ({names[worst]}) "
         f"to {percent(means[best])} ({names[best]}) of the link speed"
@@ -303,7 +306,8 @@ def round_bounds(
             axes.set_title(names[i], loc="left", fontsize=7.5)
             mark_reference(axes, reference[i : i + 1], reference_name)
         bandwidth_axis(
-            panels[-1], f"bandwidth of a sample{scaled_by(simulations)}, of the link speed"
+            panels[-1],
+            f"bandwidth of a sample{scaled_by(simulations)} as a share of the link speed",
         )
         figure.supylabel("fraction of samples", fontsize=7.5)
         title(figure, _rounds_finding(simulations))
@@ -314,7 +318,8 @@ def draw_bounds(axes: Axes, simulation: Simulation) -> str:
     """Draws `round_bounds` of one simulation into given axes; returns the finding."""
     bounds = [measure.per_sample(simulation) for measure, *_ in _BOUNDS]
     _bounds_panel(axes, bounds, bin_edges(bounds))
-    bandwidth_axis(axes, f"bandwidth of a sample{scaled_by([simulation])}, of the link speed")
+    words = f"bandwidth of a sample{scaled_by([simulation])} as a share of the link speed"
+    bandwidth_axis(axes, words)
     axes.set_ylabel("fraction of samples")
     return _rounds_finding([simulation])
 
@@ -337,4 +342,4 @@ def _rounds_finding(simulations: Sequence[Simulation]) -> str:
     pattern = " and ".join(dict.fromkeys(s.pattern for s in simulations))
     low, high = f"{min(ratios):.1f}", f"{max(ratios):.1f}"
     factor = low if low == high else f"{low} to {high}"
-    return f"{pattern}: waiting for the slowest message of every round costs a factor {factor}"
+    return f"{pattern}: waiting for the slowest message of every round costs a factor of {factor}"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from contend.congestion import Simulation, half_width
 from contend.fabric import Fabric
 from contend.report.table import ResultTable
-from contend.report.words import percent
+from contend.report.words import percent, percent_range, printable
 from contend.units import counted
 
 
@@ -60,7 +60,7 @@ def labels(simulations: Sequence[Simulation]) -> list[str]:
         engine_labels([s.engine for s in simulations]),
         [s.pattern for s in simulations],
     )
-    further = ([s.placement for s in simulations], [f"{s.ranks} ranks" for s in simulations])
+    further = ([s.placement for s in simulations], [counted(s.ranks, "rank") for s in simulations])
     # Alone, or all alike: the fabric and its engine say most.
     telling = [column for column in first if len(set(column)) > 1] or list(first[:2])
     for column in further:
@@ -68,7 +68,7 @@ def labels(simulations: Sequence[Simulation]) -> list[str]:
             break
         if len(set(column)) > 1:
             telling.append(column)
-    return [", ".join(filter(None, words)) for words in zip(*telling, strict=True)]
+    return [printable(", ".join(filter(None, words))) for words in zip(*telling, strict=True)]
 
 
 def engine_labels(engines: Sequence[str]) -> list[str]:
@@ -127,9 +127,11 @@ def headline(simulation: Simulation, rated: float | None = None) -> ResultTable:
     if simulation.scale != 1:
         rows.insert(1, _scaled(simulation))
     if rated is not None:
-        rows.append(("rated bisection bandwidth", percent(rated), "what the cables could carry"))
+        rows.append(
+            ("rated bisection bandwidth", percent(rated), "capacity of the narrowest cut found")
+        )
     rows += [
-        ("mean π", f"{simulation.mean_mean:.2f}", "messages on a message's fullest channel"),
+        ("mean π", f"{simulation.mean_mean:.2f}", "messages on the fullest channel of a route"),
         ("mean of the rounds' largest π", f"{simulation.mean_max:.2f}", ""),
     ]
     return ResultTable(
@@ -147,21 +149,21 @@ def _interval(simulation: Simulation) -> str:
     low, high = simulation.ci95
     if not math.isfinite(high - low):
         return "a single sample has no interval"
-    return f"95 % interval {100 * low:.2f} to {100 * high:.2f} %"
+    return f"95 % interval {percent_range(low, high, 2)}"
 
 
 def _scaled(simulation: Simulation) -> tuple[str, str, str]:
     scaled = Measure.MEAN_BANDWIDTH.estimate(simulation).mean
     of_mean = Measure.OF_MEAN_CONGESTION.estimate(simulation).mean
-    also = f"without what its own end points take; 1 / mean π: {percent(of_mean)}"
+    also = f"leaves out the pattern's own end points; 1 / mean π: {percent(of_mean)}"
     return f"times {simulation.scale:g}", percent(scaled), also
 
 
 def _conditions(simulation: Simulation) -> str:
-    return (
-        f"{counted(simulation.samples, 'sample')} of {counted(simulation.rounds, 'round')}, "
-        f"{counted(simulation.ranks, 'rank')}, seed {simulation.seed}, {simulation.elapsed_s:.2f} s"
-    )
+    samples = counted(simulation.samples, "sample")
+    rounds = counted(simulation.rounds, "round")
+    ranks = counted(simulation.ranks, "rank")
+    return f"{samples} of {rounds}, {ranks}, seed {simulation.seed}, {simulation.elapsed_s:.2f} s"
 
 
 def congestion_table(simulation: Simulation) -> ResultTable:
@@ -201,12 +203,12 @@ def hottest_table(simulation: Simulation, fabric: Fabric, count: int = 8) -> Res
     """The channels that carry most, by name."""
     return ResultTable(
         title="Hottest channels",
-        columns=("messages a round", "channel"),
+        columns=("messages per round", "channel"),
         rows=tuple(
             (f"{load:.2f}", fabric.channel_name(channel))
             for channel, load in hottest_channels(simulation, count)
         ),
-        numeric=frozenset({"messages a round"}),
+        numeric=frozenset({"messages per round"}),
     )
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,18 +13,18 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from contend.congestion import Simulation
-from contend.report.axes import mark_wire
-from contend.report.run.findings import sizes_of
+from contend.report.axes import Look, looks
+from contend.report.rates import Curve, Panel, rate_figure, rate_finding
 from contend.report.simulation.figures import simulation_comparison
 from contend.report.simulation.histograms import bandwidth_histogram, round_bounds
 from contend.report.simulation.tables import Measure
 from contend.report.study.rates import Sweep, sweeps
 from contend.report.study.simulated import main_source, reference_of
 from contend.report.study.times import Group, groups
-from contend.report.style import COLOURS, COLUMN_WIDTH, QUIET, new_figure, styled, title
-from contend.report.words import MEBI, mebibytes
+from contend.report.style import COLOURS, QUIET, new_figure, styled, title
+from contend.runs import Collapse
 from contend.study import Known, MeasuredPlan, Outcome, Plan, Result, Series
-from contend.units import counted, format_bytes, format_seconds
+from contend.units import counted, format_seconds
 
 _MEASURES = {
     "effective_bandwidth": Measure.MEAN_BANDWIDTH,
@@ -107,330 +106,105 @@ def measured_figures(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[
     for group in groups(plan, results):
         name = group.constant.lower().replace(" ", "-")
         yield f"{name}-{group.ranks_per_node}-a-node", time_figure(group)
-    yield from rate_figures(plan, results)
+    yield from _rate_figures(plan, results)
 
 
-_BARRIER = "-barrier"
-
-
-@dataclass(frozen=True)
-class Line:
-    """A curve: its name and look, and what is on it."""
-
-    name: str
-    colour: str
-    dashed: bool
-    results: tuple[Result, ...]
-
-
-@dataclass(frozen=True)
-class Panel:
-    """What one panel shows.
-
-    Attributes:
-        series: library and conditions.
-        ranks_per_node: ranks on every node.
-        lines: its curves.
-        limits: what full ports allow, bytes per second and rank.
-        collapsed: size, rate and colour of the worst point of every collapse.
-    """
-
-    series: Series
-    ranks_per_node: int
-    lines: tuple[Line, ...]
-    limits: tuple[float, ...]
-    collapsed: tuple[tuple[int, float, str], ...]
-
-
-def by_schedule(every: Sequence[Sweep], ranks: int) -> list[Panel]:
-    """Panels of one number of ranks, a curve for each schedule; looks are alike in all figures."""
-    looks = _looks(algorithms_of(every))
-    return [
-        Panel(
-            sweep.series,
-            sweep.ranks_per_node,
-            tuple(Line(n or "rate", *looks[n], tuple(sweep.of(n))) for n in sweep.algorithms),
-            _limits([sweep]),
-            _collapsed([sweep], {name: look[0] for name, look in looks.items()}),
-        )
-        for sweep in every
-        if sweep.ranks == ranks
-    ]
-
-
-def algorithms_of(every: Sequence[Sweep]) -> list[str]:
-    """All schedules, each once."""
-    return list(dict.fromkeys(name for sweep in every for name in sweep.algorithms))
-
-
-def ranks_of(every: Sequence[Sweep]) -> list[int]:
-    """All numbers of ranks, each once."""
-    return list(dict.fromkeys(sweep.ranks for sweep in every))
-
-
-def _looks(algorithms: Sequence[str]) -> dict[str, tuple[str, bool]]:
-    """Colours of schedules; with barriers a schedule keeps its colour and is dashed."""
-    bases = list(dict.fromkeys(name.removesuffix(_BARRIER) for name in algorithms))
-    return {
-        name: (
-            COLOURS[bases.index(name.removesuffix(_BARRIER)) % len(COLOURS)],
-            name.endswith(_BARRIER) or bases.index(name.removesuffix(_BARRIER)) >= len(COLOURS),
-        )
-        for name in algorithms
-    }
-
-
-def by_ranks(every: Sequence[Sweep], name: str) -> list[Panel]:
-    """Panels of one schedule, a curve for each number of ranks."""
-    ranks = ranks_of(every)
-    members: dict[tuple[Series, int], list[Sweep]] = {}
-    for sweep in every:
-        if name in sweep.algorithms:
-            members.setdefault((sweep.series, sweep.ranks_per_node), []).append(sweep)
-    panels = []
-    for (series, each), parts in members.items():
-        lines = tuple(
-            Line(
-                f"{sweep.ranks} ranks",
-                COLOURS[ranks.index(sweep.ranks) % len(COLOURS)],
-                ranks.index(sweep.ranks) >= len(COLOURS),
-                tuple(sweep.of(name)),
-            )
-            for sweep in parts
-        )
-        worst = tuple(
-            mark
-            for sweep, line in zip(parts, lines, strict=True)
-            for mark in _collapsed([sweep], {name: line.colour})
-        )
-        panels.append(Panel(series, each, lines, _limits(parts), worst))
-    return panels
-
-
-def _limits(parts: Sequence[Sweep]) -> tuple[float, ...]:
-    """Wire limits; those of many ranks hardly differ, so the lowest speaks for all."""
-    found = [limit for sweep in parts if (limit := sweep.limit) is not None]
-    return (min(found),) if found else ()
-
-
-def _collapsed(
-    parts: Sequence[Sweep], colours: Mapping[str, str]
-) -> tuple[tuple[int, float, str], ...]:
-    """The worst points of the collapses of schedules that have a colour."""
-    return tuple(
-        (one.worst.record.bytes or 0, one.worst.rate.value, colours[one.worst.record.algorithm])
-        for sweep in parts
-        for one in sweep.collapses
-        if one.worst.rate is not None and one.worst.record.algorithm in colours
-    )
-
-
-# A sample is spread over this part of the step between sizes, which double.
-_RATE_SPREAD = 0.12
-_WIDE = 1.85 * COLUMN_WIDTH
-
-
-def rate_figures(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
-    """Named figures: for every number of ranks all schedules, for every schedule all ranks.
-
-    Rows of panels are libraries and conditions, columns are ranks per node. Every sample is there.
-    """
-    found = [sweep for sweep in sweeps(plan, results) if sweep.ranks > 1]
-    for measure in dict.fromkeys(sweep.measure for sweep in found):
-        every = [sweep for sweep in found if sweep.measure == measure]
-        ranks = ranks_of(every)
-        for count in ranks:
-            panels = by_schedule(every, count)
-            found_here = [sweep for sweep in every if sweep.ranks == count]
-            finding = _collapse(found_here) or _rate_best(panels, count)
-            yield f"{measure}-{count}-ranks", _figure(plan, panels, finding)
+def _rate_figures(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
+    """For every number of ranks all schedules, for every schedule all numbers of ranks."""
+    measured = [sweep for sweep in sweeps(plan, results) if sweep.ranks > 1]
+    for measure in dict.fromkeys(sweep.measure for sweep in measured):
+        members = [sweep for sweep in measured if sweep.measure == measure]
+        schedules = list(dict.fromkeys(name for sweep in members for name in sweep.algorithms))
+        ranks = {sweep.ranks: counted(sweep.ranks, "rank") for sweep in members}
+        by_schedule, by_ranks = looks(schedules), looks(ranks.values())
+        for count, words in ranks.items():
+            lines = [
+                _Line(sweep, name, name or "rate", by_schedule[name])
+                for sweep in members
+                if sweep.ranks == count
+                for name in sweep.algorithms
+            ]
+            yield f"{measure}-{count}-ranks", _rates(plan, lines, words)
         if len(ranks) > 1:
-            for name in algorithms_of(every):
-                finding = f"{name}: rate of a rank on {' to '.join(map(str, _ends(ranks)))} ranks"
-                yield f"{measure}-{name}", _figure(plan, by_ranks(every, name), finding)
+            ends = f"{min(ranks)} to {counted(max(ranks), 'rank')}"
+            for name in schedules:
+                lines = [
+                    _Line(sweep, name, ranks[sweep.ranks], by_ranks[ranks[sweep.ranks]])
+                    for sweep in members
+                    if name in sweep.algorithms
+                ]
+                yield (
+                    f"{measure}-{name}",
+                    _rates(plan, lines, ", ".join(filter(None, (name, ends)))),
+                )
 
 
-def _ends(ranks: Sequence[int]) -> tuple[int, int]:
-    return min(ranks), max(ranks)
+@dataclass(frozen=True)
+class _Line:
+    """A schedule of a sweep, and what its curve is called and looks like."""
 
+    sweep: Sweep
+    schedule: str
+    name: str
+    look: Look
 
-def _figure(plan: MeasuredPlan, panels: Sequence[Panel], finding: str) -> Figure:
-    rows = list(dict.fromkeys(panel.series for panel in panels))
-    columns = sorted({panel.ranks_per_node for panel in panels})
-    with styled():
-        width = COLUMN_WIDTH if len(columns) == 1 else _WIDE
-        figure = new_figure(height=0.9 + 1.75 * len(rows), width=width)
-        grid = figure.subplots(len(rows), len(columns), sharex=True, sharey=True, squeeze=False)
-        used = set()
-        for panel in panels:
-            place = rows.index(panel.series), columns.index(panel.ranks_per_node)
-            used.add(place)
-            _draw(plan, grid[place], panel)
-        for place in np.ndindex(grid.shape):
-            if place not in used:
-                grid[place].set_axis_off()
-        _rate_axes(grid)
-        _rate_legend(figure, plan, panels)
-        title(figure, finding)
-    return figure
-
-
-def _draw(plan: MeasuredPlan, axes: Axes, panel: Panel) -> None:
-    each = counted(panel.ranks_per_node, "rank")
-    hosted = any(r.one_host for line in panel.lines for r in line.results)
-    where = f"groups of {each} on one host" if hosted else f"{each} a node"
-    axes.set_title(", ".join(filter(None, (where, panel.series.label))), loc="left", fontsize=7.5)
-    for line in panel.lines:
-        measured = [r for r in line.results if r.rate is not None and r.place.bytes]
-        _rate_samples(axes, measured, line.colour)
-        axes.plot(
-            [r.place.bytes or 0 for r in measured],
-            [(r.rate or 0) / MEBI for r in measured],
-            color=line.colour,
-            linestyle=(0, (3, 1.5)) if line.dashed else "-",
-            linewidth=1,
-            zorder=3,
+    def curve(self, plan: MeasuredPlan) -> Curve:
+        """Its samples, beside what others published for the same places."""
+        results = self.sweep.of(self.schedule)
+        return Curve(
+            self.name,
+            self.look,
+            tuple(r.summary for r in results if r.summary is not None and r.rate is not None),
+            tuple(
+                (result.place.bytes or 0, known.rate_of(result.place.ranks) or 0.0)
+                for result in results
+                for known in plan.known(result.place.measure)
+                if known.placed and known.beside(result.place)
+            ),
         )
-    for limit in panel.limits:
-        mark_wire(axes, limit)
-    for size, rate, colour in panel.collapsed:
-        axes.plot(
-            [size], [rate / MEBI], marker="v", markersize=5, color=colour, linestyle="", zorder=5
-        )
-    _rate_published(plan, axes, panel)
+
+    @property
+    def collapses(self) -> list[Collapse]:
+        """Those of its schedule."""
+        every = self.sweep.collapses
+        return [each for each in every if each.worst.record.algorithm == self.schedule]
 
 
-def _rate_samples(axes: Axes, results: Sequence[Result], colour: str) -> None:
-    """The rate of every sample near its size; those that did not count are crosses."""
-    generator = np.random.default_rng(1)
-    for result in results:
-        size, ranks = result.place.bytes or 0, result.place.ranks or 1
-        for values, marker in ((result.counted, "."), (result.left_out, "x")):
-            shift = 2 ** (_RATE_SPREAD * generator.uniform(-1, 1, len(values)))
-            axes.plot(
-                size * shift,
-                (ranks - 1) * size / values / MEBI,
-                color=colour,
-                linestyle="",
-                marker=marker,
-                markersize=2,
-                markeredgewidth=0.4,
-                alpha=0.3,
-                zorder=2,
-            )
-
-
-def _rate_published(plan: MeasuredPlan, axes: Axes, panel: Panel) -> None:
-    """What others published for this place, as open diamonds in the colour of its schedule."""
-    for line in panel.lines:
-        for result in line.results:
-            for known in plan.known(result.place.measure):
-                if known.placed and known.beside(result.place):
-                    rate = known.rate_of(result.place.ranks)
-                    axes.plot(
-                        [result.place.bytes or 0],
-                        [(rate or 0) / MEBI],
-                        marker="D",
-                        markersize=4,
-                        markerfacecolor="none",
-                        markeredgecolor=line.colour,
-                        markeredgewidth=0.8,
-                        zorder=4,
-                    )
-
-
-def _rate_axes(grid: Any) -> None:
-    for axes in grid.flat:
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.yaxis.set_minor_formatter(NullFormatter())
-        axes.grid(axis="y", color="#EEEEEE", linewidth=0.5)
-        axes.set_axisbelow(True)
-    low, high = grid[0, 0].get_xlim()
-    powers = range(int(np.ceil(np.log2(low))), int(np.floor(np.log2(high))) + 1)
-    ticks = [2.0**power for power in powers if power % (4 if len(powers) > 8 else 2) == 0]
-    for axes in grid[-1]:
-        axes.set_xticks(ticks, [format_bytes(tick) for tick in ticks])
-        axes.minorticks_off()
-        axes.set_xlabel("bytes from each rank to each other")
-    for axes in grid[:, 0]:
-        axes.set_ylabel("MiB/s of a rank")
-
-
-def _rate_legend(figure: Figure, plan: MeasuredPlan, panels: Sequence[Panel]) -> None:
-    lines = {line.name: line for panel in panels for line in panel.lines}
-    handles = [
-        Line2D(
-            [],
-            [],
-            color=line.colour,
-            linestyle=(0, (3, 1.5)) if line.dashed else "-",
-            linewidth=1,
-            label=line.name,
-        )
-        for line in lines.values()
+def _rates(plan: MeasuredPlan, lines: Sequence[_Line], where: str) -> Figure:
+    """Rows of panels are libraries and conditions, columns are ranks per node."""
+    rows = list(dict.fromkeys(line.sweep.series for line in lines))
+    columns = sorted({line.sweep.ranks_per_node for line in lines})
+    panels: list[list[Panel | None]] = [[None] * len(columns) for _ in rows]
+    for row, series in enumerate(rows):
+        for column, each in enumerate(columns):
+            members = [
+                line
+                for line in lines
+                if (line.sweep.series, line.sweep.ranks_per_node) == (series, each)
+            ]
+            if members:
+                panels[row][column] = _panel(plan, members)
+    # What gives way within one host is the machine, not a network.
+    collapses = [each for line in lines if not line.sweep.one_host for each in line.collapses]
+    cells = [
+        cell for row in panels for panel in row if panel for c in panel.curves for cell in c.cells
     ]
-    if any(
-        known.placed and known.beside(result.place)
-        for known in plan.known()
-        for panel in panels
-        for line in panel.lines
-        for result in line.results
-    ):
-        handles.append(
-            Line2D([], [], linestyle="", marker="D", markersize=4, markerfacecolor="none",
-                   markeredgecolor=QUIET, label="published")
-        )  # fmt: skip
-    if any(panel.collapsed for panel in panels):
-        handles.append(
-            Line2D([], [], linestyle="", marker="v", markersize=5, color=QUIET, label="collapse")
-        )
-    handles.append(
-        Line2D([], [], linestyle="", marker=".", markersize=4, color=QUIET, label="a sample")
+    finding = rate_finding(where, cells, collapses)
+    return rate_figure(panels, finding, legend=True, sizes="bytes to each other rank")
+
+
+def _panel(plan: MeasuredPlan, lines: Sequence[_Line]) -> Panel:
+    sweep = lines[0].sweep
+    each = counted(sweep.ranks_per_node, "rank")
+    where = f"groups of {each} on one host" if sweep.one_host else f"{each} per node"
+    # The limits of different numbers of ranks hardly differ: the lowest speaks for all.
+    limits = [line.sweep.limit for line in lines if line.sweep.limit is not None]
+    return Panel(
+        ", ".join(filter(None, (where, sweep.series.label))),
+        tuple(line.curve(plan) for line in lines),
+        tuple(collapse for line in lines for collapse in line.collapses),
+        min(limits, default=None),
     )
-    columns = len({panel.ranks_per_node for panel in panels})
-    figure.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=4 if columns == 1 else 7,
-        frameon=False,
-        fontsize=6.5,
-        handletextpad=0.4,
-        columnspacing=1.2,
-    )
-
-
-def _collapse(every: Sequence[Sweep]) -> str:
-    """The collapse that costs most against what avoids it; "" where a network has none."""
-    avoided = [
-        (one.gain.value, sweep.ranks, one)
-        for sweep in every
-        if not sweep.one_host
-        for one in sweep.collapses
-        if one.gain is not None and one.avoided_by is not None
-    ]
-    if not avoided:
-        return ""
-    gain, ranks, one = max(avoided, key=lambda found: found[0])
-    cure = one.avoided_by.schedule if one.avoided_by is not None else ""
-    where = f"{counted(ranks, 'rank')}: {one.worst.schedule} collapses at {sizes_of(one)}"
-    return f"{where}, where {cure} is {gain:.2g} times as fast"
-
-
-def _rate_best(panels: Sequence[Panel], ranks: int) -> str:
-    """The highest rate of all and its schedule."""
-    rates = [
-        (result.rate, line.name, result.place.bytes or 0)
-        for panel in panels
-        for line in panel.lines
-        for result in line.results
-        if result.rate is not None
-    ]
-    if not rates:
-        return f"{counted(ranks, 'rank')}: nothing was measured"
-    rate, name, size = max(rates)
-    return f"{ranks} ranks: at most {mebibytes(rate)} MiB/s a rank, {name} at {format_bytes(size)}"
 
 
 # Samples are spread over this share of a point's place, so that equal ones do not hide each other.
@@ -458,7 +232,7 @@ def time_figure(group: Group) -> Figure:
         figure = new_figure(height=1.05 + 1.6 * len(series) + _ROW / 72 * failing)
         panels = figure.subplots(len(series), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for one, axes in zip(series, panels, strict=True):
-            _panel(axes, group, one)
+            _time_panel(axes, group, one)
             if one.label:
                 above = 3 + _ROW * len(_failing(group, one))
                 axes.set_title(one.label, loc="left", fontsize=7.5, pad=above)
@@ -468,7 +242,7 @@ def time_figure(group: Group) -> Figure:
     return figure
 
 
-def _panel(axes: Axes, group: Group, series: Series) -> None:
+def _time_panel(axes: Axes, group: Group, series: Series) -> None:
     for number, length in enumerate(group.lengths):
         colour = COLOURS[number % len(COLOURS)]
         found = group.of(length, series)

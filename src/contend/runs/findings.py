@@ -1,0 +1,273 @@
+"""Everything that is found in a run, computed once: what tables, figures and JSON take it from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from contend.runs.collapse import Collapse, collapses
+from contend.runs.record import (
+    Cause,
+    CellEnd,
+    LaunchRecord,
+    PointError,
+    RunRecord,
+    Warned,
+)
+from contend.runs.statistics import FEWEST
+from contend.runs.summary import COMPARED, CellSummary, summarise
+from contend.runs.winners import Contest, contests
+from contend.units import counted, format_seconds
+
+_MANY_LATE = 0.1
+_NOTICEABLE = 0.05
+_MOST_PARTS = 12
+_OF_RESULTS = ("agreed_s", "result_s", "late_by_s", "start_s")
+_MEASURED_ENDS = ("precision", "repetitions", "budget")
+_ENDED_WELL = ("done", "unknown")
+_CAUSES: dict[str, Cause] = {"killed": "crash", "timeout": "timeout", "skipped": "budget"}
+
+
+@dataclass(frozen=True)
+class CellParts:
+    """Durations of what a probe times beside or within a cell's samples, such as barriers.
+
+    Attributes:
+        cell: its figures.
+        seconds: median over the samples that count of the slowest rank's duration, by name without
+            its ``_s``.
+    """
+
+    cell: CellSummary
+    seconds: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a run's samples say.
+
+    Attributes:
+        cells: figures of every cell that has timed samples, in the run's order.
+        parts: of the cells whose probe timed parts of its samples.
+        contests: which algorithm wins at every size; empty where algorithms do different work, as
+            those of a ping-pong do.
+        collapses: where rates collapse.
+        errors: points without a figure, each once for a launch: those that the record names, then
+            those that the launches' own files tell.
+        remarks: warnings of the record, then those that the samples give reason for.
+        clock_residual_s: largest residual of any clock in any synchronisation; None: none known.
+        timer_s: what reading the clock took in the slowest launch; None: not known.
+    """
+
+    cells: tuple[CellSummary, ...]
+    parts: tuple[CellParts, ...]
+    contests: tuple[Contest, ...]
+    collapses: tuple[Collapse, ...]
+    errors: tuple[PointError, ...]
+    remarks: tuple[Warned, ...]
+    clock_residual_s: float | None
+    timer_s: float | None
+
+
+def find(record: RunRecord, results: pl.DataFrame) -> Findings:
+    """Everything that is found in a run; `contend.runs.Run.findings` keeps it.
+
+    Args:
+        record: of the run.
+        results: a row for each of its samples, as `contend.runs.Run.results`.
+    """
+    cells = summarise(record, results)
+    compared = record.probe in COMPARED
+    return Findings(
+        cells=cells,
+        parts=_parts(cells, results),
+        contests=contests(cells) if compared else (),
+        collapses=collapses(cells, compared=compared),
+        errors=_errors(record, cells),
+        remarks=_remarks(record, cells),
+        clock_residual_s=_clock_residual(record),
+        timer_s=_timer_cost(record),
+    )
+
+
+def _parts(cells: Sequence[CellSummary], results: pl.DataFrame) -> tuple[CellParts, ...]:
+    """Durations of every cell that has some, in the run's order; at most twelve for each."""
+    names = [
+        name
+        for name in results.columns
+        if name.endswith("_s") and name not in _OF_RESULTS and results[name].dtype.is_float()
+    ][:_MOST_PARTS]
+    if not names:
+        return ()
+    timed = results.filter(~pl.col("warmup"))
+    medians = timed.group_by("cell").agg(
+        pl.col(name).filter(~pl.col("late") | pl.col("late").all()).median() for name in names
+    )
+    rows = {row["cell"]: row for row in medians.iter_rows(named=True)}
+    parts = []
+    for cell in cells:
+        row = rows[cell.record.cell]
+        seconds = {name.removesuffix("_s"): row[name] for name in names if row[name] is not None}
+        if seconds:
+            parts.append(CellParts(cell, seconds))
+    return tuple(parts)
+
+
+def _errors(record: RunRecord, cells: Sequence[CellSummary]) -> tuple[PointError, ...]:
+    """Points without a figure; what the record says of a point counts before all else."""
+    measured = {(cell.record.cell, launch) for cell in cells for launch in cell.numbers}
+    every = [
+        *record.errors,
+        *(error for launch in record.launches for error in _of_launch(record, launch, measured)),
+    ]
+    first: dict[tuple[object, ...], PointError] = {}
+    for error in every:
+        first.setdefault((error.launch, error.algorithm, error.bytes), error)
+    return tuple(first.values())
+
+
+def _of_launch(
+    record: RunRecord, launch: LaunchRecord, measured: set[tuple[int, int]]
+) -> Iterator[PointError]:
+    if launch.measured is None or not launch.measured.ends:
+        if launch.status not in _ENDED_WELL and launch.whole not in {n for _, n in measured}:
+            yield PointError(*_why_ended(launch), launch.whole)
+        return
+    for end in launch.measured.ends:
+        cell = record.cells[end.cell] if end.cell < len(record.cells) else None
+        why = _why_no_figure(launch, end, (end.cell, launch.whole) in measured)
+        if cell is not None and why is not None:
+            yield PointError(*why, launch.whole, cell.algorithm, cell.bytes)
+
+
+def _why_no_figure(
+    launch: LaunchRecord, end: CellEnd, has_samples: bool
+) -> tuple[Cause, str] | None:
+    """Cause and reason; None where the cell has a figure in this launch."""
+    if end.verified is False:
+        return "data", end.said or "the data were wrong"
+    if end.reason == "cut":
+        # Samples up to an interruption are sound; those up to a crash are of a launch gone wrong.
+        interrupted = launch.status in ("interrupted", *_ENDED_WELL)
+        return None if has_samples and interrupted else _why_ended(launch)
+    if end.reason in ("budget", "skipped") and not end.said and not has_samples:
+        return "budget", "no time was left for it"
+    if end.reason in _MEASURED_ENDS and has_samples:
+        return None
+    reason = end.said or f"no sample was made ({end.reason})"
+    if "not enough memory" in end.said:
+        return "memory", reason
+    return ("unsuited" if end.reason == "skipped" else "launch"), reason
+
+
+def _why_ended(launch: LaunchRecord) -> tuple[Cause, str]:
+    """Why a launch ended before its time."""
+    reason = launch.why or f"the launch ended before its time ({launch.status})"
+    if "memory" in reason.lower() and launch.status == "failed":
+        return "memory", reason
+    return _CAUSES.get(launch.status, "launch"), reason
+
+
+def _remarks(record: RunRecord, cells: Sequence[CellSummary]) -> tuple[Warned, ...]:
+    """The run's warnings, then those that its samples give reason for; one for each code."""
+    known = {warning.code for warning in record.warnings}
+    more = [
+        *(warning for launch in record.launches for warning in _about_launch(launch)),
+        *_about_cells(cells),
+        *_about_clocks(record, cells),
+    ]
+    first = {warning.code: warning for warning in reversed(more) if warning.code not in known}
+    return (*record.warnings, *reversed(first.values()))
+
+
+def _about_launch(launch: LaunchRecord) -> Iterator[Warned]:
+    if launch.status not in _ENDED_WELL:
+        why = f": {launch.why}" if launch.why else ""
+        text = f"launch {launch.number} ended before its time ({launch.status}){why}"
+        yield Warned("launch", text)
+    measured = launch.measured
+    if measured is None:
+        return
+    if launch.status in _ENDED_WELL and measured.done is None:
+        text = f"launch {launch.number} did not come to its end; its samples so far are kept"
+        yield Warned("cut", text)
+    if measured.torn_bytes:
+        torn = counted(measured.torn_bytes, "byte")
+        text = f"the last sample of launch {launch.number} is incomplete ({torn}) and was left out"
+        yield Warned("torn", text)
+    if measured.oversubscribed:
+        text = (
+            "ranks shared processors, so that times include waiting for a processor and not only "
+            "the network; use fewer ranks on a host"
+        )
+        yield Warned("oversubscribed", text)
+    failed = [end for end in measured.ends if end.reason == "failed" or end.verified is False]
+    if failed:
+        said = next((f": {end.said}" for end in failed if end.said), "")
+        text = f"{counted(len(failed), 'cell')} of launch {launch.number} failed{said}"
+        yield Warned("failed", text)
+
+
+def _about_cells(cells: Sequence[CellSummary]) -> Iterator[Warned]:
+    timed, late = sum(cell.n for cell in cells), sum(cell.late for cell in cells)
+    if late > _MANY_LATE * timed:
+        text = f"a rank started late in {100 * late / timed:.0f} % of the samples"
+        forced = sum(cell.late_count for cell in cells)
+        if forced:
+            text += (
+                f"; in {counted(forced, 'cell')} fewer than {FEWEST} samples were on time, so that "
+                "late ones count there"
+            )
+        yield Warned("late", text)
+    few = sum(len(cell.used) < FEWEST for cell in cells)
+    if few:
+        have = "has" if few == 1 else "have"
+        text = f"{counted(few, 'cell')} {have} fewer than {FEWEST} samples and so no interval"
+        yield Warned("few-samples", f"{text}; give it a larger budget")
+    launches = {len(cell.launches) for cell in cells if cell.median.coverage < 0.95}
+    if launches:
+        covered = min(cell.median.coverage for cell in cells)
+        yield Warned(
+            "few-launches",
+            f"intervals over {min(launches)} launches reach from the lowest to the highest and "
+            f"hold the median of all launches with {100 * covered:.3g} % at least, not 95 %; "
+            f"measure {FEWEST} launches or more",
+        )
+
+
+def _about_clocks(record: RunRecord, cells: Sequence[CellSummary]) -> Iterator[Warned]:
+    shortest = min((cell.sample_s for cell in cells), default=0.0)
+    residual = _clock_residual(record)
+    if shortest > 0 and residual is not None and residual > _NOTICEABLE * shortest:
+        yield Warned(
+            "clock",
+            f"clocks agree within {format_seconds(residual)} only, more than 5 % of the shortest "
+            f"sample ({format_seconds(shortest)})",
+        )
+    timer = _timer_cost(record)
+    if shortest > 0 and timer is not None and timer > _NOTICEABLE * shortest:
+        yield Warned(
+            "timer",
+            f"reading the clock takes {format_seconds(timer)}, more than 5 % of the shortest "
+            f"sample ({format_seconds(shortest)})",
+        )
+
+
+def _clock_residual(record: RunRecord) -> float | None:
+    residuals = [
+        abs(value)
+        for launch in record.launches
+        if launch.measured is not None
+        for clock in launch.measured.clocks
+        for value in clock.residual_s
+        if value is not None
+    ]
+    return max(residuals, default=None)
+
+
+def _timer_cost(record: RunRecord) -> float | None:
+    measured = [launch.measured for launch in record.launches if launch.measured is not None]
+    costs = [launch.probe.timer_s for launch in measured if launch.probe.timer_s is not None]
+    return max(costs, default=None)
