@@ -21,7 +21,7 @@ mpl.use("agg")
 
 @pytest.fixture(scope="module")
 def figure() -> Fabric:
-    return Fabric.load("fig1", route="minhop")
+    return contend.load("fig1", route="minhop")
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,8 @@ from .errors import UsageError as UsageError
 from .fabric import Fabric as Fabric
 from .interactive import SimulationResult as SimulationResult
 from .interactive import simulate as simulate
+from .loading import LoadedFabric as LoadedFabric
+from .loading import load as load
 from .measurement import measure as measure
 from .pattern import Pattern as Pattern
 from .placement import Placement as Placement

@@ -12,6 +12,7 @@ import pytest
 from contend.congestion import SimulationInterrupted, simulate
 from contend.errors import ContendError, UsageError
 from contend.fabric import Fabric
+from contend.loading import load
 from contend.pattern import Pattern, parse
 from contend.placement import Placement
 from contend.placement import parse as place
@@ -252,7 +253,7 @@ def test_fabric_without_routes() -> None:
 @pytest.mark.parametrize(("fabric", "expected"), [("compute", 0.569), ("storage", 0.471)])
 def test_selene(shared_data: Path, fabric: str, expected: float) -> None:
     """Random bisects on a real machine, mean of 1/pi; as others counted: 56.9 % and 47.1 %."""
-    loaded = Fabric.load(
+    loaded = load(
         str(shared_data / f"selene.{fabric}.ibnetdiscover.xz"),
         routes=str(shared_data / f"selene.{fabric}.minhop.opensm-lfts.xz"),
     )
