@@ -54,7 +54,7 @@ def print_tables(console: Console, tables: Sequence[ResultTable]) -> None:
 
 def rich_table(table: ResultTable) -> Table:
     """A result table as rich's; names are taken literally, never as markup."""
-    made = Table(
+    rendered = Table(
         title=Text(table.title, style="bold"),
         title_justify="left",
         box=box.SIMPLE_HEAD,
@@ -66,12 +66,12 @@ def rich_table(table: ResultTable) -> Table:
         widest = max((len(row[place]) for row in table.rows), default=0)
         if head in table.numeric:
             # Numbers stay whole; a long head may wrap above them.
-            made.add_column(Text(head), justify="right", vertical="bottom", min_width=widest)
+            rendered.add_column(Text(head), justify="right", vertical="bottom", min_width=widest)
         else:
-            made.add_column(Text(head), min_width=min(widest, _SHORT))
+            rendered.add_column(Text(head), min_width=min(widest, _SHORT))
     for row in table.rows:
-        made.add_row(*(Text(cell) for cell in row))
-    return made
+        rendered.add_row(*(Text(cell) for cell in row))
+    return rendered
 
 
 def markdown_of(tables: Sequence[ResultTable]) -> str:

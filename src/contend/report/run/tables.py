@@ -127,20 +127,20 @@ def part_tables(run: Run) -> list[ResultTable]:
 
 def _table(run: Run, members: list[CellParts]) -> ResultTable:
     sort = run.record.probe == "sort"
-    names = list(dict.fromkeys(name for one in members for name in one.seconds))
+    names = list(dict.fromkeys(name for parts in members for name in parts.seconds))
     heads = [name.replace("_", " ") for name in names]
-    sizes = size_labels(one.cell.record for one in members)
+    sizes = size_labels(parts.cell.record for parts in members)
     whole = "exchange" if sort else "whole"
-    ordered = sorted(members, key=lambda one: (one.cell.record.bytes or 0, one.cell.schedule))
+    ordered = sorted(members, key=lambda parts: (parts.cell.record.bytes or 0, parts.cell.schedule))
     rows = tuple(
         (
-            *size_label_words(one.cell.record, sizes),
-            size_words(one.cell.record.bytes),
-            one.cell.schedule,
-            format_seconds(one.cell.sample_s),
-            *(_part(one, name, sort) for name in names),
+            *size_label_words(parts.cell.record, sizes),
+            size_words(parts.cell.record.bytes),
+            parts.cell.schedule,
+            format_seconds(parts.cell.sample_s),
+            *(_part(parts, name, sort) for name in names),
         )
-        for one in ordered
+        for parts in ordered
     )
     columns = (*sizes, "bytes", "schedule", whole, *heads)
     what = "Steps" if sort else "Parts"

@@ -247,12 +247,12 @@ def _outlines(
 
 def _panel(axes: Axes, outlines: Sequence[_Outline], edges: NDArray[np.float64]) -> None:
     written = []
-    for one in outlines:
-        heights = fractions(one.values, edges)
-        outline(axes, heights, edges, one.colour)
-        mean = float(one.values.mean())
-        text = f"{one.name} {percent(mean)}".strip()
-        written.append(Label(text, mean, float(heights.max()), one.colour))
+    for curve in outlines:
+        heights = fractions(curve.values, edges)
+        outline(axes, heights, edges, curve.colour)
+        mean = float(curve.values.mean())
+        text = f"{curve.name} {percent(mean)}".strip()
+        written.append(Label(text, mean, float(heights.max()), curve.colour))
     write_labels(axes, written)
     percent_axis(axes.yaxis)
 
