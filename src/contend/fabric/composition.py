@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from contend.fabric.fabric import Fabric
 from contend.units import rate_of
@@ -108,7 +106,7 @@ def structure(fabric: Fabric) -> Structure:
         levels=_levels(fabric, np.where(idle, 0, level_of)),
         unreached_switches=unreached,
         idle_switches=int(np.count_nonzero(idle & (level_of > 0))),
-        parts=len(np.unique(switch_parts(fabric)[fabric.host_switch])),
+        parts=int(np.count_nonzero(np.bincount(switch_parts(fabric)[fabric.host_switch]))),
         host_links=_by_rate(fabric, fabric.host_rate),
         switch_links=_by_rate(fabric, fabric.cable_rate),
         servers=len(per_server),
@@ -134,13 +132,28 @@ def switch_levels(fabric: Fabric) -> NDArray[np.int64]:
 
 def switch_parts(fabric: Fabric) -> NDArray[np.int64]:
     """Number of the connected part of every switch, shape [switches]."""
-    return _parts(fabric.switches, fabric.cable_from, fabric.cable_to)
+    return connected_parts(fabric.switches, fabric.cable_from, fabric.cable_to)
 
 
-def _parts(size: int, near: NDArray[Any], far: NDArray[Any]) -> NDArray[np.int64]:
-    joined = coo_array((np.ones(len(near), dtype=np.int8), (near, far)), shape=(size, size))
-    labels: NDArray[np.int64] = connected_components(joined.tocsr(), directed=False)[1]
-    return labels.astype(np.int64)
+def connected_parts(size: int, near: NDArray[Any], far: NDArray[Any]) -> NDArray[np.int64]:
+    """Number of the connected part of every node, shape [size], in the order of the least node.
+
+    Args:
+        size: nodes.
+        near: one end of every edge, shape [edges].
+        far: the other end.
+    """
+    least = np.arange(size)
+    while True:
+        joined = np.minimum(least[near], least[far])
+        lower = least.copy()
+        # The nodes themselves, and those that stood for their parts until now.
+        for ends in (near, far, least[near], least[far]):
+            np.minimum.at(lower, ends, joined)
+        lower = lower[lower]
+        if np.array_equal(lower, least):
+            return np.unique(least, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        least = lower
 
 
 def cables_per_pair(
@@ -192,7 +205,7 @@ def idle_switches(fabric: Fabric) -> NDArray[np.bool_]:
     idle = np.zeros(fabric.switches, dtype=np.bool_)
     for level in range(int(level_of.max(initial=0)), 1, -1):
         inside = (level_of[low] < level) & (level_of[high] < level) & (level > 2)
-        part = _parts(fabric.switches, low[inside], high[inside])
+        part = connected_parts(fabric.switches, low[inside], high[inside])
         here = level_of[near] == level
         below = here & (level_of[far] < level)
         leads_on = here & (level_of[far] >= level) & ~idle[far]
@@ -263,15 +276,7 @@ def servers_of(fabric: Fabric) -> NDArray[np.int64]:
     groups = [members for members in same.values() if len(members) > 1]
     first = np.repeat([members[0] for members in groups], [len(members) for members in groups])
     other = np.array([host for members in groups for host in members], dtype=np.int64)
-    joined = coo_array(
-        (np.ones(len(other), dtype=np.int8), (first.astype(np.int64), other)),
-        shape=(fabric.hosts, fabric.hosts),
-    )
-    labels = connected_components(joined.tocsr(), directed=False)[1]
-    first_seen, inverse = np.unique(labels, return_index=True, return_inverse=True)[1:]
-    order = np.argsort(np.argsort(first_seen))
-    numbered: NDArray[np.int64] = order[inverse]
-    return numbered
+    return connected_parts(fabric.hosts, first.astype(np.int64), other)
 
 
 def _by_name(fabric: Fabric) -> dict[str, list[int]]:

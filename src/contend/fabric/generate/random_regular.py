@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from contend.errors import UsageError
+from contend.fabric.composition import connected_parts
 from contend.fabric.fabric import Fabric
 from contend.fabric.generate.plan import (
     Draw,
@@ -71,20 +72,10 @@ def _connected(switches: int, degree: int, draw: Draw) -> tuple[Indices, Indices
             near, far = _complement(switches, *_simple(switches, switches - 1 - degree, draw))
         else:
             near, far = _simple(switches, degree, draw)
-        if len(near) == switches * degree // 2 and _are_connected(switches, near, far):
+        parts = connected_parts(switches, near, far)
+        if len(near) == switches * degree // 2 and not parts.any():
             return near, far
     raise UsageError(f"random: expected a connected network of degree {degree}, got none")
-
-
-def _are_connected(switches: int, near: Indices, far: Indices) -> bool:
-    """Whether cables lead from the first switch to all, distance by distance."""
-    reached = np.zeros(switches, dtype=np.bool_)
-    reached[0] = True
-    while True:
-        leading_on = reached[near] != reached[far]
-        if not leading_on.any():
-            return bool(reached.all())
-        reached[near[leading_on]] = reached[far[leading_on]] = True
 
 
 def _ring(order: Indices) -> tuple[Indices, Indices]:
