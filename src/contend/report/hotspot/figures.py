@@ -122,10 +122,7 @@ def _finding(streams: pl.DataFrame, trips: pl.DataFrame, name: str) -> str:
     if 0 not in medians or most == 0:
         return f"{name}: a pair with {others} on its route"
     ratio = medians[most] / medians[0]
-    verb = "makes" if most == 1 else "make"
+    where = f"{name}: with {others} on its route a pair"
     if column == "seconds":
-        return (
-            f"{name}: {others} on its route {verb} a pair's messages take {ratio:.1f} times as long"
-        )
-    verb = "leaves" if most == 1 else "leave"
-    return f"{name}: {others} on its route {verb} a pair {percent(ratio)} of its bandwidth"
+        return f"{where}'s messages take {ratio:.1f} times as long"
+    return f"{where} gets {percent(ratio)} of its bandwidth"

@@ -1,4 +1,4 @@
-"""The progress bar of every verb."""
+"""A bar that shows how far something is, on a terminal or in a notebook."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rich.progress import (
 
 @contextmanager
 def progress_bar(title: str, unit: str) -> Iterator[Progress]:
-    """A progress bar with rate and time left on a terminal's standard error, none when piped."""
-    terminal = Console(stderr=True)
+    """A bar with rate and time left on a terminal's standard error or in a notebook, else none."""
+    console = Console(stderr=True)
     with Progress(
         TextColumn(title),
         BarColumn(),
@@ -27,8 +27,8 @@ def progress_bar(title: str, unit: str) -> Iterator[Progress]:
         TextColumn(unit),
         TaskProgressColumn(show_speed=True),
         TimeRemainingColumn(),
-        console=terminal,
+        console=console,
         transient=True,
-        disable=not terminal.is_terminal,
+        disable=not (console.is_terminal or console.is_jupyter),
     ) as progress:
         yield progress
