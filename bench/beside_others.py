@@ -35,9 +35,7 @@ import numpy as np
 import contend
 from contend.emulate import EmulatedHosts, Network, bring_up
 from contend.errors import MissingError
-from contend.mpi import Library
-from contend.mpi.launch import Launch, prepare
-from contend.mpi.selection import select
+from contend.mpi import Launch, Library, prepare, select
 from contend.runs import median_interval
 from contend.units import format_bandwidth, format_bytes
 
@@ -269,7 +267,7 @@ def main() -> None:
     parser.add_argument("--launches", type=int, default=3, help="of each in a round")
     parser.add_argument("--ranks", type=int, default=2, help="of the all-to-all")
     given = parser.parse_args()
-    fabric = contend.Fabric.load(f"crossbar:{given.ranks}", need_routes=True)
+    fabric = contend.load(f"crossbar:{given.ranks}", need_routes=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -98,74 +97,6 @@ def test_program_ends_with_the_status() -> None:
     assert wrong.returncode == 2
     assert wrong.stderr.count("\n") == 1
     assert wrong.stdout == ""
-
-
-def test_reader_that_goes_away_is_no_error() -> None:
-    """As in `contend ... | head -1`: no traceback, status 0."""
-    script = """
-import os, sys
-from contend.cli.app import app, main
-
-@app.command("talk")
-def talk():
-    for _ in range(100_000):
-        print("as long as a pipe is deep")
-
-sys.argv[1:] = ["talk"]
-main()
-"""
-    process = subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.readline()
-    process.stdout.close()
-    errors = process.stderr.read()
-    process.stderr.close()
-    assert (process.wait(), errors) == (0, b"")
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_signal_to_end_lets_commands_tidy_up(number: signal.Signals) -> None:
-    """The status is the one that shells give to it: 128 + number."""
-    script = f"""
-import os, sys
-from contend.cli.app import app, main
-
-@app.command("work")
-def work():
-    try:
-        os.kill(os.getpid(), {number})
-    finally:
-        print("tidied up")
-
-sys.argv[1:] = ["work"]
-main()
-"""
-    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (128 + number, "tidied up\n", "")
-
-
-@pytest.mark.parametrize(
-    ("redirection", "status"), [(">&-", 0), ("2>&-", 0), (">&- 2>&- <&-", 0), ("- <&-", 2)]
-)
-def test_closed_standard_stream_is_no_fault(redirection: str, status: int) -> None:
-    """Nothing can be printed, or nothing be read, but nothing breaks either."""
-    source = "" if redirection.startswith("-") else "fig1"
-    command = f"{sys.executable} -c 'from contend.cli import main; main()' fabric show {source}"
-    ended = subprocess.run(f"{command} {redirection}", shell=True, capture_output=True, text=True)
-    assert ended.returncode == status
-    assert ended.stderr.count("\n") == (status > 0)
-    assert "Traceback" not in ended.stderr
-
-
-def test_reader_of_tables_that_goes_away_is_no_error() -> None:
-    command = f"{sys.executable} -c 'from contend.cli import main; main()' fabric show fig1"
-    piped = subprocess.run(
-        ["bash", "-c", f"{command} | true; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True
-    )
-    assert (piped.stdout, piped.stderr) == ("0\n", "")
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_status_and_output_are_the_commands() -> None:
     assert (ended.returncode, ended.stdout) == (7, "management\nhost-2\n")
     first, *_ = ended.stderr.splitlines()
     assert first.startswith("crossbar:2: 2 hosts and 1 switch up in ")
-    assert "0 of 4 channels carried something" in ended.stderr
+    assert "0 of 4 channels carried traffic" in ended.stderr
 
 
 @pytest.mark.usefixtures("permitted")
@@ -63,6 +63,7 @@ def test_json_has_hosts_settings_and_every_channel() -> None:
         (["fig1", "--rate", "1kbit", "--", "true"], "rate: expected 1 Mbit/s to 34 Gbit/s"),
         (["fig1", "--buffer", "1B", "--", "true"], "buffer: expected 1600 B to 1 GiB, got 1 B"),
         (["fig1", "--placement", "random", "--", "true"], "ranks need one placement here"),
+        (["fig1", "--", ""], "the command after -- is empty"),
         (["thunderbird", "--", "true"], "4391 hosts: expected 2 to 1000 to emulate"),
     ],
 )

@@ -65,8 +65,8 @@ def test_no_library_is_said_in_one_line(
 ) -> None:
     # An isolated Python without packages of MPI, and a PATH without anything.
     code = (
-        "import contend.mpi.wheels as wheels\n"
-        "wheels._PACKAGES = ()\n"
+        "import contend.mpi.search as search\n"
+        "search._PACKAGES = ()\n"
         "from contend.cli import main\n"
         "main()"
     )
@@ -90,4 +90,6 @@ def test_prefix_that_does_not_exist(
 ) -> None:
     ended = contend_mpi("--mpi", str(tmp_path / "absent"))
     assert ended.returncode == 2
-    assert ended.stderr == f"contend: --mpi {tmp_path}/absent: no such folder or program\n"
+    assert ended.stderr == (
+        f"contend: {tmp_path}/absent: no such folder or program, so no MPI library\n"
+    )

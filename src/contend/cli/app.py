@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-from types import FrameType
 from typing import cast
 
 import typer
@@ -30,6 +27,7 @@ from contend.cli.report import report
 from contend.cli.simulate import simulate
 from contend.cli.study import study
 from contend.cli.study_command import StudyCommand
+from contend.cli.wording import in_options
 from contend.errors import ContendError
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
@@ -61,35 +59,12 @@ def _contend() -> None:
     """Verbs are commands even while there is only one of them."""
 
 
-def main() -> None:
-    """Runs the command line; exit status 0 done, 1 fell short, 2 bad input, 3 machine lacks it."""
-    _open_standard_streams()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        # Ignored where nohup says so.
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _end)
-    raise SystemExit(run(sys.argv[1:]))
-
-
-def _open_standard_streams() -> None:
-    """Makes standard streams that a shell closed empty, before a file can take their number."""
-    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
-        if getattr(sys, name) is None:
-            os.dup2(os.open(os.devnull, os.O_RDWR), number)
-            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8"))
-
-
-def _end(number: int, _frame: FrameType | None) -> None:
-    """Ends as after an error, so that started programs and half-written files go first."""
-    raise SystemExit(128 + number)
-
-
 def run(arguments: list[str]) -> int:
     """Runs one command and returns its exit status, having written one line for any error."""
     try:
         return _invoke(arguments)
     except ContendError as error:
-        print(f"contend: {error}", file=sys.stderr)
+        print(f"contend: {in_options(str(error))}", file=sys.stderr)
         return error.status
     except _WrongUsage as error:
         # No message: the help has been printed instead.
@@ -105,10 +80,6 @@ def run(arguments: list[str]) -> int:
     except MemoryError:
         print("contend: not enough memory for this", file=sys.stderr)
         return 3
-    except BrokenPipeError:
-        # The reader of our output has gone, as `head` does; keep Python from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         print(f"contend: {where}{error.strerror or error}", file=sys.stderr)
@@ -116,13 +87,13 @@ def run(arguments: list[str]) -> int:
 
 
 def _invoke(arguments: list[str]) -> int:
-    """Runs one command; unlike its `main` this leaves interrupts and broken pipes to `run`."""
+    """Runs one command; unlike its `main` this leaves interrupts to `run`."""
     command = typer.main.get_command(app)
     try:
         with command.make_context("contend", arguments) as context:
             result = command.invoke(context)
     except typer.Exit as finished:
         result = finished.exit_code
-    # Here rather than at exit, where a broken pipe could no longer be caught.
+    # Here rather than at exit, where a full disk could no longer be told of.
     sys.stdout.flush()
     return result if isinstance(result, int) else 0

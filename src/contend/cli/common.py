@@ -20,6 +20,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from contend import loading
 from contend.fabric import Fabric
 from contend.files import check_place, write_whole
 
@@ -104,24 +105,17 @@ RanksOption = Annotated[
 _PIPED_WIDTH = 200
 
 
-class _PipedConsole(Console):
-    """A console that leaves a reader who has gone to whoever started the command."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
-
 def console_for(json: str | None) -> Console:
     """Where tables go: standard output, or nowhere when JSON is printed there."""
     width = None if sys.stdout.isatty() else _PIPED_WIDTH
-    return _PipedConsole(quiet=json == "-", width=width)
+    return Console(quiet=json == "-", width=width)
 
 
 def load(
     source: str, routes: str | None, route: str | None, *, need_routes: bool = False
 ) -> Fabric:
     """The fabric that the command line names."""
-    return Fabric.load(source, routes=routes, route=route, need_routes=need_routes)
+    return loading.load(source, routes=routes, route=route, need_routes=need_routes)
 
 
 def write_json(target: str | None, result: Any) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,11 +23,12 @@ from contend.cli.common import (
     write_json,
 )
 from contend.cli.emulated import BufferOption, RateOption, buffer_size, cable_rate
-from contend.emulate import Network, bring_up, run_foreground
+from contend.emulate import Network, bring_up
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.mpi import Launch, prepare, select
 from contend.placement import parse
+from contend.process import run_foreground, scratch_folder
 from contend.report import emulate_json, network_line, print_tables, traffic_table
 
 CommandArgument = Annotated[
@@ -143,6 +142,8 @@ def _words(command: Sequence[str] | None, shell: bool, ranks: int | None) -> lis
         return [os.environ.get("SHELL") or "/bin/sh"]
     if not command:
         raise UsageError("give a command after --, or --shell")
+    if not command[0]:
+        raise UsageError("the command after -- is empty")
     return list(command)
 
 
@@ -165,8 +166,8 @@ def _prepared(
     if shutil.which(words[0]) is None:
         raise UsageError(f"{words[0]}: no such program")
     request = Launch(select(ranks.library), ranks.count, ranks_per_host=ranks.per_host)
-    with tempfile.TemporaryDirectory(prefix="contend-launch-") as folder:
-        _, started, environment = prepare(network.on_hosts(request, order), Path(folder))
+    with scratch_folder("contend-launch") as folder:
+        _, started, environment = prepare(network.on_hosts(request, order), folder)
         yield [*started, *words], environment
 
 

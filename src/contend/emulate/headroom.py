@@ -1,18 +1,22 @@
-"""Whether this machine carries an emulated fabric, or would itself be the bottleneck."""
+"""Whether this machine carries an emulated fabric, or would itself be the bottleneck.
+
+Streams of bytes between emulated hosts, pumped by this process alone, show what it moves.
+"""
 
 from __future__ import annotations
 
 import math
 import os
+import selectors
+import socket
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from contend.emulate.construct import Spaces
-from contend.emulate.extent import Walks
-from contend.emulate.load import Stream, connect, pump
-from contend.emulate.plan import Plan
-from contend.emulate.settings import LARGEST_RATE, SMALLEST_RATE, Settings
+from contend.emulate.layout import LARGEST_RATE, SMALLEST_RATE, Layout, Settings
+from contend.emulate.spaces import Spaces
 from contend.errors import MissingError
 from contend.units import format_bandwidth
 
@@ -24,6 +28,9 @@ _FULL = 0.85
 _START, _MEASURED = 0.15, 0.4
 _MOST_TRIALS = 4
 _THREADS_PER_PROCESSOR = 2
+_PORT = 7
+_PIECE = memoryview(bytes(1 << 16))
+_PATIENCE = 5.0
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,7 @@ def fit(spaces: Spaces, settings: Settings, *, lower: bool = True) -> tuple[Sett
         MissingError: when not even the smallest rate goes, or `lower` is False and the rate asked
             for does not.
     """
-    pairs, lengths = _pairs_apart(spaces.plan)
+    pairs, lengths = _pairs_apart(spaces.layout)
     streams = connect(spaces, pairs)
     try:
 
@@ -92,15 +99,15 @@ def fit(spaces: Spaces, settings: Settings, *, lower: bool = True) -> tuple[Sett
             spaces.limit(tried)
             return _moved(streams, lengths)
 
-        found = judge(settings, sum(lengths), _all_lengths(spaces.plan), trial)
+        headroom = judge(settings, sum(lengths), _all_lengths(spaces.layout), trial)
     finally:
         for stream in streams:
             stream.close()
-    if found.rate < SMALLEST_RATE or (found.lowered and not lower):
-        raise MissingError(f"this machine would be the bottleneck, not the fabric: {found}")
-    fitting = replace(settings, rate=found.rate)
+    if headroom.rate < SMALLEST_RATE or (headroom.lowered and not lower):
+        raise MissingError(f"this machine would be the bottleneck, not the fabric: {headroom}")
+    fitting = replace(settings, rate=headroom.rate)
     spaces.limit(fitting)
-    return fitting, found
+    return fitting, headroom
 
 
 def judge(settings: Settings, tried: int, needed: int, trial: Trial) -> Headroom:
@@ -112,21 +119,20 @@ def judge(settings: Settings, tried: int, needed: int, trial: Trial) -> Headroom
         needed: channels that streams of all hosts cross.
         trial: makes one.
     """
-    asked = Headroom(settings.rate, settings.rate, 0.0, settings.rate * needed)
-    found = asked
+    headroom = Headroom(settings.rate, settings.rate, 0.0, settings.rate * needed)
     for _ in range(_MOST_TRIALS):
         # A rate at which the streams alone take what all hosts do, and the share of programs.
-        enough = found.rate * needed / _SHARE
+        enough = headroom.rate * needed / _SHARE
         rate = min(enough / tried, LARGEST_RATE)
         moved = trial(replace(settings, rate=rate))
-        found = replace(found, moved=moved)
+        headroom = replace(headroom, moved=moved)
         if moved >= _FULL * rate * tried:
-            return found
+            return headroom
         # What it moves as one is larger at high rates, so the lower rate has to prove itself.
-        found = replace(found, rate=_rounded(moved * _SHARE / needed))
-        if found.rate < SMALLEST_RATE:
+        headroom = replace(headroom, rate=_rounded(moved * _SHARE / needed))
+        if headroom.rate < SMALLEST_RATE:
             break
-    return found
+    return headroom
 
 
 def _moved(streams: Sequence[Stream], lengths: Sequence[int]) -> float:
@@ -141,20 +147,18 @@ def _moved(streams: Sequence[Stream], lengths: Sequence[int]) -> float:
     return sum(count * length for count, length in zip(arrived, lengths, strict=True)) / seconds
 
 
-def _pairs_apart(plan: Plan) -> tuple[list[tuple[int, int]], list[int]]:
-    """Pairs of hosts, by their places, that share no channel; and the lengths of their routes.
+def _pairs_apart(layout: Layout) -> tuple[list[tuple[int, int]], list[int]]:
+    """Pairs of hosts, by their indices, that share no channel; and the lengths of their routes.
 
     Greedy, beginning with targets half the hosts away, whose routes tend to be long.
     """
-    assert plan.fabric.routes is not None
-    walks = Walks(plan.fabric, plan.fabric.routes)
-    count = len(plan.hosts)
+    count = len(layout.hosts)
     taken: set[int] = set()
     pairs, lengths = [], []
     for source in range(count):
         for away in (*range(count // 2, count), *range(1, count // 2)):
             target = (source + away) % count
-            route = walks.route(plan.hosts[source], plan.hosts[target])
+            route = layout.route(source, target)
             if taken.isdisjoint(route):
                 taken.update(route)
                 pairs.append((source, target))
@@ -163,15 +167,10 @@ def _pairs_apart(plan: Plan) -> tuple[list[tuple[int, int]], list[int]]:
     return pairs, lengths
 
 
-def _all_lengths(plan: Plan) -> int:
+def _all_lengths(layout: Layout) -> int:
     """Channels that streams cross when every host sends to one half the hosts away."""
-    assert plan.fabric.routes is not None
-    walks = Walks(plan.fabric, plan.fabric.routes)
-    count = len(plan.hosts)
-    return sum(
-        len(walks.route(plan.hosts[at], plan.hosts[(at + count // 2) % count]))
-        for at in range(count)
-    )
+    count = len(layout.hosts)
+    return sum(len(layout.route(at, (at + count // 2) % count)) for at in range(count))
 
 
 def _rounded(rate: float) -> float:
@@ -181,3 +180,102 @@ def _rounded(rate: float) -> float:
     bits = 8 * rate
     digit = 10.0 ** (math.floor(math.log10(bits)) - 1)
     return math.floor(bits / digit) * digit / 8
+
+
+@dataclass
+class Stream:
+    """A connection from a host to another.
+
+    Attributes:
+        sender: in the namespace of one host.
+        receiver: in that of the other.
+        left: bytes still to be sent; None for as many as go.
+        received: bytes that have arrived.
+    """
+
+    sender: socket.socket
+    receiver: socket.socket
+    left: int | None = None
+    received: int = 0
+
+    def close(self) -> None:
+        """Closes both ends."""
+        self.sender.close()
+        self.receiver.close()
+
+
+def connect(spaces: Spaces, pairs: Sequence[tuple[int, int]]) -> list[Stream]:
+    """A TCP connection for every pair (source, target) of hosts, by their indices in the layout."""
+    listening = {
+        target: spaces.within(target, _listen) for target in sorted({target for _, target in pairs})
+    }
+    streams = []
+    try:
+        for source, target in pairs:
+            sender = spaces.within(source, socket.socket)
+            sender.settimeout(_PATIENCE)
+            # One after the other, so that the next one to be accepted is this one.
+            sender.connect((spaces.layout.nodes[target].address, _PORT))
+            receiver, _ = listening[target].accept()
+            streams.append(Stream(sender, receiver))
+            for end in (sender, receiver):
+                end.setblocking(False)
+    finally:
+        for listener in listening.values():
+            listener.close()
+    return streams
+
+
+def pump(streams: Sequence[Stream], seconds: float) -> float:
+    """Sends over all streams until all that is to be sent has arrived, or time is over.
+
+    Returns:
+        The seconds that it took.
+    """
+    began = time.monotonic()
+    deadline = began + seconds
+    endless = any(stream.left is None for stream in streams)
+    expected = {
+        id(stream): stream.received + stream.left for stream in streams if stream.left is not None
+    }
+    buffer = bytearray(1 << 18)
+    with selectors.DefaultSelector() as selector:
+        for stream in streams:
+            selector.register(stream.sender, selectors.EVENT_WRITE, stream)
+            selector.register(stream.receiver, selectors.EVENT_READ, stream)
+        while (endless or expected) and (now := time.monotonic()) < deadline:
+            for key, events in selector.select(deadline - now):
+                moved: Stream = key.data
+                if events & selectors.EVENT_WRITE:
+                    if not _send(moved):
+                        selector.unregister(moved.sender)
+                    continue
+                moved.received += _receive(moved, buffer)
+                if moved.received == expected.get(id(moved)):
+                    del expected[id(moved)]
+                    selector.unregister(moved.receiver)
+    return time.monotonic() - began
+
+
+def _send(stream: Stream) -> bool:
+    """Sends what goes; whether there is more to send."""
+    with suppress(BlockingIOError):
+        if stream.left is None:
+            stream.sender.send(_PIECE)
+        else:
+            stream.left -= stream.sender.send(_PIECE[: stream.left])
+    return stream.left != 0
+
+
+def _receive(stream: Stream, buffer: bytearray) -> int:
+    with suppress(BlockingIOError):
+        return stream.receiver.recv_into(buffer)
+    return 0
+
+
+def _listen() -> socket.socket:
+    listener = socket.socket()
+    listener.settimeout(_PATIENCE)
+    listener.bind(("", _PORT))
+    listener.listen()
+    return listener

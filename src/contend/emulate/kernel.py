@@ -1,22 +1,31 @@
-"""Namespaces: made, entered, and configured; each call here is for the calling thread alone."""
+"""The kernel: network namespaces of threads, and requests about links, many at a time."""
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
+import socket
+import struct
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from contend.errors import MissingError
+from contend.errors import ContendError, MissingError
+from contend.process import enter_network, new_network
 
 _Result = TypeVar("_Result")
 
-_NEW_NETWORK = 0x40000000
-_OWN = "/proc/thread-self/ns/net"
-_C = ctypes.CDLL(None, use_errno=True)
+_HEADER = struct.Struct("=IHHII")
+_SEQUENCE = struct.Struct("=I")
+_ERROR = struct.Struct("=i")
+_SEQUENCE_AT = 8
+_NLMSG_ERROR, _NLMSG_DONE = 2, 3
+_SOL_NETLINK, _NETLINK_CAP_ACK = 270, 10
+# Answers to so many requests fit the receive buffer of a socket, and they one send buffer.
+_AT_ONCE = 100
+_READ = 1 << 18
 
 
 def in_a_thread(work: Callable[[], _Result]) -> _Result:
@@ -50,23 +59,24 @@ def new_namespace() -> int:
     Raises:
         MissingError: without the right to, or in a kernel that has none.
     """
-    if _C.unshare(_NEW_NETWORK):
-        number = ctypes.get_errno()
-        if number == errno.EPERM:
+    try:
+        return new_network()
+    except OSError as error:
+        if error.errno == errno.EPERM:
             raise MissingError(
                 "emulating a fabric needs the right to make network namespaces: run it as root"
-            )
-        if number == errno.ENOSPC:
-            raise MissingError("this machine allows no more network namespaces")
-        raise MissingError(f"this kernel makes no network namespaces: {os.strerror(number)}")
-    return os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC)
+            ) from None
+        if error.errno == errno.ENOSPC:
+            raise MissingError("this machine allows no more network namespaces") from None
+        raise MissingError(f"this kernel makes no network namespaces: {error.strerror}") from None
 
 
 def enter(namespace: int) -> None:
     """Enters a network namespace."""
-    if _C.setns(namespace, _NEW_NETWORK):
-        number = ctypes.get_errno()
-        raise MissingError(f"a network namespace cannot be entered: {os.strerror(number)}")
+    try:
+        enter_network(namespace)
+    except OSError as error:
+        raise MissingError(f"a network namespace cannot be entered: {error.strerror}") from None
 
 
 def configure(settings: Mapping[str, str]) -> None:
@@ -79,3 +89,108 @@ def configure(settings: Mapping[str, str]) -> None:
             continue
         except OSError as error:
             raise MissingError(f"{path}: {error.strerror}") from error
+
+
+@dataclass(frozen=True)
+class KernelRequest:
+    """One request, as the kernel reads it, and what it is for a person."""
+
+    data: bytes
+    what: str
+
+
+class RefusedError(ContendError):
+    """The kernel refused a request.
+
+    Attributes:
+        number: the kernel's error number.
+        what: what was asked.
+    """
+
+    status = 3
+
+    def __init__(self, number: int, what: str) -> None:
+        super().__init__(f"{what}: {os.strerror(number)}")
+        self.number = number
+        self.what = what
+
+
+class Netlink:
+    """A socket to the kernel's routing family, in the namespace of the thread that makes it."""
+
+    def __init__(self) -> None:
+        self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
+        # Answers without a copy of the request: more of them fit the buffer.
+        self._socket.setsockopt(_SOL_NETLINK, _NETLINK_CAP_ACK, 1)
+        self._socket.bind((0, 0))
+        self._sequence = 0
+
+    def close(self) -> None:
+        """Closes the socket; with it goes the hold that it has on its namespace."""
+        self._socket.close()
+
+    def apply(self, requests: Sequence[KernelRequest]) -> None:
+        """Sends requests in few batches and waits until the kernel has granted all.
+
+        Raises:
+            RefusedError: for the first that was not granted.
+        """
+        for start in range(0, len(requests), _AT_ONCE):
+            self._apply(requests[start : start + _AT_ONCE])
+
+    def dump(self, request: KernelRequest) -> Iterator[bytes]:
+        """The whole messages that answer a request for a list.
+
+        Raises:
+            RefusedError: when there is none.
+        """
+        self._send([request])
+        while True:
+            for kind, message in self._receive():
+                if kind == _NLMSG_DONE:
+                    return
+                if kind == _NLMSG_ERROR:
+                    _check(message, request)
+                yield message
+
+    def _apply(self, requests: Sequence[KernelRequest]) -> None:
+        first = self._send(requests)
+        waiting = len(requests)
+        fault: RefusedError | None = None
+        while waiting:
+            for kind, message in self._receive():
+                if kind != _NLMSG_ERROR:
+                    continue
+                waiting -= 1
+                number = _SEQUENCE.unpack_from(message, _SEQUENCE_AT)[0] - first
+                try:
+                    _check(message, requests[number])
+                except RefusedError as error:
+                    fault = fault or error
+        if fault is not None:
+            raise fault
+
+    def _send(self, requests: Sequence[KernelRequest]) -> int:
+        first = self._sequence + 1
+        batch = bytearray()
+        for request in requests:
+            self._sequence += 1
+            start = len(batch)
+            batch += request.data
+            _SEQUENCE.pack_into(batch, start + _SEQUENCE_AT, self._sequence)
+        self._socket.send(batch)
+        return first
+
+    def _receive(self) -> Iterator[tuple[int, bytes]]:
+        data = self._socket.recv(_READ)
+        at = 0
+        while at < len(data):
+            length, kind, *_ = _HEADER.unpack_from(data, at)
+            yield kind, data[at : at + length]
+            at += (length + 3) & ~3
+
+
+def _check(message: bytes, request: KernelRequest) -> None:
+    number = -_ERROR.unpack_from(message, _HEADER.size)[0]
+    if number:
+        raise RefusedError(number, request.what)

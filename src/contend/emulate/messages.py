@@ -1,4 +1,4 @@
-"""Requests to the kernel, one function for each kind; pyroute2 knows how they are laid out."""
+"""What the kernel is asked for, one function for each kind; pyroute2 knows how it is laid out."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from contend.emulate.netlink import Netlink, Request
-from contend.emulate.settings import PACKET, Settings
+from contend.emulate.kernel import KernelRequest, Netlink
+from contend.emulate.layout import PACKET, Settings
 
 _NEW_LINK, _NEW_ADDRESS, _NEW_ROUTE, _NEW_NEIGHBOUR, _NEW_QUEUE, _GET_QUEUE = 16, 20, 24, 28, 36, 38
 _ACKNOWLEDGED = 0x1 | 0x4
@@ -55,7 +55,7 @@ class QueueCount:
     drops: int
 
 
-def cable(near: Interface, far: Interface, master: int | None = None) -> Request:
+def cable(near: Interface, far: Interface, master: int | None = None) -> KernelRequest:
     """A pair of virtual Ethernet interfaces, each in its namespace; only the near one is up."""
     link: Mapping[str, Any] = {
         "attrs": [
@@ -72,34 +72,34 @@ def cable(near: Interface, far: Interface, master: int | None = None) -> Request
     return _encoded("ifinfmsg", value, _NEW_LINK, _CREATE, what)
 
 
-def bridge(interface: Interface) -> Request:
+def bridge(interface: Interface) -> KernelRequest:
     """A bridge, up."""
     value = _interface(interface)
     value["attrs"].append(("IFLA_LINKINFO", {"attrs": [("IFLA_INFO_KIND", "bridge")]}))
     return _encoded("ifinfmsg", value, _NEW_LINK, _CREATE, "a bridge for the management network")
 
 
-def up(index: int) -> Request:
+def up(index: int) -> KernelRequest:
     """Brings an interface up."""
     value = {"index": index, "flags": _UP, "change": _UP, "attrs": []}
     return _encoded("ifinfmsg", value, _NEW_LINK, _ACKNOWLEDGED, "bringing an interface up")
 
 
-def address(own: str, prefix: int, index: int) -> Request:
+def address(own: str, prefix: int, index: int) -> KernelRequest:
     """Gives an interface an address."""
     attributes = [("IFA_LOCAL", own), ("IFA_ADDRESS", own)]
     value = {"family": _IPV4, "prefixlen": prefix, "index": index, "attrs": attributes}
     return _encoded("ifaddrmsg", value, _NEW_ADDRESS, _CREATE, f"the address {own}")
 
 
-def neighbour(there: str, hardware: str, index: int) -> Request:
+def neighbour(there: str, hardware: str, index: int) -> KernelRequest:
     """Tells an interface a hardware address for good, so that nobody asks for it."""
     attributes = [("NDA_DST", there), ("NDA_LLADDR", hardware)]
     value = {"family": _IPV4, "ifindex": index, "state": _PERMANENT, "attrs": attributes}
     return _encoded("ndmsg", value, _NEW_NEIGHBOUR, _REPLACE, f"the neighbour {there}")
 
 
-def route(target: str, prefix: int, index: int, source: str = "") -> Request:
+def route(target: str, prefix: int, index: int, source: str = "") -> KernelRequest:
     """A route over an interface to whoever is at the other end of its cable."""
     attributes = [("RTA_DST", target), ("RTA_OIF", index), ("RTA_GATEWAY", NEXT_HOP)]
     if source:
@@ -116,7 +116,7 @@ def route(target: str, prefix: int, index: int, source: str = "") -> Request:
     return _encoded("rtmsg", value, _NEW_ROUTE, _CREATE, f"the route to {target}")
 
 
-def queue(index: int, settings: Settings) -> Request:
+def queue(index: int, settings: Settings) -> KernelRequest:
     """A token bucket as the queue of an interface, in place of the one that it had."""
     bucket = {
         "rate": round(settings.rate),
@@ -158,11 +158,13 @@ def _interface(interface: Interface, flags: int = _UP) -> dict[str, Any]:
     return {"index": interface.index, "flags": flags, "change": flags, "attrs": attributes}
 
 
-def _encoded(kind: str, value: Mapping[str, Any], number: int, flags: int, what: str) -> Request:
+def _encoded(
+    kind: str, value: Mapping[str, Any], number: int, flags: int, what: str
+) -> KernelRequest:
     message = _message(kind)
     message.setvalue({**value, "header": {"type": number, "flags": flags, "sequence_number": 0}})
     message.encode()
-    return Request(bytes(message.data), what)
+    return KernelRequest(bytes(message.data), what)
 
 
 def _message(kind: str, *data: bytes) -> Any:

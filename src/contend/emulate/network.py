@@ -1,28 +1,33 @@
-"""An emulated fabric that is up: launches on its hosts, counts of its channels."""
+"""An emulated fabric that is up: launches on its hosts, and its hosts as a place to measure."""
 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
-from contend.emulate import counters, headroom, launchers, leftovers
-from contend.emulate.construct import Spaces
-from contend.emulate.counters import Traffic
+from contend.emulate import headroom, programs, traffic
+from contend.emulate.claims import claim, end_inside, remove_left, state_folder
 from contend.emulate.headroom import Headroom
-from contend.emulate.nap import compiled_nap
-from contend.emulate.owner import claim, state_folder
-from contend.emulate.plan import Plan, make_plan
-from contend.emulate.scripts import Scripts
-from contend.emulate.settings import Settings
+from contend.emulate.layout import Layout, Settings, lay_out
+from contend.emulate.programs import Scripts, compiled_nap
+from contend.emulate.spaces import Spaces
+from contend.emulate.traffic import Traffic
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.mpi import Ended, Launch, Library, launch_environment, share_out
-from contend.mpi.launch import launch
+from contend.mpi import (
+    Ended,
+    Launch,
+    Library,
+    launch,
+    launch_environment,
+    share_out,
+    this_machine,
+)
+from contend.units import format_bandwidth, format_bytes
 
 _Result = TypeVar("_Result")
 
@@ -39,19 +44,21 @@ class Network:
         hosts: names of its hosts as launchers know them, in the fabric's order.
     """
 
-    def __init__(self, plan: Plan, spaces: Spaces, scripts: Scripts, settings: Settings) -> None:
-        self.fabric: Fabric = plan.fabric
+    def __init__(
+        self, layout: Layout, spaces: Spaces, scripts: Scripts, settings: Settings
+    ) -> None:
+        self.fabric: Fabric = layout.fabric
         self.settings = settings
         self.headroom: Headroom | None = None
-        self.hosts: tuple[str, ...] = tuple(node.label for node in plan.host_nodes)
-        self._plan = plan
+        self.hosts: tuple[str, ...] = tuple(node.label for node in layout.host_nodes)
+        self._layout = layout
         self._spaces = spaces
         self._scripts = scripts
 
     @property
     def switches(self) -> int:
         """How many switches there are."""
-        return len(self._plan.nodes) - len(self.hosts)
+        return len(self._layout.nodes) - len(self.hosts)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -63,16 +70,16 @@ class Network:
     @property
     def numbers(self) -> tuple[int, ...]:
         """Numbers of the hosts in the fabric, in the order of `hosts`."""
-        return self._plan.hosts
+        return self._layout.hosts
 
     @property
     def addresses(self) -> tuple[str, ...]:
         """Addresses of the hosts on the fabric, in the order of `hosts`."""
-        return tuple(node.address for node in self._plan.host_nodes)
+        return tuple(node.address for node in self._layout.host_nodes)
 
     def counters(self) -> Traffic:
         """What every channel has sent so far; the difference of two is what was sent between."""
-        return counters.count(self._spaces)
+        return traffic.count(self._spaces)
 
     def within(self, host: str, work: Callable[[], _Result]) -> _Result:
         """Does work in the network of a host; sockets that it opens stay there."""
@@ -84,7 +91,7 @@ class Network:
         Raises:
             UsageError: for a host that is not emulated.
         """
-        label = {node.number: node.label for node in self._plan.host_nodes}
+        label = {node.number: node.label for node in self._layout.host_nodes}
         for host in hosts:
             if host not in label:
                 raise UsageError(f'host "{self.fabric.host_name[host]}" is not emulated')
@@ -99,10 +106,10 @@ class Network:
         scripts = self._scripts
         return {
             **launch_environment({}),
-            **launchers.open_mpi(scripts.agent),
+            **programs.open_mpi(scripts.agent),
             "OMPI_MCA_orte_default_hostfile": str(scripts.host_file),
             "PRTE_MCA_prte_default_hostfile": str(scripts.host_file),
-            **launchers.mpich(scripts.agent),
+            **programs.mpich(scripts.agent),
             "HYDRA_HOST_FILE": str(scripts.host_file),
             **base,
             "CONTEND_HOSTS": str(scripts.host_file),
@@ -154,7 +161,7 @@ class Network:
         watch: Callable[[], None] = lambda: None,
         order: Sequence[int] | None = None,
     ) -> Ended:
-        """Starts a program on emulated hosts, as `contend.mpi.launch.launch` does elsewhere.
+        """Starts a program on emulated hosts, as `contend.mpi.launch` does elsewhere.
 
         Args:
             request: ranks and library; see `on_hosts`.
@@ -170,8 +177,8 @@ class Network:
     def _settings_of(self, library: Library) -> dict[str, str]:
         agent = self._scripts.agent
         if library.name == _OPEN_MPI:
-            return launchers.open_mpi(agent)
-        settings = launchers.mpich(agent)
+            return programs.open_mpi(agent)
+        settings = programs.mpich(agent)
         nap = compiled_nap(library)
         return settings if nap is None else {**settings, "LD_PRELOAD": str(nap)}
 
@@ -207,21 +214,104 @@ def bring_up(
             the bottleneck.
     """
     settings = Settings(rate, buffer, burst)
-    plan = make_plan(fabric, hosts)
+    layout = lay_out(fabric, hosts)
     root = state_folder()
-    leftovers.remove(root)
-    owned = claim(root)
-    spaces = Spaces(plan, owned.mark)
+    remove_left(root)
+    claimed = claim(root)
+    spaces = Spaces(layout, claimed.mark)
     try:
         spaces.build(settings)
-        scripts = Scripts(owned)
+        scripts = Scripts(claimed.path)
         scripts.write(spaces)
-        network = Network(plan, spaces, scripts, settings)
+        network = Network(layout, spaces, scripts, settings)
         if check:
             network.settings, network.headroom = headroom.fit(spaces, settings, lower=lower)
         yield network
     finally:
         if spaces.nodes:
-            leftovers.end_processes(owned.mark)
+            end_inside(claimed.mark)
         spaces.close()
-        shutil.rmtree(owned.folder, ignore_errors=True)
+        claimed.remove()
+
+
+class Ranks(Protocol):
+    """Whatever says how many ranks there are."""
+
+    @property
+    def ranks(self) -> int: ...  # noqa: D102
+
+
+class EmulatedHosts:
+    """The hosts of a network that is up, in an order.
+
+    Args:
+        network: up.
+        order: the fabric's hosts in the order in which ranks fill them; None for all in their own.
+        ranks_per_host: that each takes, where nobody says otherwise.
+
+    Attributes:
+        name: ``emulated:`` and the fabric's name.
+        slots: names of the hosts, and ranks that each takes.
+        launcher: "": the library's own is used.
+        alone: False: there are several hosts, if on one machine.
+    """
+
+    launcher = ""
+    alone = False
+
+    def __init__(
+        self, network: Network, order: Sequence[int] | None = None, ranks_per_host: int = 1
+    ) -> None:
+        self._network = network
+        self._before = network.counters()
+        names = network.hosts if order is None else network.labels_of(order)
+        self.name = f"emulated:{network.fabric.name}"
+        self.slots: Sequence[tuple[str, int | None]] = [(name, ranks_per_host) for name in names]
+
+    @property
+    def fabric(self) -> Fabric:
+        """What is emulated."""
+        return self._network.fabric
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader must know of figures from here."""
+        return self._network.remarks
+
+    @property
+    def described(self) -> str:
+        """Fabric and cables for people: what decides figures here beside the program."""
+        settings = self._network.settings
+        rate, buffer = format_bandwidth(settings.rate), format_bytes(settings.buffer)
+        return f"{self.name} ({rate} a cable, buffers of {buffer})"
+
+    @property
+    def wire(self) -> float:
+        """Bytes per second of every cable each way."""
+        return self._network.settings.rate
+
+    def numbers_of(self, names: Sequence[str]) -> list[int]:
+        """Numbers in the fabric of hosts by their names here."""
+        number = dict(zip(self._network.hosts, self._network.numbers, strict=True))
+        return [number[name] for name in names]
+
+    def memory(self, shape: Ranks) -> tuple[int, int] | None:
+        """All ranks share this machine's free memory."""
+        free = this_machine().memory
+        return None if free is None else (shape.ranks, free)
+
+    def launch(
+        self,
+        request: Launch,
+        program: Path,
+        arguments: Sequence[str],
+        *,
+        limit: float,
+        watch: Callable[[], None],
+    ) -> Ended:
+        """Starts ranks on the emulated hosts."""
+        return self._network.launch(request, program, arguments, limit=limit, watch=watch)
+
+    def counters(self) -> dict[str, Any]:
+        """What crossed every channel since this place was made."""
+        return (self._network.counters() - self._before).json(self._network.fabric)

@@ -70,7 +70,7 @@ def measure_bisect(
     Args:
         work: what is sent.
         conditions: with one number of ranks; its seed is that of the patterns.
-        libraries: names, folders or wrappers, see `contend.mpi.selection.select`.
+        libraries: names, folders or wrappers, see `contend.mpi.select`.
         place: where; None for this machine or the hosts of a batch system's job.
         folder: of the run; None for a new one in ``contend-runs``.
         observer: is told what happens.

@@ -45,7 +45,7 @@ def measure_workload(
     Args:
         workload: what the probe is to do.
         conditions: on how many ranks, how often, how long.
-        libraries: names, folders or wrappers, see `contend.mpi.selection.select`; or libraries that
+        libraries: names, folders or wrappers, see `contend.mpi.select`; or libraries that
             have been tried before.
         place: where; None for this machine, or the hosts that a job of a batch system has.
         folder: of the run, or of the runs of several libraries; None for a new one in

@@ -61,7 +61,7 @@ def measure_hotspot(
             sender and receiver, pair after pair. Where they or the place know the wire, samples
             and the load are made so large that none takes long on it.
         options: those that all probes have.
-        libraries: names, folders or wrappers, see `contend.mpi.selection.select`.
+        libraries: names, folders or wrappers, see `contend.mpi.select`.
         place: where; None for this machine or the hosts of a batch system's job.
         folder: of the run; None for a new one in ``contend-runs``.
         observer: is told what happens.

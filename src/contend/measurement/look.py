@@ -10,7 +10,7 @@ from pathlib import Path
 from contend.errors import InputError, UsageError
 from contend.measurement.shape import Shape
 from contend.measurement.warned import warnings_about
-from contend.mpi import FirstEnded
+from contend.process import FirstEnded
 from contend.runs import Progress, RanksFrame, SampleTail, Warned, read_samples
 
 # Seconds between two looks.

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from contend.measurement.shape import Shape, Slots
-from contend.mpi import Ended, Launch, Library, this_machine
-from contend.mpi.launch import launch
+from contend.mpi import Ended, Launch, Library, launch, this_machine
 
 
 class Place(Protocol):
@@ -54,7 +53,7 @@ class Place(Protocol):
         limit: float,
         watch: Callable[[], None],
     ) -> Ended:
-        """Starts ranks and waits for their end, as `contend.mpi.launch.launch` does."""
+        """Starts ranks and waits for their end, as `contend.mpi.launch` does."""
         ...
 
     def counters(self) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from contend.errors import MissingError, ShortfallError, UsageError
 from contend.measurement.observer import Observer
 from contend.measurement.place import Place
 from contend.measurement.shape import Shape
-from contend.mpi import Candidate, Launch, Library, compile_probe, run_process
+from contend.mpi import Candidate, Launch, Library, compile_probe
+from contend.process import run_process
 
 # Seconds for each unit of a probe's sources.
 _COMPILE_LIMIT = 300.0

@@ -1,4 +1,4 @@
-"""The MPI libraries of this machine: found, tried, and told apart."""
+"""MPI: the libraries of this machine, probes compiled with them, and ranks that launchers start."""
 
 import lazy_loader
 

@@ -1,29 +1,35 @@
-"""Tries a candidate: compiles the smallest probe, runs it alone and under its launcher."""
+"""Tries a candidate: compiles the smallest probe, runs it alone and under its likely launchers."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from contend.errors import ShortfallError
-from contend.mpi.candidate import Candidate
-from contend.mpi.compile import compile_probe
-from contend.mpi.launcher import launch_command, launch_environment, launchers
-from contend.mpi.library import Library
-from contend.mpi.process import Finished, Run, run_process
-from contend.mpi.version import recognise
+from contend.mpi.compilation import compile_probe
+from contend.mpi.library import Library, recognise
+from contend.mpi.search import Candidate, command_file, is_program, link_names, search_path
+from contend.process import Finished, Run, run_process
 
 _PROBE = "version"
 _RANKS = 2
 _LIMIT = 30.0
 _FACT = re.compile(r"\bcontend (size|met|standard|file|version) ?(.*)")
+_LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra")
+# Open MPI refuses root, and more ranks than cores, unless told otherwise; 4 and 5 by other names.
+_AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+_MORE_RANKS_THAN_CORES = {
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
 
 
 @dataclass(frozen=True)
 class _Facts:
-    """What one run of the probe told; `met` ranks found each other."""
+    """What one run of the probe showed; `met` ranks found each other."""
 
     met: int
     standard: str
@@ -42,7 +48,7 @@ def examine(candidate: Candidate, *, run: Run = run_process, limit: float = _LIM
     Raises:
         MissingError: the cache of probes cannot be written.
     """
-    found = Library(
+    library = Library(
         origin=candidate.origin,
         wrapper=str(candidate.wrapper or ""),
         usable=False,
@@ -51,13 +57,13 @@ def examine(candidate: Candidate, *, run: Run = run_process, limit: float = _LIM
     try:
         program, alone = _compile_and_run(candidate, run, limit)
     except ShortfallError as error:
-        return replace(found, why=str(error))
+        return replace(library, why=str(error))
     facts = _facts(alone)
     if facts is not None:
-        found = _described(found, facts)
+        library = _described(library, facts)
     else:
-        found = replace(found, notes=(f"a probe without a launcher fails: {alone.why()}",))
-    return _launch(found, candidate, program, run, limit)
+        library = replace(library, notes=(f"a probe without a launcher fails: {alone.why()}",))
+    return _launch(library, candidate, program, run, limit)
 
 
 def _compile_and_run(candidate: Candidate, run: Run, limit: float) -> tuple[Path, Finished]:
@@ -72,34 +78,37 @@ def _compile_and_run(candidate: Candidate, run: Run, limit: float) -> tuple[Path
     return program, alone
 
 
-def _launch(found: Library, candidate: Candidate, program: Path, run: Run, limit: float) -> Library:
+def _launch(
+    library: Library, candidate: Candidate, program: Path, run: Run, limit: float
+) -> Library:
     """Tries one launcher after the other until the ranks of one find each other."""
     faults: list[str] = []
     environment = launch_environment(candidate.environment)
     for launcher in launchers(candidate):
-        ended = run(launch_command(launcher, _RANKS, [str(program)]), environment, limit)
+        ended = run([str(launcher), "-n", str(_RANKS), str(program)], environment, limit)
         facts = _facts(ended)
-        fault = _fault(launcher, found, facts, ended, environment, limit)
+        fault = _fault(launcher, library, facts, ended, limit)
         if not fault and facts is not None:
-            found = found if found.reported else _described(found, facts)
-            notes = (*found.notes, *faults)
-            return replace(found, usable=True, launcher=str(launcher), size=facts.met, notes=notes)
-        if facts is not None and not found.size:
-            found = replace(found, size=facts.met)
+            library = library if library.reported else _described(library, facts)
+            notes = (*library.notes, *faults)
+            return replace(
+                library, usable=True, launcher=str(launcher), size=facts.met, notes=notes
+            )
+        if facts is not None and not library.size:
+            library = replace(library, size=facts.met)
         faults.append(fault)
     if faults:
         # The first launcher is the likeliest to belong here; why others fail too helps nobody.
-        return replace(found, why=faults[0])
+        return replace(library, why=faults[0])
     why = "no launcher: neither mpirun nor mpiexec beside the wrapper or on PATH"
-    return replace(found, why=why)
+    return replace(library, why=why)
 
 
 def _fault(
     launcher: Path,
-    found: Library,
+    library: Library,
     facts: _Facts | None,
     ended: Finished,
-    environment: Mapping[str, str],
     limit: float,
 ) -> str:
     """What is wrong with a run under a launcher; "" when nothing is."""
@@ -107,7 +116,7 @@ def _fault(
         return f"{launcher}: {_RANKS} ranks did not end within {limit:g} s"
     if facts is None:
         return f"{launcher} fails: {ended.why()}"
-    if found.reported and facts.reported != found.reported:
+    if library.reported and facts.reported != library.reported:
         name, version = recognise(facts.reported)
         return f"{launcher} makes the probe load another library, {name} {version}".rstrip()
     if facts.met != _RANKS:
@@ -118,10 +127,10 @@ def _fault(
     return ""
 
 
-def _described(found: Library, facts: _Facts) -> Library:
+def _described(library: Library, facts: _Facts) -> Library:
     name, version = recognise(facts.reported)
     return replace(
-        found,
+        library,
         name=name,
         version=version,
         standard=facts.standard,
@@ -131,18 +140,55 @@ def _described(found: Library, facts: _Facts) -> Library:
 
 
 def _facts(ended: Finished) -> _Facts | None:
-    """What the probe told; None when it failed or told nothing."""
+    """What the probe wrote of itself; None when it failed or wrote nothing."""
     if ended.status != 0:
         return None
-    told: dict[str, str] = {}
+    facts: dict[str, str] = {}
     for line in ended.text.splitlines():
         if match := _FACT.search(line):
-            told.setdefault(match[1], match[2].strip())
-    if "version" not in told or not told.get("met", "").isdecimal():
+            facts.setdefault(match[1], match[2].strip())
+    if "version" not in facts or not facts.get("met", "").isdecimal():
         return None
     return _Facts(
-        met=int(told["met"]),
-        standard=told.get("standard", ""),
-        file=told.get("file", ""),
-        reported=told["version"].replace("\\n", "\n").strip(),
+        met=int(facts["met"]),
+        standard=facts.get("standard", ""),
+        file=facts.get("file", ""),
+        reported=facts["version"].replace("\\n", "\n").strip(),
     )
+
+
+def launchers(candidate: Candidate) -> list[Path]:
+    """Launchers to try for a candidate, the likeliest first, each program once.
+
+    Those beside the wrapper come first, and among them those that share its ending, as
+    ``mpicc.mpich`` and ``mpirun.mpich`` do; then what PATH has.
+    """
+    by_file: dict[Path, Path] = {}
+    for path in _launcher_paths(candidate):
+        if is_program(path):
+            # Two names of one launcher act alike, so here all links are followed.
+            by_file.setdefault(path.resolve(), path)
+    return list(by_file.values())
+
+
+def launch_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment in which a launcher takes root and more ranks than cores for granted.
+
+    What the user has set stays.
+    """
+    settings = dict(_MORE_RANKS_THAN_CORES)
+    if os.geteuid() == 0:
+        settings |= _AS_ROOT
+    return {**settings, **environment}
+
+
+def _launcher_paths(candidate: Candidate) -> Iterator[Path]:
+    if candidate.wrapper is not None:
+        names = list(link_names(candidate.wrapper))
+        for name in reversed(names):
+            if name.suffix and name.stem == "mpicc":
+                yield from (name.parent / f"{launcher}{name.suffix}" for launcher in _LAUNCHERS)
+        for folder in dict.fromkeys([names[0].parent, command_file(names[0]).parent]):
+            yield from (folder / launcher for launcher in _LAUNCHERS)
+    for folder in search_path(candidate.environment):
+        yield from (folder / launcher for launcher in _LAUNCHERS)

@@ -1,10 +1,23 @@
-"""An MPI library as it turned out when it was tried."""
+"""An MPI library as it turned out when it was tried, and what it calls itself."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+# Derived libraries first: they tend to mention what they are made from.
+_NAMES = (
+    ("Intel MPI", r"Intel\(R\) MPI Library (\d[\w.]*)"),
+    ("MVAPICH", r"MVAPICH\w*\s+Version\s*:\s*(\d[\w.]*)"),
+    ("Cray MPICH", r"CRAY MPICH version (\d[\w.]*)"),
+    ("ParaStation MPI", r"(?:ParaStation MPI|psmpi)\D*(\d[\w.]*)"),
+    ("HPE MPT", r"(?:HPE|SGI) (?:HMPT|MPT) (\d[\w.]*)"),
+    ("Spectrum MPI", r"Spectrum MPI v(\d[\w.]*)"),
+    ("MPICH", r"MPICH\s+Version\s*:\s*(\d[\w.]*)"),
+    ("Open MPI", r"Open MPI v(\d[\w.]*)"),
+)
 
 
 @dataclass(frozen=True)
@@ -52,16 +65,28 @@ def merge(libraries: Iterable[Library]) -> list[Library]:
     """
     kept: list[Library] = []
     for library in libraries:
-        place = next((at for at, one in enumerate(kept) if _same(one, library)), None)
-        if place is None:
+        index = next((at for at, other in enumerate(kept) if _same(other, library)), None)
+        if index is None:
             kept.append(library)
             continue
-        first, second = kept[place], library
+        first, second = kept[index], library
         if second.usable and not first.usable:
             first, second = second, first
-        kept[place] = replace(first, also=(*first.also, second.wrapper, *second.also))
+        kept[index] = replace(first, also=(*first.also, second.wrapper, *second.also))
     return kept
 
 
-def _same(one: Library, other: Library) -> bool:
-    return bool(one.file) and Path(one.file).resolve() == Path(other.file).resolve()
+def recognise(text: str) -> tuple[str, str]:
+    """Name and version of the library whose MPI_Get_library_version is `text`.
+
+    A library that is not known is called by the first words of it, and has no version.
+    """
+    for name, pattern in _NAMES:
+        if match := re.search(pattern, text):
+            return name, match[1]
+    words = re.split(r"[,\n]", text.strip(), maxsplit=1)[0].strip()
+    return words[:60] or "unnamed", ""
+
+
+def _same(first: Library, second: Library) -> bool:
+    return bool(first.file) and Path(first.file).resolve() == Path(second.file).resolve()

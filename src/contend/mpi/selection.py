@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from contend.errors import MissingError
-from contend.mpi.candidate import Candidate
 from contend.mpi.examination import examine
-from contend.mpi.finding import find
 from contend.mpi.library import Library
+from contend.mpi.search import Candidate, find
 
 TO_INSTALL = (
     "on Debian: apt install libopenmpi-dev openmpi-bin, or mpich libmpich-dev; "
@@ -25,7 +24,7 @@ Examine = Callable[[Candidate], Library]
 
 
 def select(
-    wanted: str | None = None,
+    name: str | None = None,
     *,
     launched: bool = False,
     finds: Find = find,
@@ -34,9 +33,9 @@ def select(
     """The first usable library of this machine that is meant; only as many are tried as it takes.
 
     Args:
-        wanted: a name, with or without the beginning of a version (``openmpi``, ``mpich-4``,
+        name: with or without the beginning of a version (``openmpi``, ``mpich-4``,
             ``openmpi-5.0``), a folder with ``bin/mpicc``, a wrapper or its name on PATH, or None
-            for the first.
+            for the first library.
         launched: whether somebody else starts the ranks, so that a library without a launcher of
             its own is usable too.
         finds: lists the candidates.
@@ -46,43 +45,43 @@ def select(
         UsageError: when a path does not exist.
         MissingError: when no such library is usable: what there is, and why not.
     """
-    place = None if wanted is None else _place(wanted)
-    candidates = finds([] if place is None else [place])
-    if place is not None:
-        candidates = [one for one in candidates if one.origin == f"--mpi {place}"]
+    path = None if name is None else _path(name)
+    candidates = finds([] if path is None else [path])
+    if path is not None:
+        candidates = [candidate for candidate in candidates if candidate.origin == f"--mpi {path}"]
     tried: list[Library] = []
-    for candidate in _likeliest_first(candidates, wanted):
+    for candidate in _likeliest_first(candidates, name):
         library = examines(candidate)
         usable = library.usable or (launched and bool(library.reported))
-        if usable and (wanted is None or place is not None or _is_named(library, wanted)):
+        if usable and (name is None or path is not None or _is_called(library, name)):
             return library
         tried.append(library)
-    raise MissingError(_nothing(wanted, tried))
+    raise MissingError(_nothing(name, tried))
 
 
-def _place(wanted: str) -> Path | None:
+def _path(name: str) -> Path | None:
     """The folder or wrapper that is meant, wherever PATH has it; None for the name of a library."""
-    if os.sep in wanted or Path(wanted).exists():
-        return Path(wanted)
-    program = shutil.which(wanted)
+    if os.sep in name or Path(name).exists():
+        return Path(name)
+    program = shutil.which(name)
     if program is not None:
         return Path(program)
-    return Path(wanted) if _NAMED.fullmatch(wanted.lower()) is None else None
+    return Path(name) if _NAMED.fullmatch(name.lower()) is None else None
 
 
-def _is_named(library: Library, wanted: str) -> bool:
-    match = _NAMED.fullmatch(wanted.lower())
+def _is_called(library: Library, name: str) -> bool:
+    match = _NAMED.fullmatch(name.lower())
     if match is None:
         return False
-    name = re.sub(r"[^a-z]", "", library.name.lower())
+    own_name = re.sub(r"[^a-z]", "", library.name.lower())
     version = match[2] or ""
     same = library.version == version or library.version.startswith(f"{version}.")
-    return match[1] in (name, name.removesuffix("mpi")) and (not version or same)
+    return match[1] in (own_name, own_name.removesuffix("mpi")) and (not version or same)
 
 
-def _likeliest_first(candidates: Sequence[Candidate], wanted: str | None) -> Iterator[Candidate]:
+def _likeliest_first(candidates: Sequence[Candidate], name: str | None) -> Iterator[Candidate]:
     """Those first whose path or origin has the name in it: trying one takes a second."""
-    match = _NAMED.fullmatch(wanted.lower()) if wanted else None
+    match = _NAMED.fullmatch(name.lower()) if name else None
 
     def unlike(candidate: Candidate) -> bool:
         return match is None or match[1] not in f"{candidate.wrapper} {candidate.origin}".lower()
@@ -90,14 +89,13 @@ def _likeliest_first(candidates: Sequence[Candidate], wanted: str | None) -> Ite
     return iter(sorted(candidates, key=unlike))
 
 
-def _nothing(wanted: str | None, tried: Sequence[Library]) -> str:
+def _nothing(name: str | None, tried: Sequence[Library]) -> str:
     usable = [library for library in tried if library.usable]
     others = [library for library in tried if not library.usable]
     if usable:
         there = ", ".join(f"{library.name} {library.version}".strip() for library in usable)
-        return f"--mpi {wanted}: no such MPI library is usable here; there is {there}"
+        return f"no MPI library {name} is usable on this machine; there is {there}"
     if others:
         first = others[0]
         return f"no usable MPI library: {first.wrapper or first.origin}: {first.why}"
-    asked = "no MPI library" if wanted is None else f"--mpi {wanted}: no MPI library"
-    return f"{asked} on this machine; {TO_INSTALL}"
+    return f"there is no MPI library on this machine; {TO_INSTALL}"

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,8 +11,8 @@ from pathlib import Path
 from typing import IO
 
 from contend.errors import MissingError, ShortfallError
-from contend.fabric import Fabric
-from contend.fabric.write import ibsim
+from contend.fabric import LARGEST_LID, Fabric, host_id
+from contend.process import Program, wait_for
 
 _PACKAGES = "opensm ibsim-utils infiniband-diags"
 # Debian keeps daemons where an ordinary user's PATH does not look.
@@ -28,35 +24,9 @@ _READY = b"simulator ready"
 _PATIENCE = 0.02
 _LOOK_AGAIN = 0.2
 _GRACE = 5.0
-_LIBC = ctypes.CDLL(None)
-# From Linux's prctl.h: the signal that a process gets when its parent ends.
-_SET_PARENT_DEATH_SIGNAL = 1
 
-Start = Callable[[Sequence[str], Path, Mapping[str, str], IO[bytes]], "subprocess.Popen[bytes]"]
+Start = Callable[[Sequence[str], Path, Mapping[str, str], IO[bytes]], Program]
 """Starts a program: command, folder to run in, environment, where its output goes."""
-
-
-def start_process(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str], output: IO[bytes]
-) -> subprocess.Popen[bytes]:
-    """Starts a program in a session of its own, so that Ctrl-C reaches only contend.
-
-    On Linux it ends with contend even where contend has no say in that, killed for memory say.
-    """
-    return subprocess.Popen(
-        list(command),
-        cwd=folder,
-        env=dict(environment),
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        preexec_fn=_end_with_parent if sys.platform == "linux" else None,
-    )
-
-
-def _end_with_parent() -> None:
-    _LIBC.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def run(
@@ -79,7 +49,7 @@ def run(
     environment = {
         **inherited,
         "IBSIM_SOCKNAME": folder.name,
-        "SIM_HOST": ibsim.host_id(0),
+        "SIM_HOST": host_id(0),
         "OSM_TMP_DIR": str(folder),
         "OSM_CACHE_DIR": str(folder),
     }
@@ -118,7 +88,7 @@ def _simulate(program: str, fabric: Fabric) -> list[str]:
         "-N": fabric.hosts + fabric.switches + 1,
         "-S": fabric.switches + 1,
         "-P": ports + 1,
-        "-L": ibsim.LAST_UNICAST_LID + 1,
+        "-L": LARGEST_LID + 1,
     }
     sizes = [text for flag, size in room.items() for text in (flag, str(size))]
     return [program, "-s", "-n", *sizes, "fabric.net"]
@@ -127,7 +97,7 @@ def _simulate(program: str, fabric: Fabric) -> list[str]:
 @contextmanager
 def _running(
     start: Start, command: Sequence[str], folder: Path, environment: Mapping[str, str], name: str
-) -> Iterator[subprocess.Popen[bytes]]:
+) -> Iterator[Program]:
     """A program that is ended, at the latest, when the block is left, however it is left."""
     with (folder / f"{name}.out").open("wb") as output:
         process = start(command, folder, environment, output)
@@ -136,16 +106,12 @@ def _running(
         finally:
             if process.poll() is None:
                 process.terminate()
-                try:
-                    process.wait(_GRACE)
-                except subprocess.TimeoutExpired:
+                if wait_for(process, _GRACE) is None:
                     process.kill()
                     process.wait()
 
 
-def _await_ready(
-    process: subprocess.Popen[bytes], output: Path, deadline: float, limit: float
-) -> None:
+def _await_ready(process: Program, output: Path, deadline: float, limit: float) -> None:
     while True:
         # In this order: what it said last is in the file once it has ended.
         ended = process.poll() is not None
@@ -161,23 +127,21 @@ def _await_ready(
 
 
 def _await_end(
-    process: subprocess.Popen[bytes],
-    simulation: subprocess.Popen[bytes],
+    process: Program,
+    simulation: Program,
     engine: str,
     deadline: float,
     limit: float,
 ) -> None:
     while True:
-        try:
-            status = process.wait(_LOOK_AGAIN)
-        except subprocess.TimeoutExpired:
-            # Without the fabric OpenSM would wait on, and retry, for hours.
-            if simulation.poll() is not None:
-                raise ShortfallError(f"ibsim {_end_of(simulation)} while OpenSM ran") from None
-        else:
+        status = wait_for(process, _LOOK_AGAIN)
+        if status is not None:
             if status < 0:
                 raise ShortfallError(f"OpenSM {_end_of(process)} before its tables were done")
             return
+        # Without the fabric OpenSM would wait on, and retry, for hours.
+        if simulation.poll() is not None:
+            raise ShortfallError(f"ibsim {_end_of(simulation)} while OpenSM ran")
         if time.monotonic() > deadline:
             raise ShortfallError(
                 f"OpenSM's engine {engine} was not done within {limit:g} s; "
@@ -185,7 +149,7 @@ def _await_end(
             )
 
 
-def _end_of(process: subprocess.Popen[bytes]) -> str:
+def _end_of(process: Program) -> str:
     """How a process that is no more ended."""
     status = process.returncode
     return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"

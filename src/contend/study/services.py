@@ -56,13 +56,14 @@ def real_services() -> Services:
     # Imported here: graph partitioning and maximum flows take longer to load than other verbs run.
     from contend.congestion import simulate
     from contend.fabric import bisection
-    from contend.routes import load_fabric, save
+    from contend.loading import load
+    from contend.routes import save
 
     return Services(
-        route=lambda source, routes, engine: load_fabric(
+        route=lambda source, routes, engine: load(
             source, routes=routes, route=engine, need_routes=True
         ),
-        load=lambda path: load_fabric(str(path)),
+        load=lambda path: load(str(path)),
         save=save,
         rate=lambda fabric: bisection(fabric).share,
         simulate=simulate,

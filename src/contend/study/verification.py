@@ -13,8 +13,8 @@ from contend.emulate import EmulatedHosts, bring_up
 from contend.errors import ContendError, UsageError
 from contend.fabric import Fabric
 from contend.files import whole_file
+from contend.loading import load
 from contend.measurement import BisectWork, Conditions, Observer, beside_predictions, measure_bisect
-from contend.routes import load_fabric
 
 _UNFIT = re.compile(r"[^A-Za-z0-9]+")
 # TCP headers, acknowledgements and the start of every message take their part of the wire.
@@ -41,7 +41,7 @@ class Case:
 
     def load(self) -> Fabric:
         """The fabric with its routes."""
-        return load_fabric(self.source, routes=self.routes, route=self.engine, need_routes=True)
+        return load(self.source, routes=self.routes, route=self.engine, need_routes=True)
 
 
 CASES = (

@@ -105,8 +105,8 @@ def test_a_launch_that_runs_out_of_time_falls_short(contend: Contend) -> None:
         (["-n", "2", "--precision", "x"], 2, "--precision: expected a share such as 5%"),
         (["-n", "4", "--ranks-per-host", "2"], 2, "need 2 hosts"),
         (["-n", "2", "--on", "nowhere"], 2, "nowhere: no such file"),
-        (["-n", "2", "--mpi", "lam"], 3, "--mpi lam: no such MPI library is usable here"),
-        (["-n", "2", "--mpi", "./lam"], 2, "--mpi lam: no such folder or program"),
+        (["-n", "2", "--mpi", "lam"], 3, "no MPI library lam is usable on this machine"),
+        (["-n", "2", "--mpi", "./lam"], 2, "lam: no such folder or program"),
         (["-n", "2", "--launcher", "no-such"], 3, "the launcher no-such is not installed"),
         (["-n", "2", "--host-memory", "1MiB"], 3, "16,777,216 bytes (16 MiB), and 1 MiB are free"),
         (["--resume", "nowhere"], 2, "nowhere: no run is here"),
@@ -153,7 +153,7 @@ def test_any_pattern_is_measured_pair_by_pair(contend: Contend, tmp_path: Path) 
         (["--pattern", "shift:1", "--two-way"], "both of a pair send in bisect, not in shift:1"),
         (["--pattern", "file:nowhere.csv"], "nowhere.csv"),
         (["--pairs", "pairs.txt"], "--pairs: expected a name that ends in .csv or .parquet"),
-        (["--mpi", "lam"], "--mpi lam: no such MPI library is usable here"),
+        (["--mpi", "lam"], "no MPI library lam is usable on this machine"),
     ],
 )
 def test_pairs_that_cannot_be_measured_leave_nothing(

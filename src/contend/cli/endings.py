@@ -1,0 +1,187 @@
+"""How the command line begins and ends: signals, readers that go away, closed streams.
+
+This module is loaded first, and loads nothing of contend by itself: from here on a signal ends
+contend with one line, also while the rest is being imported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from importlib import import_module
+from types import FrameType
+from typing import IO
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# Its default is to be ignored, so that a child which inherits nothing of ours is not disturbed.
+_NUDGE = signal.SIGURG
+# Seconds between two nudges, and after a signal in which contend tidies up and hears no other.
+_BEAT, _TIDYING = 0.05, 5.0
+_BY_SIGNAL = 128
+
+
+class EndedBySignal(SystemExit):
+    """SIGTERM or SIGHUP asks contend to end; everything is taken down on the way out.
+
+    Attributes:
+        number: the signal's number.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(_BY_SIGNAL + number)
+        self.number = number
+
+
+def main() -> None:
+    """Runs the command line; see the page on exit statuses."""
+    signals = Signals()
+    signals.end_at_once()
+    open_standard_streams()
+    outlive_readers()
+    # Only now: whatever is imported takes longer than a user waits before pressing Ctrl-C.
+    run: Callable[[list[str]], int] = import_module("contend.cli.app").run
+    try:
+        signals.unwind()
+        status = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        status = _told(signal.SIGINT)
+    except EndedBySignal as ended:
+        status = _told(ended.number)
+    finally:
+        signals.end_at_once()
+    raise SystemExit(status)
+
+
+class Signals:
+    """What SIGINT, SIGTERM and SIGHUP do; where they are ignored, as under nohup, they stay so.
+
+    Libraries change how signals act: importing polars makes the kernel begin a wait anew that
+    SIGINT has interrupted, so that Python never gets to see the signal. So a thread listens too,
+    which the kernel cannot keep waiting: it takes that setting back, and nudges the main thread
+    with another signal until that has seen the first one.
+    """
+
+    def __init__(self) -> None:
+        self._heard = [number for number in _SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+        self._seen = threading.Event()
+        self._first: float | None = None
+        self._listens = False
+
+    def end_at_once(self) -> None:
+        """From here on a signal ends the process where it stands: there is nothing to tidy up."""
+        for number in self._heard:
+            signal.signal(number, _leave)
+
+    def unwind(self) -> None:
+        """From here on a signal ends contend as an error does, so that everything is taken down."""
+        for number in self._heard:
+            signal.signal(number, self._raise)
+        if not self._listens:
+            self._listens = True
+            self._listen()
+
+    def _raise(self, number: int, _frame: FrameType | None) -> None:
+        self._seen.set()
+        now = time.monotonic()
+        if self._first is not None and now - self._first < _TIDYING:
+            return
+        self._first = now
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        raise EndedBySignal(number)
+
+    def _listen(self) -> None:
+        signal.signal(_NUDGE, lambda _number, _frame: None)
+        heard, told = os.pipe()
+        os.set_blocking(told, False)
+        signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+        thread = threading.Thread(target=self._nudge, args=(heard,), daemon=True)
+        thread.start()
+
+    def _nudge(self, heard: int) -> None:
+        main_thread = threading.main_thread().ident
+        assert main_thread is not None
+        while True:
+            for number in os.read(heard, 64):
+                if number not in self._heard:
+                    continue
+                signal.siginterrupt(number, True)
+                while not self._seen.wait(_BEAT):
+                    signal.pthread_kill(main_thread, _NUDGE)
+                self._seen.clear()
+
+
+def _leave(number: int, _frame: FrameType | None) -> None:
+    status = _BY_SIGNAL + number
+    with contextlib.suppress(OSError):
+        os.write(2, f"contend: {_sentence(number)}\n".encode())
+    os._exit(status)
+
+
+def _told(number: int) -> int:
+    print(f"contend: {_sentence(number)}", file=sys.stderr)
+    return _BY_SIGNAL + number
+
+
+def _sentence(number: int) -> str:
+    return "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+
+
+def open_standard_streams() -> None:
+    """Makes standard streams that a shell closed empty, before a file can take their number."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            stream = os.fdopen(number, mode, encoding="utf-8")
+            # Under both names, or whoever replaces the one would close the other's file.
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)
+
+
+def outlive_readers() -> None:
+    """Lets contend finish its work when the reader of its output goes away, as ``head -1`` does.
+
+    What is still to be printed there goes nowhere; files are written, and the exit status tells
+    how the work went.
+    """
+    for name in ("stdout", "stderr"):
+        stream: IO[str] = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper):
+            stream.flush()
+            setattr(sys, name, _outliving(stream))
+
+
+def _outliving(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Outliving(stream.fileno(), "wb", closefd=False)),
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
+    )
+
+
+class _Outliving(io.FileIO):
+    """A file whose reader may go away: then nothing is written any more, and nothing fails.
+
+    Any other fault, such as a full disk, is told once, and not again when Python ends.
+    """
+
+    def write(self, data: object, /) -> int:
+        try:
+            return super().write(data)  # type: ignore[arg-type]
+        except OSError as error:
+            # For programs that contend starts as well, and for what is still in buffers.
+            with contextlib.suppress(OSError):
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, self.fileno())
+                os.close(nowhere)
+            if isinstance(error, BrokenPipeError):
+                return memoryview(data).nbytes  # type: ignore[arg-type]
+            name = "standard output" if self.fileno() == 1 else "standard error"
+            raise OSError(error.errno, error.strerror, name) from None

@@ -1,0 +1,287 @@
+"""What is to be built: namespaces, cables, addresses and tables, before anything is touched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.routes import NO_PORT, ForwardingTables, make_resolver
+
+FABRIC_NETWORK = IPv4Network("10.1.0.0/16")
+MANAGEMENT_NETWORK = IPv4Network("10.2.0.0/16")
+_SWITCH_NETWORK = IPv4Network("10.3.0.0/16")
+MANAGEMENT_ADDRESS = str(MANAGEMENT_NETWORK[-2])
+FABRIC_INTERFACE, FABRIC_INDEX = "fabric", 2
+MANAGEMENT_INTERFACE, MANAGEMENT_INDEX = "mgmt", 3
+# Numbers of interfaces are given out here, so that nobody has to ask for them.
+_FIRST_PORT_INDEX = 10
+# The kernel's bridge has 1023 ports, and every namespace costs memory.
+_MOST_HOSTS = 1000
+_MOST_SWITCHES = 2000
+MANAGEMENT = "management"
+"""The name of the side from which commands are started."""
+_OTHERS = re.compile(r"[^A-Za-z0-9]+")
+# What the kernel takes as a host name is 64 bytes long; a number may have to be added.
+_LONGEST = 55
+# The kernel counts a token bucket's rate in 32 bits, and a bucket must hold a whole packet.
+LARGEST_RATE = (1 << 32) - 1
+_LARGEST_SIZE = 1 << 30
+# The kernel counts buckets in time, which makes them a little smaller than asked for.
+_BUCKET = 0.99
+PACKET = 1514
+"""Bytes of the largest packet on the wire: an Ethernet frame without preamble and checksum."""
+SMALLEST_RATE = 125_000.0
+"""Bytes per second, 1 Mbit/s: below it a packet takes longer than most messages should."""
+SMALLEST_BURST = 1600
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the cables are like: every cable of an emulated fabric, in each direction.
+
+    Attributes:
+        rate: bytes per second on the wire, Ethernet headers included.
+        buffer: bytes that wait for a channel before it drops packets.
+        burst: bytes that may leave at once after a pause.
+    """
+
+    rate: float
+    buffer: int = 200_000
+    burst: int = 16 * 1024
+
+    def __post_init__(self) -> None:
+        """Refuses what cannot be emulated.
+
+        Raises:
+            UsageError: saying which and why.
+        """
+        if not SMALLEST_RATE <= self.rate <= LARGEST_RATE:
+            raise UsageError("rate: expected 1 Mbit/s to 34 Gbit/s")
+        if not SMALLEST_BURST <= self.burst <= _LARGEST_SIZE:
+            raise UsageError(f"burst: expected {SMALLEST_BURST} B to 1 GiB, got {self.burst} B")
+        if not SMALLEST_BURST <= self.buffer <= _LARGEST_SIZE:
+            raise UsageError(f"buffer: expected {SMALLEST_BURST} B to 1 GiB, got {self.buffer} B")
+
+    @property
+    def packets_at_once(self) -> int:
+        """Packets of a stream that the kernel moves as one piece.
+
+        A piece that does not fit the bucket would be cut into packets on every channel anew, which
+        takes the machine several times as long; one that fills much of the buffer would make drops
+        coarse.
+        """
+        return max(int(min(_BUCKET * self.burst, self.buffer / 12)) // PACKET, 1)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A namespace of the fabric: a host or a switch.
+
+    Attributes:
+        label: its host name.
+        name: what the fabric calls it.
+        number: of the host or switch in the fabric.
+        is_host: or a switch.
+        address: its own.
+        management: a host's address on the management network; "" for a switch.
+    """
+
+    label: str
+    name: str
+    number: int
+    is_host: bool
+    address: str
+    management: str = ""
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a cable: an interface, and the channel that begins there."""
+
+    node: int
+    interface: str
+    index: int
+    channel: int
+
+
+@dataclass(frozen=True)
+class Route:
+    """An entry of a switch's table: what is meant for an address leaves by an interface."""
+
+    address: str
+    index: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A fabric as namespaces.
+
+    Attributes:
+        fabric: what it is made of.
+        hosts: numbers of the fabric's hosts that take part, in order.
+        nodes: hosts in that order, then switches.
+        cables: both ends of every cable, those of hosts included.
+        routes: of every switch, in the order of the nodes behind the hosts.
+        resolver: knows the routes between the hosts, which are numbered as in `hosts`.
+    """
+
+    fabric: Fabric
+    hosts: tuple[int, ...]
+    nodes: tuple[Node, ...]
+    cables: tuple[tuple[End, End], ...]
+    routes: tuple[tuple[Route, ...], ...]
+    resolver: Any = field(repr=False, compare=False)
+
+    @property
+    def host_nodes(self) -> tuple[Node, ...]:
+        """The hosts."""
+        return self.nodes[: len(self.hosts)]
+
+    @property
+    def ends(self) -> tuple[End, ...]:
+        """Every channel's beginning, in the order of the channels."""
+        ends = (end for cable in self.cables for end in cable)
+        return tuple(sorted(ends, key=lambda end: end.channel))
+
+    def route(self, source: int, target: int) -> list[int]:
+        """The channels from a host to another, by their indices in `hosts`; their own included."""
+        injection = 2 * self.fabric.cables
+        ejection = injection + self.fabric.hosts
+        between = _switch_channels(self.resolver, source, [target])
+        return [injection + self.hosts[source], *between, ejection + self.hosts[target]]
+
+
+def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
+    """Lays out the emulation of a fabric.
+
+    Args:
+        fabric: with routes.
+        hosts: only these, and only what their routes use; None for the whole fabric.
+
+    Raises:
+        UsageError: no routes, hosts that cannot be reached, or too many of them.
+    """
+    chosen = tuple(range(fabric.hosts)) if hosts is None else tuple(hosts)
+    if not 2 <= len(chosen) <= _MOST_HOSTS:
+        raise UsageError(
+            f"{len(chosen)} hosts: expected 2 to {_MOST_HOSTS} to emulate; choose some with --hosts"
+        )
+    # It names hosts that have no address or cannot be reached.
+    resolver = make_resolver(fabric, np.array(chosen, dtype=np.uint32), messages=0)
+    assert fabric.routes is not None
+    switches = list(range(fabric.switches))
+    cables = list(range(fabric.cables))
+    if hosts is not None:
+        indices = range(len(chosen))
+        used = (
+            _switch_channels(resolver, source, [target for target in indices if target != source])
+            for source in indices
+        )
+        cables = sorted({channel // 2 for channels in used for channel in channels})
+        at_ends = (*fabric.cable_from[cables].tolist(), *fabric.cable_to[cables].tolist())
+        switches = sorted({*at_ends, *fabric.host_switch[list(chosen)].tolist()})
+    if len(switches) > _MOST_SWITCHES:
+        raise UsageError(f"{len(switches)} switches are too many to emulate; choose some --hosts")
+    node_of = {switch: len(chosen) + index for index, switch in enumerate(switches)}
+    both_ends = (*_cables(fabric, cables, node_of), *_host_cables(fabric, chosen, node_of))
+    interfaces = {(end.node, end.index) for cable in both_ends for end in cable}
+    return Layout(
+        fabric=fabric,
+        hosts=chosen,
+        nodes=tuple(_nodes(fabric, chosen, switches)),
+        cables=both_ends,
+        resolver=resolver,
+        routes=tuple(
+            tuple(
+                route
+                for route in _routes(fabric, fabric.routes, chosen, switch)
+                # Tables may name ports without a cable, for hosts that do not pass here.
+                if (node_of[switch], route.index) in interfaces
+            )
+            for switch in switches
+        ),
+    )
+
+
+def _switch_channels(resolver: Any, source: int, targets: Sequence[int]) -> list[int]:
+    """The channels between switches that routes from a host go over, in their order."""
+    sources = np.full(len(targets), source, dtype=np.uint32)
+    channels: NDArray[np.uint32] = resolver.routes(sources, np.array(targets, dtype=np.uint32))
+    # What is padding has a number from switch_channels on.
+    between: list[int] = channels[channels < resolver.switch_channels].tolist()
+    return between
+
+
+def _nodes(fabric: Fabric, hosts: Sequence[int], switches: Sequence[int]) -> Iterator[Node]:
+    taken = {MANAGEMENT, "localhost"}
+    host_labels = labels((fabric.host_name[host] for host in hosts), "host", taken)
+    for index, (host, label) in enumerate(zip(hosts, host_labels, strict=True)):
+        address, management = _host_address(index), str(MANAGEMENT_NETWORK[index + 1])
+        yield Node(label, fabric.host_name[host], host, True, address, management)
+    switch_labels = labels((fabric.switch_name[switch] for switch in switches), "switch", taken)
+    for index, (switch, label) in enumerate(zip(switches, switch_labels, strict=True)):
+        address = str(_SWITCH_NETWORK[index + 1])
+        yield Node(label, fabric.switch_name[switch], switch, False, address)
+
+
+def _cables(
+    fabric: Fabric, cables: Sequence[int], node_of: dict[int, int]
+) -> Iterator[tuple[End, End]]:
+    for cable in cables:
+        near, far = int(fabric.cable_from[cable]), int(fabric.cable_to[cable])
+        out, into = int(fabric.cable_from_port[cable]), int(fabric.cable_to_port[cable])
+        yield (
+            End(node_of[near], f"port{out}", _FIRST_PORT_INDEX + out, 2 * cable),
+            End(node_of[far], f"port{into}", _FIRST_PORT_INDEX + into, 2 * cable + 1),
+        )
+
+
+def _host_cables(
+    fabric: Fabric, hosts: Sequence[int], node_of: dict[int, int]
+) -> Iterator[tuple[End, End]]:
+    for node, host in enumerate(hosts):
+        switch, port = int(fabric.host_switch[host]), int(fabric.host_port[host])
+        injection = 2 * fabric.cables + host
+        yield (
+            End(node, FABRIC_INTERFACE, FABRIC_INDEX, injection),
+            End(node_of[switch], f"port{port}", _FIRST_PORT_INDEX + port, injection + fabric.hosts),
+        )
+
+
+def _routes(
+    fabric: Fabric, tables: ForwardingTables, hosts: Sequence[int], switch: int
+) -> Iterator[Route]:
+    lids = fabric.host_lid[list(hosts)]
+    for index, port in enumerate(tables.ports[switch, lids].tolist()):
+        # Port 0 is the switch itself.
+        if port not in (0, NO_PORT):
+            yield Route(_host_address(index), _FIRST_PORT_INDEX + port)
+
+
+def _host_address(index: int) -> str:
+    return str(IPv4Address(int(FABRIC_NETWORK[0]) + index + 1))
+
+
+def labels(names: Iterable[str], kind: str, taken: set[str]) -> Iterator[str]:
+    """A host name for every name, each different, also from those taken, which grow.
+
+    Letters, digits and dashes stay. What would begin with a digit, and so pass for an address,
+    gets the kind in front: host ``1`` becomes ``host-1``.
+    """
+    for name in names:
+        plain = _OTHERS.sub("-", name).strip("-")[:_LONGEST].rstrip("-")
+        if not plain[:1].isalpha():
+            plain = f"{kind}-{plain}".rstrip("-")
+        label, number = plain, 2
+        while label.lower() in taken:
+            label, number = f"{plain}-{number}", number + 1
+        taken.add(label.lower())
+        yield label

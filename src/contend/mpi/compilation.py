@@ -1,0 +1,292 @@
+"""Probes: compiled once for each library, kept in the user's cache folder.
+
+Most of a compiler's time goes into the headers of MPI and of the standard library, so that units of
+a folder are compiled a few together, which takes half of the time; and most units belong to every
+probe, so that their objects are kept too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from contend.errors import MissingError, ShortfallError
+from contend.mpi.search import Candidate
+from contend.process import Run, is_own, private_folder
+
+# Only MPI's C interface is used, so the retired one for C++, which needs a library of its own, is
+# kept out. Wrappers call a C compiler, which does not link C++'s library by itself.
+_FLAGS = ("-std=c++17", "-O2", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
+_LIBRARIES = ("-lstdc++", "-lm", "-ldl")
+_SMALLEST = "version"
+# A probe may take another's parts, all but its main program.
+_BORROWED = {"sort": "alltoall"}
+_MAIN = "main.cpp"
+# Folders of parts that all probes have, and of parts that other probes may take.
+_SHARED = ("common/", "compat/")
+_LENT = ("alltoall/",)
+# Units that are compiled together: more share headers, fewer keep more processors busy.
+_TOGETHER = 8
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """Where compiled programs are kept: below XDG_CACHE_HOME, or ~/.cache; only ours to write.
+
+    Raises:
+        MissingError: there is no such place, or it belongs to another user.
+    """
+    named = environment.get("XDG_CACHE_HOME", "")
+    try:
+        base = Path(named) if os.path.isabs(named) else Path.home() / ".cache"
+    except RuntimeError:
+        raise MissingError(
+            "this user has no home folder to keep compiled probes in; set XDG_CACHE_HOME to one"
+        ) from None
+    contend = base / "contend"
+    try:
+        private_folder(contend)
+        return private_folder(contend / "probes")
+    except OSError as error:
+        raise _unkept(contend, error.strerror) from error
+    except MissingError as error:
+        raise MissingError(
+            f"{error}, so no compiled probe there is run; XDG_CACHE_HOME names another folder"
+        ) from None
+
+
+def probe_sources(name: str) -> dict[str, bytes]:
+    """The sources of a probe that comes with contend, by their paths below the probes' folder.
+
+    Those of the folders `common` and `compat` belong to every probe but `version`, which must
+    compile even where nothing else does. `sort` has the schedules of `alltoall` too.
+    """
+    probes = files("contend") / "probes"
+    folders = [name] if name == _SMALLEST else ["common", "compat", name]
+    borrowed = _BORROWED.get(name, "")
+    if borrowed:
+        folders.append(borrowed)
+    sources = {
+        f"{folder}/{source.name}": source.read_bytes()
+        for folder in folders
+        for source in (probes / folder).iterdir()
+        if source.name.endswith((".cpp", ".hpp")) and (folder, source.name) != (borrowed, _MAIN)
+    }
+    return dict(sorted(sources.items()))
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A compiler wrapper and what its objects depend on besides the sources.
+
+    Attributes:
+        command: the wrapper and its flags.
+        environment: whole.
+        run: runs it.
+        limit: seconds for one unit.
+        key: tells apart libraries, wrappers, compilers, flags and processors.
+    """
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    run: Run
+    limit: float
+    key: str
+
+    def make(self, words: Sequence[str], folder: Path, made: Path) -> Path:
+        """Compiles what lies in a folder into a file there.
+
+        Raises:
+            ShortfallError: why it does not compile, in one line.
+        """
+        command = [*self.command, f"-I{folder}", *words, "-o", str(made)]
+        finished = self.run(command, self.environment, self.limit)
+        if finished.status is None:
+            raise ShortfallError(f"the wrapper did not compile a probe within {self.limit:g} s")
+        if finished.status != 0:
+            # The scratch folder means nothing to anybody.
+            reason = finished.why().replace(f"{folder}{os.sep}", "")
+            raise ShortfallError(f"a probe does not compile: {reason}")
+        if not made.is_file():
+            raise ShortfallError("the wrapper says that it compiled a probe, but made none")
+        # Whatever the umask, nobody else may change what will be run.
+        made.chmod(0o700)
+        return made
+
+
+def compile_probe(
+    name: str, candidate: Candidate, library: str, run: Run, limit: float, *, anew: bool = False
+) -> Path:
+    """The probe as a program for a candidate's library; compiled unless the cache has it.
+
+    Args:
+        name: of the probe.
+        candidate: its wrapper compiles.
+        library: what the library says of its version, "" when it is not known yet; together with
+            the compiler, its flags and the sources the key in the cache.
+        run: runs the compiler.
+        limit: seconds that each unit may take.
+        anew: compile even if the cache has it.
+
+    Raises:
+        ShortfallError: why it does not compile, in one line.
+        MissingError: the cache folder cannot be used.
+    """
+    if candidate.wrapper is None:
+        raise ShortfallError(candidate.missing)
+    sources = probe_sources(name)
+    compiler = _compiler(candidate, library, run, limit)
+    cache = cache_folder(candidate.environment)
+    program = cache / f"{name}-{_hash(compiler.key, _texts(sources))}"
+    if is_own(program) and not anew:
+        return program
+    try:
+        with tempfile.TemporaryDirectory(dir=cache, prefix=".new-") as scratch:
+            folder = Path(scratch)
+            for path, text in sources.items():
+                (folder / path).parent.mkdir(exist_ok=True)
+                (folder / path).write_bytes(text)
+            units: list[Path] = [folder / path for path in sources if path.endswith(".cpp")]
+            if len(units) > 1:
+                units = compile_units(sources, folder, cache / "objects", compiler)
+            words = [*map(str, units), *_LIBRARIES]
+            # In one step, so that nobody ever runs half a program.
+            compiler.make(words, folder, folder / f"contend-{name}").replace(program)
+    except OSError as error:
+        raise _unkept(cache, error.strerror) from error
+    return program
+
+
+def _unkept(folder: Path, reason: str | None) -> MissingError:
+    return MissingError(
+        f"{folder}: {reason}, so no probe can be kept there; XDG_CACHE_HOME names another folder"
+    )
+
+
+def compile_units(
+    sources: Mapping[str, bytes], folder: Path, kept: Path, compiler: Compiler
+) -> list[Path]:
+    """Objects of all units among the sources, which lie in a folder; each has a few units.
+
+    Args:
+        sources: texts of units and headers by their paths.
+        folder: where these lie.
+        kept: folder of objects that were made before, and that new ones go to.
+        compiler: makes those that are missing.
+
+    Raises:
+        ShortfallError: why a unit does not compile, in one line.
+        OSError: the folder of objects cannot be written.
+    """
+    private_folder(kept)
+    # A fault ends the rest early: they most likely share it.
+    failed = threading.Event()
+
+    def make(units: Sequence[str]) -> Path:
+        object_file = kept / f"{_object_key(units, sources, compiler.key)}.o"
+        if not is_own(object_file) and not failed.is_set():
+            try:
+                _compile(units, folder, compiler).replace(object_file)
+            except ShortfallError:
+                failed.set()
+                raise
+        return object_file
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return list(pool.map(make, _batches(sources)))
+
+
+def _batches(sources: Mapping[str, bytes]) -> list[list[str]]:
+    """The units, those together that are to be compiled together: always the same ones."""
+    folders: dict[str, list[str]] = {}
+    for path in sorted(sources):
+        if path.endswith(".cpp"):
+            folders.setdefault(path.partition("/")[0], []).append(path)
+    return [
+        units[first : first + _TOGETHER]
+        for units in folders.values()
+        for first in range(0, len(units), _TOGETHER)
+    ]
+
+
+def _compile(units: Sequence[str], folder: Path, compiler: Compiler) -> Path:
+    name = units[0].replace("/", "-")
+    source = folder / f"from-{name}"
+    source.write_text("".join(f'#include "{unit}"\n' for unit in units), encoding="utf-8")
+    return compiler.make(["-c", str(source)], folder, folder / f"{name}.o")
+
+
+def _object_key(units: Sequence[str], sources: Mapping[str, bytes], key: str) -> str:
+    """Hash of units of a folder with all headers that they may include."""
+    texts = {path: sources[path] for path in units}
+    texts |= {
+        path: text
+        for path, text in sorted(sources.items())
+        if path.endswith(".hpp") and _may_include(units[0], path)
+    }
+    return _hash(key, _texts(texts))
+
+
+def _may_include(unit: str, header: str) -> bool:
+    """Whether a unit's folder may use a header's: shared ones none but each other, and so on."""
+    if header.startswith(_SHARED):
+        return True
+    if header.startswith(_LENT):
+        return not unit.startswith(_SHARED)
+    return not unit.startswith((*_SHARED, *_LENT))
+
+
+def _compiler(candidate: Candidate, library: str, run: Run, limit: float) -> Compiler:
+    """The candidate's wrapper as a compiler, with the compiler that it calls in its key.
+
+    Wrappers of one library under several names call the same compiler in the same way, and share
+    what they compile. The cache may be shared by machines of different processors.
+    """
+    environment = candidate.environment
+    shown = run([str(candidate.wrapper), "-show"], environment, limit)
+    command = shown.text.strip() if shown.status == 0 else ""
+    program = next(iter(_words(command)), "")
+    if program and shutil.which(program, path=environment.get("PATH", os.defpath)) is None:
+        raise ShortfallError(f"the wrapper calls the compiler {program}, which is not installed")
+    version = ""
+    if shown.status is not None:
+        # A wrapper that does not tell passes the question on.
+        asked = run([program or str(candidate.wrapper), "--version"], environment, limit)
+        version = asked.text if asked.status == 0 else ""
+    words = (
+        library,
+        command or str(candidate.wrapper),
+        version,
+        shlex.join((*_FLAGS, *_LIBRARIES)),
+        os.uname().machine,
+    )
+    key = _hash(*(word.encode(errors="surrogateescape") for word in words))
+    return Compiler([str(candidate.wrapper), *_FLAGS], environment, run, limit, key)
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return command.split()
+
+
+def _texts(sources: Mapping[str, bytes]) -> bytes:
+    return b"".join(_digest(path.encode()) + _digest(text) for path, text in sources.items())
+
+
+def _hash(*parts: str | bytes) -> str:
+    encoded = (part.encode() if isinstance(part, str) else part for part in parts)
+    return hashlib.sha256(b"".join(map(_digest, encoded))).hexdigest()[:24]
+
+
+def _digest(part: bytes) -> bytes:
+    return hashlib.sha256(part).digest()

@@ -1,0 +1,256 @@
+"""Launches: what is to be launched, what a kind of launcher must know of itself, how it ended."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from contend.errors import UsageError
+from contend.mpi.hosts import HostRanks, HostResources, is_local, this_machine
+from contend.mpi.library import Library
+from contend.process import Finished
+
+# Set within a job of a batch system, whose hosts launchers then use.
+_BATCH_JOBS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE")
+# What ends a rank whose program has a reason: one line of the program's own.
+_OWN_WORDS = re.compile(r"(?:^|[\]>] ?)contend-[a-z]+: (.+)$", re.MULTILINE)
+_TAIL = 40
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Ranks of one program, where they go and by which launcher.
+
+    Attributes:
+        library: the MPI library that the program is built with.
+        ranks: in all.
+        ranks_per_host: ranks of every host where the launcher itself knows the hosts (a job of a
+            batch system); None leaves it to the launcher.
+        hosts: ranks of every host, in order; empty where the launcher knows them or where all
+            ranks run on this machine.
+        launcher: "" for the library's own; ``mpirun``, ``srun`` or ``sbatch``; or the beginning of
+            a command line, in which ``{ranks}`` and the like may stand.
+        environment: variables to set on top of the library's; every rank sees them.
+        extra: words that are added to the launcher's options.
+        bind: whether every rank is bound to a core of its own; None: where there are enough.
+        scratch: a folder that all hosts see, for batch systems; None for the working folder.
+        resources: what each host offers; None: what this one does where the ranks are here, else
+            unknown.
+    """
+
+    library: Library
+    ranks: int
+    ranks_per_host: int | None = None
+    hosts: tuple[HostRanks, ...] = ()
+    launcher: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    extra: tuple[str, ...] = ()
+    bind: bool | None = None
+    scratch: Path | None = None
+    resources: HostResources | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses numbers that do not fit together.
+
+        Raises:
+            UsageError: saying which.
+        """
+        if self.ranks < 1:
+            raise UsageError(f"expected at least 1 rank, got {self.ranks}")
+        if self.ranks_per_host is not None and self.ranks_per_host < 1:
+            raise UsageError(f"expected at least 1 rank per host, got {self.ranks_per_host}")
+        placed = sum(host.ranks for host in self.hosts)
+        if self.hosts and placed != self.ranks:
+            raise UsageError(f"{placed} ranks have a host, expected {self.ranks}")
+
+    @property
+    def fullest(self) -> int:
+        """Ranks on the host that has most of them, as far as it is known."""
+        if self.hosts:
+            return max(host.ranks for host in self.hosts)
+        return self.ranks if self.ranks_per_host is None else min(self.ranks_per_host, self.ranks)
+
+    @property
+    def local(self) -> bool:
+        """Whether all ranks are on this machine for certain."""
+        if self.hosts:
+            return is_local(self.hosts)
+        words = self.launcher.split()
+        own = not words or Path(words[0]).name.startswith(("mpirun", "mpiexec"))
+        return own and not any(name in self.variables() for name in _BATCH_JOBS)
+
+    @property
+    def binds(self) -> bool:
+        """Whether ranks are to be bound: one to a core, unless there are too few."""
+        if self.bind is not None:
+            return self.bind
+        resources = self._resources()
+        return resources is None or self.fullest <= resources.cores
+
+    @property
+    def crowded(self) -> bool:
+        """Whether a host has more ranks than processors, so that waiting ranks must yield."""
+        resources = self._resources()
+        return resources is not None and self.fullest > resources.cpus
+
+    def variables(self) -> dict[str, str]:
+        """The whole environment of the launcher, before its own settings."""
+        return {**self.library.environment, **self.environment}
+
+    def _resources(self) -> HostResources | None:
+        if self.resources is None and self.local:
+            return this_machine()
+        return self.resources
+
+
+@dataclass(frozen=True)
+class Death:
+    """A rank that a signal ended, as far as the launcher tells.
+
+    Attributes:
+        signal: number of the signal.
+        rank: its number; None when the launcher does not tell.
+        pid: its process; 0 when the launcher does not tell.
+        host: where it ran; "" when the launcher does not tell.
+        first: whether it surely died of itself, and was not ended because another had died.
+    """
+
+    signal: int
+    rank: int | None = None
+    pid: int = 0
+    host: str = ""
+    first: bool = True
+
+    def __str__(self) -> str:
+        who = "a rank" if self.rank is None else f"rank {self.rank}"
+        process = [f"process {self.pid}"] if self.pid else []
+        process += [f"on {self.host}"] if self.host else []
+        where = f" ({' '.join(process)})" if process else ""
+        sentence = f"{who}{where} was ended by {signal_name(self.signal)}"
+        if self.signal == signal.SIGKILL:
+            sentence += ", as the system does when memory runs out"
+        return sentence
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a launch ended.
+
+    Attributes:
+        status: exit status of the launcher; None when it ran out of time and was ended.
+        why: in one line why it is no success; "" when it is.
+        output: the last lines that launcher and ranks wrote.
+        death: the rank that a signal ended; None when none did or the launcher does not tell.
+        waited: seconds that a batch system kept it waiting.
+        said: the program's own line about why, without its name; "" when it said none.
+        command: what was run to start the ranks, with the program and its arguments.
+    """
+
+    status: int | None
+    why: str = ""
+    output: str = ""
+    death: Death | None = None
+    waited: float = 0.0
+    said: str = ""
+    command: tuple[str, ...] = ()
+
+
+def judge(
+    finished: Finished, death: Death | None, command: Sequence[str], waited: float = 0.0
+) -> Ended:
+    """How a launch ended, by what launcher and ranks wrote."""
+    everything = finished.error_text + finished.text
+    own = _OWN_WORDS.search(everything)
+    said = own[1].strip() if own else ""
+    if death is None and not said:
+        # Launchers do not always write what their status tells, in the way of shells.
+        death = _by_status(finished.status)
+    if finished.status == 0:
+        why = ""
+    elif finished.status is None:
+        why = finished.why()
+    elif said or death is None:
+        why = said or finished.why()
+    else:
+        why = str(death)
+    return Ended(
+        status=finished.status,
+        why=why,
+        output="\n".join(everything.splitlines()[-_TAIL:]),
+        death=None if finished.status == 0 else death,
+        waited=waited,
+        said=said,
+        command=tuple(command),
+    )
+
+
+def _by_status(status: int | None) -> Death | None:
+    number = (status or 0) - 128
+    return Death(number) if number in signal.valid_signals() else None
+
+
+def signal_name(number: int) -> str:
+    """The name of a signal, such as SIGKILL."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def signal_number(words: str) -> int:
+    """The number of a signal that is told in words, such as ``Segmentation fault``; 0 for none."""
+    for number in signal.valid_signals():
+        if (signal.strsignal(number) or "").casefold() == words.strip().casefold():
+            return int(number)
+    return 0
+
+
+@dataclass(frozen=True)
+class LauncherOptions:
+    """What a launcher is told before the program.
+
+    Attributes:
+        words: its options.
+        environment: variables that it and its ranks need.
+    """
+
+    words: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def _never(_: str) -> bool:
+    return False
+
+
+def _no_file(_: Launch) -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class LauncherKind:
+    """One kind of launcher.
+
+    Attributes:
+        name: for people.
+        options: from a launch and its host file (None for none) to the options.
+        host_file: the text of the host file that it reads; "" for none.
+        death: which rank a signal ended, by what the launcher wrote; None when it does not tell.
+        waits: whether a batch system keeps it waiting, by what it has written so far.
+    """
+
+    name: str
+    options: Callable[[Launch, Path | None], LauncherOptions]
+    host_file: Callable[[Launch], str]
+    death: Callable[[str], Death | None]
+    waits: Callable[[str], bool] = _never
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """A launcher of this machine: its kind, and the command line's beginning."""
+
+    kind: LauncherKind
+    command: Sequence[str]

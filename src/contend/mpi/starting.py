@@ -1,0 +1,121 @@
+"""Starts launches: finds out which kind of launcher it is, starts the ranks, and watches them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from contend.errors import MissingError, UsageError
+from contend.mpi.examination import launch_environment
+from contend.mpi.launchers import hydra, openmpi, prefix, sbatch, srun
+from contend.mpi.launches import Ended, Launch, Launcher, LauncherKind, judge
+from contend.process import run_process, run_watched, scratch_folder
+
+_LIMIT = 20.0
+_OPEN_MPI = re.compile(r"\((?:Open ?MPI|OpenRTE|PRRTE|PMIx Reference RTE)\) (\d+)", re.IGNORECASE)
+_HYDRA = re.compile(r"HYDRA build details|Intel\(R\) MPI Library", re.IGNORECASE)
+# The bare words mean the library's own launcher, wherever it is.
+_OWN = ("mpirun", "mpiexec")
+
+
+def launch(
+    request: Launch,
+    program: Path,
+    arguments: Sequence[str],
+    *,
+    limit: float,
+    watch: Callable[[], None] = lambda: None,
+) -> Ended:
+    """Starts a program on its ranks and waits for its end; nothing of it stays.
+
+    Args:
+        request: ranks, hosts and launcher.
+        program: an MPI program of the request's library.
+        arguments: of the program.
+        limit: seconds that it may run; waiting in the queue of a batch system does not count.
+        watch: called several times a second; what it raises ends the launch.
+
+    Raises:
+        UsageError: for a launcher that cannot be told what is asked.
+        MissingError: for a launcher that is not there.
+    """
+    words = [str(program), *arguments]
+    launcher = split_command(request.launcher)
+    if launcher and Path(launcher[0]).name == "sbatch":
+        return sbatch.run(request, launcher, words, limit, watch)
+    with scratch_folder("contend-launch") as folder:
+        kind, command, environment = prepare(request, folder)
+        command += words
+        finished, waited = run_watched(command, environment, limit, watch, waits=kind.waits)
+    return judge(finished, kind.death(finished.all_text), command, waited)
+
+
+def prepare(request: Launch, folder: Path) -> tuple[LauncherKind, list[str], dict[str, str]]:
+    """The kind of the launcher, its command with all options, and its environment.
+
+    Args:
+        request: ranks, hosts and launcher.
+        folder: where the host file is written; it must outlive the launch.
+
+    Raises:
+        UsageError: for a launcher that cannot be told what is asked.
+        MissingError: for a launcher that is not there.
+    """
+    launcher = choose(request)
+    host_file = None
+    if request.hosts:
+        host_file = folder / "hosts"
+        host_file.write_text(launcher.kind.host_file(request), encoding="utf-8")
+    options = launcher.kind.options(request, host_file)
+    command = [*prefix.filled(launcher.command, request, host_file), *options.words]
+    # What the user has set stays.
+    environment = launch_environment(request.variables())
+    return launcher.kind, command, {**options.environment, **environment}
+
+
+def choose(request: Launch) -> Launcher:
+    """The launcher of a launch, and how to talk to it.
+
+    Raises:
+        UsageError: when the command line cannot be read.
+        MissingError: when there is no such program.
+    """
+    words = split_command(request.launcher) or [_OWN[0]]
+    if words[0] in _OWN and request.library.launcher:
+        words[0] = request.library.launcher
+    program = shutil.which(words[0], path=request.variables().get("PATH"))
+    if program is None:
+        raise MissingError(f"the launcher {words[0]} is not installed")
+    words[0] = program
+    if prefix.has_places(words):
+        return Launcher(prefix.PLACES, tuple(words))
+    return Launcher(_kind(Path(program), request), tuple(words))
+
+
+def split_command(command: str) -> list[str]:
+    """The words of a launcher's command line.
+
+    Raises:
+        UsageError: when a quote is left open.
+    """
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"the launcher {command}: {error}") from None
+
+
+def _kind(program: Path, request: Launch) -> LauncherKind:
+    """Told by the launcher's name, or by what it says of its version."""
+    if program.name == "srun":
+        return srun.SRUN
+    if not program.name.startswith(("mpirun", "mpiexec", "prterun")):
+        return prefix.PREFIX
+    version = run_process([str(program), "--version"], request.variables(), _LIMIT).all_text
+    if match := _OPEN_MPI.search(version):
+        # prterun counts PRRTE's versions, of which Open MPI 5 is the first to have any.
+        five = int(match[1]) >= 5 or program.name == "prterun"
+        return openmpi.OPEN_MPI_5 if five else openmpi.OPEN_MPI_4
+    return hydra.HYDRA if _HYDRA.search(version) else prefix.PREFIX

@@ -1,0 +1,140 @@
+"""The processes of this machine: which are there, which ended first, and how they are ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+_PROC = Path("/proc")
+# Seconds that processes get to be gone once they are killed, and between two looks.
+_FORCE = 5.0
+_LOOK = 0.002
+
+
+def process_folders() -> Iterator[Path]:
+    """What the kernel shows of every process, in a folder named by its number.
+
+    Processes come and go meanwhile, and those of other users show little: any file in these folders
+    may be missing or refused.
+    """
+    for name in os.listdir(_PROC):
+        if name.isdecimal():
+            yield _PROC / name
+
+
+def session_members(session: int) -> set[int]:
+    """The processes of a session that have not ended."""
+    members = set()
+    for folder in process_folders():
+        fields = _stat(folder)
+        if fields and fields[0] not in "ZX" and int(fields[3]) == session:
+            members.add(int(folder.name))
+    return members
+
+
+def marked_processes(mark: str) -> set[int]:
+    """The processes that were started with a variable, ``NAME=value``, in their environment."""
+    marked = set()
+    for folder in process_folders():
+        # Those of other users cannot be read, and are not ours.
+        with contextlib.suppress(OSError):
+            if mark.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                marked.add(int(folder.name))
+    return marked
+
+
+def end_processes(find: Callable[[], set[int]], *, grace: float = 0.0) -> None:
+    """Ends processes until none is found any more, and waits until they are gone.
+
+    Args:
+        find: looks for them anew: one that is about to start another may be ended too late.
+        grace: seconds that they get to end by themselves once they were asked to.
+    """
+    asked: set[int] = set()
+    deadline = time.monotonic() + grace
+    while grace > 0 and (there := find()) and time.monotonic() < deadline:
+        _send(signal.SIGTERM, there - asked)
+        asked |= there
+        time.sleep(10 * _LOOK)
+    killed: set[int] = set()
+    deadline = time.monotonic() + _FORCE
+    while time.monotonic() < deadline:
+        there = find()
+        _send(signal.SIGKILL, there)
+        killed |= there
+        # A signal takes its time.
+        if not there and not any(map(_lives, killed)):
+            return
+        time.sleep(_LOOK)
+
+
+def _send(number: signal.Signals, processes: Iterable[int]) -> None:
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(process, number)
+
+
+def _lives(process: int) -> bool:
+    """Whether a process is there and has not only to be asked for its exit status."""
+    fields = _stat(_PROC / str(process))
+    return bool(fields) and fields[0] not in "ZX"
+
+
+def _stat(folder: Path) -> list[str]:
+    """What the kernel says of a process after its name: state, parent, group, session ...
+
+    Empty for one that is gone.
+    """
+    try:
+        return (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+class FirstEnded:
+    """Waits for the end of processes that need not be children, in a thread of its own.
+
+    A launcher ends all ranks when one has died, and may then tell of one that it ended itself. The
+    kernel queues the ends in their order, however late the thread gets to look.
+
+    Args:
+        pids: of processes of this machine; those that are gone are left out.
+    """
+
+    def __init__(self, pids: Iterable[int]) -> None:
+        self._pid: int | None = None
+        self._open: dict[int, int] = {}
+        for pid in pids:
+            try:
+                self._open[os.pidfd_open(pid)] = pid
+            except (OSError, AttributeError):
+                # Gone, somebody else's, or a kernel that cannot.
+                continue
+        self._thread = threading.Thread(target=self._wait, daemon=True)
+        self._thread.start()
+
+    def pid(self, patience: float = 0.0) -> int | None:
+        """The process that ended first; None while all run.
+
+        Args:
+            patience: seconds to wait for an end.
+        """
+        self._thread.join(patience)
+        return self._pid
+
+    def _wait(self) -> None:
+        if not self._open:
+            return
+        with select.epoll() as ends:
+            for descriptor in self._open:
+                ends.register(descriptor, select.EPOLLIN)
+            ((first, _),) = ends.poll(maxevents=1)
+        self._pid = self._open[first]
+        for descriptor in self._open:
+            os.close(descriptor)

@@ -1,0 +1,278 @@
+"""Other people's programs: started, watched, and ended with all that they have started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TypeAlias
+
+from contend.errors import MissingError
+from contend.process.agent import end_with_parent
+from contend.process.processes import end_processes, marked_processes, session_members
+
+# Seconds that a program which was asked to end may take to end its own children; and that one gets
+# which has the terminal, and heard the interruption by itself.
+_GRACE, _INTERRUPTED_GRACE = 2.0, 5.0
+# Seconds between two looks at a program that is watched.
+_BEAT = 0.1
+# How much of a watched program's output is kept: the beginning, for the first error, and the end.
+_KEPT = 64 * 1024
+# What all children inherit, those in sessions of their own too.
+_MARK = "CONTEND_LAUNCH"
+_NOT_STARTED = 127
+_BY_SIGNAL = 128
+
+Program: TypeAlias = "subprocess.Popen[bytes]"
+"""A program that `start_program` has started."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a program ended.
+
+    Attributes:
+        status: exit status; minus a signal's number when that ended it; None when it ran out of
+            time; 127 when it could not be started.
+        output: what it wrote to standard output.
+        errors: what it wrote to standard error.
+    """
+
+    status: int | None
+    output: bytes = b""
+    errors: bytes = b""
+
+    @property
+    def text(self) -> str:
+        """Standard output as text."""
+        return self.output.decode(errors="replace")
+
+    @property
+    def error_text(self) -> str:
+        """Standard error as text."""
+        return self.errors.decode(errors="replace")
+
+    @property
+    def all_text(self) -> str:
+        """Both: which of them a program writes to often differs between its versions."""
+        return f"{self.error_text}\n{self.text}"
+
+    def why(self) -> str:
+        """In one line why this is no success: the most telling line it wrote, or how it ended."""
+        if self.status is None:
+            return "did not end in time"
+        if self.status < 0:
+            return self._ending()
+        lines = [" ".join(line.split()) for line in self.all_text.splitlines()]
+        # Launchers frame their messages with rules of dashes, signs or stars.
+        words = [line for line in lines if any(map(str.isalnum, line)) and "***" not in line]
+        errors = (line for line in words if "error" in line.lower())
+        return next(errors, words[0] if words else "") or self._ending()
+
+    def _ending(self) -> str:
+        status = self.status or 0
+        if status < 0:
+            with contextlib.suppress(ValueError):
+                return f"ended by {signal.Signals(-status).name}"
+        return f"exit status {status}"
+
+
+Run: TypeAlias = Callable[[Sequence[str], Mapping[str, str], float], Finished]
+"""Runs a program to its end: command, whole environment, limit in seconds."""
+
+
+def run_process(command: Sequence[str], environment: Mapping[str, str], limit: float) -> Finished:
+    """Runs a program in a session of its own; when time is over all of the session ends."""
+    try:
+        program = subprocess.Popen(
+            list(command),
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return _not_started(command, error)
+    try:
+        output, errors = program.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        _end_session(program)
+        return Finished(None)
+    except BaseException:
+        _end_session(program)
+        raise
+    return Finished(program.returncode, output, errors)
+
+
+def run_watched(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    limit: float,
+    watch: Callable[[], None],
+    *,
+    waits: Callable[[str], bool] = lambda _: False,
+    folder: Path | None = None,
+) -> tuple[Finished, float]:
+    """Runs a program to its end, and nothing of it stays behind.
+
+    Args:
+        command: program and arguments.
+        environment: whole.
+        limit: seconds that it may take, once it no longer waits.
+        watch: called several times a second; what it raises ends the program.
+        waits: whether a batch system keeps the program waiting, by what it has written.
+        folder: its working folder.
+
+    Returns:
+        How it ended (status None when it ran out of time) and the seconds that it waited.
+    """
+    mark = secrets.token_hex(8)
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        try:
+            program = subprocess.Popen(
+                list(command),
+                env={**environment, _MARK: mark},
+                stdin=subprocess.DEVNULL,
+                # Files rather than pipes: nothing stops a program that writes much.
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+                cwd=folder,
+            )
+        except OSError as error:
+            return _not_started(command, error), 0.0
+        try:
+            started = time.monotonic()
+            waited = 0.0
+            status: int | None = None
+            while status is None:
+                status = wait_for(program, _BEAT)
+                watch()
+                elapsed = time.monotonic() - started
+                if waits(_kept(errors).decode(errors="replace")):
+                    waited = elapsed
+                if status is None and elapsed - waited > limit:
+                    break
+        finally:
+            _end_marked(program, f"{_MARK}={mark}")
+        return Finished(status, _kept(output), _kept(errors)), waited
+
+
+def run_foreground(
+    command: Sequence[str], environment: Mapping[str, str], output: IO[str] | None = None
+) -> int:
+    """Runs a command that has the terminal, and waits for its end.
+
+    When contend is interrupted, the command has heard of that too, and has a few seconds to end.
+
+    Args:
+        command: program and arguments.
+        environment: whole.
+        output: where its standard output goes; None for this process's own.
+
+    Returns:
+        Its exit status; 128 and a signal's number when that ended it, as shells say.
+
+    Raises:
+        MissingError: when it cannot be started.
+    """
+    try:
+        program = subprocess.Popen(list(command), env=dict(environment), stdout=output)
+    except OSError as error:
+        raise MissingError(f"{command[0]}: {error.strerror}") from error
+    try:
+        status = program.wait()
+    except KeyboardInterrupt:
+        wait_for(program, _INTERRUPTED_GRACE)
+        raise
+    finally:
+        if program.poll() is None:
+            program.terminate()
+            if wait_for(program, _GRACE) is None:
+                program.kill()
+                program.wait()
+    return status if status >= 0 else _BY_SIGNAL - status
+
+
+def start_program(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], output: IO[bytes]
+) -> Program:
+    """Starts a program in a session of its own, so that Ctrl-C reaches only contend.
+
+    On Linux it ends with contend even where contend has no say in that, killed for memory say.
+
+    Args:
+        command: program and arguments.
+        folder: its working folder.
+        environment: whole.
+        output: where all that it writes goes.
+    """
+    return subprocess.Popen(
+        list(command),
+        cwd=folder,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=end_with_parent if sys.platform == "linux" else None,
+    )
+
+
+def wait_for(program: Program, seconds: float) -> int | None:
+    """The exit status of a program, minus a signal's number; None when it still runs then."""
+    try:
+        return program.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def _not_started(command: Sequence[str], error: OSError) -> Finished:
+    return Finished(_NOT_STARTED, errors=f"{command[0]}: {error.strerror or error}".encode())
+
+
+def _end_session(program: Program) -> None:
+    # First the kind way: a launcher then ends ranks that it runs elsewhere.
+    program.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        program.communicate(timeout=_GRACE)
+    # Ranks may be in process groups of their own, and stay when their launcher is gone.
+    end_processes(lambda: session_members(program.pid))
+    program.wait()
+    # A daemon that left the session may hold the other ends of the pipes for good.
+    for pipe in (program.stdout, program.stderr):
+        if pipe is not None:
+            pipe.close()
+
+
+def _end_marked(program: Program, mark: str) -> None:
+    """Ends a program and what is left of all that it started, in sessions of their own too.
+
+    Args:
+        program: at the head of its session; it may have ended already.
+        mark: a variable, ``NAME=value``, that it and all its children have in their environment.
+    """
+    if program.poll() is None:
+        program.terminate()
+        wait_for(program, _GRACE)
+    end_processes(lambda: session_members(program.pid) | marked_processes(mark))
+    program.wait()
+
+
+def _kept(file: IO[bytes]) -> bytes:
+    """What a file holds; of much only the first and the last."""
+    # The program shares the place in the file, so it must not be moved.
+    size = os.fstat(file.fileno()).st_size
+    if size <= 2 * _KEPT:
+        return os.pread(file.fileno(), size, 0)
+    first = os.pread(file.fileno(), _KEPT, 0)
+    return first + b"\n...\n" + os.pread(file.fileno(), _KEPT, size - _KEPT)

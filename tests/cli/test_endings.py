@@ -1,0 +1,212 @@
+"""Signals and readers that go away, met by real processes: one line, a status, nothing lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+_SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+_LINES = {
+    signal.SIGINT: "contend: interrupted\n",
+    signal.SIGTERM: "contend: ended by SIGTERM\n",
+    signal.SIGHUP: "contend: ended by SIGHUP\n",
+}
+# Under nohup, and in the background of a script, some are ignored; children inherit that.
+_RESET = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for number in (signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_DFL)
+"""
+_MAIN = "from contend.cli import main\nmain()\n"
+_LIMIT = 60
+
+
+@contextmanager
+def _python(code: str, *words: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """A Python that runs code; whatever becomes of the test, it ends."""
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _command(body: str) -> str:
+    """Code of a command line that has one more command, `work`."""
+    indented = "".join(f"    {line}\n" for line in body.splitlines())
+    return (
+        f"{_RESET}\nimport os\nfrom pathlib import Path\nimport typer\n"
+        f"from contend.cli.app import app\n"
+        f'@app.command("work")\ndef work():\n{indented}\nsys.argv[1:] = ["work", *sys.argv[1:]]\n'
+        f"{_MAIN}"
+    )
+
+
+def _errors(process: subprocess.Popen[str]) -> str:
+    """All that a process has written to standard error, once it has ended by itself."""
+    process.wait(_LIMIT)
+    assert process.stderr is not None
+    return process.stderr.read()
+
+
+@pytest.mark.parametrize("number", _SIGNALS)
+def test_a_signal_lets_commands_tidy_up(number: signal.Signals) -> None:
+    """The status is the one that shells give to it: 128 + number."""
+    body = f'try:\n    os.kill(os.getpid(), {number:d})\nfinally:\n    print("tidied up")'
+    with _python(_command(body)) as process:
+        assert _errors(process) == _LINES[number]
+        assert process.returncode == 128 + number
+        assert process.stdout is not None
+        assert process.stdout.read() == "tidied up\n"
+
+
+def test_a_signal_that_is_ignored_stays_ignored() -> None:
+    body = 'os.kill(os.getpid(), signal.SIGHUP)\nprint("went on")'
+    ignored = _command(body).replace(
+        "from contend.cli.app", "signal.signal(signal.SIGHUP, signal.SIG_IGN)\nfrom contend.cli.app"
+    )
+    with _python(ignored) as process:
+        assert (_errors(process), process.returncode) == ("", 0)
+        assert process.stdout is not None
+        assert process.stdout.read() == "went on\n"
+
+
+@pytest.mark.parametrize("number", _SIGNALS)
+def test_a_second_signal_does_not_disturb_the_tidying(number: signal.Signals) -> None:
+    body = (
+        f"try:\n    os.kill(os.getpid(), {number:d})\n"
+        f'finally:\n    os.kill(os.getpid(), signal.SIGINT)\n    print("tidied up")'
+    )
+    with _python(_command(body)) as process:
+        assert _errors(process) == _LINES[number]
+        assert process.returncode == 128 + number
+        assert process.stdout is not None
+        assert process.stdout.read() == "tidied up\n"
+
+
+@pytest.mark.parametrize("number", _SIGNALS)
+@pytest.mark.parametrize("waits_for", ["standard input", "a FIFO", "a program"])
+def test_a_signal_ends_what_waits_also_where_polars_is_loaded(
+    waits_for: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    """Its import makes the kernel begin such waits anew, however often somebody presses Ctrl-C."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    if waits_for == "a program":
+        # Nothing that contend has started may keep it, or stay.
+        body = (
+            "import polars, subprocess\n"
+            'program = subprocess.Popen(["sleep", "600"])\n'
+            'try:\n    print("waits", flush=True)\n    program.wait()\n'
+            "finally:\n    program.kill()"
+        )
+        code, words = _command(body), ()
+    else:
+        source = "-" if waits_for == "standard input" else str(fifo)
+        # The last thing that it does before it waits for its input.
+        code = (
+            f"{_RESET}\nimport polars\nimport contend.fabric\nimport contend.cli.app\n"
+            f'print("waits", flush=True)\n{_MAIN}'
+        )
+        words = ("fabric", "show", source)
+    with _python(code, *words) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waits\n"
+        _await_sleep(process.pid)
+        process.send_signal(number)
+        assert _errors(process) == _LINES[number]
+        assert process.returncode == 128 + number
+
+
+def _await_sleep(process: int) -> None:
+    """Waits until the main thread of a process sleeps in the kernel, ten looks in a row."""
+    asleep, ends = 0, time.monotonic() + _LIMIT
+    while asleep < 10 and time.monotonic() < ends:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        asleep = asleep + 1 if state == "S" else 0
+        time.sleep(0.02)
+    assert asleep == 10
+
+
+@pytest.mark.parametrize("number", _SIGNALS)
+def test_a_signal_during_the_imports_is_one_line(number: signal.Signals, tmp_path: Path) -> None:
+    """A module that takes its time stands for all that the command line loads."""
+    (tmp_path / "typer.py").write_text(
+        'import sys, time\nprint("imports", flush=True)\ntime.sleep(600)\n', encoding="utf-8"
+    )
+    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    with _python(_RESET + _MAIN, "--help", PYTHONPATH=path) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "imports\n"
+        process.send_signal(number)
+        assert _errors(process) == _LINES[number]
+        assert process.returncode == 128 + number
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_reader_that_goes_away_ends_printing_and_not_the_work(
+    status: int, tmp_path: Path
+) -> None:
+    """As in ``contend ... | head -1``: the file is there, and the status is the work's own."""
+    body = (
+        'for _ in range(20_000):\n    print("as long as a pipe is deep")\n'
+        f'Path(sys.argv[-1]).write_text("whole")\nraise typer.Exit({status})'
+    )
+    file = tmp_path / "result"
+    code = _command(body).replace('["work", *sys.argv[1:]]', '["work"]')
+    code = code.replace("sys.argv[-1]", repr(str(file)))
+    with _python(code) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "as long as a pipe is deep\n"
+        process.stdout.close()
+        assert _errors(process) == ""
+        assert process.returncode == status
+    assert file.read_text() == "whole"
+
+
+def test_a_reader_of_tables_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    """It has gone before the first table: the JSON is whole all the same."""
+    command = f"{sys.executable} -c 'from contend.cli import main; main()' fabric show fig1"
+    piped = subprocess.run(
+        ["bash", "-c", f"{command} --json {tmp_path}/f.json | true; echo ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+    )
+    assert (piped.stdout, piped.stderr) == ("0\n", "")
+    assert (tmp_path / "f.json").read_text().endswith("}\n")
+
+
+@pytest.mark.parametrize(
+    ("redirection", "status"), [(">&-", 0), ("2>&-", 0), (">&- 2>&- <&-", 0), ("- <&-", 2)]
+)
+def test_closed_standard_stream_is_no_fault(redirection: str, status: int) -> None:
+    """Nothing can be printed, or nothing be read, but nothing breaks either."""
+    source = "" if redirection.startswith("-") else "fig1"
+    command = f"{sys.executable} -c 'from contend.cli import main; main()' fabric show {source}"
+    ended = subprocess.run(f"{command} {redirection}", shell=True, capture_output=True, text=True)
+    assert ended.returncode == status
+    assert ended.stderr.count("\n") == (status > 0)
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_full_disk_behind_standard_output_is_told() -> None:
+    command = f"{sys.executable} -c 'from contend.cli import main; main()' fabric show fig1"
+    ended = subprocess.run(f"{command} > /dev/full", shell=True, capture_output=True, text=True)
+    assert ended.returncode != 0
+    assert ended.stderr == "contend: standard output: No space left on device\n"

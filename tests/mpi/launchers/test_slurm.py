@@ -1,0 +1,157 @@
+"""srun and sbatch of a real Slurm of two nodes on this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from contend.errors import UsageError
+from contend.mpi import HostRanks, Launch, Library, launch
+from contend.mpi.launchers.srun import plugins
+from slurm_machine import CPUS, NODES
+
+Libraries = dict[str, tuple[Library, Path]]
+
+# Both nodes are this machine, so shared memory, which goes by the machine's name, must not be used.
+_APART = {"OMPI_MCA_btl": "tcp,self"}
+_TWO_NODES = (HostRanks("node1", 1), HostRanks("node2", 2))
+
+
+def _environment(slurm: Path) -> dict[str, str]:
+    return {"SLURM_CONF": str(slurm), **_APART}
+
+
+def _jobs(slurm: Path) -> str:
+    told = subprocess.run(
+        ["squeue", "--noheader"],
+        env={**os.environ, "SLURM_CONF": str(slurm)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return told.stdout
+
+
+@pytest.mark.parametrize("launcher", ["srun", "sbatch"])
+@pytest.mark.parametrize("name", ["openmpi4", "mpich"])
+def test_ranks_on_two_nodes_find_each_other(
+    slurm: Path, libraries: Libraries, tmp_path: Path, launcher: str, name: str
+) -> None:
+    library, program = libraries[name]
+    request = Launch(
+        library,
+        4,
+        ranks_per_host=2,
+        launcher=launcher,
+        environment=_environment(slurm),
+        scratch=tmp_path,
+    )
+    ended = launch(request, program, [], limit=30)
+    assert (ended.status, ended.why) == (0, "")
+    assert "contend met 4" in ended.output
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("launcher", ["srun", "sbatch"])
+def test_every_rank_goes_to_its_host(
+    slurm: Path, libraries: Libraries, tmp_path: Path, launcher: str
+) -> None:
+    library, _ = libraries["mpich"]
+    request = Launch(
+        library,
+        3,
+        hosts=_TWO_NODES,
+        launcher=launcher,
+        environment=_environment(slurm),
+        scratch=tmp_path,
+    )
+    words = ["-c", "echo rank $SLURM_PROCID of $SLURM_NTASKS on $SLURMD_NODENAME"]
+    ended = launch(request, Path("/bin/sh"), words, limit=30)
+    assert ended.status == 0
+    said = sorted(re.findall(r"rank .*", ended.output))
+    assert said == ["rank 0 of 3 on node1", "rank 1 of 3 on node2", "rank 2 of 3 on node2"]
+
+
+@pytest.mark.parametrize("launcher", ["srun", "sbatch"])
+def test_a_killed_rank_is_named(
+    slurm: Path, libraries: Libraries, tmp_path: Path, launcher: str
+) -> None:
+    library, _ = libraries["mpich"]
+    request = Launch(
+        library,
+        3,
+        hosts=_TWO_NODES,
+        launcher=launcher,
+        environment=_environment(slurm),
+        scratch=tmp_path,
+    )
+    words = ["-c", "if [ $SLURM_PROCID = 2 ]; then kill -9 $$; fi; exec sleep 60"]
+    ended = launch(request, Path("/bin/sh"), words, limit=30)
+    assert ended.status not in (0, None)
+    assert ended.death is not None
+    assert (ended.death.rank, ended.death.host, ended.death.signal) == (2, "node2", 9)
+    assert ended.why.startswith("rank 2 (on node2) was ended by SIGKILL")
+
+
+@pytest.mark.parametrize("launcher", ["srun", "sbatch"])
+def test_interruption_and_time_end_the_job(
+    slurm: Path, libraries: Libraries, tmp_path: Path, launcher: str
+) -> None:
+    library, _ = libraries["mpich"]
+    request = Launch(
+        library, 2, launcher=launcher, environment=_environment(slurm), scratch=tmp_path
+    )
+    ended = launch(request, Path("/bin/sleep"), ["300"], limit=1)
+    assert (ended.status, ended.why) == (None, "did not end in time")
+
+    def interrupt() -> None:
+        if "contend" in (said := _jobs(slurm)) or "sleep" in said:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        launch(request, Path("/bin/sleep"), ["300"], limit=60, watch=interrupt)
+    _await_no_job(slurm)
+
+
+def test_waiting_in_the_queue_does_not_count(slurm: Path, libraries: Libraries) -> None:
+    """All processors are taken for twice as long as the limit, then the ranks get theirs."""
+    library, _ = libraries["mpich"]
+    environment = {**os.environ, "SLURM_CONF": str(slurm)}
+    all_of_them = str(len(NODES) * CPUS)
+    with subprocess.Popen(["srun", "-n", all_of_them, "sleep", "2"], env=environment) as others:
+        while " R " not in _jobs(slurm):
+            time.sleep(0.05)
+        request = Launch(library, 4, launcher="srun", environment=_environment(slurm))
+        ended = launch(request, Path("/bin/true"), [], limit=1)
+        assert others.wait() == 0
+    assert (ended.status, ended.why) == (0, "")
+    assert ended.waited > 0.5
+
+
+def test_a_refused_job_says_why(slurm: Path, libraries: Libraries, tmp_path: Path) -> None:
+    library, program = libraries["mpich"]
+    request = Launch(
+        library,
+        2,
+        launcher="sbatch --partition=none",
+        environment=_environment(slurm),
+        scratch=tmp_path,
+    )
+    with pytest.raises(UsageError, match=r"sbatch refuses the job: .*invalid partition"):
+        launch(request, program, [], limit=10)
+
+
+def test_plugins_of_this_slurm(slurm: Path) -> None:
+    assert {"pmi2", "pmix"} <= set(plugins({**os.environ, "SLURM_CONF": str(slurm)}))
+
+
+def _await_no_job(slurm: Path) -> None:
+    ends = time.monotonic() + 20
+    while (left := _jobs(slurm)) and time.monotonic() < ends:
+        time.sleep(0.1)
+    assert left == ""

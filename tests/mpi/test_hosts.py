@@ -1,0 +1,57 @@
+"""Ranks over hosts: the sum of a host's ranks never exceeds its slots, and order is kept."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contend.errors import UsageError
+from contend.mpi import HostRanks, share_out
+from contend.mpi.hosts import is_local
+
+
+def test_hosts_fill_in_order() -> None:
+    slots = [("a", 2), ("b", None), ("a", 1), ("c", 4)]
+    assert share_out(slots, 6, None) == (HostRanks("a", 3), HostRanks("b", 1), HostRanks("c", 2))
+    assert share_out(slots, 3, None) == (HostRanks("a", 3),)
+
+
+def test_ranks_per_host_take_the_place_of_slots() -> None:
+    slots = [("a", 2), ("b", None), ("c", 4)]
+    assert share_out(slots, 5, 2) == (HostRanks("a", 2), HostRanks("b", 2), HostRanks("c", 1))
+
+
+def test_too_many_ranks_are_refused() -> None:
+    with pytest.raises(UsageError, match="7 ranks do not fit the 6 places of 3 hosts"):
+        share_out([("a", 2), ("b", None), ("c", 3)], 7, None)
+    with pytest.raises(UsageError, match="at least 1 rank"):
+        share_out([("a", 2)], 0, None)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcd"), st.integers(1, 9)), min_size=1),
+    st.integers(1, 40),
+    st.none() | st.integers(1, 9),
+)
+def test_all_ranks_have_a_place_or_none(
+    slots: list[tuple[str, int]], ranks: int, each: int | None
+) -> None:
+    room = {
+        name: each or sum(count for other, count in slots if other == name) for name, _ in slots
+    }
+    if sum(room.values()) < ranks:
+        with pytest.raises(UsageError):
+            share_out(slots, ranks, each)
+        return
+    shared = share_out(slots, ranks, each)
+    assert sum(host.ranks for host in shared) == ranks
+    assert all(1 <= host.ranks <= room[host.name] for host in shared)
+    assert [host.name for host in shared] == list(room)[: len(shared)]
+
+
+def test_this_machine_has_several_names() -> None:
+    assert is_local([HostRanks("localhost", 1), HostRanks(socket.gethostname(), 2)])
+    assert not is_local([HostRanks("localhost", 1), HostRanks("node1.invalid", 2)])
