@@ -76,6 +76,10 @@ def test_a_pair_that_was_never_measured_alone_is_compared_with_nothing() -> None
     assert title({1: [_LARGE]}, "stream") == "fig1: a pair with 1 other pair on its route"
 
 
+def test_a_budget_that_ended_before_the_first_rival_leaves_a_pair_alone() -> None:
+    assert title({0: [_LARGE]}, "stream") == "fig1: a pair whose route nobody else loads"
+
+
 def test_nothing_measured_is_said() -> None:
     with pytest.raises(UsageError, match="no message of the victim was measured"):
         hotspot_figure(operations({}), "fig1")
