@@ -133,10 +133,7 @@ def _rate_figures(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[tup
                     for sweep in members
                     if name in sweep.algorithms
                 ]
-                yield (
-                    f"{measure}-{name}",
-                    _rates(plan, lines, ", ".join(filter(None, (name, ends)))),
-                )
+                yield f"{measure}-{name}", _rates(plan, lines, ends)
 
 
 @dataclass(frozen=True)
