@@ -12,12 +12,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from contend.report.markdown import markdown_of
-from contend.report.measured_figures import measured_figures
-from contend.report.measured_json import measured_json
-from contend.report.measured_tables import measured_tables
-from contend.report.result_table import ResultTable
-from contend.report.save import save_figures
+from contend.report import (
+    ResultTable,
+    markdown_of,
+    measured_figures,
+    measured_json,
+    measured_tables,
+    save_figures,
+)
 from contend.runs import CellRecord, CellSummary, RunRecord, summarise
 from contend.study import (
     Changes,
@@ -31,6 +33,7 @@ from contend.study import (
 )
 from contend.study.measured import Cell, Failure, Record
 from contend.study.measured.record import Terms
+from json_reading import as_read
 
 MEMORY = Failure("memory", "data of 22.8 GiB does not fit this machine")
 _NUMBERS = itertools.count()
@@ -142,7 +145,7 @@ def test_other_numbers_of_vectors_have_published_times_in_a_table_apart(
     assert not any(row[1] in ("paper", "poster") for row in rows_of(ours))
     theirs = titled(tables, "Constant local memory: published wall clock in s")
     assert ("512N", "poster", "0.60", "1.64", "2.09", "2.28", "2.30") in rows_of(theirs)
-    assert "n = 1,492,992, 8 ranks a node" in theirs.note
+    assert "n = 1,492,992, 8 ranks per node" in theirs.note
 
 
 def test_failures_warnings_and_what_is_left_are_told(mistry: MeasuredPlan) -> None:
@@ -152,8 +155,8 @@ def test_failures_warnings_and_what_is_left_are_told(mistry: MeasuredPlan) -> No
     failures = rows_of(titled(tables, "What failed (ERR)"))
     assert ("sort, 36 × 8, m = 810N", "", "memory", MEMORY.said) in failures
     assert len(failures) == 4
-    assert ("hot", "25 cells") in rows_of(titled(tables, "To be known"))
-    assert rows_of(titled(tables, "No time was left")) == [
+    assert ("hot", "25 cells") in rows_of(titled(tables, "Notes and warnings"))
+    assert rows_of(titled(tables, "Cells that no time was left for")) == [
         ("sort, 1 × 8, m = 512",),
         ("sort, 1 × 8, m = 512N",),
     ]
@@ -215,7 +218,7 @@ def test_collapses_are_named_with_what_avoids_them(kutzner: MeasuredPlan) -> Non
 
 def test_the_cost_of_barriers_stands_apart(kutzner: MeasuredPlan) -> None:
     """3 messages of 2 MiB at 20 MiB/s take 300 ms, a quarter of it barriers."""
-    table = titled(measured_tables(kutzner, [], sweep(kutzner)), "Barriers, and part")
+    table = titled(measured_tables(kutzner, [], sweep(kutzner)), "Time in barriers")
     assert table.columns == ("bytes", "shift-barrier")
     assert rows_of(table)[-1] == ("2 MiB", "75 ms, 25 %")
 
@@ -223,8 +226,8 @@ def test_the_cost_of_barriers_stands_apart(kutzner: MeasuredPlan) -> None:
 def test_full_ports_are_named(kutzner: MeasuredPlan) -> None:
     """1 Gbit/s is 119 MiB/s for a rank alone on its node; for two of 32, 31/60 of it: 61.6."""
     notes = [t.note for t in measured_tables(kutzner, [], sweep(kutzner)) if "sweep" in t.title]
-    assert "Full ports of the nodes are 119 MiB/s." in notes[0]
-    assert "Full ports of the nodes are 61.6 MiB/s." in notes[3]
+    assert "The nodes' ports are full at 119 MiB/s." in notes[0]
+    assert "The nodes' ports are full at 61.6 MiB/s." in notes[3]
 
 
 def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:
@@ -242,10 +245,9 @@ def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:
 
 def test_json_has_every_point_with_what_was_published(kutzner: MeasuredPlan) -> None:
     made = measured_json(kutzner, [], sweep(kutzner), [], "run")
-    text = msgspec.json.encode(made)
     point = next(
         p
-        for p in msgspec.json.decode(text)["points"]
+        for p in as_read(made)["points"]
         if (p["ranks"], p["ranks_per_node"], p["algorithm"], p["bytes"])
         == (4, 1, "library", 2 << 20)
     )

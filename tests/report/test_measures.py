@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contend.report.measures import Measure, engine_labels, labels
+from contend.report import Measure
+from contend.report.simulation.tables import engine_labels, labels
 
 
 def test_bandwidth_of_a_sample_by_measure(make_simulation: Any) -> None:

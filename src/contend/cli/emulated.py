@@ -77,7 +77,7 @@ def emulated_hosts(
     """
     # Imported here: emulating takes longer to load than other verbs run.
     from contend.emulate import EmulatedHosts, bring_up
-    from contend.report.emulate_tables import network_line
+    from contend.report import network_line
 
     started = time.monotonic()
     with bring_up(fabric, cable_rate(rate), buffer_size(buffer), hosts=hosts) as network:

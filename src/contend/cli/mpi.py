@@ -10,9 +10,7 @@ import typer
 from contend.cli.common import JsonOption, console_for, progress_bar, write_json
 from contend.errors import MissingError
 from contend.mpi import TO_INSTALL, Library, examine, find, merge
-from contend.report.mpi_json import mpi_json
-from contend.report.mpi_tables import mpi_tables
-from contend.report.table import print_tables
+from contend.report import mpi_json, mpi_tables, print_tables
 
 PrefixOption = Annotated[
     list[Path] | None,

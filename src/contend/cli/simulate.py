@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend import report
 from contend.cli.common import (
     HostsOption,
     JsonOption,
@@ -30,9 +31,6 @@ from contend.congestion import simulate as count
 from contend.errors import UsageError
 from contend.fabric import Fabric, bisection
 from contend.pattern import FORMS
-from contend.report.json import simulation_json
-from contend.report.summary import simulation_tables
-from contend.report.table import print_tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -136,9 +134,8 @@ def simulate(
     """
     if plot is not None:
         # Imported here, as all of matplotlib is: it takes longer to load than many simulations run.
-        from contend.report.save import check_suffix
 
-        check_suffix(plot)
+        report.check_suffix(plot)
     elif picture is not None:
         raise UsageError("--picture says what --plot FILE draws: give both")
     world = launched_communicator()
@@ -165,10 +162,10 @@ def simulate(
             )
         results.append((result, fabric, bisection(fabric).share))
         if world is None or world.rank == 0:
-            print_tables(console_for(json), simulation_tables(*results[-1]))
+            report.print_tables(console_for(json), report.simulation_tables(*results[-1]))
     if world is not None and world.rank > 0:
         return
-    written = [simulation_json(*result) for result in results]
+    written = [report.simulation_json(*result) for result in results]
     write_json(json, written[0] if len(written) == 1 else {"results": written})
     if plot is not None:
         _draw(results, plot, picture)
@@ -206,47 +203,40 @@ def _draw(
     results: Sequence[tuple[Simulation, Fabric, float]], path: Path, picture: Picture | None
 ) -> None:
     """Draws one picture, or for a page all that fit."""
-    from contend.report.save import save_figure, save_figures
-
     pictures = _pictures(results)
-    tables = [table for result in results for table in simulation_tables(*result)]
+    tables = [table for result in results for table in report.simulation_tables(*result)]
     if picture is None and path.suffix.lower() == ".html":
         drawn = ((name.value, draw()) for name, draw in pictures.items())
-        save_figures(drawn, path, tables)
+        report.save_figures(drawn, path, tables)
         return
     wanted = picture or next(iter(pictures))
     if wanted not in pictures:
         fitting = ", ".join(name.value for name in pictures)
         raise UsageError(f"--picture {wanted.value} does not fit this result; {fitting} do")
-    save_figure(pictures[wanted](), path, tables)
+    report.save_figure(pictures[wanted](), path, tables)
 
 
 def _pictures(
     results: Sequence[tuple[Simulation, Fabric, float]],
 ) -> dict[Picture, Callable[[], Figure]]:
     """The pictures that say something about these results, the most telling one first."""
-    from contend.report.bandwidth_histogram import bandwidth_histogram
-    from contend.report.channel_loads import channel_loads
-    from contend.report.comparison import comparison
-    from contend.report.congestion_distribution import congestion_distribution
-    from contend.report.measures import Measure
-    from contend.report.round_bounds import round_bounds
-
     simulations = [simulation for simulation, _, _ in results]
     rated = [share for _, _, share in results]
     first, fabric, _ = results[0]
     pictures: dict[Picture, Callable[[], Figure]] = {}
     if len(results) > 1:
-        pictures[Picture.COMPARISON] = lambda: comparison(simulations, rated=rated)
+        pictures[Picture.COMPARISON] = lambda: report.simulation_comparison(
+            simulations, rated=rated
+        )
     if all(simulation.samples > 1 for simulation in simulations):
         # The average that the table puts first; the paper's own is drawn by contend study.
-        mean = Measure.MEAN_BANDWIDTH
-        pictures[Picture.BANDWIDTH] = lambda: bandwidth_histogram(
+        mean = report.Measure.MEAN_BANDWIDTH
+        pictures[Picture.BANDWIDTH] = lambda: report.bandwidth_histogram(
             simulations, measure=mean, rated=rated
         )
-    pictures[Picture.CONGESTION] = lambda: congestion_distribution(simulations)
+    pictures[Picture.CONGESTION] = lambda: report.congestion_distribution(simulations)
     if first.rounds > 1 and first.samples > 1:
-        pictures[Picture.ROUNDS] = lambda: round_bounds(simulations)
+        pictures[Picture.ROUNDS] = lambda: report.round_bounds(simulations)
     if len(results) == 1:
-        pictures[Picture.CHANNELS] = lambda: channel_loads(first, fabric)
+        pictures[Picture.CHANNELS] = lambda: report.channel_loads(first, fabric)
     return pictures

@@ -11,10 +11,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from contend import report
 from contend.cli.common import JsonOption, PlotOption, console_for, progress_bar, write_json
 from contend.errors import ShortfallError, UsageError
-from contend.report.plan_list import PlanEntry, plan_list
-from contend.report.table import print_tables
 from contend.study import (
     OnSamples,
     Plan,
@@ -87,7 +86,7 @@ def study(
             print(path)
         return
     if plan is None:
-        print_tables(console_for(json), [plan_list(_shipped())])
+        report.print_tables(console_for(json), [report.plan_list(_shipped())])
         return
     _simulate(plan, out, samples, seed, only, retry, json, plot)
 
@@ -102,14 +101,8 @@ def _simulate(
     json: str | None,
     plot: Path | None,
 ) -> None:
-    # Imported here: matplotlib takes longer to load than other verbs run.
-    from contend.report.save import check_suffix, save_figures
-    from contend.report.study_figures import study_figures
-    from contend.report.study_json import study_json
-    from contend.report.study_tables import study_tables
-
     if plot is not None:
-        check_suffix(plot)
+        report.check_suffix(plot)
     file = find_plan(plan)
     chosen = _chosen(read_plan(file), only, samples, seed)
     folder = RunFolder(Path(chosen.name) if out is None else out, chosen)
@@ -124,27 +117,27 @@ def _simulate(
             on_step=on_step,
             on_samples=on_samples,
         )
-    tables = study_tables(chosen, outcomes)
-    print_tables(console, tables)
-    write_json(json, study_json(chosen, outcomes, str(folder.path)))
+    tables = report.study_tables(chosen, outcomes)
+    report.print_tables(console, tables)
+    write_json(json, report.study_json(chosen, outcomes, str(folder.path)))
     if plot is not None:
-        for path in save_figures(study_figures(chosen, outcomes), plot, tables):
+        for path in report.save_figures(report.study_figures(chosen, outcomes), plot, tables):
             console.print(Text(str(path)))
     failed = sum(outcome.record.status == "failed" for outcome in outcomes)
     if failed:
         raise ShortfallError(f"{failed} of {len(outcomes)} cells failed; {folder.path} says why")
 
 
-def _shipped() -> list[PlanEntry]:
+def _shipped() -> list[report.PlanEntry]:
     """Contend's own plans."""
     found = []
     for name in shipped_plans():
         path = find_plan(name)
         if is_measured(path):
             measurements = read_measured(path)
-            found.append(PlanEntry(name, "measured", measurements.title))
+            found.append(report.PlanEntry(name, "measured", measurements.title))
         else:
-            found.append(PlanEntry(name, "simulated", read_plan(path).title))
+            found.append(report.PlanEntry(name, "simulated", read_plan(path).title))
     return found
 
 

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from contend import report
 from contend.cli import study_options as options
 from contend.cli.common import (
     JsonOption,
@@ -151,16 +152,8 @@ def _measure(
     plot: Path | None,
     markdown: Path | None,
 ) -> None:
-    # Imported here: matplotlib takes longer to load than other verbs run.
-    from contend.report.markdown import markdown_of
-    from contend.report.measured_figures import measured_figures
-    from contend.report.measured_json import measured_json
-    from contend.report.measured_tables import measured_tables
-    from contend.report.save import check_suffix, save_figures
-    from contend.report.table import print_tables
-
     if plot is not None:
-        check_suffix(plot)
+        report.check_suffix(plot)
     folder = StudyFolder(Path(plan.name) if out is None else out, plan)
     with _watch(plan, launch.site, console) as (on_step, on_progress):
         ended = run(
@@ -173,13 +166,15 @@ def _measure(
             on_progress=on_progress,
         )
     results = gather(ended.records, folder.path, read_runs)
-    tables = measured_tables(plan, ended.records, results, ended.left)
-    print_tables(console, tables)
-    write_json(json, measured_json(plan, ended.records, results, ended.left, str(folder.path)))
+    tables = report.measured_tables(plan, ended.records, results, ended.left)
+    report.print_tables(console, tables)
+    write_json(
+        json, report.measured_json(plan, ended.records, results, ended.left, str(folder.path))
+    )
     if markdown is not None:
-        write_whole(markdown, markdown_of(tables).encode())
+        write_whole(markdown, report.markdown_of(tables).encode())
     if plot is not None:
-        for path in save_figures(measured_figures(plan, results), plot, tables):
+        for path in report.save_figures(report.measured_figures(plan, results), plot, tables):
             console.print(Text(str(path)))
     _judge(ended, folder)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from contend import report
 from contend.cli.common import console_for, write_json
 from contend.cli.numbers import option_value
 from contend.errors import ShortfallError, UsageError
@@ -29,11 +30,6 @@ def predict(
         UsageError: the plan sorts nothing, or the memory of a node is not known.
         ShortfallError: the arrays of a node exceed its memory.
     """
-    # Imported here: reports take longer to load than other verbs run.
-    from contend.report.memory_json import memory_json
-    from contend.report.memory_tables import memory_tables
-    from contend.report.table import print_tables
-
     sorts = [measure for measure in plan.measures if measure.probe == "sort"]
     if not sorts:
         raise UsageError(f"{plan.name}: --predict is for plans that sort")
@@ -51,8 +47,8 @@ def predict(
                 studied.append((length, predictions))
     console = console_for(json)
     for length, predictions in studied:
-        print_tables(console, memory_tables(length, predictions, memory))
-    write_json(json, memory_json(plan.name, studied, memory))
+        report.print_tables(console, report.memory_tables(length, predictions, memory))
+    write_json(json, report.memory_json(plan.name, studied, memory))
     _judge([prediction for _, predictions in studied for prediction in predictions], memory)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend import report
 from contend.cli.common import JsonOption, PlotOption, SeedOption, console_for, write_json
 from contend.cli.emulated import BufferOption, RateOption, buffer_size, cable_rate
 from contend.errors import ContendError, MissingError, ShortfallError, UsageError
@@ -66,16 +66,11 @@ def verification(
     # Imported here: measuring and reports take longer to load than other verbs run.
     from contend.cli.measure.watch import watching
     from contend.measurement import BisectWork, Conditions
-    from contend.report.agreement_figure import Compared, agreement_figure
-    from contend.report.agreement_tables import agreement_tables
-    from contend.report.save import check_suffix, save_figure
-    from contend.report.table import print_tables
-    from contend.study import CASES, Network, failures, predicted_seconds, verify_case
-    from contend.study.agreements import agreement
+    from contend.study import CASES, Network, agreement, failures, predicted_seconds, verify_case
     from contend.units import parse_size
 
     if plot is not None:
-        check_suffix(plot)
+        report.check_suffix(plot)
     work = BisectWork(patterns, two_way=two_way, bytes=parse_size(bytes), packets=packets)
     network = Network(cable_rate(rate), buffer_size(buffer))
     cases = tuple(map(_case, fabric)) if fabric else CASES
@@ -83,8 +78,7 @@ def verification(
     seconds = predicted_seconds(work, network)
     console.print(f"{len(cases)} fabrics, at least {format_seconds(seconds)} each", highlight=False)
     conditions = Conditions((2,), budget=max(300.0, 10 * seconds), seed=seed)
-    compared, tables, errors = [], [], []
-    results: list[dict[str, Any]] = []
+    compared, tables, errors, results = [], [], [], []
     for case in cases:
         try:
             with watching(console) as observer:
@@ -97,23 +91,14 @@ def verification(
         except ContendError as error:
             errors.append((case, error))
             continue
-        compared.append(Compared(case.name, pairs, found))
-        shown = agreement_tables(case.name, found, wire)
-        print_tables(console, shown)
+        compared.append(report.Compared(case.name, pairs, found))
+        shown = report.agreement_tables(case.name, found, wire)
+        report.print_tables(console, shown)
         tables += shown
-        results.append(
-            {
-                "fabric": case.name,
-                "source": case.source,
-                "engine": case.engine,
-                "rate_Bps": wire,
-                **asdict(found),
-                "nearest": found.nearest.name,
-            }
-        )
-    write_json(json, {"study": "verification", "seed": seed, "results": results})
+        results.append(report.verified_json(case, found, wire))
+    write_json(json, report.verification_json(seed, results))
     if plot is not None and compared:
-        save_figure(agreement_figure(compared), plot, tables)
+        report.save_figure(report.agreement_figure(compared), plot, tables)
     if errors:
         raise ShortfallError(failures(errors))
 

@@ -18,7 +18,7 @@ from contend.cli.common import (
 from contend.cli.fabric import fabric_app
 from contend.errors import ShortfallError
 from contend.fabric import Status
-from contend.report.check_list import print_checks
+from contend.report import print_checks
 from contend.routes import check as check_fabric
 
 LanesOption = Annotated[

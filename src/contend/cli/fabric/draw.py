@@ -58,7 +58,7 @@ def draw(
     contend fabric draw --alltoall 9,18,36 --plot alltoall.svg
     """
     # Imported here, as below: matplotlib takes longer to load than other verbs run.
-    from contend.report.save import check_suffix, save_figure
+    from contend.report import check_suffix, save_figure
 
     check_suffix(plot)
     if (fabric is None) == (alltoall is None):
@@ -70,12 +70,12 @@ def _figure(
     fabric: str | None, routes: str | None, route: str | None, loads: bool, alltoall: str | None
 ) -> Figure:
     if fabric is not None:
-        from contend.report.fabric_figure import fabric_figure
+        from contend.report import fabric_figure
         from contend.routes import all_to_all_load
 
         whole = load(fabric, routes, route, need_routes=loads)
         return fabric_figure(whole, all_to_all_load(whole) if loads else None)
-    from contend.report.alltoall_figure import alltoall_figure
+    from contend.report import alltoall_figure
 
     if loads or routes or route:
         raise UsageError("--loads, --routes and --route need a fabric, not --alltoall")

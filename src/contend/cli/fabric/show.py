@@ -13,8 +13,7 @@ from contend.cli.common import (
 )
 from contend.cli.fabric import fabric_app
 from contend.fabric import bisection, size_of, structure
-from contend.report.fabric_tables import FabricSummary, fabric_tables
-from contend.report.table import print_tables
+from contend.report import FabricSummary, fabric_tables, print_tables
 from contend.routes import summarise_routes
 
 

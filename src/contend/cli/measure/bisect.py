@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend import report
 from contend.cli.common import console_for, write_json
 from contend.cli.measure.command import measured_command
 from contend.cli.measure.options import Common
@@ -19,8 +20,10 @@ from contend.units import parse_size
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
 
     from contend.runs import Run
+    from contend.study import Agreement
 
 PatternsOption = Annotated[
     int, typer.Option("--patterns", metavar="N", min=1, help="Random patterns to measure.")
@@ -68,17 +71,12 @@ def bisect(
     """
     # Imported here: measuring and reports take longer to load than other verbs run.
     from contend.measurement import BisectWork, measure_bisect
-    from contend.report.measure_json import measure_json
-    from contend.report.measure_tables import measure_tables
-    from contend.report.pair_json import pair_json
-    from contend.report.pair_tables import pair_tables
-    from contend.report.save import check_suffix
-    from contend.report.table import print_tables
+    from contend.study import agreement
 
     if common.resume is not None:
         raise UsageError("--resume: bisect patterns are measured in one launch")
     if common.plot is not None:
-        check_suffix(common.plot)
+        report.check_suffix(common.plot)
     if pairs is not None and pairs.suffix not in (".csv", ".parquet"):
         raise UsageError(f"--pairs: expected a name that ends in .csv or .parquet, got {pairs}")
     console = console_for(common.json)
@@ -93,14 +91,19 @@ def bisect(
             observer=observer,
         )
         messages = [_messages(run, place) for run in runs]
-    written = []
-    for run, found in zip(runs, messages, strict=True):
-        print_tables(console, [*pair_tables(run, found), *measure_tables(run)])
-        written.append({**measure_json(run), "pairs": pair_json(found)})
+    agreements = [agreement(pairs) if "congestion" in pairs else None for pairs in messages]
+    tables = list(map(report.pair_tables, runs, messages, agreements))
+    for run, of_pairs in zip(runs, tables, strict=True):
+        report.print_tables(console, [*of_pairs, *report.measure_tables(run)])
+    written = [
+        report.measure_json(run, pairs=report.pair_json(of_run, compared))
+        for run, of_run, compared in zip(runs, messages, agreements, strict=True)
+    ]
     write_json(common.json, written[0] if len(written) == 1 else {"results": written})
     _keep(messages, runs, pairs)
     if common.plot is not None:
-        _draw(runs, messages, common.plot)
+        shown = [table for of_pairs in tables for table in of_pairs]
+        report.save_figure(_figure(runs, messages, agreements), common.plot, shown)
     failed = [launch.why for run in runs for launch in run.record.launches if launch.why]
     if failed:
         raise ShortfallError(failed[0])
@@ -137,28 +140,21 @@ def _keep(messages: Sequence[pl.DataFrame], runs: Sequence[Run], path: Path | No
             whole.write_parquet(file)
 
 
-def _draw(runs: Sequence[Run], messages: Sequence[pl.DataFrame], path: Path) -> None:
-    from contend.report.agreement_figure import Compared, agreement_figure
-    from contend.report.pair_figure import pair_figure
-    from contend.report.pair_tables import pair_tables
-    from contend.report.save import save_figure
-    from contend.study.agreements import agreement
-
+def _figure(
+    runs: Sequence[Run],
+    messages: Sequence[pl.DataFrame],
+    agreements: Sequence[Agreement | None],
+) -> Figure:
+    """Measured against predicted where every run has predictions, else what pairs got."""
     names = _names(runs)
-    if all("congestion" in found.columns for found in messages):
-        compared = [
-            Compared(name if len(runs) > 1 else run.record.placement, found, agreement(found))
-            for name, run, found in zip(names, runs, messages, strict=True)
-        ]
-        figure = agreement_figure(compared)
-    else:
-        figure = pair_figure(dict(zip(names, messages, strict=True)), runs[0].record.wire_Bps)
-    tables = [
-        table
-        for run, found in zip(runs, messages, strict=True)
-        for table in pair_tables(run, found)
+    compared = [
+        report.Compared(name if len(runs) > 1 else run.record.placement, pairs, agreement)
+        for name, run, pairs, agreement in zip(names, runs, messages, agreements, strict=True)
+        if agreement is not None
     ]
-    save_figure(figure, path, tables)
+    if len(compared) == len(runs):
+        return report.agreement_figure(compared)
+    return report.pair_figure(dict(zip(names, messages, strict=True)), runs[0].record.wire_Bps)
 
 
 def _names(runs: Sequence[Run]) -> list[str]:

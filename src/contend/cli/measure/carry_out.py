@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from contend import report
 from contend.cli.common import console_for, write_json
 from contend.cli.measure.options import Common
 from contend.cli.measure.place import find_place
@@ -26,14 +27,9 @@ def measure_and_report(probe: str, own: Mapping[str, OptionValue], common: Commo
     """
     # Imported here: samples and reports take longer to load than other verbs run.
     from contend.measurement import measure_workload, resume
-    from contend.report.measure_tables import measure_tables
-    from contend.report.run_comparison_tables import comparison_tables
-    from contend.report.runs_json import runs_json
-    from contend.report.save import check_suffix
-    from contend.report.table import print_tables
 
     if common.plot is not None:
-        check_suffix(common.plot)
+        report.check_suffix(common.plot)
     console = console_for(common.json)
     with watching(console) as observer, find_place(common, console) as place:
         if common.resume is not None:
@@ -47,14 +43,12 @@ def measure_and_report(probe: str, own: Mapping[str, OptionValue], common: Commo
                 folder=common.output,
                 observer=observer,
             )
-    tables = [table for run in runs for table in measure_tables(run)]
-    tables += comparison_tables(runs)
-    print_tables(console, tables)
-    write_json(common.json, runs_json(runs))
+    tables = [table for run in runs for table in report.measure_tables(run)]
+    tables += report.comparison_tables(runs)
+    report.print_tables(console, tables)
+    write_json(common.json, report.runs_json(runs))
     if common.plot is not None and any(run.summaries for run in runs):
-        from contend.report.run_figures import draw_runs
-
-        for path in draw_runs(runs, common.plot, tables=tables):
+        for path in report.draw_runs(runs, common.plot, tables=tables):
             console.print(Text(str(path)))
     if failures := _failures(runs):
         raise ShortfallError(failures)

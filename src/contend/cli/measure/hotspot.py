@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from contend import report
 from contend.cli.common import console_for, load, write_json
 from contend.cli.emulated import emulated_hosts
 from contend.cli.measure.command import measured_command
@@ -73,16 +74,11 @@ def hotspot(
     """
     # Imported here: reports take longer to load than other verbs run.
     from contend.measurement import HotspotWork, measure_hotspot, victim_operations
-    from contend.report.hotspot_figure import hotspot_figure
-    from contend.report.hotspot_tables import hotspot_tables
-    from contend.report.measure_json import measure_json
-    from contend.report.save import check_suffix, save_figure
-    from contend.report.table import print_tables
 
     if common.resume is not None or common.ranks is not None:
         raise UsageError("hotspot chooses its ranks from -k, and cannot be resumed")
     if common.plot is not None:
-        check_suffix(common.plot)
+        report.check_suffix(common.plot)
     active = _numbers(rivals)
     loaded = _fabric(common, fabric)
     spot = choose(loaded, max(active))
@@ -102,12 +98,12 @@ def hotspot(
             observer=observer,
         )
     operations = [victim_operations(run) for run in runs]
-    tables = [table for found in operations for table in hotspot_tables(found)]
-    print_tables(console, tables)
-    written = [{**measure_json(run), "hotspot": _json(loaded, spot)} for run in runs]
+    tables = [table for found in operations for table in report.hotspot_tables(found)]
+    report.print_tables(console, tables)
+    written = [report.measure_json(run, hotspot=report.hotspot_json(spot, loaded)) for run in runs]
     write_json(common.json, written[0] if len(written) == 1 else {"results": written})
     if common.plot is not None:
-        save_figure(hotspot_figure(operations[0], loaded.name), common.plot, tables)
+        report.save_figure(report.hotspot_figure(operations[0], loaded.name), common.plot, tables)
     if len(reachable) < len(active):
         most = len(spot.rivals)
         raise ShortfallError(f"{loaded.name} allows {most} rivals at most: no channel carries more")
@@ -150,14 +146,3 @@ def _tell(console: Console, fabric: Fabric, spot: HotSpot) -> None:
         ends = f'"{fabric.host_name[source]}" -> "{fabric.host_name[target]}"'
         lines.append(f"{name}: {ends}")
     console.print(Text("\n".join(lines)))
-
-
-def _json(fabric: Fabric, spot: HotSpot) -> dict[str, object]:
-    def pair(ends: tuple[int, int]) -> list[str]:
-        return [str(fabric.host_name[host]) for host in ends]
-
-    return {
-        "channel": fabric.channel_name(spot.channel),
-        "victim": pair(spot.victim),
-        "rivals": [pair(one) for one in spot.rivals],
-    }
