@@ -50,9 +50,9 @@ def test_bins_are_coarse_for_wide_samples() -> None:
 
 def test_a_panel_for_each_fabric_and_an_outline_for_each_engine(make_simulation: Any) -> None:
     simulations = [
-        narrow(make_simulation, 0.475, fabric="ranger", engine="opensm:dfsssp"),
-        narrow(make_simulation, 0.08, fabric="ranger", engine="opensm:minhop"),
-        narrow(make_simulation, 0.401, fabric="thunderbird", engine="opensm:dfsssp"),
+        narrow(make_simulation, 0.475, fabric_name="ranger", engine="opensm:dfsssp"),
+        narrow(make_simulation, 0.08, fabric_name="ranger", engine="opensm:minhop"),
+        narrow(make_simulation, 0.401, fabric_name="thunderbird", engine="opensm:dfsssp"),
     ]
     figure = bandwidth_histogram(
         simulations, rated=[1, 1, 0.5], reference=[0.576, 0.576, None], reference_name="2008"
@@ -69,9 +69,9 @@ def test_a_panel_for_each_fabric_and_an_outline_for_each_engine(make_simulation:
 
 def test_an_engine_keeps_its_colour_in_every_panel(make_simulation: Any) -> None:
     simulations = [
-        narrow(make_simulation, 0.3, fabric="a", engine="minhop"),
-        narrow(make_simulation, 0.5, fabric="a", engine="ftree"),
-        narrow(make_simulation, 0.5, fabric="b", engine="ftree"),
+        narrow(make_simulation, 0.3, fabric_name="a", engine="minhop"),
+        narrow(make_simulation, 0.5, fabric_name="a", engine="ftree"),
+        narrow(make_simulation, 0.5, fabric_name="b", engine="ftree"),
     ]
     first, second = bandwidth_histogram(simulations).axes
     colours = {

@@ -70,7 +70,7 @@ def test_the_callers_settings_stay(make_simulation: Any, tmp_path: Path) -> None
 def test_names_cannot_break_a_picture_or_a_terminal(
     make_simulation: Any, duo: Fabric, tmp_path: Path
 ) -> None:
-    hostile = make_simulation(fabric="a\x1b[31mb\x00")
+    hostile = make_simulation(fabric_name="a\x1b[31mb\x00")
     save_figure(congestion_distribution([hostile]), tmp_path / "a.svg")
     ElementTree.parse(tmp_path / "a.svg")
     (title, *_) = [table.title for table in simulation_tables(hostile, duo)]
@@ -78,7 +78,7 @@ def test_names_cannot_break_a_picture_or_a_terminal(
 
 
 def test_names_on_axes_cannot_break_a_picture(make_simulation: Any, tmp_path: Path) -> None:
-    hostile = [make_simulation(fabric="a\x1b[31m"), make_simulation(fabric="b\udcff")]
+    hostile = [make_simulation(fabric_name="a\x1b[31m"), make_simulation(fabric_name="b\udcff")]
     save_figure(simulation_comparison(hostile), tmp_path / "a.svg")
     text = (tmp_path / "a.svg").read_text()
     assert "a\ufffd[31m" in text

@@ -40,7 +40,9 @@ def plan() -> Plan:
 def make_outcome(make_simulation: Any, tmp_path: Path) -> MakeOutcome:
     def make(engine: str, pattern: str = "bisect", **changes: Any) -> Outcome:
         path = tmp_path / f"{engine}-{pattern}.json".replace(":", "-")
-        simulation = make_simulation(fabric="ranger", engine=engine, pattern=pattern, **changes)
+        simulation = make_simulation(
+            fabric_name="ranger", engine=engine, pattern=pattern, **changes
+        )
         record = record_of(simulation, ("ranger", engine, pattern), REQUEST, 1.0)
         write_cell(path, record, simulation)
         return Outcome(record, path)

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from contend import loading
 from contend.fabric import Fabric
 from contend.files import check_place, write_whole
+from contend.report import progress_bar as progress_bar
 
 _Target = TypeVar("_Target", str, Path, str | None, Path | None)
 
@@ -137,21 +128,3 @@ def _write(target: str, content: bytes) -> None:
         sys.stdout.flush()
     else:
         write_whole(Path(target), content)
-
-
-@contextmanager
-def progress_bar(title: str, unit: str) -> Iterator[Progress]:
-    """A progress bar with rate and time left on a terminal's standard error, none when piped."""
-    terminal = Console(stderr=True)
-    with Progress(
-        TextColumn(title),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(unit),
-        TaskProgressColumn(show_speed=True),
-        TimeRemainingColumn(),
-        console=terminal,
-        transient=True,
-        disable=not terminal.is_terminal,
-    ) as progress:
-        yield progress

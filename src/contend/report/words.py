@@ -24,7 +24,9 @@ def printable(text: str) -> str:
 
 
 def percent(fraction: float, decimals: int = 1) -> str:
-    """A fraction for people: ``44.8 %``."""
+    """A fraction for people: ``44.8 %``; two digits of what would read as nothing: ``0.023 %``."""
+    if 0 < abs(fraction) < 0.5 * 10.0 ** -(decimals + 2):
+        return f"{100 * fraction:.2g} %"
     return f"{100 * fraction:.{decimals}f} %"
 
 

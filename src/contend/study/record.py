@@ -84,10 +84,11 @@ class Outcome:
         try:
             with samples.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
-            return Simulation(**self.record.simulation, **arrays)
+            values = dict(self.record.simulation)
+            return Simulation(fabric_name=values.pop("fabric"), **values, **arrays)
         except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(str(samples), 0, "the samples of a cell", str(error)) from None
-        except TypeError:
+        except (TypeError, KeyError):
             got = "those of another version; remove the cell to have it made anew"
             raise InputError(str(self.path), 0, "the keys of a simulation", got) from None
 
@@ -156,4 +157,7 @@ def _average(values: NDArray[np.float64], exhaustive: bool) -> Average:
 
 
 def _values(simulation: Simulation) -> dict[str, Any]:
-    return {column.name: getattr(simulation, column.name) for column in fields(simulation)}
+    """What is kept of a simulation; its fabric by name only, under the key ``fabric``."""
+    values = {column.name: getattr(simulation, column.name) for column in fields(simulation)}
+    values["fabric"] = values.pop("fabric_name")
+    return values

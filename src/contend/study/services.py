@@ -15,7 +15,7 @@ OnSamples = Callable[[int, int], None]
 
 
 class Simulate(Protocol):
-    """`contend.congestion.simulating`, as far as a study needs it."""
+    """`contend.congestion.simulate`, as far as a study needs it."""
 
     def __call__(
         self,

@@ -169,32 +169,36 @@ def congestion_distribution(simulations: Sequence[Simulation]) -> Figure:
     One simulation is drawn as bars, several as lines with markers; where π has many values, as for
     an all-to-all, either as the share of messages up to each π.
     """
+    with styled():
+        figure = new_figure(height=2.6)
+        title(figure, draw_congestion(figure.subplots(), simulations))
+    return figure
+
+
+def draw_congestion(axes: Axes, simulations: Sequence[Simulation]) -> str:
+    """Draws `congestion_distribution` into given axes; returns the finding."""
     shares = [congestion_shares(s) for s in simulations]
     least = min(min(share) for share in shares)
     shown = max(_shown(share) for share in shares)
-    with styled():
-        figure = new_figure(height=2.6)
-        axes = figure.subplots()
-        axes.set_ylabel("share of messages")
-        if shown - least > _MOST_SINGLE_VALUES:
-            _steps(axes, shares, labels(simulations))
-        elif len(simulations) == 1:
-            _bars(axes, shares[0], shown)
-        else:
-            _lines(axes, shares, labels(simulations), shown)
-        # Room at both ends, so that what stands there is not taken for the frame.
-        margin = max(0.6, 0.03 * (shown - least))
-        axes.set_xlim(least - margin, shown + margin)
-        if shown - least < _MOST_TICKS:
-            axes.set_xticks(range(least, shown + 1))
-        else:
-            ticks = MaxNLocator(nbins=_MOST_TICKS, integer=True, steps=[1, 2, 5, 10])
-            axes.xaxis.set_major_locator(ticks)
-        axes.set_xlabel("congestion π: messages on the fullest channel of a route")
-        percent_axis(axes.yaxis)
-        _bandwidth_on_top(axes, least, shown)
-        title(figure, _congestion_finding(simulations, shares))
-    return figure
+    axes.set_ylabel("share of messages")
+    if shown - least > _MOST_SINGLE_VALUES:
+        _steps(axes, shares, labels(simulations))
+    elif len(simulations) == 1:
+        _bars(axes, shares[0], shown)
+    else:
+        _lines(axes, shares, labels(simulations), shown)
+    # Room at both ends, so that what stands there is not taken for the frame.
+    margin = max(0.6, 0.03 * (shown - least))
+    axes.set_xlim(least - margin, shown + margin)
+    if shown - least < _MOST_TICKS:
+        axes.set_xticks(range(least, shown + 1))
+    else:
+        ticks = MaxNLocator(nbins=_MOST_TICKS, integer=True, steps=[1, 2, 5, 10])
+        axes.xaxis.set_major_locator(ticks)
+    axes.set_xlabel("congestion π: messages on the fullest channel of a route")
+    percent_axis(axes.yaxis)
+    _bandwidth_on_top(axes, least, shown)
+    return _congestion_finding(simulations, shares)
 
 
 def _shown(shares: dict[int, float]) -> int:
@@ -343,32 +347,37 @@ def channel_loads(simulation: Simulation, fabric: Fabric) -> Figure:
 
     Even loads would lie on the broken line, which is their mean.
     """
-    loads = simulation.channel_load[: 2 * fabric.cables]
-    order = np.argsort(-loads, kind="stable")
-    ranked = loads[order]
-    mean = float(ranked.mean()) if len(ranked) else 0.0
     with styled():
         figure = new_figure(height=3.2)
-        axes = figure.subplots()
-        share = (np.arange(len(ranked)) + 0.5) / max(len(ranked), 1)
-        axes.fill_between(share, ranked, step="mid", color=COLOURS[0], alpha=0.2, linewidth=0)
-        axes.step(share, ranked, where="mid", color=COLOURS[0])
-        axes.axhline(mean, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)))
-        axes.text(1, mean, f"mean {mean:.2f}", ha="right", va="bottom", fontsize=6.5, color=QUIET)
-        axes.set_xlim(0, 1)
-        axes.set_ylim(0, None)
-        percent_axis(axes.xaxis)
-        axes.set_xlabel("channels between switches, hottest first")
-        axes.set_ylabel("messages per round")
+        finding = draw_channel_loads(figure.subplots(), simulation, fabric)
+        loads = simulation.channel_load[: 2 * fabric.cables]
+        hottest = np.argsort(-loads, kind="stable")[:_NAMED]
         figure.supxlabel(
-            "\n".join(["hottest:", *(_name(fabric, int(c), loads) for c in order[:_NAMED])]),
+            "\n".join(["hottest:", *(_name(fabric, int(c), loads) for c in hottest)]),
             x=0.01,
             ha="left",
             fontsize=6,
             linespacing=1.35,
         )
-        title(figure, _channels_finding(simulation, ranked, mean))
+        title(figure, finding)
     return figure
+
+
+def draw_channel_loads(axes: Axes, simulation: Simulation, fabric: Fabric) -> str:
+    """Draws `channel_loads` into given axes, without names; returns the finding."""
+    ranked = -np.sort(-simulation.channel_load[: 2 * fabric.cables])
+    mean = float(ranked.mean()) if len(ranked) else 0.0
+    share = (np.arange(len(ranked)) + 0.5) / max(len(ranked), 1)
+    axes.fill_between(share, ranked, step="mid", color=COLOURS[0], alpha=0.2, linewidth=0)
+    axes.step(share, ranked, where="mid", color=COLOURS[0])
+    axes.axhline(mean, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)))
+    axes.text(1, mean, f"mean {mean:.2f}", ha="right", va="bottom", fontsize=6.5, color=QUIET)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, None)
+    percent_axis(axes.xaxis)
+    axes.set_xlabel("channels between switches, hottest first")
+    axes.set_ylabel("messages per round")
+    return _channels_finding(simulation, ranked, mean)
 
 
 def _name(fabric: Fabric, channel: int, loads: np.ndarray) -> str:

@@ -154,7 +154,7 @@ def simulation_json(
     shares = congestion_shares(simulation)
     return SimulationJson(
         fabric=FabricJson(
-            name=simulation.fabric,
+            name=simulation.fabric_name,
             hosts=simulation.hosts,
             switches=simulation.switches,
             channels=simulation.channels,

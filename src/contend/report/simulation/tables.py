@@ -56,7 +56,7 @@ class Estimate:
 def labels(simulations: Sequence[Simulation]) -> list[str]:
     """What tells simulations apart, in as few words as will do."""
     first = (
-        [s.fabric for s in simulations],
+        [s.fabric_name for s in simulations],
         engine_labels([s.engine for s in simulations]),
         [s.pattern for s in simulations],
     )
@@ -145,7 +145,7 @@ def headline(simulation: Simulation, rated: float | None = None) -> ResultTable:
 
 def _interval(simulation: Simulation) -> str:
     if simulation.exhaustive:
-        return "exact: every possible pattern was counted"
+        return "exact: every possible outcome was counted"
     low, high = simulation.ci95
     if not math.isfinite(high - low):
         return "a single sample has no interval"
@@ -177,7 +177,7 @@ def congestion_table(simulation: Simulation) -> ResultTable:
             (
                 str(first) if first == last else f"{first} to {last}",
                 _bandwidth(first) if first == last else f"{_bandwidth(last)} or more",
-                _share(share),
+                percent(share),
                 _bar(share / largest),
             )
             for first, last, share in ranges
@@ -230,15 +230,12 @@ def hottest_channels(simulation: Simulation, count: int) -> list[tuple[int, floa
 
 def _title(simulation: Simulation) -> str:
     engine = f", {simulation.engine}" if simulation.engine else ""
-    return f"{simulation.pattern} on {simulation.fabric}{engine}, {simulation.placement} placement"
+    fabric = simulation.fabric_name
+    return f"{simulation.pattern} on {fabric}{engine}, {simulation.placement} placement"
 
 
 def _bandwidth(pi: int) -> str:
     return percent(1 / pi) if pi else "same host"
-
-
-def _share(share: float) -> str:
-    return percent(share) if share >= 0.0005 else f"{100 * share:.2g} %"
 
 
 def _bar(share: float) -> str:

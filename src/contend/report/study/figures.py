@@ -95,9 +95,9 @@ def _simulated_best(simulations: Sequence[Simulation], measure: Measure) -> list
     """The simulation with the highest average for each fabric, in the order of fabrics."""
     best: dict[str, int] = {}
     for i, simulation in enumerate(simulations):
-        known = best.setdefault(simulation.fabric, i)
+        known = best.setdefault(simulation.fabric_name, i)
         if measure.estimate(simulation).mean > measure.estimate(simulations[known]).mean:
-            best[simulation.fabric] = i
+            best[simulation.fabric_name] = i
     return list(best.values())
 
 
