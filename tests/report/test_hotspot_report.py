@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from contend import load
 from contend.congestion import hotspot
 from contend.errors import UsageError
-from contend.loading import load
 from contend.report import hotspot_figure, hotspot_json, hotspot_tables
 from json_reading import as_read
 
@@ -74,6 +74,10 @@ def test_a_budget_that_ended_before_the_last_rivals_is_drawn() -> None:
 
 def test_a_pair_that_was_never_measured_alone_is_compared_with_nothing() -> None:
     assert title({1: [_LARGE]}, "stream") == "fig1: a pair with 1 other pair on its route"
+
+
+def test_a_budget_that_ended_before_the_first_rival_leaves_a_pair_alone() -> None:
+    assert title({0: [_LARGE]}, "stream") == "fig1: a pair whose route nobody else loads"
 
 
 def test_nothing_measured_is_said() -> None:

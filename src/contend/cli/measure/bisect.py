@@ -63,7 +63,9 @@ def bisect(
     """
     if messages is not None:
         if messages.suffix not in (".csv", ".parquet"):
-            raise UsageError(f"--messages: expected a name that ends in .csv or .parquet, got {messages}")
+            raise UsageError(
+                f"--messages: expected a name that ends in .csv or .parquet, got {messages}"
+            )
         check_place(messages)
     work = BisectWork(patterns, pattern, two_way, bytes, packets, repeats)
     return Asked(

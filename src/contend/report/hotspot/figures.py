@@ -119,7 +119,9 @@ def _finding(streams: pl.DataFrame, trips: pl.DataFrame, name: str) -> str:
     # A budget may have ended before the largest message was measured beside all rivals.
     most = max(medians)
     others = counted(most, "other pair")
-    if 0 not in medians or most == 0:
+    if most == 0:
+        return f"{name}: a pair whose route nobody else loads"
+    if 0 not in medians:
         return f"{name}: a pair with {others} on its route"
     ratio = medians[most] / medians[0]
     where = f"{name}: with {others} on its route a pair"

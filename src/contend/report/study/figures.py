@@ -133,10 +133,7 @@ def _rate_figures(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[tup
                     for sweep in members
                     if name in sweep.algorithms
                 ]
-                yield (
-                    f"{measure}-{name}",
-                    _rates(plan, lines, ", ".join(filter(None, (name, ends)))),
-                )
+                yield f"{measure}-{name}", _rates(plan, lines, ends)
 
 
 @dataclass(frozen=True)
@@ -387,11 +384,11 @@ def _time_legend(figure: Figure, group: Group) -> None:
                    markersize=3.2, markerfacecolor="none", label=_words(group, source))
         )  # fmt: skip
     handles.append(
-        Line2D([], [], color=QUIET, linestyle="", marker=".", markersize=4, label="a sample")
+        Line2D([], [], color=QUIET, linestyle="", marker=".", markersize=4, label="sample")
     )
     if any(len(result.left_out) for result in group.results):
         handles.append(
-            Line2D([], [], color=QUIET, linestyle="", marker="x", markersize=3, label="a late one")
+            Line2D([], [], color=QUIET, linestyle="", marker="x", markersize=3, label="late sample")
         )
     figure.legend(
         handles=handles,
