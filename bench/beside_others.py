@@ -267,7 +267,7 @@ def main() -> None:
     parser.add_argument("--launches", type=int, default=3, help="of each in a round")
     parser.add_argument("--ranks", type=int, default=2, help="of the all-to-all")
     given = parser.parse_args()
-    fabric = contend.Fabric.load(f"crossbar:{given.ranks}", need_routes=True)
+    fabric = contend.load(f"crossbar:{given.ranks}", need_routes=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:

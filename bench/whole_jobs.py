@@ -13,19 +13,19 @@ import contend
 
 JOBS = {
     "read 266 MB of tables, xz (Selene compute)": (
-        "contend.Fabric.load('{data}/selene.compute.ibnetdiscover.xz',"
+        "contend.load('{data}/selene.compute.ibnetdiscover.xz',"
         " routes='{data}/selene.compute.minhop.opensm-lfts.xz')"
     ),
     "read 17 MB of tables, xz (Selene storage)": (
-        "contend.Fabric.load('{data}/selene.storage.ibnetdiscover.xz',"
+        "contend.load('{data}/selene.storage.ibnetdiscover.xz',"
         " routes='{data}/selene.storage.minhop.opensm-lfts.xz')"
     ),
     "10,000 bisect patterns on Thunderbird, minhop": (
-        "contend.simulate(contend.Fabric.load('thunderbird', route='minhop'), samples=10000)"
+        "contend.simulate(contend.load('thunderbird', route='minhop'), samples=10000)"
     ),
-    "make and route 65,536 hosts, dmodk": "contend.Fabric.load('fattree3:64', route='dmodk')",
+    "make and route 65,536 hosts, dmodk": "contend.load('fattree3:64', route='dmodk')",
     "the same, and 1,000 bisect patterns": (
-        "contend.simulate(contend.Fabric.load('fattree3:64', route='dmodk'), samples=1000)"
+        "contend.simulate(contend.load('fattree3:64', route='dmodk'), samples=1000)"
     ),
 }
 

@@ -96,6 +96,23 @@ def fabrics(draw: Any, names: st.SearchStrategy[str] = NAMES) -> Fabric:
     )
 
 
+def escaped(fabric: Fabric) -> Fabric:
+    """The fabric with every lone surrogate in its texts escaped, as readers hand them out."""
+
+    def legal(text: str) -> str:
+        return text.encode("utf-8", "backslashreplace").decode()
+
+    return fabric.replace(
+        name=legal(fabric.name),
+        host_name=tuple(map(legal, fabric.host_name)),
+        switch_name=tuple(map(legal, fabric.switch_name)),
+        findings=tuple(
+            Finding(legal(finding.kind), legal(finding.message), finding.wrong)
+            for finding in fabric.findings
+        ),
+    )
+
+
 def described(fabric: Fabric) -> dict[str, Any]:
     """A fabric by names that do not depend on the order of rows: GUIDs and ports."""
     switch = fabric.switch_guid.tolist()

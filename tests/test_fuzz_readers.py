@@ -12,10 +12,10 @@ import pytest
 from contend.errors import UsageError
 from contend.fabric import Fabric, open_chunks, read_topology
 from contend.fabric.read import lst
-from contend.fabric.read.recognise import READERS
-from contend.routes import KINDS, ForwardingTables, load_fabric, save
-from contend.routes.adopt import adopt
-from contend.routes.load import TABLE_READERS, load_topology
+from contend.fabric.read.topology import READERS
+from contend.loading import load, load_topology
+from contend.routes import KINDS, ForwardingTables, adopt, save
+from contend.routes.dumps import TABLE_READERS
 from contend.routes.saving import content as content_of
 from fuzzing import TookTooLong, drive
 from sample_fabrics import DATA, two_leaves
@@ -89,7 +89,7 @@ def test_whole_files_compressed_or_not(suffix: str, tmp_path: Path) -> None:
 
     def read(content: bytes) -> None:
         damaged.write_bytes(content)
-        write_everything(load_fabric(str(damaged)))
+        write_everything(load(str(damaged)))
 
     assert drive(read, [seed.read_bytes()], rounds=ROUNDS // 2) == []
 

@@ -40,7 +40,7 @@ def main() -> None:
     for name, (spec, engine) in FABRICS.items():
         path = folder / f"{name}.bin"
         if not path.exists():
-            write(contend.Fabric.load(spec, route=engine), path)
+            write(contend.load(spec, route=engine), path)
 
 
 if __name__ == "__main__":

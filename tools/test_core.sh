@@ -22,7 +22,9 @@ ${CXX:-c++} -fsanitize=address,undefined "$scratch/sanitized.cpp" -o "$scratch/s
   2>/dev/null || skip "the compiler lacks its address and undefined-behaviour sanitizers"
 
 cmake=${CMAKE:-cmake}
+# Little optimisation: compiling takes ten times as long as all tests.
 "$cmake" -S . -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+  -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" \
   -DCONTEND_PYTHON=OFF -DCONTEND_TESTS=ON -DCONTEND_SANITIZE=ON >"$scratch/configure.log" ||
   { cat "$scratch/configure.log" >&2; exit 1; }
 "$cmake" --build "$build" --parallel "${JOBS:-2}"

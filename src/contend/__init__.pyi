@@ -16,5 +16,7 @@ from .errors import MissingError as MissingError
 from .errors import ShortfallError as ShortfallError
 from .errors import UsageError as UsageError
 from .fabric import Fabric as Fabric
+from .loading import LoadedFabric as LoadedFabric
+from .loading import load as load
 from .measurement import measure as measure
 from .routes import ForwardingTables as ForwardingTables

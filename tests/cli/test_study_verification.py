@@ -7,11 +7,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from contend.measurement.pairs import patterns_of
 
 from contend.cli.app import run
-from contend.fabric import Fabric
+from contend.loading import load
 from contend.measurement import beside_predictions
-from contend.measurement.pairs import patterns_of
 from contend.pattern import parse
 from contend.runs import Run
 
@@ -43,7 +43,7 @@ def test_pairs_that_share_get_less(measured: Path) -> None:
 
 def test_patterns_are_those_that_are_simulated(measured: Path) -> None:
     found = Run.load(measured / "out" / "fig1-fig1" / "run-1")
-    fabric = Fabric.load("fig1", route="fig1")
+    fabric = load("fig1", route="fig1")
     pairs = beside_predictions(found, fabric, list(range(16)))
     assert len(pairs) == 6 * 8
     drawn = parse("bisect", 16)

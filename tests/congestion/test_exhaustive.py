@@ -11,6 +11,7 @@ import pytest
 from contend.congestion import simulate
 from contend.errors import UsageError
 from contend.fabric import Fabric
+from contend.loading import load
 from contend.placement import Placement
 from counting import bandwidth, congestion, one_way_bisects
 from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables
@@ -104,7 +105,7 @@ def test_fewer_samples_than_outcomes_are_drawn() -> None:
 
 def test_sixteen_nodes_have_too_many_to_count_all() -> None:
     """16! / 8! = 518,918,400 (Hoefler et al. 2008, section 3.1)."""
-    figure = Fabric.load("fig1", route="fig1")
+    figure = load("fig1", route="fig1")
     assert simulate(figure, "bisect", samples=10).outcomes == 518_918_400
     with pytest.raises(UsageError, match=r"518,918,400"):
         simulate(figure, "bisect", exhaustive=True)

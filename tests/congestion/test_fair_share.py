@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from contend.congestion import fair_share, fluid_times, message_congestion
 from contend.errors import UsageError
 from contend.fabric import Fabric
+from contend.loading import load
 from counting import Messages, route
 from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables, torus
 
@@ -144,7 +145,7 @@ def test_hosts_are_shared() -> None:
 
 def test_figure_of_2008() -> None:
     """Its congested pattern has one bottleneck, so that both models agree."""
-    figure = Fabric.load("fig1", route="fig1")
+    figure = load("fig1", route="fig1")
     pairs = [(1, 5), (2, 9), (3, 13), (4, 6), (7, 8), (10, 11), (12, 14), (15, 16)]
     source, target = (np.array(pairs) - 1).T
     assert fair_share(figure, source, target).tolist() == pytest.approx([1 / 3] * 3 + [1] * 5)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from contend.congestion import HotSpot, fair_share, hotspot, message_congestion
 from contend.errors import UsageError
 from contend.fabric import Fabric
+from contend.loading import load
 from counting import route
 from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables, three_level_tree, torus
 
@@ -106,7 +107,7 @@ def test_k_rivals_leave_the_victim_one_of_k_plus_1() -> None:
 
 def test_figure_of_2008() -> None:
     """Uplink 1 of leaf 1 leads to hosts 5, 9 and 13 (d mod 4 = 1): the victim and two rivals."""
-    figure = Fabric.load("fig1", route="fig1")
+    figure = load("fig1", route="fig1")
     found = hotspot(figure, 11, victim=(0, 4))
     assert sorted(target for _, target in found.rivals) == [8, 12]
     assert {source for source, _ in found.rivals} < {1, 2, 3}

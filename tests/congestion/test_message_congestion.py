@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from contend.congestion import message_congestion
 from contend.errors import UsageError
 from contend.fabric import Fabric
+from contend.loading import load
 from counting import congestion
 from small_fabrics import fat_tree, shortest_path_tables, torus
 
@@ -22,7 +23,7 @@ FREE = [(1, 5), (2, 6), (3, 7), (4, 8), (9, 13), (10, 14), (11, 15), (12, 16)]
 
 @pytest.fixture(scope="module")
 def figure() -> Fabric:
-    return Fabric.load("fig1", route="fig1")
+    return load("fig1", route="fig1")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from contend.congestion import simulate
 from contend.errors import ContendError, UsageError
 from contend.fabric import Fabric
+from contend.loading import load
 from contend.pattern import parse
 from contend.placement import parse as place
 from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables, torus
@@ -250,7 +251,7 @@ def test_fabric_without_routes() -> None:
 @pytest.mark.parametrize(("fabric", "expected"), [("compute", 0.569), ("storage", 0.471)])
 def test_selene(shared_data: Path, fabric: str, expected: float) -> None:
     """Random bisects on a real machine, mean of 1/pi; as others counted: 56.9 % and 47.1 %."""
-    loaded = Fabric.load(
+    loaded = load(
         str(shared_data / f"selene.{fabric}.ibnetdiscover.xz"),
         routes=str(shared_data / f"selene.{fabric}.minhop.opensm-lfts.xz"),
     )

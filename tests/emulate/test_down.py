@@ -52,7 +52,7 @@ def _held() -> list[str]:
 
 def test_64_hosts_and_20_switches_come_and_go() -> None:
     links = socket.if_nameindex()
-    fabric = contend.Fabric.load("xgft:2;16,4;1,16", need_routes=True)
+    fabric = contend.load("xgft:2;16,4;1,16", need_routes=True)
     assert (fabric.hosts, fabric.switches) == (64, 20)
     with bring_up(fabric, _RATE, check=False) as network:
         # One for each node, and the management side; none of their links is visible from here.

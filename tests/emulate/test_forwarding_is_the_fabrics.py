@@ -37,7 +37,7 @@ def _loads(fabric: contend.Fabric, hosts: str | None = None) -> NDArray[np.float
 @pytest.mark.parametrize("source", FABRICS)
 def test_packets_and_bytes_are_the_simulated_loads(source: str) -> None:
     # Packets of a channel = simulated load; bytes = load x (payload + headers). Exactly.
-    fabric = contend.Fabric.load(source, need_routes=True)
+    fabric = contend.load(source, need_routes=True)
     with bring_up(fabric, _RATE, check=False) as network:
         before = network.counters()
         assert one_each(network, _PAYLOAD) == fabric.hosts * (fabric.hosts - 1)
@@ -50,7 +50,7 @@ def test_packets_and_bytes_are_the_simulated_loads(source: str) -> None:
 
 
 def test_chosen_hosts_use_the_channels_they_use_in_the_whole() -> None:
-    fabric = contend.Fabric.load("fig1", need_routes=True)
+    fabric = contend.load("fig1", need_routes=True)
     chosen = [0, 4, 9, 13]
     with bring_up(fabric, _RATE, hosts=chosen, check=False) as network:
         assert one_each(network, _PAYLOAD) == 12
@@ -63,7 +63,7 @@ def test_a_tcp_transfer_costs_its_headers_on_every_channel_of_its_route() -> Non
     # 1 MB in packets of 1448 B of data, each with 66 B of headers (Ethernet, IP, TCP with time
     # stamps): 1.0456 bytes on the wire for each of data. No channel drops anything.
     size = 1_000_000
-    fabric = contend.Fabric.load("fig1", need_routes=True)
+    fabric = contend.load("fig1", need_routes=True)
     with bring_up(fabric, _RATE, check=False) as network:
         before = network.counters()
         (stream,) = connect(network._spaces, [(0, 8)])

@@ -55,7 +55,7 @@ def test_a_machine_that_moves_nothing_carries_no_rate() -> None:
 @pytest.mark.usefixtures("permitted")
 def test_a_rate_beyond_the_machine_is_refused_or_lowered() -> None:
     # 16 hosts at 30 Gbit/s over 4 channels each: no machine of two processors moves 1.9 Tbit/s.
-    fabric = contend.Fabric.load("fig1", need_routes=True)
+    fabric = contend.load("fig1", need_routes=True)
     with (
         pytest.raises(MissingError, match="this machine would be the bottleneck, not the fabric"),
         bring_up(fabric, 30e9 / 8, lower=False),
@@ -69,7 +69,7 @@ def test_a_rate_beyond_the_machine_is_refused_or_lowered() -> None:
 
 @pytest.mark.usefixtures("permitted")
 def test_beside_programs_that_take_the_processors_it_carries_less() -> None:
-    fabric = contend.Fabric.load("fig1", need_routes=True)
+    fabric = contend.load("fig1", need_routes=True)
 
     with bring_up(fabric, _RATE, check=False) as network:
 

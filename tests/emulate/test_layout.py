@@ -7,13 +7,13 @@ import pytest
 
 from contend.emulate.layout import labels, lay_out
 from contend.errors import UsageError
-from contend.fabric import Fabric
+from contend.loading import load
 from contend.routes import ForwardingTables
 from sample_fabrics import two_leaves
 
 
 def test_every_channel_begins_at_one_interface() -> None:
-    fabric = Fabric.load("xgft:2;4,4;1,2;1,2", need_routes=True)
+    fabric = load("xgft:2;4,4;1,2;1,2", need_routes=True)
     layout = lay_out(fabric)
     assert [end.channel for end in layout.ends] == list(range(fabric.channels))
     # Parallel cables too: no two ends share an interface.
@@ -43,8 +43,8 @@ def test_chosen_hosts_bring_only_what_they_use() -> None:
 
 
 def test_without_routes_it_says_what_to_do() -> None:
-    with pytest.raises(UsageError, match="no routes: give --routes FILE"):
-        lay_out(Fabric.load("fig1"))
+    with pytest.raises(UsageError, match="no routes: give routes=FILE"):
+        lay_out(load("fig1"))
 
 
 def test_unreachable_hosts_are_named() -> None:

@@ -25,7 +25,7 @@ _SLOW = 2.5e6
 
 def test_pairs_that_share_a_channel_share_its_rate() -> None:
     # The 16-node figure: 1 -> 5 and 2 -> 9 leave leaf 1 by the same uplink, 3 -> 8 by another.
-    fabric = contend.Fabric.load("fig1", need_routes=True)
+    fabric = contend.load("fig1", need_routes=True)
     with bring_up(fabric, _SLOW, check=False) as network:
         streams = connect(network._spaces, [(0, 4), (1, 8), (2, 7)])
         seconds = pump(streams, 3.0)

@@ -12,13 +12,14 @@ from contend.congestion import simulate
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
+from contend.loading import load
 from small_fabrics import fat_tree, three_level_tree
 
 
 @pytest.fixture(scope="module")
 def tara() -> Fabric:
     """Two leaf modules of 18 ports with a host each."""
-    return Fabric.load("tara")
+    return load("tara")
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +152,7 @@ def test_specifications_that_are_none(tara: Fabric, spec: str) -> None:
 
 def test_simulation_of_a_place() -> None:
     """On one leaf no two messages of a bisect meet; over two thin leaves most do."""
-    fabric = Fabric.load("xgft:2;8,4;1,1", route="dmodk")
+    fabric = load("xgft:2;8,4;1,1", route="dmodk")
     same = simulate(fabric, "bisect", placement="same-leaf", ranks=8, samples=50)
     apart = simulate(fabric, "bisect", placement="leaves:2", ranks=8, samples=50)
     assert same.effective_bandwidth == 1

@@ -13,6 +13,7 @@ from contend import placement
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
+from contend.loading import load
 from contend.placement import ListFormat, Placement, list_hosts, write_list
 from contend.placement.ranges import expand, shorten, split_list
 
@@ -79,7 +80,7 @@ def test_contend_reads_the_same_placement_back(cluster: Fabric, tmp_path: Path, 
 
 
 def test_names_that_no_launcher_takes() -> None:
-    tara = Fabric.load("tara")
+    tara = load("tara")
     assert text(tara, "port-group:3", "plain") == "host 1\nhost 2\nhost 3\n"
     with pytest.raises(UsageError, match='got "host 1"; --format plain writes it'):
         text(tara, "port-group:3", "openmpi")

@@ -161,10 +161,21 @@ def test_comparison_draws_value_rated_and_reference(make_simulation: Any) -> Non
 
 
 def test_one_simulation_is_compared_with_what_is_rated(make_simulation: Any) -> None:
-    assert "gets 55.0 %, 110 % of what is rated" in texts(
+    assert "gets 55.0 %, the narrowest cut carries 50.0 %" in texts(
         simulation_comparison([make_simulation()], rated=[0.5])
     )
     assert "gets most on duo, updn: 55.0 %" in texts(simulation_comparison([make_simulation()]))
+
+
+def test_no_title_tells_more_than_all_of_what_is_rated(make_simulation: Any) -> None:
+    """Random pairs do not all cross the narrowest cut, so they may get more than it carries."""
+    assert "gets 55.0 %, 69 % of what is rated" in texts(
+        simulation_comparison([make_simulation()], rated=[0.8])
+    )
+    both = [make_simulation(), make_simulation(engine="ftree", bandwidth=np.full(4, 0.7))]
+    text = texts(simulation_comparison(both, rated=[0.6, 0.6]))
+    assert "bisect gets most on" in text
+    assert "% of the rated" not in text
 
 
 def test_channel_loads_are_sorted_and_named(make_simulation: Any, duo: Fabric) -> None:

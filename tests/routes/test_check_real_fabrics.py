@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from contend.fabric import Fabric, Status, bisection, structure
+from contend.loading import load
 from contend.routes import check
 
 
 def _load(folder: Path, which: str) -> Fabric:
-    return Fabric.load(
+    return load(
         str(folder / f"selene.{which}.ibnetdiscover.xz"),
         routes=str(folder / f"selene.{which}.minhop.opensm-lfts.xz"),
     )

@@ -18,6 +18,6 @@ FULL_TREES = [
 
 @pytest.mark.parametrize("spec", FULL_TREES)
 def test_every_shift_of_all_hosts_in_order_has_congestion_one(spec: str) -> None:
-    fabric = contend.Fabric.load(spec, route="dmodk")
+    fabric = contend.load(spec, route="dmodk")
     result = contend.simulate(fabric, "shifts", placement="linear")
     assert result.max_congestion.tolist() == [1.0]

@@ -197,6 +197,18 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert killed.returncode == -signal.SIGKILL
 
 
+def test_a_switch_that_no_cable_joins_is_named(paper: Paper, recorder: Recorder) -> None:
+    """OpenSM manages what it reaches from the first host; the other part gets no tables."""
+    bare = paper("figure")
+    # Leaf 1 loses all its cables to the two top switches, 4 and 5.
+    kept = (bare.cable_from != 1) & (bare.cable_to != 1)
+    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
+    apart = bare.replace(**{column: getattr(bare, column)[kept] for column in columns})
+    with pytest.raises(ShortfallError, match="OpenSM made no table for switch"):
+        opensm.route(apart, "minhop", start=recorder)
+    recorder.assert_nothing_left()
+
+
 def test_a_simulator_that_refuses_the_fabric_is_quoted(paper: Paper, recorder: Recorder) -> None:
     def start(command: Sequence[str], *others: Any) -> subprocess.Popen[bytes]:
         return recorder(["sh", "-c", "echo no more ports; exit 1"], *others)
@@ -238,7 +250,7 @@ def test_missing_programs_are_named_with_their_packages(
 @pytest.mark.parametrize(
     ("order", "message"),
     [
-        ("minhopp", "OpenSM has no engine 'minhopp'; it has minhop, updn"),
+        ("minhopp", "OpenSM has no engine 'minhopp' among minhop, updn.*; did you mean 'minhop'"),
         ("minhop,lmc=8", "lmc is a number from 0 to 7, not '8'"),
         ("minhop,lmc=²", "lmc is a number from 0 to 7, not '²'"),
         ("minhop,lmc", "option lmc needs a value"),

@@ -7,9 +7,9 @@ import pytest
 
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.routes import NO_PORT, make_resolver
+from contend.routes import NO_PORT, find_route, make_resolver
 from contend.routes import resolver as room
-from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables
+from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables, torus
 
 
 def routed(fabric: Fabric) -> Fabric:
@@ -73,7 +73,7 @@ def test_spread_needs_all_addresses() -> None:
 
 
 def test_no_routes() -> None:
-    with pytest.raises(UsageError, match="fat tree has no routes: give --routes FILE or --route"):
+    with pytest.raises(UsageError, match="fat tree has no routes: give routes=FILE or route="):
         make_resolver(fabric := fat_tree(2, 2, 1), hosts(fabric))
 
 
@@ -93,6 +93,40 @@ def test_unreachable_host_is_named_with_the_switch_to_blame() -> None:
         make_resolver(fabric, hosts(fabric))
     assert str(caught.value) == (
         'host "host 4" (LID 5) cannot be reached from switch "switch 0": switch "switch 3" has no '
-        "port for it; see contend fabric check, or leave hosts out with --hosts"
+        "port for it; see contend fabric check, or leave hosts out with hosts="
     )
     assert make_resolver(fabric, hosts(fabric)[:4]).places == 4
+
+
+def test_the_route_followed_alone_is_the_resolvers() -> None:
+    """For every pair of a torus of nine: injection, what the resolver says, ejection."""
+    fabric = routed(torus((3, 3)))
+    resolver = make_resolver(fabric, hosts(fabric))
+    for source in range(fabric.hosts):
+        for target in range(fabric.hosts):
+            if source == target:
+                continue
+            ends = (np.array([end], dtype=np.uint32) for end in (source, target))
+            between = resolver.routes(*ends)[0]
+            between = between[between < resolver.switch_channels].tolist()
+            first = 2 * fabric.cables
+            assert find_route(fabric, source, target).channels == (
+                first + source,
+                *between,
+                first + fabric.hosts + target,
+            )
+
+
+def test_a_route_that_does_not_arrive_says_where_it_ends() -> None:
+    fabric = without_entry(routed(fat_tree(3, 2, 1)), switch=3, host=4)
+    with pytest.raises(UsageError) as caught:
+        find_route(fabric, 0, 4)
+    assert str(caught.value) == (
+        'switch "switch 3" has no port for host "host 4" (LID 5), met from switch "switch 0"'
+    )
+    # The way back is whole.
+    assert len(find_route(fabric, 4, 0)) == 4
+    lid = fabric.host_lid.copy()
+    lid[1] = 0
+    with pytest.raises(UsageError, match='host "host 1" has no address'):
+        find_route(fabric.replace(host_lid=lid), 0, 1)

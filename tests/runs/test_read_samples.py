@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contend.errors import InputError
-from contend.runs import RawSamples, SampleTail, read_samples
+from contend.runs import SCHEMA, RawSamples, SampleTail, frames, read_samples
 from contend.runs.frames import NotBegunError
 from contend.runs.launch_file import parse
 from sample_files import MAGIC, Launch, clock, frame, placed, probe, sample, words
@@ -207,6 +208,25 @@ def test_a_tail_follows_a_file_as_it_grows(tmp_path: Path) -> None:
     assert last.labels == {"algorithm": "bruck", "bytes": 16}
     assert seen == sorted(seen)
     assert read_samples(path).frame["agreed_s"].max() == last.seconds
+
+
+def documented(heading: str) -> dict[str, set[str]]:
+    """Names in the first and in the last column of a table in the page on samples."""
+    page = (Path(__file__).parents[2] / "docs" / "samples.md").read_text(encoding="utf-8")
+    rows = page.split(heading, 1)[1].split("\n\n", 1)[0].strip().splitlines()[1:]
+    columns = [row.strip("|").split("|") for row in rows]
+    name = re.compile(r"`(\w+)`")
+    return {first: set(name.findall(row[-1])) for row in columns for first in name.findall(row[0])}
+
+
+def test_the_page_on_samples_describes_what_is_read() -> None:
+    kinds = documented("| `kind` | tells | members |")
+    assert kinds.keys() == {*frames._KINDS, "cell"}
+    for kind, frame_type in frames._KINDS.items():
+        assert set(frame_type.__struct_fields__) <= kinds[kind], kind
+    assert {"cell", "columns"} <= kinds["cell"]
+    columns = documented("| column | |")
+    assert list(columns) == list(SCHEMA)
 
 
 def test_a_tail_of_a_damaged_file_stands_still(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,16 @@ import polars as pl
 import pytest
 
 from contend.errors import InputError, UsageError
-from contend.runs import SCHEMA, LaunchRecord, LibraryRecord, Run, RunRecord, Warned, find_runs
+from contend.runs import (
+    SCHEMA,
+    Kind,
+    LaunchRecord,
+    LibraryRecord,
+    Run,
+    RunRecord,
+    Warned,
+    find_runs,
+)
 from contend.runs import run as run_module
 from sample_files import Launch
 
@@ -256,3 +266,34 @@ def test_late_samples_count_when_too_few_others_are_there(tmp_path: Path) -> Non
     launch.write(run.raw_path(0))
     cell = run.fold().summaries[0]
     assert (cell.n, cell.late, len(cell.used), cell.late_count) == (7, 2, 7, True)
+
+
+def test_a_run_of_the_first_version_has_the_figures_that_it_had(tmp_path: Path) -> None:
+    kept = Path(__file__).parents[1] / "data" / "run-1"
+    run = Run.load(Path(shutil.copytree(kept, tmp_path / "run")))
+    figures = {(one.schedule, one.record.bytes): one for one in run.findings.cells}
+    assert len(figures) == 4
+    library = figures["library", 4096]
+    assert (library.n, library.late) == (12, 2)
+    assert library.median.value == pytest.approx(0.0006114322570225927, rel=1e-12)
+    # The same interval; of two launches, it covers half.
+    assert library.median.interval == pytest.approx(
+        (0.0005891830669451092, 0.0006285087582789117), rel=1e-12
+    )
+    assert library.median.coverage == 0.5
+    modes = figures["library", 16384].modes
+    assert modes is not None
+    assert (modes.slow, modes.count) == (6, 12)
+    (collapse,) = run.findings.collapses
+    assert (collapse.kind, collapse.worst.record.bytes) == (Kind.FALLS, 16384)
+    assert collapse.factor.value == pytest.approx(82.65776968404477, rel=1e-9)
+    assert [(one.bytes, one.winner.schedule) for one in run.findings.contests] == [
+        (4096, "library"),
+        (16384, "pairwise"),
+    ]
+    assert run.record.question == {}
+    assert run.record.errors == ()
+    assert run.findings.errors == ()
+    # Going on with it keeps what it has.
+    Launch(16).cell([1e-3] * 7, algorithm="library", bytes=4096).write(run.raw_path(2))
+    assert run.fold().samples.height == run.samples.height + 8 * 16

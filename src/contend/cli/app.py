@@ -10,6 +10,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from contend.cli.verbs import Verb, group
+from contend.cli.wording import in_options
 from contend.errors import ContendError, one_line
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
@@ -175,7 +176,7 @@ def run(arguments: list[str]) -> int:
     try:
         return _invoke(arguments)
     except ContendError as error:
-        return _tell(error, error.status)
+        return _tell(in_options(str(error)), error.status)
     except _WrongUsage as error:
         # No message: the help has been printed instead.
         message = getattr(error, "format_message", str)()

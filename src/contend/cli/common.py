@@ -20,6 +20,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from contend import loading
 from contend.fabric import Fabric
 from contend.files import check_place, write_whole
 
@@ -114,7 +115,7 @@ def load(
     source: str, routes: str | None, route: str | None, *, need_routes: bool = False
 ) -> Fabric:
     """The fabric that the command line names."""
-    return Fabric.load(source, routes=routes, route=route, need_routes=need_routes)
+    return loading.load(source, routes=routes, route=route, need_routes=need_routes)
 
 
 def write_json(target: str | None, result: Any) -> None:

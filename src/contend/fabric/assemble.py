@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from contend.errors import InputError
 from contend.fabric.fabric import Fabric, Finding
@@ -16,6 +17,22 @@ from contend.fabric.subnet import NodeKind, Subnet
 _AGGREGATION = re.compile(r"aggregation node", re.IGNORECASE)
 # Device ids of the aggregation nodes inside switches all start with this byte.
 _AGGREGATION_DEVICES = 0xCF
+
+
+@dataclass(frozen=True, eq=False)
+class Topology:
+    """What a topology file holds.
+
+    Attributes:
+        fabric: without routes.
+        ports: forwarding tables [switches, addresses] in the fabric's order, where the file
+            carries them; see `contend.routes.ForwardingTables`.
+        engine: what made the tables; "" when unknown.
+    """
+
+    fabric: Fabric
+    ports: NDArray[np.uint16] | None = None
+    engine: str = ""
 
 
 @dataclass(frozen=True)

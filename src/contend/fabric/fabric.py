@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UsageError
+from contend.units import counted, nearest
 
 if TYPE_CHECKING:
     from contend.routes import ForwardingTables
@@ -83,22 +85,15 @@ class Fabric:
                 frozen.flags.writeable = False
                 object.__setattr__(self, column.name, frozen)
 
-    @classmethod
-    def load(
-        cls, source: str, *, routes: str | None = None, route: str | None = None, **options: Any
-    ) -> Fabric:
-        """Loads a fabric from a file or makes one by name; see `contend.routes.load.load_fabric`.
+    def __repr__(self) -> str:
+        cables = f"{counted(self.cables, 'cable')} between them"
+        parts = [counted(self.hosts, "host"), counted(self.switches, "switch"), cables]
+        return f"<Fabric {self.name}: {', '.join((*parts, self._routes_in_words()))}>"
 
-        Args:
-            source: a topology file of any kind that contend knows, ``-`` for standard input, or a
-                generator with its parameters such as ``xgft:2;18,36;1,18`` or ``thunderbird``.
-            routes: a file of forwarding tables for it.
-            route: an engine that computes them instead, such as ``minhop`` or ``opensm:ftree``.
-            options: passed on to `load_fabric`.
-        """
-        from contend.routes import load_fabric
-
-        return load_fabric(source, routes=routes, route=route, **options)
+    def _routes_in_words(self) -> str:
+        if self.routes is None:
+            return "no routes"
+        return f"routes by {self.routes.engine}" if self.routes.engine else "routes from a file"
 
     @property
     def hosts(self) -> int:
@@ -133,9 +128,27 @@ class Fabric:
             cable_to_port=self.cable_to_port,
         )
 
-    def replace(self, **changes: Any) -> Fabric:
+    def replace(self, **changes: Any) -> Self:
         """The same fabric with some columns exchanged."""
         return replace(self, **changes)
+
+    def host_number(self, host: int | str) -> int:
+        """The number of a host, from 0, that is given by its number or its name.
+
+        Raises:
+            UsageError: when there is no such host, or several have this name.
+        """
+        if not isinstance(host, str):
+            if not 0 <= (number := operator.index(host)) < self.hosts:
+                raise UsageError(f"{self.name} has {counted(self.hosts, 'host')}, no host {host}")
+            return number
+        numbers = [number for number, name in enumerate(self.host_name) if name == host]
+        if len(numbers) > 1:
+            some = ", ".join(map(str, numbers[:4])) + (", ..." if len(numbers) > 4 else "")
+            raise UsageError(f"{len(numbers)} hosts are called {host!r}; give a number: {some}")
+        if not numbers:
+            raise UsageError(f"{self.name} has no host {host!r}{nearest(host, self.host_name)}")
+        return numbers[0]
 
     def channel_ends(self, channel: int) -> tuple[str, str]:
         """Names of where a channel starts and ends, with the port.

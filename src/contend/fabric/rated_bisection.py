@@ -1,4 +1,4 @@
-"""Rated bisection bandwidth: the least capacity between two halves of the hosts."""
+"""Rated bisection bandwidth: the capacity of the narrowest cut between two halves of the hosts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-from contend.fabric.capacity import Capacities, capacities
+from contend.fabric.composition import Capacities, capacities
 from contend.fabric.fabric import Fabric
 
 # METIS runs: as many as small fabrics can have in a fraction of a second, a dozen for the largest.
@@ -27,7 +27,8 @@ class Bisection:
     """The narrowest cut found between two halves of the hosts.
 
     To find the narrowest of all is NP-hard, so this is an upper bound: the true bisection may be
-    narrower. On the usual regular fabrics (fat trees, tori, rings, crossbars) it is exact.
+    narrower. On the usual regular fabrics (fat trees, tori, rings, crossbars) it is exact. It is no
+    bound on what random pairs of hosts get, about half of which do not cross the cut.
 
     Attributes:
         capacity: what the cut carries in one direction, in `unit`.
@@ -93,8 +94,8 @@ class _Network:
         self.fabric = fabric
         self.capacity = capacity
         joins_two = fabric.cable_from != fabric.cable_to
-        self.one = fabric.cable_from[joins_two].astype(np.int64)
-        self.other = fabric.cable_to[joins_two].astype(np.int64)
+        self.near = fabric.cable_from[joins_two].astype(np.int64)
+        self.far = fabric.cable_to[joins_two].astype(np.int64)
         self.cable = capacity.cable[joins_two]
         self.hosts_at = np.bincount(fabric.host_switch, minlength=fabric.switches)
         # Slow hosts first: where a switch is split, they are the cheaper ones to part from it.
@@ -122,8 +123,8 @@ class _Network:
             for side in (half, ~half)
         ]
         every = np.arange(switches)
-        tail = np.concatenate([self.one, self.other, np.full(switches, source), every])
-        head = np.concatenate([self.other, self.one, every, np.full(switches, sink)])
+        tail = np.concatenate([self.near, self.far, np.full(switches, source), every])
+        head = np.concatenate([self.far, self.near, every, np.full(switches, sink)])
         limit = np.concatenate([self.cable, self.cable, *by_switch])
         graph = self._csr(np.rint(limit / self.step).astype(np.int32), tail, head)
         residual = (graph - maximum_flow(graph, source, sink).flow).tocsr()
@@ -140,18 +141,18 @@ class _Network:
         graph.eliminate_zeros()
         return graph
 
-    def _cut(self, half: NDArray[np.bool_], near: NDArray[np.bool_], found_by: str) -> _Cut:
-        cables = near[self.one] != near[self.other]
-        links = near[self.fabric.host_switch] != half
+    def _cut(self, half: NDArray[np.bool_], side: NDArray[np.bool_], found_by: str) -> _Cut:
+        cables = side[self.near] != side[self.far]
+        links = side[self.fabric.host_switch] != half
         capacity = float(self.cable[cables].sum() + self.capacity.host[links].sum())
-        return _Cut(capacity, int(cables.sum()), int(links.sum()), near, found_by)
+        return _Cut(capacity, int(cables.sum()), int(links.sum()), side, found_by)
 
     def first_half(self, switch_order: NDArray[np.int64]) -> NDArray[np.bool_]:
         """The first half of the hosts when switches stand in an order."""
-        place = np.empty(self.fabric.switches, dtype=np.int64)
-        place[switch_order] = np.arange(self.fabric.switches)
+        position = np.empty(self.fabric.switches, dtype=np.int64)
+        position[switch_order] = np.arange(self.fabric.switches)
         hosts = self.host_order[
-            np.argsort(place[self.fabric.host_switch[self.host_order]], kind="stable")
+            np.argsort(position[self.fabric.host_switch[self.host_order]], kind="stable")
         ]
         half = np.zeros(self.fabric.hosts, dtype=np.bool_)
         half[hosts[: self.fabric.hosts // 2]] = True
@@ -171,7 +172,7 @@ class _Network:
     def _adjacency(self) -> csr_array:
         """Weighted neighbours of every switch, in steps."""
         steps = np.rint(self.cable / self.step).astype(np.int64)
-        ends = (np.concatenate([self.one, self.other]), np.concatenate([self.other, self.one]))
+        ends = (np.concatenate([self.near, self.far]), np.concatenate([self.far, self.near]))
         size = self.fabric.switches
         return coo_array((np.tile(steps, 2), ends), shape=(size, size)).tocsr()
 
@@ -188,7 +189,7 @@ def _proposals(fabric: Fabric, network: _Network) -> Iterator[tuple[str, NDArray
     hosts = sorted(range(fabric.hosts), key=lambda h: (_natural(fabric.host_name[h]), h))
     np.minimum.at(by_host, fabric.host_switch[hosts], np.arange(fabric.hosts))
     yield "switches by their first host's name", network.first_half(np.argsort(by_host))
-    if len(network.one) == 0:
+    if len(network.near) == 0:
         return
     yield "switches by distance from one", network.first_half(_by_distance(network.adjacency))
     seeds = _MOST_SEEDS * _SWITCHES_FOR_ALL // fabric.switches

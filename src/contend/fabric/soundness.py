@@ -5,14 +5,45 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.fabric.composition import switch_parts
 from contend.fabric.fabric import Fabric, Finding
-from contend.fabric.levels import switch_parts
-from contend.fabric.verdict import MOST_DETAILS, Check, Status
 from contend.units import counted
+
+MOST_DETAILS = 10
+
+
+class Status(StrEnum):
+    """How a check came out."""
+
+    OK = "ok"
+    WARNING = "warning"
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was checked.
+
+    Attributes:
+        name: what was checked, in a few words.
+        status: a warning may be meant so; what is wrong needs repair.
+        summary: what was found, in one line.
+        details: the places by name, at most `MOST_DETAILS`.
+        remedy: what to do; "" when all is well.
+    """
+
+    name: str
+    status: Status
+    summary: str
+    details: tuple[str, ...] = ()
+    remedy: str = ""
+
 
 _PORT_TWICE = "port twice"
 _CABLE_FAULTS = frozenset({_PORT_TWICE, "denied cable", "one-sided cable"})
@@ -43,8 +74,8 @@ def _check_cables(fabric: Fabric) -> Check:
         Status.WRONG,
         ", ".join(f"{kind}: {count:,}" for kind, count in kinds.items()),
         tuple(finding.message for finding in _some_of_each(wrong, kinds)),
-        "look at the named ports; if they are well, the topology file was written while the fabric "
-        "changed: write it again",
+        "look at the named ports; if they are in order, the fabric changed while the topology file "
+        "was written: write it again",
     )
 
 
@@ -103,7 +134,7 @@ def _same_ports(fabric: Fabric) -> list[str]:
     for host, (guid, port, port_guid) in enumerate(
         zip(*(c.tolist() for c in columns), strict=True)
     ):
-        label = f'host "{fabric.host_name[host]}" on {_place(fabric, host)}'
+        label = f'host "{fabric.host_name[host]}" on {_location(fabric, host)}'
         if guid:
             by_port.setdefault((guid, port), []).append(label)
         if port_guid:
@@ -118,7 +149,7 @@ def _same_ports(fabric: Fabric) -> list[str]:
     ]
 
 
-def _place(fabric: Fabric, host: int) -> str:
+def _location(fabric: Fabric, host: int) -> str:
     switch = fabric.switch_name[int(fabric.host_switch[host])]
     return f'switch "{switch}" port {int(fabric.host_port[host])}'
 
@@ -179,7 +210,7 @@ def _check_parts(fabric: Fabric) -> Check:
     largest = int(counts.argmax())
     apart = np.flatnonzero(part != largest)
     details = [
-        f'host "{fabric.host_name[h]}" on {_place(fabric, h)}'
+        f'host "{fabric.host_name[h]}" on {_location(fabric, h)}'
         for h in apart[:MOST_DETAILS].tolist()
     ]
     return Check(

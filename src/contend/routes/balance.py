@@ -57,7 +57,7 @@ def balance(
     capacity = np.repeat(capacities(fabric).cable, 2)
     columns = _Columns(fabric, load.astype(np.float64), addresses.astype(np.float64), capacity)
     step = level[head] - level[tail]
-    found = [
+    judged = [
         columns.judge(kind, at, members & (level[tail] == at), group)
         for kind, members, group in (
             ("up", step > 0, tail),
@@ -68,8 +68,8 @@ def balance(
     ]
     pair = tail * fabric.switches + head
     _, group, count = np.unique(pair, return_inverse=True, return_counts=True)
-    found.append(columns.judge("parallel", 0, count[group] > 1, group))
-    return tuple(kind for kind in found if kind is not None)
+    judged.append(columns.judge("parallel", 0, count[group] > 1, group))
+    return tuple(kind for kind in judged if kind is not None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import UsageError
-from contend.fabric import MOST_DETAILS, Check, Fabric, FabricSize, Status, check_soundness, size_of
+from contend.fabric import (
+    MOST_DETAILS,
+    TOPOLOGY_FAULTS,
+    Check,
+    Fabric,
+    FabricSize,
+    Status,
+    check_soundness,
+    size_of,
+)
 from contend.routes.balance import Balance, balance
-from contend.routes.faults import check_faults, check_tables
-from contend.routes.forwarding import ForwardingTables
+from contend.routes.resolver import TraceEnd, describe_fault
+from contend.routes.tables import tables_of
+from contend.units import counted
 
 # The busiest of some channels that could share carries twice its fair share or more.
 UNBALANCED = 2.0
@@ -122,7 +131,7 @@ def dependency_cycle(
     Raises:
         UsageError: when the fabric has no routes.
     """
-    ports = _tables(fabric).ports
+    ports = tables_of(fabric).ports
     count, cycle = _core.dependency_cycle(
         fabric.core, ports, fabric.host_lid, fabric.host_lmc, from_all_switches
     )
@@ -132,7 +141,7 @@ def dependency_cycle(
 def _summarise(fabric: Fabric, seen: _core.RouteCheck) -> RoutesSummary:
     dependencies, cycle = dependency_cycle(fabric)
     return RoutesSummary(
-        engine=_tables(fabric).engine,
+        engine=tables_of(fabric).engine,
         delivered=int(seen.routes[0]),
         undelivered=int(seen.routes[1:].sum()),
         hops={hops: count for hops, count in enumerate(seen.hops.tolist()) if count},
@@ -143,14 +152,8 @@ def _summarise(fabric: Fabric, seen: _core.RouteCheck) -> RoutesSummary:
 
 
 def _followed(fabric: Fabric, examples: int) -> _core.RouteCheck:
-    ports = _tables(fabric).ports
+    ports = tables_of(fabric).ports
     return _core.check_routes(fabric.core, ports, fabric.host_lid, fabric.host_lmc, examples)
-
-
-def _tables(fabric: Fabric) -> ForwardingTables:
-    if fabric.routes is None:
-        raise UsageError(f"{fabric.name} has no routes; name a table dump or an engine")
-    return fabric.routes
 
 
 def _check_balance(spread: tuple[Balance, ...]) -> Check:
@@ -186,3 +189,67 @@ def _check_cycle(cycle: tuple[str, ...], lanes: bool) -> Check:
         "sound only if the subnet manager keeps these routes on different virtual lanes (dfsssp, "
         "lash); else route by updn or ftree",
     )
+
+
+_NAMES = {
+    TraceEnd.NO_ENTRY: (
+        "missing entries",
+        "no switch on a route lacks a port for it",
+        "let the subnet manager route again; if the tables are a dump, look for failed reads in it",
+    ),
+    TraceEnd.DEAD_END: (
+        "dead ends",
+        "no route leaves by a port with nothing plugged in",
+        "the tables are older or newer than the topology: write both again, one after the other",
+    ),
+    TraceEnd.WRONG_HOST: (
+        "wrong hosts",
+        "no route leaves the network at another host",
+        "a host was moved or LIDs were given anew: write topology and tables again",
+    ),
+    TraceEnd.LOOP: (
+        "loops",
+        "no route returns to a switch",
+        "the tables of the named switches contradict each other: let the subnet manager route anew",
+    ),
+}
+
+
+def check_tables(fabric: Fabric) -> Check:
+    """Whether the tables are those of this fabric's switches and hosts."""
+    wrong = [f.message for f in fabric.findings if f.wrong and f.kind not in TOPOLOGY_FAULTS]
+    if not wrong:
+        return Check("tables", Status.OK, "they fit the switches and hosts")
+    return Check(
+        "tables",
+        Status.WRONG,
+        "they do not fit the switches and hosts",
+        tuple(wrong[:MOST_DETAILS]),
+        "the dump may have been cut short or be older than the topology: write both again",
+    )
+
+
+def check_faults(fabric: Fabric, seen: _core.RouteCheck) -> tuple[Check, ...]:
+    """One check that all routes arrive, then one for every way in which they may not."""
+    routes, faults = seen.routes.tolist(), seen.faults.tolist()
+    lost, total = sum(routes[1:]), sum(routes)
+    if lost == 0:
+        arrival = Check("arrival", Status.OK, f"all {total:,} routes between hosts arrive")
+    else:
+        arrival = Check(
+            "arrival",
+            Status.WRONG,
+            f"{lost:,} of {total:,} routes between hosts do not arrive",
+            remedy="see below",
+        )
+    checks = [arrival]
+    for end, (name, sound, remedy) in _NAMES.items():
+        if faults[end] == 0:
+            checks.append(Check(name, Status.OK, sound))
+            continue
+        details = tuple(
+            describe_fault(fabric, *example) for example in seen.examples if example[0] == end
+        )
+        summary = f"met by {counted(routes[end], 'route')} in {counted(faults[end], 'place')}"
+        checks.append(Check(name, Status.WRONG, summary, details, remedy))
+    return tuple(checks)

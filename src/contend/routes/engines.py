@@ -13,9 +13,9 @@ from contend import _core
 from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric
 from contend.routes import opensm
-from contend.routes.forwarding import ForwardingTables
 from contend.routes.options import read_roots, split
-from contend.units import format_bytes
+from contend.routes.tables import ForwardingTables
+from contend.units import format_bytes, nearest
 
 _Tables = NDArray[np.uint16]
 
@@ -115,13 +115,13 @@ def compute(fabric: Fabric, engine: str) -> Fabric:
         return opensm.route(fabric, engine.removeprefix("opensm:"))
     name = engine.partition(",")[0]
     if name not in _ENGINES:
-        raise UsageError(f"no engine {name!r}; there are {', '.join(engine_names())}")
-    found = _ENGINES[name]
-    _, options = split(engine, found.options)
+        known = engine_names()
+        raise UsageError(f"no engine {name!r} among {', '.join(known)}{nearest(name, known)}")
+    _, options = split(engine, _ENGINES[name].options)
     addressed = with_addresses(fabric)
     size = addressed.switches * (int(_addresses(addressed).max(initial=0)) + 1) * 2
     try:
-        tables = found.tables(_Job(addressed, _targets(addressed), options))
+        tables = _ENGINES[name].tables(_Job(addressed, _targets(addressed), options))
     except MemoryError:
         raise MissingError(f"not enough memory for tables of {format_bytes(size)}") from None
     return addressed.replace(routes=ForwardingTables(tables, engine=engine))

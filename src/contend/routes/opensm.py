@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import ShortfallError, UsageError
-from contend.fabric import Fabric, open_chunks
-from contend.fabric.write import ibsim
+from contend.fabric import LARGEST_LID, Fabric, open_chunks, port_guids
 from contend.process import scratch_folder, start_program
-from contend.routes import options
-from contend.routes.forwarding import ForwardingTables
+from contend.routes import lfts, options
 from contend.routes.opensm_process import Start, run
-from contend.routes.read import lfts
+from contend.routes.saving import save
+from contend.routes.tables import ForwardingTables
+from contend.units import nearest
 
 _ENGINES = {
     "minhop": "OpenSM's minhop: balanced shortest paths",
@@ -63,7 +63,10 @@ class Order:
         """
         engine, values = options.split(text, ("lmc", "roots", "limit"))
         if engine not in _ENGINES:
-            raise UsageError(f"OpenSM has no engine {engine!r}; it has {', '.join(_ENGINES)}")
+            known = ", ".join(_ENGINES)
+            raise UsageError(
+                f"OpenSM has no engine {engine!r} among {known}{nearest(engine, _ENGINES)}"
+            )
         lmc = values.get("lmc", "0")
         if not re.fullmatch(r"[0-9]", lmc) or int(lmc) > _MOST_LMC:
             raise UsageError(f"opensm:{text}: lmc is a number from 0 to {_MOST_LMC}, not {lmc!r}")
@@ -88,29 +91,29 @@ def route(fabric: Fabric, order: str, *, start: Start = start_program) -> Fabric
         start: starts a process.
 
     Raises:
-        UsageError: when the order can't be understood or the fabric has no place in InfiniBand.
+        UsageError: when the order can't be understood or the fabric is too large for InfiniBand.
         MissingError: when OpenSM or ibsim are not installed.
         ShortfallError: when OpenSM fails, refuses the fabric or takes too long.
     """
-    wanted = Order.parse(order)
+    request = Order.parse(order)
     if fabric.hosts == 0:
         raise UsageError(f"{fabric.name} has no host for OpenSM to run on")
-    if fabric.hosts << wanted.lmc > ibsim.LAST_UNICAST_LID - fabric.switches:
+    if fabric.hosts << request.lmc > LARGEST_LID - fabric.switches:
         raise UsageError(
-            f"{fabric.hosts} hosts with {1 << wanted.lmc} LIDs each and {fabric.switches} switches "
-            f"need more than {ibsim.LAST_UNICAST_LID} LIDs"
+            f"{fabric.hosts} hosts with {1 << request.lmc} LIDs each and {fabric.switches} "
+            f"switches need more than {LARGEST_LID} LIDs"
         )
-    arguments = ["-l", str(wanted.lmc)] if wanted.lmc else []
+    arguments = ["-l", str(request.lmc)] if request.lmc else []
     with scratch_folder("contend-opensm") as folder:
-        (folder / "fabric.net").write_text(ibsim.write(fabric), encoding="ascii")
-        if wanted.roots is not None:
-            roots = ibsim.port_guids(fabric)[1][options.read_roots(wanted.roots, fabric)]
+        save(fabric, folder / "fabric.net", "ibsim")
+        if request.roots is not None:
+            roots = port_guids(fabric)[1][options.read_roots(request.roots, fabric)]
             named = "".join(f"0x{guid:016x}\n" for guid in roots.tolist())
             (folder / "roots").write_text(named, encoding="ascii")
             arguments += ["-a", "roots"]
-        run(fabric, wanted.engine, arguments, folder, wanted.limit, start)
-        _assert_engine(folder / "opensm.log", wanted.engine)
-        return _with_tables(fabric, wanted, folder / "opensm-lfts.dump")
+        run(fabric, request.engine, arguments, folder, request.limit, start)
+        _assert_engine(folder / "opensm.log", request.engine)
+        return _with_tables(fabric, request, folder / "opensm-lfts.dump")
 
 
 def _assert_engine(log: Path, engine: str) -> None:
@@ -125,8 +128,8 @@ def _assert_engine(log: Path, engine: str) -> None:
 
 def _reasons(log: str) -> list[str]:
     """Why an engine gave up: the last errors before the fallback, else the last information."""
-    told = log.rpartition("Setting IS_SM on port")[2].partition("tables configured")[0]
-    logged = [_LOGGED.search(line) for line in told.split("\n")[1:-1]]
+    lines_since_start = log.rpartition("Setting IS_SM on port")[2].partition("tables configured")[0]
+    logged = [_LOGGED.search(line) for line in lines_since_start.split("\n")[1:-1]]
     lines = {level: [m[2].strip(".: ") for m in logged if m and m[1] == level] for level in "12"}
     # The last error, that there are no tables, says nothing of why.
     errors = [line for line in lines["1"] if "cannot build" not in line]
@@ -134,8 +137,8 @@ def _reasons(log: str) -> list[str]:
 
 
 def _with_tables(fabric: Fabric, order: Order, dump: Path) -> Fabric:
-    host_guid, switch_guid = ibsim.port_guids(fabric)
-    ports, owner = _read_dump(dump, switch_guid)
+    host_guid, switch_guid = port_guids(fabric)
+    ports, owner = _read_dump(dump, fabric, switch_guid)
     host_lid = _first_lids(host_guid, owner)
     if (host_lid == 0).any():
         host = int(np.flatnonzero(host_lid == 0)[0])
@@ -153,14 +156,21 @@ def _with_tables(fabric: Fabric, order: Order, dump: Path) -> Fabric:
 def _first_lids(guids: NDArray[np.uint64], owner: NDArray[np.uint64]) -> NDArray[np.uint32]:
     """The lowest LID that each GUID owns, shape [guids]; 0 where it owns none."""
     owners, lids = np.unique(owner, return_index=True)
-    place = np.minimum(np.searchsorted(owners, guids), len(owners) - 1)
-    return np.where(owners[place] == guids, lids[place], 0).astype(np.uint32)
+    position = np.minimum(np.searchsorted(owners, guids), len(owners) - 1)
+    return np.where(owners[position] == guids, lids[position], 0).astype(np.uint32)
 
 
 def _read_dump(
-    path: Path, switch_guid: NDArray[np.uint64]
+    path: Path, fabric: Fabric, switch_guid: NDArray[np.uint64]
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint64]]:
     """Ports [switches, addresses] and the port GUID [addresses] that owns every LID."""
     columns = lfts.read(open_chunks(str(path)), path.name)
     row_of = {guid: row for row, guid in enumerate(columns.switch_guid.tolist())}
-    return columns.ports[[row_of[guid] for guid in switch_guid.tolist()]], columns.owner_guid
+    rows = [row_of.get(guid, -1) for guid in switch_guid.tolist()]
+    if -1 in rows:
+        name = fabric.switch_name[rows.index(-1)]
+        raise ShortfallError(
+            f'OpenSM made no table for switch "{name}", which it cannot reach from the first host; '
+            "contend fabric check lists the parts of a fabric"
+        )
+    return columns.ports[rows], columns.owner_guid

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from contend.errors import MissingError, ShortfallError
-from contend.fabric import Fabric
-from contend.fabric.write import ibsim
+from contend.fabric import LARGEST_LID, Fabric, host_id
 from contend.process import Program, wait_for
 
 _PACKAGES = "opensm ibsim-utils infiniband-diags"
@@ -50,7 +49,7 @@ def run(
     environment = {
         **inherited,
         "IBSIM_SOCKNAME": folder.name,
-        "SIM_HOST": ibsim.host_id(0),
+        "SIM_HOST": host_id(0),
         "OSM_TMP_DIR": str(folder),
         "OSM_CACHE_DIR": str(folder),
     }
@@ -89,7 +88,7 @@ def _simulate(program: str, fabric: Fabric) -> list[str]:
         "-N": fabric.hosts + fabric.switches + 1,
         "-S": fabric.switches + 1,
         "-P": ports + 1,
-        "-L": ibsim.LAST_UNICAST_LID + 1,
+        "-L": LARGEST_LID + 1,
     }
     sizes = [text for flag, size in room.items() for text in (flag, str(size))]
     return [program, "-s", "-n", *sizes, "fabric.net"]

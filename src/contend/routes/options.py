@@ -26,7 +26,7 @@ def split(text: str, known: Collection[str]) -> tuple[str, dict[str, str]]:
             there = f"it has {', '.join(sorted(known))}" if known else "it has none"
             raise UsageError(f"engine {name} has no option {key!r}; {there}")
         if not value:
-            raise UsageError(f"engine {name}: option {key} needs a value: {key}=VALUE")
+            raise UsageError(f"engine {name}: option {key} needs a value: {name},{key}=VALUE")
         options[key] = value
     return name, options
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -13,21 +13,12 @@ from typing import BinaryIO, cast
 import zstandard
 
 from contend.errors import UsageError
-from contend.fabric import Fabric
-from contend.fabric.write import fabric_file, graphml, ibnetdiscover, ibsim, orcs
+from contend.fabric import WRITERS, Fabric, Writer
 from contend.files import whole_file
-from contend.routes.write import lfts
+from contend.routes import lfts
+from contend.units import nearest
 
-_Writer = Callable[[Fabric], str | Iterable[str] | Iterable[bytes]]
-
-_WRITERS: dict[str, _Writer] = {
-    "fabric": fabric_file.write,
-    "ibnetdiscover": ibnetdiscover.write,
-    "ibsim": ibsim.write,
-    "lfts": lfts.write,
-    "orcs": orcs.write,
-    "graphml": graphml.write,
-}
+_WRITERS: dict[str, Writer] = {**WRITERS, "lfts": lfts.write}
 # Suffixes of file names that stand for a kind.
 _SUFFIXES = {
     ".fabric": "fabric",
@@ -94,9 +85,8 @@ def content(fabric: Fabric, kind: str) -> Iterator[bytes]:
     """
     write = _WRITERS.get(kind)
     if write is None:
-        raise UsageError(f"no kind of file is called {kind!r}: give one of {', '.join(KINDS)}")
-    written = write(fabric)
-    return _encoded([written] if isinstance(written, str) else written)
+        raise UsageError(f"no kind of file {kind!r} among {', '.join(KINDS)}{nearest(kind, KINDS)}")
+    return _encoded(write(fabric))
 
 
 def _encoded(pieces: Iterable[str] | Iterable[bytes]) -> Iterator[bytes]:

@@ -23,6 +23,9 @@ _NEIGHBOURHOOD = 4
 _SHORTEST = 1e-12
 _FEWEST = 4
 _SIGNIFICANCE = 0.01
+# Every cell is a chance for a false alarm, and no neighbour has to be twice as fast.
+_STALL_SIGNIFICANCE = 0.001
+_LEAST_FAST_SHARE = 0.2
 
 
 class Kind(StrEnum):
@@ -75,7 +78,9 @@ LowCells = dict[int, _Low]
 """Collapsed cells by number."""
 
 
-def collapses(cells: Iterable[CellSummary], *, compared: bool = True) -> tuple[Collapse, ...]:
+def collapses(
+    cells: Iterable[CellSummary], *, compared: bool = True, crowded: bool = False
+) -> tuple[Collapse, ...]:
     """All collapses of all schedules.
 
     A healthy rate rises with the size of messages and levels out: time is a latency plus a part in
@@ -90,11 +95,13 @@ def collapses(cells: Iterable[CellSummary], *, compared: bool = True) -> tuple[C
       collapsed too until the rate is above half of that reference again. A reference never counts
       for more than the hosts' ports carry (`CellSummary.limit`): what is faster went into buffers,
       such as a token bucket's burst, and not yet through the network; or
-    - it *stalls*: samples are of two kinds, and the slow kind, such as one with time-outs, makes
-      the mean of both at least twice the fast kind's. Hiccups of the machine come with any size
-      and any schedule, so slow samples must be more frequent than at the nearest smaller size that
-      has not collapsed, or than in another schedule at the same size (Fisher's exact test, 1 %,
-      divided by the number of these). A cell without either is not judged by this.
+    - it *stalls*: samples are of two kinds, a fifth at least of the fast one, and the slow kind,
+      such as one with time-outs, makes the mean of both at least twice the fast kind's. Hiccups of
+      the machine come with any size and any schedule, so slow samples must be more frequent than
+      at the nearest smaller size that has not collapsed, or than in another schedule at the same
+      size (Fisher's exact test, 0.1 %, divided by the number of these). A cell without either is
+      not judged by this, and neither are cells whose ranks shared processors: there slow samples
+      are those in which a rank waited for its turn.
 
     A schedule that merely suits a size badly has not collapsed, however far it is behind: winners
     tell that (`contend.runs.contests`).
@@ -106,6 +113,7 @@ def collapses(cells: Iterable[CellSummary], *, compared: bool = True) -> tuple[C
     Args:
         cells: of one run, or of several under the same conditions.
         compared: whether schedules do the same work, so that one can avoid what another suffers.
+        crowded: whether ranks shared processors.
     """
     sound = [cell for cell in cells if cell.sent and cell.verified is not False]
     known = {cell.record.cell: typical_time(cell) for cell in sound}
@@ -116,7 +124,7 @@ def collapses(cells: Iterable[CellSummary], *, compared: bool = True) -> tuple[C
     series = _series(judged)
     for members in series:
         _find_falls(members, times, low)
-    for members in series:
+    for members in series if not crowded else ():
         _find_stalls(members, rivals, low)
     return tuple(
         _collapse(region, rivals, times, low)
@@ -211,6 +219,8 @@ def _find_stalls(
     for index, cell in enumerate(members):
         if cell.record.cell in low or cell.modes is None:
             continue
+        if 1 - cell.modes.slow_share < _LEAST_FAST_SHARE:
+            continue
         mixed, fast = _mixed_time(cell.modes), cell.modes.fast_s
         if mixed.value < _FALL * fast or (mixed.low or 0.0) < _PROVEN * fast:
             continue
@@ -220,7 +230,8 @@ def _find_stalls(
         sound = [other for other in members[:index] if other.record.cell not in low]
         others += sound[-1:]
         if any(
-            _more_slow(cell, cell.modes, other) < _SIGNIFICANCE / len(others) for other in others
+            _more_slow(cell, cell.modes, other) < _STALL_SIGNIFICANCE / len(others)
+            for other in others
         ):
             factor = ratio(mixed, Estimate(fast, fast, fast))
             low[cell.record.cell] = _Low(cell, Kind.STALLS, factor, cell)

@@ -45,12 +45,14 @@ def compare(base: Run, other: Run) -> tuple[Pair, ...]:
 
 def run_names(runs: Sequence[Run]) -> list[str]:
     """What tells the runs apart: library, labels, machine or day, in this order; or the folder."""
-    for told in (_library, _labels, _machine, _day):
-        names = [told(run.record) for run in runs]
+    for describe in (_library, _labels, _machine, _day):
+        names = [describe(run.record) for run in runs]
         if len(set(names)) == len(runs) and all(names):
             return names
     names = [
-        ", ".join(filter(None, (told(run.record) for told in (_library, _labels, _machine, _day))))
+        ", ".join(
+            filter(None, (describe(run.record) for describe in (_library, _labels, _machine, _day)))
+        )
         for run in runs
     ]
     if len(set(names)) == len(runs):

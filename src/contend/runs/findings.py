@@ -81,11 +81,13 @@ def find(record: RunRecord, results: pl.DataFrame) -> Findings:
     """
     cells = summarise(record, results)
     compared = record.probe in COMPARED
+    measured = [launch.measured for launch in record.launches if launch.measured is not None]
+    crowded = any(launch.oversubscribed for launch in measured)
     return Findings(
         cells=cells,
         parts=_parts(cells, results),
         contests=contests(cells) if compared else (),
-        collapses=collapses(cells, compared=compared),
+        collapses=collapses(cells, compared=compared, crowded=crowded),
         errors=_errors(record, cells),
         remarks=_remarks(record, cells),
         clock_residual_s=_clock_residual(record),
@@ -218,8 +220,8 @@ def _about_launch(launch: LaunchRecord) -> Iterator[Warned]:
         yield Warned("oversubscribed", text)
     failed = [end for end in measured.ends if end.reason == "failed" or end.verified is False]
     if failed:
-        said = next((f": {end.said}" for end in failed if end.said), "")
-        text = f"{counted(len(failed), 'cell')} of launch {launch.number} failed{said}"
+        reason = next((f": {end.said}" for end in failed if end.said), "")
+        text = f"{counted(len(failed), 'cell')} of launch {launch.number} failed{reason}"
         yield Warned("failed", text)
 
 

@@ -282,12 +282,12 @@ def sample_table(blocks: Sequence[Block], ranks: int) -> pl.DataFrame:
     """All samples, in the order of the blocks; see `RawSamples.frame`."""
     # Blocks of cells with the same columns become arrays together: there may be thousands.
     alike: dict[tuple[str, ...], list[int]] = {}
-    for place, block in enumerate(blocks):
-        alike.setdefault(block.cell.columns, []).append(place)
+    for index, block in enumerate(blocks):
+        alike.setdefault(block.cell.columns, []).append(index)
     order = np.cumsum([0, *(len(block.payloads) for block in blocks)])
     tables = [
-        _table([blocks[i] for i in places], [int(order[i]) for i in places], columns)
-        for columns, places in alike.items()
+        _table([blocks[i] for i in indices], [int(order[i]) for i in indices], columns)
+        for columns, indices in alike.items()
     ]
     if not tables:
         return _table([], [], ("start", "end")).drop("sample")
@@ -323,8 +323,8 @@ def _table(blocks: Sequence[Block], first: Sequence[int], columns: tuple[str, ..
             "rank": np.tile(np.arange(ranks, dtype=np.uint32), len(sample)),
             "agreed_s": each(agreed),
             **{
-                column_name(name): np.ascontiguousarray(times[:, :, place]).ravel()
-                for place, name in enumerate(columns)
+                column_name(name): np.ascontiguousarray(times[:, :, index]).ravel()
+                for index, name in enumerate(columns)
             },
         }
     )

@@ -24,6 +24,14 @@ FEWEST = 6
 CONFIDENCE = 0.95
 """What an interval promises where samples or launches are enough."""
 
+# Two kinds of samples: the gap between them is at least such a factor wide ...
+_LEAST_RATIO = 1.5
+# ... each kind has so many samples ...
+_LEAST_SHARE = 0.02
+_FEWEST_OF_A_KIND = 2
+# ... and under a power law a gap as wide has a probability below this.
+_UNLIKELY_GAP = 0.003
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -150,13 +158,6 @@ def ratio(numerator: Estimate, denominator: Estimate) -> Estimate:
     up = math.hypot(over_high - over, under - under_low)
     covered = min(numerator.coverage, denominator.coverage)
     return Estimate(value, value * math.exp(-down), value * math.exp(up), covered)
-
-
-_LEAST_RATIO = 1.5
-"""A gap between two kinds is at least this factor wide."""
-_LEAST_SHARE = 0.02
-_FEWEST_OF_A_KIND = 2
-_UNLIKELY_GAP = 0.003
 
 
 @dataclass(frozen=True)

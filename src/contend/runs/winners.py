@@ -15,8 +15,9 @@ from scipy.special import ndtr
 from contend.runs.statistics import Estimate, Values, ratio
 from contend.runs.summary import CellSummary, Condition, condition
 
-SIGNIFICANCE = 0.05
+_SIGNIFICANCE = 0.05
 _FEWEST_LAUNCHES = 4
+_MOST_EXACT = 12
 
 
 class Basis(StrEnum):
@@ -116,13 +117,13 @@ def _contest(under: Condition, size: int | None, group: Sequence[CellSummary]) -
 def _basis(cells: Sequence[CellSummary], pairs: int) -> Basis:
     launches = min(len(cell.launches) for cell in cells)
     best = 2 / math.comb(2 * launches, launches)
-    enough = launches >= _FEWEST_LAUNCHES and best * pairs < SIGNIFICANCE
+    enough = launches >= _FEWEST_LAUNCHES and best * pairs < _SIGNIFICANCE
     return Basis.LAUNCHES if enough else Basis.SAMPLES
 
 
 def _rival(winner: CellSummary, cell: CellSummary, pairs: int, basis: Basis) -> Rival:
     if basis == Basis.LAUNCHES:
-        p = rank_test(*(np.array(list(_medians(one).values())) for one in (winner, cell)))
+        p = rank_test(*(np.array(list(_medians(each).values())) for each in (winner, cell)))
         everywhere = True
     else:
         p = rank_test(winner.used, cell.used)
@@ -131,7 +132,7 @@ def _rival(winner: CellSummary, cell: CellSummary, pairs: int, basis: Basis) -> 
     corrected = min(1.0, p * pairs)
     factor = ratio(cell.median, winner.median)
     apart = factor.low is None or factor.low > 1
-    return Rival(cell, factor, corrected, corrected < SIGNIFICANCE and everywhere and apart)
+    return Rival(cell, factor, corrected, corrected < _SIGNIFICANCE and everywhere and apart)
 
 
 def _medians(cell: CellSummary) -> dict[int, float]:
@@ -140,24 +141,22 @@ def _medians(cell: CellSummary) -> dict[int, float]:
     return {number: float(np.median(values)) for number, values in each}
 
 
-_FEW = 12
-
-
-def rank_test(one: Values, other: Values) -> float:
+def rank_test(first: Values, second: Values) -> float:
     """Probability that two samples of one distribution differ as much in their ranks.
 
     Two-sided; exact for up to twelve values each without ties, else by the normal approximation
-    with its corrections for ties and continuity (Mann and Whitney 1947).
+    with its corrections for ties and continuity (Mann and Whitney 1947). scipy.stats has one, but
+    takes seconds to load: longer than everything else that reads a run.
     """
-    joined = np.concatenate([one, other])
-    n, m = len(one), len(other)
+    joined = np.concatenate([first, second])
+    n, m = len(first), len(second)
     _, inverse, ties = np.unique(joined, return_inverse=True, return_counts=True)
     last = np.cumsum(ties)
     # Equal values share the mean of their ranks.
     ranks = (last - (ties - 1) / 2)[inverse]
     above = float(ranks[:n].sum()) - n * (n + 1) / 2
     extreme = max(above, n * m - above)
-    if ties.max() == 1 and max(n, m) <= _FEW:
+    if ties.max() == 1 and max(n, m) <= _MOST_EXACT:
         return min(1.0, 2 * _exact_tail(n, m, round(extreme)))
     total = n + m
     tied = float((ties.astype(np.float64) ** 3 - ties).sum()) / (total * (total - 1))

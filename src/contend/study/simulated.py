@@ -24,7 +24,8 @@ from contend.congestion import Simulation, half_width, simulate
 from contend.errors import ContendError, InputError
 from contend.fabric import Fabric, bisection
 from contend.files import write_whole
-from contend.routes import load_fabric, save
+from contend.loading import load
+from contend.routes import save
 from contend.session import RECORD, Attempt, Cell, Failure, Observer, Session, Step
 from contend.study.observer import StudyObserver
 from contend.study.plan import file_name
@@ -306,10 +307,10 @@ class Simulated:
         path = self.folder / _FABRICS / f"{cell.routed}.fabric"
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
-            fabric = load_fabric(str(path))
+            fabric = load(str(path))
         else:
             routes = None if cell.routes is None else beside_plan(self.beside, cell.routes)
-            fabric = load_fabric(
+            fabric = load(
                 beside_plan(self.beside, cell.source),
                 routes=routes,
                 route=cell.engine or None,

@@ -13,6 +13,7 @@ from contend.emulate import EmulatedHosts, bring_up
 from contend.errors import ContendError, InputError, MissingError, ShortfallError, UsageError
 from contend.fabric import Fabric
 from contend.files import write_whole
+from contend.loading import load
 from contend.measurement import (
     Agreement,
     BisectWork,
@@ -23,7 +24,6 @@ from contend.measurement import (
     agreement,
     beside_predictions,
 )
-from contend.routes import load_fabric
 from contend.runs import Run
 from contend.session import Session
 from contend.study.observer import StudyObserver
@@ -83,7 +83,7 @@ def verify(
     """
     observer = observer or StudyObserver()
     try:
-        fabric = load_fabric(
+        fabric = load(
             beside_plan(beside, case.source),
             routes=None if case.routes is None else beside_plan(beside, case.routes),
             route=case.engine,

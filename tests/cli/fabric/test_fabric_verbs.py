@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from contend import loading
 from contend.cli.app import run
 from contend.fabric import Fabric
 from contend.routes import NO_PORT, ForwardingTables
@@ -29,7 +30,7 @@ def _named_fabrics(monkeypatch: pytest.MonkeyPatch) -> None:
     def load(source: str, **options: Any) -> Fabric:
         return fabrics[source]
 
-    monkeypatch.setattr(Fabric, "load", load)
+    monkeypatch.setattr(loading, "load", load)
     monkeypatch.setenv("COLUMNS", "120")
 
 
@@ -84,7 +85,7 @@ def test_lanes_decide_about_a_cycle(
         ports[here, after + 1] = 2 + leaf
         ports[3 + leaf, [there + 1, after + 1]] = 1 + there
     looped = three.replace(routes=ForwardingTables(ports))
-    monkeypatch.setattr(Fabric, "load", lambda source, **options: looped)
+    monkeypatch.setattr(loading, "load", lambda source, **options: looped)
     assert run(["fabric", "check", "looped"]) == 0
     assert "warning" in capsys.readouterr().out
     assert run(["fabric", "check", "looped", "--no-lanes"]) == 1

@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 
 from contend.cli.app import run
-from contend.fabric import Fabric, catalogue
+from contend.fabric import catalogue
+from contend.loading import load
 
 
 def test_what_is_written_can_be_loaded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "tree.fabric"
     arguments = ["--parallel-links", "2", "--remove", "25%", "--seed", "3", "-o", str(file)]
     assert run(["fabric", "make", "kary:2,3", *arguments, "--route", "minhop"]) == 0
-    fabric = Fabric.load(str(file))
+    fabric = load(str(file))
     # (3 - 1) 2^3 = 16 cables, laid twice, a quarter of them removed.
     assert (fabric.hosts, fabric.switches, fabric.cables) == (8, 12, 24)
     assert fabric.routes is not None

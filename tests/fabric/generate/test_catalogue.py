@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from contend.errors import UsageError
 from contend.fabric import Fabric, catalogue, is_generator, make
-from contend.fabric.generate import Family
+from contend.fabric.generate.plan import Family
 
 small = st.integers(1, 4)
 
@@ -103,7 +103,7 @@ def test_only_names_of_families_are_generators(text: str, answer: bool) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("toris:4", r'toris:4: expected one of .*, got "toris" \(did you mean torus\?\)'),
+        ("toris:4", r'toris:4: expected one of .*, got "toris"; did you mean .torus.\?'),
         ("torus", r"torus: expected torus:AxBx..\[;hosts\], got no parameters"),
         ("torus:", r"torus:: expected torus:.*, got nothing after the colon"),
         ("torus:4xy", r'torus:4xy: expected torus:.*, got "y" for a number'),

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from contend.errors import InputError, UsageError
 from contend.fabric import Fabric, open_chunks
-from contend.fabric.fabric_format import COUNTS, HEADER, LIMITS, MAGIC
 from contend.fabric.read import fabric_file as reader
+from contend.fabric.read.fabric_file import COUNTS, HEADER, LIMITS, MAGIC
 from contend.fabric.write import fabric_file as writer
 from contend.routes import ForwardingTables
-from sample_fabrics import DATA, fabrics, two_leaves
+from sample_fabrics import DATA, escaped, fabrics, two_leaves
 
 
 def container(fabric: Fabric) -> bytes:
@@ -46,7 +46,13 @@ def assert_equal(fabric: Fabric, other: Fabric) -> None:
 
 @given(fabrics(), st.integers(1, 100))
 def test_everything_comes_back(fabric: Fabric, pieces: int) -> None:
-    assert_equal(read(container(fabric), pieces), fabric)
+    assert_equal(read(container(fabric), pieces), escaped(fabric))
+
+
+def test_texts_are_legal_whatever_an_older_version_wrote() -> None:
+    fabric = two_leaves()
+    damaged = fabric.replace(host_name=("caf\udce9", *fabric.host_name[1:]))
+    assert read(container(damaged)).host_name[0] == r"caf\udce9"
 
 
 def test_a_fabric_without_routes_comes_back_without() -> None:

@@ -55,7 +55,7 @@ def test_a_host_on_two_edges_is_found() -> None:
     twice = GRAPH.replace(b'[comment=""]', b'[comment="H0000000000000003"]')
     findings = read(twice).findings
     assert [finding.kind for finding in findings] == ["two routes"]
-    assert findings[0].message.startswith("1 times a host is listed on two edges")
+    assert findings[0].message.startswith("1 route listed on two edges that leave a switch")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_names_of_any_characters_come_back(fabric: Fabric) -> None:
 
 def test_what_a_graph_cannot_hold_is_refused() -> None:
     fabric = two_leaves()
-    with pytest.raises(UsageError, match="carries routes: give --routes FILE or --route ENGINE"):
+    with pytest.raises(UsageError, match="carries routes: give routes=FILE or route=ENGINE"):
         written(fabric.replace(routes=None))
     with pytest.raises(UsageError, match="hosts have several LIDs"):
         written(fabric.replace(host_lmc=np.ones(4, dtype=np.uint8)))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contend.errors import InputError, UsageError
-from contend.fabric import open_chunks, peek
+from contend.fabric import naming, open_chunks, peek
 from contend.fabric.read.source import HEAD, PIECE
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
@@ -107,3 +107,13 @@ def test_peeking_loses_nothing(pieces: list[bytes]) -> None:
     content = b"".join(pieces)
     assert head == content[:HEAD]
     assert b"".join(chunks) == content
+
+
+def test_an_error_without_a_source_gets_it() -> None:
+    with pytest.raises(InputError, match=r"^net\.txt:3: expected a, got b$"), naming("net.txt"):
+        raise InputError("", 3, "a", "b")
+
+
+def test_an_error_with_a_source_keeps_it() -> None:
+    with pytest.raises(InputError, match=r"^inner: expected a, got b$"), naming("net.txt"):
+        raise InputError("inner", 0, "a", "b")

@@ -24,13 +24,13 @@ def two_switches(**changes: object) -> Fabric:
 
 def test_boxes_of_several_switches_stay_together() -> None:
     boxed = two_switches(switch_system_guid=np.array([0, 0x77], dtype=np.uint64))
-    lines = ibsim.write(boxed).split("\n")
+    lines = "".join(ibsim.write(boxed)).split("\n")
     assert lines[lines.index("switchguid=0x200000000") - 1] == "sysimgguid=0x200000000"
     assert lines[lines.index("switchguid=0x200000001") - 1] == "sysimgguid=0x77"
 
 
 def test_a_net_file_declares_every_end_of_every_cable() -> None:
-    assert ibsim.write(two_switches()).split("\n") == [
+    assert "".join(ibsim.write(two_switches())).split("\n") == [
         "sysimgguid=0x200000000",
         "switchguid=0x200000000",
         'Switch 4 "S0"',

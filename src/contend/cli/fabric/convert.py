@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from contend.cli.common import FabricArgument, RouteOption, RoutesOption, writable
+from contend.cli.common import FabricArgument, RouteOption, RoutesOption, load, writable
 from contend.errors import UsageError
-from contend.routes import KINDS, NEED_ROUTES, kind_of, load_fabric, save, save_to
+from contend.routes import KINDS, NEED_ROUTES, kind_of, save, save_to
 
 ToOption = Annotated[
     str | None,
@@ -44,7 +44,13 @@ def convert(
     Example: contend fabric convert net.ibnetdiscover --routes net.lfts -o net.fabric
     """
     kind = to or _kind_by_name(output)
-    whole = load_fabric(fabric, routes=routes, route=route, need_routes=kind in NEED_ROUTES)
+    for source in (fabric, routes):
+        if source is not None and _is_same_file(source, output):
+            raise UsageError(
+                f"{output}: this file is being read, and what contend leaves out of it would be "
+                "lost; write to another one"
+            )
+    whole = load(fabric, routes, route, need_routes=kind in NEED_ROUTES)
     if output == "-":
         save_to(whole, sys.stdout.buffer, kind)
         sys.stdout.flush()
@@ -56,3 +62,10 @@ def _kind_by_name(output: str) -> str:
     if output == "-":
         raise UsageError(f"say with --to what to write: one of {', '.join(KINDS)}")
     return kind_of(Path(output))
+
+
+def _is_same_file(source: str, output: str) -> bool:
+    """Whether two names stand for one file, links followed; standard streams are none."""
+    return "-" not in (source, output) and (
+        Path(source).exists() and Path(output).exists() and Path(source).samefile(output)
+    )

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from contend.cli.common import RouteOption, RoutesOption, writable
+from contend.cli.common import RouteOption, RoutesOption, load, writable
 from contend.errors import UsageError
-from contend.fabric import Fabric
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +71,7 @@ def _figure(
         from contend.report import fabric_figure
         from contend.routes import all_to_all_load
 
-        whole = Fabric.load(fabric, routes=routes, route=route, need_routes=loads)
+        whole = load(fabric, routes, route, need_routes=loads)
         return fabric_figure(whole, all_to_all_load(whole) if loads else None)
     from contend.report import alltoall_figure
 

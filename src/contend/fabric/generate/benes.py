@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from contend.fabric.fabric import Fabric
-from contend.fabric.generate.family import Family, Parameters, require
-from contend.fabric.generate.plan import Plan, check_size, numbered
+from contend.fabric.generate.plan import Family, Parameters, Plan, check_size, numbered, require
 
 
 def benes(size: int) -> Fabric:
@@ -32,16 +31,16 @@ def benes(size: int) -> Fabric:
     names = [f"stage {s} switch {i}" for s in range(1, stages + 1) for i in range(1, size // 2 + 1)]
     number = plan.add_switches(names, 4).reshape(stages, -1)
     row = np.arange(size)
-    side, place = [], []
+    side, switch = [], []
     for stage in range(stages):
         bit = min(stage, stages - 1 - stage)
         side.append(row >> bit & 1)
-        place.append(number[stage, row >> bit + 1 << bit | row & (1 << bit) - 1])
-    plan.add_hosts(numbered("input", size), place[0], side[0] + 1)
-    plan.add_hosts(numbered("output", size), place[-1], side[-1] + 3)
+        switch.append(number[stage, row >> bit + 1 << bit | row & (1 << bit) - 1])
+    plan.add_hosts(numbered("input", size), switch[0], side[0] + 1)
+    plan.add_hosts(numbered("output", size), switch[-1], side[-1] + 3)
     for stage in range(stages - 1):
         left, right = stage, stage + 1
-        plan.add_cables(place[left], side[left] + 3, place[right], side[right] + 1)
+        plan.add_cables(switch[left], side[left] + 3, switch[right], side[right] + 1)
     return plan.fabric("benes")
 
 

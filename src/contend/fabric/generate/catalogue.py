@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
 from contend.fabric.generate import (
@@ -11,8 +9,6 @@ from contend.fabric.generate import (
     clos,
     crossbar,
     dragonfly,
-    fattree,
-    fig1,
     grid,
     hypercube,
     hyperx,
@@ -20,17 +16,16 @@ from contend.fabric.generate import (
     rails,
     random_regular,
     slimfly,
-    tara,
     xgft,
 )
-from contend.fabric.generate.family import Family, Parameters
+from contend.fabric.generate.plan import Family, Parameters
+from contend.units import nearest
 
 _FAMILIES: dict[str, Family] = {
     family.name: family
     for module in (
         crossbar,
         xgft,
-        fattree,
         clos,
         rails,
         benes,
@@ -40,9 +35,7 @@ _FAMILIES: dict[str, Family] = {
         hyperx,
         slimfly,
         random_regular,
-        fig1,
         machines,
-        tara,
     )
     for family in module.FAMILIES
 }
@@ -68,9 +61,8 @@ def make(spec: str) -> Fabric:
     name, colon, text = spec.partition(":")
     family = _FAMILIES.get(name)
     if family is None:
-        near = get_close_matches(name, _FAMILIES, n=1)
-        hint = f" (did you mean {near[0]}?)" if near else ""
-        raise UsageError(f'{spec}: expected one of {", ".join(_FAMILIES)}, got "{name}"{hint}')
+        known = ", ".join(_FAMILIES)
+        raise UsageError(f'{spec}: expected one of {known}, got "{name}"{nearest(name, _FAMILIES)}')
     if colon and not text:
         raise UsageError(f"{spec}: expected {family.form}, got nothing after the colon")
     return family.build(Parameters(spec, family.form, text)).replace(name=spec)

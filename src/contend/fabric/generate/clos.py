@@ -7,8 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from contend.fabric.fabric import Fabric
-from contend.fabric.generate.family import Family, Parameters, require
-from contend.fabric.generate.plan import Indices, Plan, check_size, numbered
+from contend.fabric.generate.plan import (
+    Family,
+    Indices,
+    Parameters,
+    Plan,
+    check_size,
+    numbered,
+    require,
+)
 from contend.fabric.generate.xgft import place_tree
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contend.fabric.fabric import Fabric
-from contend.fabric.generate.family import Family, Parameters
-from contend.fabric.generate.plan import Plan, add_hosts_per_switch, check_size
+from contend.fabric.generate.plan import Family, Parameters, Plan, add_hosts_per_switch, check_size
 
 
 def crossbar(hosts: int) -> Fabric:

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric, Finding
-from contend.fabric.generate.draw import Draw
-from contend.fabric.generate.plan import Indices, check_size
+from contend.fabric.generate.plan import Draw, Indices, check_size
 
 
 def with_parallel_links(fabric: Fabric, links: int) -> Fabric:

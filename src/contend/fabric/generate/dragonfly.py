@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from contend.fabric.fabric import Fabric
-from contend.fabric.generate.family import Family, Parameters, require
-from contend.fabric.generate.plan import Plan, add_hosts_per_switch, check_size
+from contend.fabric.generate.plan import (
+    Family,
+    Parameters,
+    Plan,
+    add_hosts_per_switch,
+    check_size,
+    require,
+)
 
 
 def dragonfly(hosts: int, switches: int, uplinks: int, groups: int | None = None) -> Fabric:

@@ -8,8 +8,7 @@ from math import prod
 import numpy as np
 
 from contend.fabric.fabric import Fabric
-from contend.fabric.generate.family import Family, Parameters
-from contend.fabric.generate.plan import Plan, add_hosts_per_switch, check_size
+from contend.fabric.generate.plan import Family, Parameters, Plan, add_hosts_per_switch, check_size
 
 
 def grid(sizes: Sequence[int], hosts: int = 1, *, wrap: bool) -> Fabric:
@@ -31,13 +30,13 @@ def grid(sizes: Sequence[int], hosts: int = 1, *, wrap: bool) -> Fabric:
     switches, ports = prod(sizes), hosts + 2 * len(sizes)
     cables = len(sizes) * switches
     check_size(what, hosts=switches * hosts, switches=switches, cables=cables, ports=ports)
-    places = np.indices(sizes).reshape(len(sizes), -1)
+    coordinates = np.indices(sizes).reshape(len(sizes), -1)
     plan = Plan()
-    names = ["switch " + ",".join(map(str, place)) for place in places.T.tolist()]
+    names = ["switch " + ",".join(map(str, point)) for point in coordinates.T.tolist()]
     numbers = plan.add_switches(names, ports)
     add_hosts_per_switch(plan, numbers, hosts)
     for dimension, size in enumerate(sizes):
-        here = places[dimension]
+        here = coordinates[dimension]
         last = size if wrap and size > 2 else size - 1
         near = numbers[here < last]
         step = prod(sizes[dimension + 1 :])

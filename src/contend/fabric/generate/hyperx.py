@@ -8,8 +8,7 @@ from math import prod
 import numpy as np
 
 from contend.fabric.fabric import Fabric
-from contend.fabric.generate.family import Family, Parameters
-from contend.fabric.generate.plan import Plan, add_hosts_per_switch, check_size
+from contend.fabric.generate.plan import Family, Parameters, Plan, add_hosts_per_switch, check_size
 
 
 def hyperx(sizes: Sequence[int], hosts: int = 1, links: Sequence[int] = (1,)) -> Fabric:
@@ -33,15 +32,15 @@ def hyperx(sizes: Sequence[int], hosts: int = 1, links: Sequence[int] = (1,)) ->
     cables = switches * sum(degrees) // 2
     check_size("hyperx", hosts=switches * hosts, switches=switches, cables=cables, ports=ports)
     plan = Plan()
-    places = np.indices(sizes).reshape(len(sizes), -1)
-    names = ["switch " + ",".join(map(str, place)) for place in places.T.tolist()]
+    coordinates = np.indices(sizes).reshape(len(sizes), -1)
+    names = ["switch " + ",".join(map(str, point)) for point in coordinates.T.tolist()]
     numbers = plan.add_switches(names, ports)
     add_hosts_per_switch(plan, numbers, hosts)
     first_port = hosts + 1
     for dimension, size in enumerate(sizes):
         step = prod(sizes[dimension + 1 :])
         near, far = np.triu_indices(size, 1)
-        line_start = numbers[places[dimension] == 0][:, None, None]
+        line_start = numbers[coordinates[dimension] == 0][:, None, None]
         copies = width[dimension]
         copy = np.arange(copies)
         # A switch skips itself when it counts the others of its line.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from contend.fabric.fabric import Fabric
-from contend.fabric.generate.family import Family, Parameters
-from contend.fabric.generate.plan import Plan, check_size, numbered
+from contend.fabric.generate.plan import Family, Parameters, Plan, check_size, numbered
 
 
 def rail_optimised(units: int, servers: int, rails: int, spines: int, links: int = 1) -> Fabric:

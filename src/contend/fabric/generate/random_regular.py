@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from contend.errors import UsageError
+from contend.fabric.composition import connected_parts
 from contend.fabric.fabric import Fabric
-from contend.fabric.generate.draw import Draw
-from contend.fabric.generate.family import Family, Parameters, require
 from contend.fabric.generate.plan import (
+    Draw,
+    Family,
     Indices,
+    Parameters,
     Plan,
     add_hosts_per_switch,
     check_size,
     numbered,
     ports_in_order,
+    require,
 )
 
 _ATTEMPTS = 200
@@ -71,8 +72,8 @@ def _connected(switches: int, degree: int, draw: Draw) -> tuple[Indices, Indices
             near, far = _complement(switches, *_simple(switches, switches - 1 - degree, draw))
         else:
             near, far = _simple(switches, degree, draw)
-        links = coo_array((np.ones(len(near), bool), (near, far)), shape=(switches, switches))
-        if len(near) == switches * degree // 2 and connected_components(links)[0] == 1:
+        parts = connected_parts(switches, near, far)
+        if len(near) == switches * degree // 2 and not parts.any():
             return near, far
     raise UsageError(f"random: expected a connected network of degree {degree}, got none")
 
@@ -99,11 +100,11 @@ def _simple(switches: int, degree: int, draw: Draw) -> tuple[Indices, Indices]:
         near, far = ends[cable].tolist()
         for other in draw.below(len(ends), _PARTNERS).tolist():
             other_near, other_far = ends[other].tolist()
-            one, two = key_of(near, other_far), key_of(other_near, far)
-            simple = near != other_far and other_near != far and one != two
-            if simple and not wrong[other] and one not in joined and two not in joined:
+            near_key, far_key = key_of(near, other_far), key_of(other_near, far)
+            simple = near != other_far and other_near != far and near_key != far_key
+            if simple and not wrong[other] and near_key not in joined and far_key not in joined:
                 joined.remove(key_of(other_near, other_far))
-                joined |= {one, two}
+                joined |= {near_key, far_key}
                 ends[cable, 1], ends[other, 1] = other_far, far
                 wrong[cable] = False
                 break

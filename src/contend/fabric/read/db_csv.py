@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from contend.errors import InputError
-from contend.fabric.read.builder import SubnetBuilder, unicast
-from contend.fabric.read.lines import lines
-from contend.fabric.subnet import NodeKind, Subnet
+from contend.fabric.read.source import lines
+from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, unicast
 
 _HEAD = re.compile(rb"^START_[A-Z][A-Z0-9_]*\r?$", re.MULTILINE)
 _NEEDED = {
@@ -101,8 +100,8 @@ def read(chunks: Iterable[bytes], source: str) -> Subnet:
         else:
             key = (row.guid("NodeGuid"), row.number("PortNum", _PORTS))
             ports[key] = _port(row)
-    for table, found in (("NODES", nodes), ("LINKS", links)):
-        if not found:
+    for table, rows in (("NODES", nodes), ("LINKS", links)):
+        if not rows:
             raise InputError(source, 0, f"a table {table} with rows", "none")
     return _subnet(nodes, links, ports, source)
 

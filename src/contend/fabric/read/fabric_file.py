@@ -1,27 +1,97 @@
-"""Reads contend's .fabric files, of this version and all before it."""
+"""Contend's .fabric files: their layout, and the reader of this version and all before it.
+
+docs/formats.md describes the format; `contend.fabric.write.fabric_file` writes it.
+"""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import InputError, UsageError
+from contend.fabric.assemble import Topology
 from contend.fabric.fabric import Fabric, Finding
-from contend.fabric.fabric_format import (
-    COUNTS,
-    HEADER,
-    LAYOUTS,
-    LIMITS,
-    MAGIC,
-    SWITCH_PORTS,
-    TABLE_ENTRIES,
-    TEXT_BYTES,
-    VERSION,
-)
-from contend.fabric.read.topology import Topology
+
+MAGIC = b"contend fabric "
+VERSION = 1
+
+# Counts of a file's header, in this order, each an unsigned number of 64 bits.
+COUNTS = ("hosts", "switches", "cables", "rates", "findings", "addresses")
+HEADER = struct.Struct(f"<{len(COUNTS)}Q")
+
+# What a file may claim; enough for any fabric that fits a machine, and checked before memory is
+# asked for.
+LIMITS = {
+    "hosts": 1 << 22,
+    "switches": 1 << 20,
+    "cables": 1 << 24,
+    "rates": 1 << 12,
+    "findings": 1 << 20,
+    "addresses": 1 << 24,
+}
+TABLE_ENTRIES = 1 << 30
+SWITCH_PORTS = 1 << 28
+TEXT_BYTES = 1 << 28
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of numbers: attribute of Fabric, little-endian type, count that is its length."""
+
+    name: str
+    type: str
+    count: str
+
+
+@dataclass(frozen=True)
+class Text:
+    """A column of texts: its name and the count that is its length ("" for a single text)."""
+
+    name: str
+    count: str
+
+
+# A new version gets a layout of its own; those of older versions stay as they are.
+LAYOUTS: dict[int, tuple[tuple[Column, ...], tuple[Text, ...]]] = {
+    1: (
+        (
+            Column("host_guid", "<u8", "hosts"),
+            Column("host_port_guid", "<u8", "hosts"),
+            Column("host_adapter_port", "<u2", "hosts"),
+            Column("host_system_guid", "<u8", "hosts"),
+            Column("host_lid", "<u4", "hosts"),
+            Column("host_lmc", "|u1", "hosts"),
+            Column("host_switch", "<u4", "hosts"),
+            Column("host_port", "<u2", "hosts"),
+            Column("host_rate", "<u2", "hosts"),
+            Column("switch_guid", "<u8", "switches"),
+            Column("switch_system_guid", "<u8", "switches"),
+            Column("switch_ports", "<u2", "switches"),
+            Column("switch_lid", "<u4", "switches"),
+            Column("cable_from", "<u4", "cables"),
+            Column("cable_from_port", "<u2", "cables"),
+            Column("cable_to", "<u4", "cables"),
+            Column("cable_to_port", "<u2", "cables"),
+            Column("cable_rate", "<u2", "cables"),
+            Column("finding_wrong", "|u1", "findings"),
+        ),
+        (
+            Text("name", ""),
+            Text("engine", ""),
+            Text("host_name", "hosts"),
+            Text("switch_name", "switches"),
+            Text("rates", "rates"),
+            Text("finding_kind", "findings"),
+            Text("finding_message", "findings"),
+        ),
+    )
+}
+
 
 _VERSION_DIGITS = 8
 _FIRST_BYTES = 1 << 20
@@ -151,11 +221,16 @@ def _texts(stream: _Stream, count: int, name: str) -> tuple[str, ...]:
     starts = ends - lengths
     try:
         return tuple(
-            content[start:end].decode("utf-8", "surrogatepass")
+            _text(content[start:end])
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
         )
     except UnicodeDecodeError as error:
         raise stream.bad(f"text in UTF-8 as {name}", "other bytes") from error
+
+
+def _text(content: bytes) -> str:
+    """A text; lone surrogates, which older versions made of damaged names, are escaped."""
+    return content.decode("utf-8", "surrogatepass").encode("utf-8", "backslashreplace").decode()
 
 
 def _check_values(values: dict[str, Any], counts: dict[str, int], source: str) -> None:

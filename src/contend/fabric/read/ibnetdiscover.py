@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from contend import _core
-from contend.fabric.read.naming import naming
+from contend.fabric.read.source import naming
 from contend.fabric.subnet import Subnet
 
 _SHAPES = re.compile(

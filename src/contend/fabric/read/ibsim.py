@@ -10,15 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from contend.errors import InputError
-from contend.fabric.read.builder import SubnetBuilder
-from contend.fabric.read.lines import lines
-from contend.fabric.subnet import NodeKind, Subnet
+from contend.fabric.read.source import lines
+from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder
 
 _NODE = re.compile(
     r'\s*(Switch|Hca|Ca|Rt)\s+(\d{1,3})\s+"([^"]{1,256})"\s*(?:#\s*(?:"(.*?)")?.*)?', re.IGNORECASE
 )
 _PORT = re.compile(
-    r'\s*\[(\d{1,3})\]\s*(?:\([0-9A-Fa-f]*\))?\s*"([^"]{1,256})"\s*\[(\d{1,3})\](.*)'
+    r'\s*\[(\d{1,3})\]\s*(?:\([0-9A-Fa-f]*\)\s*)?"([^"]{1,256})"\s*\[(\d{1,3})\](.*)'
 )
 _GUID_LINE = re.compile(
     r"\s*(switch|ca|rt|sysimg)guid\s*=\s*0x([0-9A-Fa-f]{1,16})\b.*", re.IGNORECASE
@@ -36,10 +35,13 @@ _SPEEDS = {
     "50": "HDR",
     "100": "NDR",
 }
-_HEAD = re.compile(rb'^\s*(?:Switch|Hca|Ca|Rt)\s+\d{1,3}\s+"', re.MULTILINE | re.IGNORECASE)
+_HEAD = re.compile(
+    rb'^[^\S\n]*(?:Switch|Hca|Ca|Rt)[^\S\n]+\d{1,3}[^\S\n]+"', re.MULTILINE | re.IGNORECASE
+)
 # What ibnetdiscover never prints: Hca, or an identity without a GUID.
 _HEAD_OWN = re.compile(
-    rb'^\s*(?:Hca\s+\d{1,3}\s+"|(?:Switch|Ca|Rt)\s+\d{1,3}\s+"(?![SHR]-[0-9A-Fa-f]{1,16}"))',
+    rb'^[^\S\n]*(?:Hca[^\S\n]+\d{1,3}[^\S\n]+"|'
+    rb'(?:Switch|Ca|Rt)[^\S\n]+\d{1,3}[^\S\n]+"(?![SHR]-[0-9A-Fa-f]{1,16}"))',
     re.MULTILINE | re.IGNORECASE,
 )
 _DISCOVERED = re.compile(rb"^vendid=|\blid \d", re.MULTILINE)

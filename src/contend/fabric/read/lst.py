@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable
 
 from contend.errors import InputError
-from contend.fabric.read.builder import SubnetBuilder, unicast
-from contend.fabric.read.lines import lines
-from contend.fabric.subnet import NodeKind, Subnet
+from contend.fabric.read.source import lines
+from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, unicast
+from contend.units import counted
 
 _HEX = r"([0-9A-Fa-f]{1,16})"
 # The name is the one part without bounds: what may follow it ends it.
@@ -24,7 +24,7 @@ _END = (
     r"(?:\{(.{0,256}?)\} +)?LID:([0-9A-Fa-f]{1,4}) PN:([0-9A-Fa-f]{1,2}) \}"
 )
 _LINE = re.compile(rf"\s*{_END}\s+{_END}\s+PHY=(\S{{1,8}})\s+LOG=(\S{{1,8}})\s+SPD=(\S{{1,8}})\s*")
-_HEAD = re.compile(rb"^\s*\{ \S{2,8} Ports:[0-9A-Fa-f]{1,2} SystemGUID:", re.MULTILINE)
+_HEAD = re.compile(rb"^[^\S\n]*\{ \S{2,8} Ports:[0-9A-Fa-f]{1,2} SystemGUID:", re.MULTILINE)
 _KINDS = {"CA": NodeKind.ADAPTER, "SW": NodeKind.SWITCH, "RT": NodeKind.ROUTER}
 _SPEEDS = {
     "2.5": "SDR",
@@ -139,9 +139,11 @@ class _Reader:
             raise InputError(self._source, 0, "a line for each cable end", "none")
         notes = []
         if self._other_lines:
-            notes.append(f"{self._other_lines} lines that are no cable were passed over")
+            notes.append(f"passed over {counted(self._other_lines, 'line')} without a cable")
         if self._unknown_kinds:
-            notes.append(f"{self._unknown_kinds} cables of nodes of unknown kind were passed over")
+            notes.append(
+                f"passed over {counted(self._unknown_kinds, 'cable')} of nodes of unknown kind"
+            )
         if self._down:
-            notes.append(f"{self._down} links that are down were passed over")
+            notes.append(f"passed over {counted(self._down, 'link')} marked as down")
         return self._builder.subnet(tuple(notes))

@@ -13,16 +13,15 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric.assemble import assemble
+from contend.fabric.assemble import Topology, assemble
 from contend.fabric.fabric import Fabric, Finding
-from contend.fabric.read.builder import SubnetBuilder
-from contend.fabric.read.orcs_graph import Graph, parse
-from contend.fabric.read.topology import Topology
-from contend.fabric.subnet import NodeKind
+from contend.fabric.read.dot import Graph, parse
+from contend.fabric.subnet import NodeKind, SubnetBuilder
+from contend.units import counted
 
 NO_PORT = 0xFFFF
 _MOST_ENTRIES = 1 << 30
-_HEAD = re.compile(rb"^\s*(?:strict\s+)?digraph\b[^{]{0,300}\{", re.MULTILINE)
+_HEAD = re.compile(rb"^[^\S\n]*(?:strict\s+)?digraph\b[^{]{0,300}\{", re.MULTILINE)
 _GUID = re.compile(r"[A-Za-z]-?(?:0x)?([0-9A-Fa-f]{1,16})")
 _NAMED_GUIDS = 0x3_0000_0000
 
@@ -134,7 +133,9 @@ def _with_tables(graph: Graph, fabric: Fabric, node_of_switch: list[int]) -> Top
     for switch, lid in enumerate(fabric.switch_lid.tolist()):
         ports[switch, lid] = 0
     if twice:
-        text = f"{twice} times a host is listed on two edges that leave a switch; the first counts"
+        text = (
+            f"{counted(twice, 'route')} listed on two edges that leave a switch; the first counts"
+        )
         fabric = fabric.replace(findings=(*fabric.findings, Finding("two routes", text)))
     return Topology(fabric, ports)
 

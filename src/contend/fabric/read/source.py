@@ -1,14 +1,17 @@
-"""Files of any size as a stream of bytes, compressed or not."""
+"""Files of any size as a stream of bytes, compressed or not, and as numbered lines."""
 
 from __future__ import annotations
 
+import gzip
+import io
 import lzma
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 import zstandard
 
@@ -16,6 +19,7 @@ from contend.errors import InputError, UsageError
 
 PIECE = 1 << 20
 HEAD = 1 << 16
+LONGEST_LINE = 1 << 16
 # Zstandard cannot be told how much to hand out at once, but one byte of a block yields at most
 # 32 KiB, so that this many bytes of input bound the output.
 _ZSTANDARD_INPUT = 1 << 8
@@ -96,111 +100,175 @@ def _decompressed(raw: _Pieces, name: str) -> _Pieces:
     pieces = chain([first] if first else [], raw)
     for magic, title, decompress in _COMPRESSIONS:
         if first.startswith(magic):
-            return _gathered(decompress(pieces, _damage(name, title)))
+            return _whole(decompress(pieces), name, title)
     return pieces
 
 
-def _gathered(pieces: _Pieces) -> _Pieces:
-    """Small pieces joined to large ones."""
+def _whole(pieces: _Pieces, name: str, title: str) -> _Pieces:
+    """The content of a compressed file in large pieces; damage becomes an error of that file."""
     held: list[bytes] = []
     size = 0
-    for piece in pieces:
-        held.append(piece)
-        size += len(piece)
-        if size >= PIECE:
-            yield b"".join(held)
-            held, size = [], 0
+    try:
+        for piece in pieces:
+            held.append(piece)
+            size += len(piece)
+            if size >= PIECE:
+                yield b"".join(held)
+                held, size = [], 0
+    except EOFError:
+        got = "its first part only: the file is cut off"
+        raise InputError(name, 0, f"a whole {title} stream", got) from None
+    except (gzip.BadGzipFile, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
+        raise InputError(name, 0, f"a whole {title} stream", str(error)) from error
     if held:
         yield b"".join(held)
 
 
-_Damage = Callable[[str], InputError]
+def _gzip(pieces: _Pieces) -> _Pieces:
+    with gzip.GzipFile(fileobj=io.BufferedReader(_AsFile(pieces), PIECE)) as file:
+        while piece := file.read(PIECE):
+            yield piece
 
 
-def _damage(name: str, title: str) -> _Damage:
-    return lambda got: InputError(name, 0, f"a whole {title} stream", got)
+class _AsFile(io.RawIOBase):
+    """Pieces as a file that can be read once."""
+
+    def __init__(self, pieces: _Pieces) -> None:
+        self._pieces = pieces
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._rest = self._rest or memoryview(next(self._pieces, b""))
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
 
 
-def _gzip(pieces: _Pieces, damage: _Damage) -> _Pieces:
+def _xz(pieces: _Pieces) -> _Pieces:
+    return _streams(pieces, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY))
+
+
+def _zstandard(pieces: _Pieces) -> _Pieces:
+    context = zstandard.ZstdDecompressor(max_window_size=_ZSTANDARD_WINDOW)
+    parts = (
+        piece[start : start + _ZSTANDARD_INPUT]
+        for piece in pieces
+        for start in range(0, len(piece), _ZSTANDARD_INPUT)
+    )
+    return _streams(parts, lambda: _ZstandardStream(context.decompressobj()))
+
+
+class _Stream(Protocol):
+    """A stream being decompressed, as `lzma.LZMADecompressor` is."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def needs_input(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
+
+
+class _ZstandardStream:
+    """A Zstandard stream; it always hands out all that its input holds.
+
+    The library's file object is of no use here: it takes a stream that is cut off for a whole one.
+    """
+
+    needs_input = True
+
+    def __init__(self, stream: zstandard.ZstdDecompressionObj) -> None:
+        self._stream = stream
+
+    @property
+    def eof(self) -> bool:
+        return self._stream.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._stream.unused_data
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        return self._stream.decompress(data)
+
+
+def _streams(pieces: _Pieces, begin: Callable[[], _Stream]) -> _Pieces:
+    """Streams one after another, with zeros between and after them for padding.
+
+    Neither the library of xz, with a limit of memory, nor that of Zstandard reads several as one.
+
+    Raises:
+        EOFError: the last one is cut off.
+    """
     stream = None
-    for piece in pieces:
-        rest = piece
-        while rest:
-            if stream is None:
-                # Padding between and after streams is allowed.
-                rest = rest.lstrip(b"\0")
-                if not rest:
-                    break
-                stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-            try:
-                out = stream.decompress(rest, PIECE)
-            except zlib.error as error:
-                raise damage(str(error)) from error
-            if out:
+    for rest in pieces:
+        while stream is not None or (rest := rest.lstrip(b"\0")):
+            stream = stream or begin()
+            if out := stream.decompress(rest, PIECE):
                 yield out
-            rest = stream.unconsumed_tail
-            if stream.eof:
-                rest, stream = stream.unused_data, None
-    if stream is not None:
-        # Output may still be held back when the last piece of input has been taken in.
-        if out := stream.flush():
-            yield out
-        if not stream.eof:
-            raise damage("its first part only: the file is cut off")
-
-
-def _xz(pieces: _Pieces, damage: _Damage) -> _Pieces:
-    stream = None
-    for piece in pieces:
-        rest = piece
-        while True:
-            if stream is None:
-                rest = rest.lstrip(b"\0")
-                if not rest:
-                    break
-                stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
-            try:
-                out = stream.decompress(rest, PIECE)
-            except lzma.LZMAError as error:
-                raise damage(str(error)) from error
-            if out:
-                yield out
-            rest = b""
             if stream.eof:
                 rest, stream = stream.unused_data, None
             elif stream.needs_input:
                 break
-    if stream is not None:
-        raise damage("its first part only: the file is cut off")
-
-
-def _zstandard(pieces: _Pieces, damage: _Damage) -> _Pieces:
-    context = zstandard.ZstdDecompressor(max_window_size=_ZSTANDARD_WINDOW)
-    stream = None
-    for piece in pieces:
-        for start in range(0, len(piece), _ZSTANDARD_INPUT):
-            rest = piece[start : start + _ZSTANDARD_INPUT]
-            while rest:
-                if stream is None:
-                    rest = rest.lstrip(b"\0")
-                    if not rest:
-                        break
-                    stream = context.decompressobj()
-                try:
-                    out = stream.decompress(rest)
-                except zstandard.ZstdError as error:
-                    raise damage(str(error)) from error
-                if out:
-                    yield out
+            else:
                 rest = b""
-                if stream.eof:
-                    rest, stream = stream.unused_data, None
     if stream is not None:
-        raise damage("its first part only: the file is cut off")
+        raise EOFError
 
 
-_COMPRESSIONS: tuple[tuple[bytes, str, Callable[[_Pieces, _Damage], _Pieces]], ...] = (
+_COMPRESSIONS: tuple[tuple[bytes, str, Callable[[_Pieces], _Pieces]], ...] = (
     (b"\x1f\x8b", "gzip", _gzip),
     (b"\xfd7zXZ\0", "xz", _xz),
     (b"\x28\xb5\x2f\xfd", "Zstandard", _zstandard),
 )
+
+
+def lines(chunks: Iterable[bytes], source: str) -> Iterator[tuple[int, str]]:
+    """Lines with their number from 1, without their end, whether written by Unix or Windows.
+
+    Bytes that are not UTF-8 are escaped as Python's literals are, so that names keep their
+    difference and can be written to any file.
+
+    Raises:
+        InputError: a line longer than 64 KiB, which no topology file has.
+    """
+    number = 0
+    rest = b""
+    for chunk in chunks:
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            number += 1
+            yield number, _text(line, number, source)
+        # Only what one line may hold is ever kept between chunks.
+        if len(rest) > LONGEST_LINE:
+            raise _too_long(number + 1, source)
+    if rest:
+        yield number + 1, _text(rest, number + 1, source)
+
+
+def _text(line: bytes, number: int, source: str) -> str:
+    if len(line) > LONGEST_LINE:
+        raise _too_long(number, source)
+    return line.removesuffix(b"\r").decode("utf-8", "backslashreplace")
+
+
+def _too_long(number: int, source: str) -> InputError:
+    return InputError(source, number, f"a line of at most {LONGEST_LINE} bytes", "a longer one")
+
+
+@contextmanager
+def naming(source: str) -> Iterator[None]:
+    """Gives the name `source` to every InputError inside that names no source yet."""
+    try:
+        yield
+    except InputError as error:
+        if error.source:
+            raise
+        raise InputError(source, error.line, error.expected, error.got) from None

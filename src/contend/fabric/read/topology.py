@@ -1,33 +1,14 @@
-"""A topology file of any kind, read: the fabric, and the tables where the file carries them."""
+"""Topology files of every kind: which kind one is, by its content, and what it holds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from contend.fabric.assemble import assemble
-from contend.fabric.fabric import Fabric
+from contend.errors import InputError
+from contend.fabric.assemble import Topology, assemble
+from contend.fabric.read import db_csv, fabric_file, ibnetdiscover, ibsim, lst, orcs
 from contend.fabric.subnet import Subnet
-
-
-@dataclass(frozen=True, eq=False)
-class Topology:
-    """What a topology file holds.
-
-    Attributes:
-        fabric: without routes.
-        ports: forwarding tables [switches, addresses] in the fabric's order, where the file
-            carries them; see `contend.routes.forwarding.ForwardingTables`.
-        engine: what made the tables; "" when unknown.
-    """
-
-    fabric: Fabric
-    ports: NDArray[np.uint16] | None = None
-    engine: str = ""
 
 
 class TopologyReader(Protocol):
@@ -38,6 +19,39 @@ class TopologyReader(Protocol):
 
     def read(self, chunks: Iterable[bytes], source: str) -> Subnet | Topology:
         """Reads the whole file; `source` is its name in messages."""
+
+
+# In this order: the looser a reader's look at the head, the later it is asked.
+READERS: dict[str, TopologyReader] = {
+    "contend's .fabric": fabric_file,
+    "ibdiagnet .db_csv": db_csv,
+    "ibdiagnet .lst": lst,
+    "ORCS .dot": orcs,
+    "ibsim net file": ibsim,
+    "ibnetdiscover": ibnetdiscover,
+}
+
+
+def recognise(head: bytes, source: str) -> TopologyReader:
+    """The reader for a file that begins like this.
+
+    Raises:
+        InputError: contend knows no such kind; the message lists those it knows.
+    """
+    for reader in READERS.values():
+        if reader.recognises(head):
+            return reader
+    kinds = ", ".join(READERS)
+    raise InputError(source, 0, f"a topology ({kinds})", _beginning(head))
+
+
+def _beginning(head: bytes) -> str:
+    """How a file begins, for a message."""
+    if not head:
+        return "an empty file"
+    text = head[:200].decode("utf-8", "replace").strip()
+    line = text.splitlines()[0][:60] if text else ""
+    return f"a file that begins with {line!r}"
 
 
 def read_topology(reader: TopologyReader, chunks: Iterable[bytes], source: str) -> Topology:

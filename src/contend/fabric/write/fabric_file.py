@@ -10,7 +10,7 @@ import zstandard
 
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
-from contend.fabric.fabric_format import (
+from contend.fabric.read.fabric_file import (
     COUNTS,
     HEADER,
     LAYOUTS,

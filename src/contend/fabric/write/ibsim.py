@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
+from contend.fabric.subnet import LARGEST_LID
 
-LAST_UNICAST_LID = 0xBFFF
 # InfiniBand counts ports in eight bits and keeps 255 for "none".
 MOST_PORTS = 254
 
@@ -50,8 +50,8 @@ def _some_unknown_or_equal(guids: NDArray[np.uint64]) -> bool:
     return bool((guids == 0).any()) or len(np.unique(guids)) < len(guids)
 
 
-def write(fabric: Fabric) -> str:
-    """The fabric as a net file.
+def write(fabric: Fabric) -> tuple[str]:
+    """The net file, in one piece.
 
     Every host becomes a single-port adapter of its own. Nodes go by generated names, as ibsim
     wants them unique and can't read quotes; `host_id` and `switch_id` tell them. LIDs are left out:
@@ -60,15 +60,15 @@ def write(fabric: Fabric) -> str:
     Raises:
         UsageError: when the fabric is beyond what InfiniBand addresses: 49,151 LIDs, 254 ports.
     """
-    if fabric.hosts + fabric.switches > LAST_UNICAST_LID:
+    if fabric.hosts + fabric.switches > LARGEST_LID:
         count = fabric.hosts + fabric.switches
-        raise UsageError(f"{count} hosts and switches need more than {LAST_UNICAST_LID} LIDs")
+        raise UsageError(f"{count} hosts and switches need more than {LARGEST_LID} LIDs")
     if fabric.switches and int(fabric.switch_ports.max()) > MOST_PORTS:
         raise UsageError(
             f"a switch with {int(fabric.switch_ports.max())} ports is no InfiniBand switch, "
             f"which has at most {MOST_PORTS}"
         )
-    return "\n".join(_lines(fabric))
+    return ("\n".join(_lines(fabric)),)
 
 
 def _lines(fabric: Fabric) -> Iterator[str]:

@@ -21,7 +21,7 @@ def write(fabric: Fabric) -> Iterator[str]:
             one route to a host.
     """
     if fabric.routes is None:
-        raise UsageError("an ORCS graph carries routes: give --routes FILE or --route ENGINE")
+        raise UsageError("an ORCS graph carries routes: give routes=FILE or route=ENGINE")
     if fabric.host_lmc.any():
         raise UsageError("an ORCS graph holds one route to a host, but hosts have several LIDs")
     hosts, switches = _host_nodes(fabric), _switch_nodes(fabric)

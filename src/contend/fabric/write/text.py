@@ -6,8 +6,7 @@ import re
 
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
-
-LARGEST_LID = 0xBFFF
+from contend.fabric.subnet import LARGEST_LID
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 

@@ -146,9 +146,12 @@ def _comparison_finding(
         if value is not None and value > 0
     ]
     if len(shares) == len(simulations) == 1:
-        gets = f"gets {percent(estimates[0].mean)}, {100 * shares[0]:.0f} % of what is rated"
-        return f"{labels(simulations)[0]}: {patterns} {gets}"
-    if len(shares) == len(simulations):
+        name, gets = labels(simulations)[0], f"gets {percent(estimates[0].mean)}"
+        # The narrowest cut bounds nothing but traffic that all crosses it.
+        if shares[0] > 1:
+            return f"{name}: {patterns} {gets}, the narrowest cut carries {percent(rated[0] or 0)}"
+        return f"{name}: {patterns} {gets}, {100 * shares[0]:.0f} % of what is rated"
+    if len(shares) == len(simulations) and max(shares) <= 1:
         return (
             f"{patterns} gets {100 * min(shares):.0f} to {100 * max(shares):.0f} % "
             "of the rated bisection bandwidth"

@@ -126,7 +126,9 @@ def headline(simulation: Simulation, rated: float | None = None) -> ResultTable:
     if simulation.scale != 1:
         rows.insert(1, _scaled(simulation))
     if rated is not None:
-        rows.append(("rated bisection bandwidth", percent(rated), "what the cables could carry"))
+        rows.append(
+            ("rated bisection bandwidth", percent(rated), "what the narrowest cut found carries")
+        )
     rows += [
         ("mean π", f"{simulation.mean_mean:.2f}", "messages on a message's fullest channel"),
         ("mean of the rounds' largest π", f"{simulation.mean_max:.2f}", ""),

@@ -1,0 +1,26 @@
+"""Errors speak of Python's arguments, ``routes=FILE``; the command line has options for them."""
+
+from __future__ import annotations
+
+import re
+
+# Arguments whose names stand in messages; a name behind a comma is an engine's option.
+_ARGUMENTS = (
+    "hosts",
+    "pattern",
+    "placement",
+    "ranks",
+    "ranks_per_host",
+    "route",
+    "routes",
+    "samples",
+    "seed",
+)
+_ARGUMENT = re.compile(rf"(?<![^\s(])({'|'.join(_ARGUMENTS)})=(?=([A-Z])|[\s;:.)]|$)")
+
+
+def in_options(message: str) -> str:
+    """A message with options instead of arguments: ``--routes FILE`` for ``routes=FILE``."""
+    return _ARGUMENT.sub(
+        lambda match: f"--{match[1].replace('_', '-')}{' ' if match[2] else ''}", message
+    )

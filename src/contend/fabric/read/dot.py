@@ -1,0 +1,307 @@
+"""Plain directed graphs in Graphviz' DOT language: tokens, then nodes and edges as they stand."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.errors import InputError
+
+LONGEST_TOKEN = 1 << 24
+
+_TOKEN = re.compile(
+    r"(?P<space>[\s;]+|//[^\n]*\n|\#[^\n]*\n|/\*.*?\*/)"
+    r'|"(?P<text>[^"\\]*(?:\\.[^"\\]*)*)"'
+    r"|(?P<mark>->|--|[{}\[\]=,])"
+    r"|(?P<word>[A-Za-z0-9_.\x80-\U0010ffff]+)",
+    re.DOTALL,
+)
+# What may go on in the next chunk where it touches the end of this one.
+_OPEN = re.compile(r'["/#-]')
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A mark, a word or a quoted text."""
+
+    value: str
+    line: int
+    is_mark: bool
+
+
+def tokens(chunks: Iterable[bytes], source: str) -> Iterator[Token]:
+    """Tokens with the line they begin on; semicolons are passed over, as they only separate.
+
+    Raises:
+        InputError: something that is no token, or a token longer than 16 MiB.
+    """
+    line, buffer = 1, ""
+    carried = b""
+    for chunk in chunks:
+        # A character may be cut by the end of a chunk; a line end never is.
+        whole, cut, carried = (carried + chunk).rpartition(b"\n")
+        if len(carried) > LONGEST_TOKEN:
+            raise InputError(source, line, f"a token of at most {LONGEST_TOKEN} bytes", "more")
+        buffer += (whole + cut).decode("utf-8", "surrogateescape")
+        position = 0
+        while (match := _next(buffer, position, source, line)) is not None:
+            # The last token may go on in the next chunk.
+            if match.end() == len(buffer) and match["space"] is None:
+                break
+            yield from _token(match, line)
+            line += buffer.count("\n", position, match.end())
+            position = match.end()
+        buffer = buffer[position:]
+        if len(buffer) > LONGEST_TOKEN:
+            raise InputError(source, line, f"a token of at most {LONGEST_TOKEN} bytes", "more")
+    buffer += carried.decode("utf-8", "surrogateescape") + "\n"
+    position = 0
+    while (match := _next(buffer, position, source, line)) is not None:
+        yield from _token(match, line)
+        line += buffer.count("\n", position, match.end())
+        position = match.end()
+    if position < len(buffer):
+        raise InputError(source, line, "a closing quote or */", "the end of the file")
+
+
+def _next(buffer: str, position: int, source: str, line: int) -> re.Match[str] | None:
+    """The token at a position, None where the buffer ends before it is whole."""
+    if position == len(buffer):
+        return None
+    match = _TOKEN.match(buffer, position)
+    if match is None and not _OPEN.match(buffer, position):
+        raise InputError(source, line, "a node, an edge or a quoted text", repr(buffer[position]))
+    return match
+
+
+def _token(match: re.Match[str], line: int) -> Iterator[Token]:
+    if match["text"] is not None:
+        yield Token(_legal(_unescaped(match["text"])), line, False)
+    elif match["word"] is not None:
+        yield Token(_legal(match["word"]), line, False)
+    elif match["mark"] is not None:
+        yield Token(match["mark"], line, True)
+
+
+def _legal(text: str) -> str:
+    """A text with bytes that are not UTF-8 escaped, as in other files; see `lines`."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
+    # DOT knows only these two; other sequences are kept for the program that reads them.
+    return re.sub(r'\\(?:(["\\])|\n)', lambda match: match[1] or "", text)
+
+
+_MOST_PORTS = 0xFFFE
+_RATE = re.compile(r"\d{1,2}x[A-Z0-9]{1,8}")
+
+
+@dataclass(slots=True)
+class Edge:
+    """One direction of a cable; ports are 0 until they are numbered."""
+
+    tail: int
+    head: int
+    line: int
+    port: int
+    peer_port: int
+    rate: str
+    takes: NDArray[np.int64] | None
+    """Nodes whose traffic takes it, None for all."""
+
+
+class Graph:
+    """Nodes and edges as the file names them."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.numbers: dict[str, int] = {}
+        self.lines: list[int] = []
+        self.labels: dict[int, str] = {}
+        self.ports: dict[int, int] = {}
+        self.edges: list[Edge] = []
+        self.mentioned: dict[str, int] = {}
+
+    def node(self, name: str, line: int) -> int:
+        """Number of the node of a name, which is added when it is new."""
+        number = self.numbers.setdefault(name, len(self.numbers))
+        if number == len(self.lines):
+            self.lines.append(line)
+        return number
+
+    def bad(self, line: int, expected: str, got: str) -> InputError:
+        """An error in this file."""
+        return InputError(self.source, line, expected, got)
+
+
+def parse(chunks: Iterable[bytes], source: str) -> Graph:
+    """Reads a plain directed graph.
+
+    Raises:
+        InputError: it is none, or a cable has an edge for one direction only.
+    """
+    graph = _parse(tokens(chunks, source), Graph(source))
+    _number_ports(graph)
+    return graph
+
+
+def _parse(stream: Iterator[Token], graph: Graph) -> Graph:
+    header = []
+    for token in stream:
+        if token.is_mark and token.value == "{":
+            break
+        header.append(token.value)
+    if "digraph" not in header[:2]:
+        raise graph.bad(1, "digraph NAME { ... }", repr(" ".join(header)[:60]))
+    held: list[Token] = []
+    for token in stream:
+        if token.is_mark and token.value == "[":
+            attributes = _attributes(stream, graph, token.line)
+            _statement(held, attributes, graph)
+            held = []
+        elif token.is_mark and token.value == "}":
+            _flush(held, graph)
+            for after in stream:
+                raise graph.bad(after.line, "the end of the file after }", repr(after.value[:60]))
+            return graph
+        elif token.is_mark and token.value not in ("->", "="):
+            raise graph.bad(token.line, "a node or an edge", repr(token.value))
+        else:
+            # Statements need no separator: a word that follows no mark begins one.
+            if held and not token.is_mark and not held[-1].is_mark:
+                _statement(held, {}, graph)
+                held = []
+            held.append(token)
+    raise graph.bad(0, "} at the end of the graph", "the end of the file")
+
+
+def _flush(held: list[Token], graph: Graph) -> None:
+    if held:
+        _statement(held, {}, graph)
+
+
+def _attributes(stream: Iterator[Token], graph: Graph, line: int) -> dict[str, str]:
+    attributes: dict[str, str] = {}
+    parts: list[Token] = []
+    for token in stream:
+        line = token.line
+        closes = token.is_mark and token.value == "]"
+        if closes or (token.is_mark and token.value == ","):
+            if parts:
+                raise graph.bad(line, "name=value", repr(parts[0].value[:60]))
+            if closes:
+                return attributes
+            continue
+        parts.append(token)
+        if len(parts) == 3:
+            name, equals, value = parts
+            if name.is_mark or value.is_mark or not equals.is_mark or equals.value != "=":
+                raise graph.bad(line, "name=value", repr(name.value[:60]))
+            attributes[name.value] = value.value
+            parts = []
+    raise graph.bad(line, "] after the attributes", "the end of the file")
+
+
+def _statement(held: list[Token], attributes: dict[str, str], graph: Graph) -> None:
+    if not held:
+        raise graph.bad(0, "a node or an edge before its attributes", "[")
+    line = held[0].line
+    names = [token.value for token in held]
+    marks = [token.is_mark for token in held]
+    if marks == [False]:
+        if names[0] in ("graph", "node", "edge"):
+            return
+        if names[0] == "subgraph":
+            raise graph.bad(line, "a plain graph", "a subgraph")
+        _declare(names[0], attributes, graph, line)
+    elif marks == [False, True, False] and names[1] == "=":
+        return
+    elif marks == [False, True, False] and names[1] == "->":
+        _connect(names[0], names[2], attributes, graph, line)
+    else:
+        raise graph.bad(line, "a node or an edge a -> b", repr(" ".join(names)[:60]))
+
+
+def _declare(name: str, attributes: dict[str, str], graph: Graph, line: int) -> None:
+    node = graph.node(name, line)
+    if "label" in attributes:
+        graph.labels[node] = attributes["label"]
+    if "ports" in attributes:
+        graph.ports[node] = _port(attributes["ports"], graph, line)
+
+
+def _connect(tail: str, head: str, attributes: dict[str, str], graph: Graph, line: int) -> None:
+    rate = attributes.get("rate", "")
+    edge = Edge(
+        graph.node(tail, line),
+        graph.node(head, line),
+        line,
+        _port(attributes.get("port", "0"), graph, line),
+        _port(attributes.get("peer_port", "0"), graph, line),
+        rate if _RATE.fullmatch(rate) else "",
+        _takes(attributes.get("comment", ""), graph, line),
+    )
+    graph.edges.append(edge)
+
+
+def _port(text: str, graph: Graph, line: int) -> int:
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else -1
+    if not 0 <= number <= _MOST_PORTS:
+        raise graph.bad(line, f"a port up to {_MOST_PORTS}", repr(text[:60]))
+    return number
+
+
+def _takes(comment: str, graph: Graph, line: int) -> NDArray[np.int64] | None:
+    """Numbers of the names in a comment, in `mentioned`: nodes may be declared later."""
+    if comment.strip() == "*":
+        return None
+    mentioned = graph.mentioned
+    names = comment.replace(",", " ").split()
+    for name in names:
+        if name not in mentioned:
+            mentioned[name] = len(mentioned)
+    return np.array([mentioned[name] for name in names], dtype=np.int64)
+
+
+def _number_ports(graph: Graph) -> None:
+    """Gives every edge its two ports, where the file does not say them.
+
+    The edges of a cable are matched by ports where given, else in the order of the file: the k-th
+    edge from a to b with the k-th from b to a.
+    """
+    waiting: dict[tuple[int, int, int, int], deque[Edge]] = defaultdict(deque)
+    pairs: list[tuple[Edge, Edge]] = []
+    used: dict[int, set[int]] = defaultdict(set)
+    for edge in graph.edges:
+        if edge.port:
+            used[edge.tail].add(edge.port)
+        back = waiting[edge.head, edge.tail, edge.peer_port, edge.port]
+        if back:
+            pairs.append((back.popleft(), edge))
+        else:
+            waiting[edge.tail, edge.head, edge.port, edge.peer_port].append(edge)
+    if alone := next((edge for left in waiting.values() for edge in left), None):
+        raise graph.bad(alone.line, "an edge for each direction of a cable", "one only")
+    free: dict[int, int] = defaultdict(lambda: 1)
+    for out, home in pairs:
+        for near, far in ((out, home), (home, out)):
+            if near.port:
+                continue
+            port = free[near.tail]
+            while port in used[near.tail]:
+                port += 1
+            if port > _MOST_PORTS:
+                raise graph.bad(near.line, f"at most {_MOST_PORTS} cables at a node", "more")
+            used[near.tail].add(port)
+            free[near.tail] = port + 1
+            near.port = far.peer_port = port

@@ -1,0 +1,181 @@
+"""The front door: a fabric from a file, by name or from a graph, with its routes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from html import escape
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from contend.errors import InputError, UsageError
+from contend.fabric import (
+    Fabric,
+    catalogue,
+    from_networkx,
+    is_generator,
+    make,
+    open_chunks,
+    peek,
+    read_topology,
+    recognise,
+    source_name,
+    to_networkx,
+)
+from contend.routes import (
+    ForwardingTables,
+    Route,
+    adopt,
+    compute,
+    find_route,
+    load_tables,
+    recognises_tables,
+)
+from contend.units import counted, nearest
+
+_OWN_ENGINES = {"fig1": "fig1"}
+_DEFAULT_ENGINE = "minhop"
+
+
+class LoadedFabric(Fabric):
+    """A fabric with what a notebook asks of one: routes computed, followed, and drawn by others.
+
+    Its methods stand here and not on `Fabric`, which knows nothing of how routes are made.
+    """
+
+    @classmethod
+    def of(cls, fabric: Fabric) -> LoadedFabric:
+        """The same fabric with these methods."""
+        return cls(**{column.name: getattr(fabric, column.name) for column in fields(fabric)})
+
+    def route(self, engine: str) -> LoadedFabric:
+        """The fabric with the routes that an engine computes: ``minhop``, ``opensm:ftree``.
+
+        Raises:
+            UsageError: there is no such engine, or it cannot route this fabric.
+        """
+        return LoadedFabric.of(compute(self, engine))
+
+    def path(self, source: int | str, target: int | str) -> Route:
+        """The route from a host to another, each by its number from 0 or its name.
+
+        Raises:
+            UsageError: no such host, no routes, or a route that does not arrive.
+        """
+        return find_route(self, self.host_number(source), self.host_number(target))
+
+    def to_networkx(self) -> Any:
+        """The fabric as a `networkx.MultiGraph`, which `load` takes back; routes are left out.
+
+        Raises:
+            MissingError: networkx is not installed.
+        """
+        return to_networkx(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        rows = {
+            "hosts": f"{self.hosts:,}",
+            "switches": f"{self.switches:,}",
+            "cables between switches": f"{self.cables:,}",
+            "routes": self._routes_in_words(),
+        }
+        if wrong := sum(finding.wrong for finding in self.findings):
+            rows["wrong"] = f"{counted(wrong, 'finding')}; see check"
+        cells = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
+            for name, value in rows.items()
+        )
+        return f"<table><caption>{escape(self.name)}</caption>{cells}</table>"
+
+
+def load(
+    source: str | PathLike[str] | Any,
+    *,
+    routes: str | PathLike[str] | None = None,
+    route: str | None = None,
+    need_routes: bool = False,
+) -> LoadedFabric:
+    """Loads a fabric, and its routes where they are given, asked for or part of the file.
+
+    Args:
+        source: a generator with its parameters (``thunderbird``, ``xgft:2;18,36;1,18``), a
+            topology file of any kind that contend knows, or ``-`` for standard input. A file that
+            is called like a generator is named by a path, ``./thunderbird`` or a `pathlib.Path`.
+            Or a graph of networkx; `contend.fabric.from_networkx` tells which attributes count.
+        routes: a file of forwarding tables.
+        route: an engine that computes them, such as ``minhop`` or ``opensm:ftree``.
+        need_routes: whether the caller cannot do without: generated fabrics are routed with
+            ``minhop`` (``fig1`` with its own routes) when nothing else is said.
+
+    Raises:
+        UsageError: no such file or generator, both `routes` and `route` given, or routes needed
+            but none given.
+        InputError: a file that is not what it should be.
+    """
+    if routes is not None and route is not None:
+        raise UsageError("give either routes=FILE or route=ENGINE, not both")
+    tables = None if routes is None else fspath(routes)
+    if source == "-" and tables == "-":
+        raise UsageError("the topology and the tables cannot both come from standard input")
+    generator = source if isinstance(source, str) and is_generator(source) else ""
+    fabric = make(generator) if generator else _described(source)
+    if tables is not None:
+        return LoadedFabric.of(adopt(fabric, load_tables(tables), source_name(tables)))
+    if route is None and need_routes and fabric.routes is None:
+        if not generator:
+            name = source_name(source) if isinstance(source, str) else fabric.name
+            raise UsageError(f"{name} holds no routes: give routes=FILE or route=ENGINE")
+        route = _OWN_ENGINES.get(generator.partition(":")[0], _DEFAULT_ENGINE)
+    return LoadedFabric.of(fabric if route is None else compute(fabric, route))
+
+
+def _described(source: str | PathLike[str] | Any) -> Fabric:
+    """The fabric of a file, with the routes that it carries, or of a graph."""
+    if isinstance(source, PathLike):
+        return load_topology(fspath(source))
+    if isinstance(source, str):
+        _expect_source(source)
+        return load_topology(source)
+    return from_networkx(source)
+
+
+def _expect_source(source: str) -> None:
+    """Refuses what is neither a file nor a generator, which may be one mistyped."""
+    if source == "-" or Path(source).exists():
+        return
+    hint = nearest(source.partition(":")[0], [family.name for family in catalogue()])
+    if hint or ":" in source:
+        raise UsageError(f"{source}: no such file, and no generator has this name{hint}")
+
+
+def load_topology(path: str) -> Fabric:
+    """A fabric from a topology file, with routes only where the file itself carries them.
+
+    Raises:
+        UsageError: the file cannot be read, or holds tables instead of a topology.
+        InputError: a file that is not what it should be.
+    """
+    source = source_name(path)
+    head, chunks = peek(open_chunks(path))
+    try:
+        reader = recognise(head, source)
+    except InputError:
+        if recognises_tables(head):
+            text = "holds forwarding tables, not a topology: give it as routes="
+            raise UsageError(f"{source} {text}") from None
+        raise
+    topology = read_topology(reader, chunks, source)
+    fabric = topology.fabric
+    if fabric.name == source:
+        fabric = fabric.replace(name=_short_name(source))
+    if topology.ports is None:
+        return fabric
+    return fabric.replace(routes=ForwardingTables(topology.ports, topology.engine))
+
+
+def _short_name(source: str) -> str:
+    """What tables and figures call a fabric that has no name of its own: its file's, bare."""
+    name = re.sub(r"\.(gz|xz|zst)$", "", Path(source).name)
+    return re.sub(r"(?<=.)\.[A-Za-z_]+$", "", name)

@@ -1,1 +1,0 @@
-"""Readers of forwarding tables, one per format; each yields `TableColumns`."""

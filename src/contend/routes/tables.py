@@ -1,0 +1,219 @@
+"""Forwarding tables: what a dump says, and how it becomes the routes of a fabric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.errors import InputError, UsageError
+from contend.fabric import Fabric, Finding
+from contend.units import counted
+
+NO_PORT = 0xFFFF
+
+
+@dataclass(frozen=True, eq=False)
+class ForwardingTables:
+    """One forwarding table per switch, in the order of the fabric's switches.
+
+    Attributes:
+        ports: shape [switches, addresses], dtype uint16; entry [s, a] is the port by which switch
+            s sends what is meant for address a. 0 is the switch itself, NO_PORT no entry.
+            Addresses are the LIDs of the fabric (`Fabric.host_lid`, `Fabric.switch_lid`).
+        engine: what made them, such as ``minhop`` or ``opensm:ftree``; "" when read from a file.
+    """
+
+    ports: NDArray[np.uint16]
+    engine: str = ""
+
+    def __post_init__(self) -> None:
+        ports = np.ascontiguousarray(self.ports, dtype=np.uint16)
+        ports.flags.writeable = False
+        object.__setattr__(self, "ports", ports)
+
+    @property
+    def switches(self) -> int:
+        """Number of switches."""
+        return int(self.ports.shape[0])
+
+    @property
+    def addresses(self) -> int:
+        """Size of the address space, address 0 included."""
+        return int(self.ports.shape[1])
+
+
+def tables_of(fabric: Fabric) -> ForwardingTables:
+    """The tables of a fabric.
+
+    Raises:
+        UsageError: it has none.
+    """
+    if fabric.routes is None:
+        raise UsageError(f"{fabric.name} has no routes: give routes=FILE or route=ENGINE")
+    return fabric.routes
+
+
+@dataclass(frozen=True, eq=False)
+class TableColumns:
+    """Forwarding tables in the dump's order of switches.
+
+    Attributes:
+        switch_guid: node GUID of every switch, shape [switches].
+        ports: shape [switches, addresses], dtype uint16; 0 is the switch itself, 0xFFFF stands
+            where the dump has no entry. Addresses are LIDs, up to the highest that the dump names.
+        owner_guid: the port GUID that the dump names as the owner of a LID, a switch's for its own
+            LID; 0 where it names none. Shape [addresses].
+        notes: what the reader passed over and a person should know.
+    """
+
+    switch_guid: NDArray[np.uint64]
+    ports: NDArray[np.uint16]
+    owner_guid: NDArray[np.uint64]
+    notes: tuple[str, ...] = ()
+
+
+_Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Addresses:
+    """LIDs of hosts by the owners that a dump names."""
+
+    lid: NDArray[np.uint32]
+    lmc: NDArray[np.uint8]
+    findings: tuple[Finding, ...]
+
+
+def adopt(fabric: Fabric, tables: TableColumns, source: str) -> Fabric:
+    """The fabric with these tables as its routes.
+
+    Blocks belong to switches by GUID. Where the tables name the owner of an address, the owner
+    counts, not the topology's LID, since the two may have been taken at different times: a host is
+    known by its port GUID, or by node GUID plus adapter port, which ibsim makes of it. Where they
+    name no owners, or strange ones, the topology's LIDs count. Whatever does not fit is a finding.
+
+    Raises:
+        InputError: none of the tables belongs to a switch of the fabric.
+    """
+    findings = [Finding("reader's note", note, wrong=False) for note in tables.notes]
+    ports = _ports(fabric, tables, source, findings)
+    addresses = _host_addresses(fabric, tables)
+    changes = {
+        "host_lid": addresses.lid,
+        "host_lmc": addresses.lmc,
+        "switch_lid": _switch_lids(fabric, tables),
+        "findings": (*fabric.findings, *findings, *addresses.findings),
+        "routes": ForwardingTables(ports),
+    }
+    return fabric.replace(**changes)
+
+
+def _ports(
+    fabric: Fabric, tables: TableColumns, source: str, findings: list[Finding]
+) -> NDArray[np.uint16]:
+    """Tables in the fabric's order of switches; NO_PORT for a switch without any."""
+    block_of = {
+        guid: block for block, guid in reversed(list(enumerate(tables.switch_guid.tolist())))
+    }
+    blocks = np.array([block_of.get(guid, -1) for guid in fabric.switch_guid.tolist()])
+    missing = np.flatnonzero(blocks < 0)
+    if len(missing) == fabric.switches:
+        expected = "tables of this fabric's switches"
+        raise InputError(source, 0, expected, f"tables of {len(block_of)} others")
+    if len(missing):
+        some = _some([fabric.switch_name[switch] for switch in missing[:3].tolist()], len(missing))
+        findings.append(
+            Finding("no table", f"no table for {counted(len(missing), 'switch')}: {some}")
+        )
+    strange = sorted(set(block_of) - set(fabric.switch_guid.tolist()))
+    if strange:
+        some = _some([f"0x{guid:016x}" for guid in strange[:3]], len(strange))
+        text = f"no switch of the fabric for {counted(len(strange), 'table')}: {some}"
+        findings.append(Finding("unknown switch", text))
+    if len(blocks) == len(tables.ports) and np.array_equal(blocks, np.arange(len(blocks))):
+        return tables.ports
+    ports: NDArray[np.uint16] = tables.ports[blocks]
+    ports[missing] = NO_PORT
+    return ports
+
+
+def _some(names: list[str], count: int) -> str:
+    return ", ".join(f'"{name}"' for name in names) + (", ..." if count > len(names) else "")
+
+
+def _host_addresses(fabric: Fabric, tables: TableColumns) -> _Addresses:
+    owner = tables.owner_guid
+    addresses = np.flatnonzero(owner)
+    owners, first, count = np.unique(owner[addresses], return_index=True, return_counts=True)
+    owned = _owned(fabric, owners)
+    lid, lmc = fabric.host_lid.copy(), fabric.host_lmc.copy()
+    known = np.flatnonzero(owned >= 0)
+    # np.unique keeps the first of equal owners, which is the smallest address.
+    base, number = addresses[first[owned[known]]], count[owned[known]]
+    lid[known] = base
+    lmc[known] = np.minimum(np.log2(number).astype(np.uint8), 7)
+    odd = known[(number & (number - 1) != 0) | (number > 128) | ~_together(owner, base, number)]
+    # An address that now is another's cannot be kept from the topology.
+    claimed = np.concatenate([owners[owned[known]], fabric.switch_guid])
+    inside = np.minimum(lid, max(len(owner) - 1, 0))
+    taken = np.isin(owner[inside], claimed) if len(owner) else np.zeros(len(lid), dtype=bool)
+    lost = np.flatnonzero((owned < 0) & (lid > 0) & (lid < len(owner)) & taken)
+    lid[lost], lmc[lost] = 0, 0
+    findings = []
+    if len(odd):
+        some = _some([fabric.host_name[host] for host in odd[:3].tolist()], len(odd))
+        text = f"LIDs in no whole block of a power of two: {counted(len(odd), 'host')}: {some}"
+        findings.append(Finding("odd addresses", text))
+    if len(lost):
+        some = _some([fabric.host_name[host] for host in lost[:3].tolist()], len(lost))
+        text = f"LIDs that belong to others in the tables: {counted(len(lost), 'host')}: {some}"
+        findings.append(Finding("no address", text))
+    return _Addresses(lid, lmc, tuple(findings))
+
+
+def _owned(fabric: Fabric, owners: NDArray[np.uint64]) -> _Indices:
+    """Index into `owners` of every host, -1 where none is its.
+
+    GUIDs of adapters often follow one another, so that node GUID + port of one is the port GUID of
+    the next: the two ways must not be mixed, and that which finds more hosts is the dump's.
+    """
+    by_port = _positions(owners, fabric.host_port_guid)
+    by_node = _positions(owners, fabric.host_guid + fabric.host_adapter_port.astype(np.uint64))
+    first, second = by_port, by_node
+    if np.count_nonzero(by_node >= 0) > np.count_nonzero(by_port >= 0):
+        first, second = by_node, by_port
+    owned = first.copy()
+    free = np.setdiff1d(second[first < 0], first)
+    more = (first < 0) & (second >= 0) & np.isin(second, free)
+    owned[more] = second[more]
+    return owned
+
+
+def _positions(owners: NDArray[np.uint64], guids: NDArray[np.uint64]) -> _Indices:
+    """Where each GUID is among the sorted owners; -1 for unknown GUIDs and those that share one."""
+    if len(owners) == 0:
+        return np.full(len(guids), -1, dtype=np.int64)
+    position = np.minimum(np.searchsorted(owners, guids), len(owners) - 1).astype(np.int64)
+    _, inverse, count = np.unique(guids, return_inverse=True, return_counts=True)
+    known = (owners[position] == guids) & (guids != 0) & (count[inverse] == 1)
+    return np.where(known, position, -1)
+
+
+def _together(owner: NDArray[np.uint64], base: _Indices, number: _Indices) -> NDArray[np.bool_]:
+    """Whether the addresses of each owner follow one another."""
+    last = np.minimum(base + number - 1, len(owner) - 1)
+    changes = np.concatenate([[0], np.cumsum(owner[1:] != owner[:-1])])
+    aligned = base % np.maximum(number, 1) == 0
+    together: NDArray[np.bool_] = aligned & (changes[base] == changes[last])
+    return together
+
+
+def _switch_lids(fabric: Fabric, tables: TableColumns) -> NDArray[np.uint32]:
+    addresses = np.flatnonzero(tables.owner_guid)
+    owners, first = np.unique(tables.owner_guid[addresses], return_index=True)
+    position = _positions(owners, fabric.switch_guid)
+    lid = fabric.switch_lid.copy()
+    lid[position >= 0] = addresses[first[position[position >= 0]]]
+    return lid
