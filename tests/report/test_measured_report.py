@@ -11,8 +11,6 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
-from contend.study.measured.cell import Cell
-from contend.study.measured.record import Failure, Record, Terms
 
 from contend.report import (
     ResultTable,
@@ -24,10 +22,14 @@ from contend.report import (
 )
 from contend.runs import CellRecord, CellSummary, RunRecord, summarise
 from contend.study import (
+    Failure,
+    GridCell,
     MeasuredPlan,
+    MeasuredRecord,
     Point,
     Result,
     Series,
+    Terms,
     find_plan,
     read_plan,
 )
@@ -44,7 +46,7 @@ def read_measured(path: Path) -> MeasuredPlan:
     return plan
 
 
-def summary(cell: Cell, point: Point, times: np.ndarray) -> CellSummary:
+def summary(cell: GridCell, point: Point, times: np.ndarray) -> CellSummary:
     """Figures of samples that count, and of a late one of twice the longest."""
     record = CellRecord(0, point.algorithm or "library-v", point.bytes, cell.ranks, cell.nodes)
     count = len(times) + 1
@@ -64,8 +66,10 @@ def summary(cell: Cell, point: Point, times: np.ndarray) -> CellSummary:
     return replace(made, record=msgspec.structs.replace(record, cell=number))
 
 
-def result(cell: Cell, point: Point, times: np.ndarray | None, library: str = "MPI 1") -> Result:
-    record = Record(cell, TERMS, "2 nodes of 8 ranks", (point,))
+def result(
+    cell: GridCell, point: Point, times: np.ndarray | None, library: str = "MPI 1"
+) -> Result:
+    record = MeasuredRecord(cell, TERMS, "2 nodes of 8 ranks", (point,))
     return Result(
         place=record.place(point),
         series=Series(library, cell.conditions, cell.input),
@@ -84,7 +88,7 @@ def mistry() -> MeasuredPlan:
     return read_measured(find_plan("mistry2015"))
 
 
-def tara(plan: MeasuredPlan) -> Iterator[tuple[Record, Result]]:
+def tara(plan: MeasuredPlan) -> Iterator[tuple[MeasuredRecord, Result]]:
     """Twice the seconds of the paper; what nobody published failed for lack of memory."""
     paper = {(known.doubles, known.nodes): known for known in plan.known()}
     for cell in plan.cells():
@@ -95,7 +99,7 @@ def tara(plan: MeasuredPlan) -> Iterator[tuple[Record, Result]]:
         else:
             point = Point(failure=MEMORY)
             made = result(cell, point, None)
-        yield Record(cell, TERMS, made.seats, (point,), warnings=("hot",)), made
+        yield MeasuredRecord(cell, TERMS, made.seats, (point,), warnings=("hot",)), made
 
 
 def rows_of(table: ResultTable) -> list[tuple[str, ...]]:

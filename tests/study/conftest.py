@@ -169,7 +169,7 @@ class Rooms:
 def rooms(monkeypatch: pytest.MonkeyPatch) -> Rooms:
     rooms = Rooms()
     for name, function in (
-        ("load_fabric", rooms.load),
+        ("load", rooms.load),
         ("save", rooms.save),
         ("bisection", rooms.rate),
         ("simulate", rooms.simulate),

@@ -98,8 +98,8 @@ def mark_rated(axes: Axes, rated: Sequence[float | None]) -> None:
     """A broken vertical line at every rated bandwidth."""
     for value in dict.fromkeys(value for value in rated if value is not None):
         axes.axvline(value, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
-        # What messages get lies left of what is rated: the text stands right of the line or, where
-        # there is no room, above the panel.
+        # What messages get mostly lies left of what is rated: the text stands right of the line or,
+        # where there is no room, above the panel.
         above = value > 0.7
         axes.annotate(
             f"rated {percent(value)}".replace(".0 %", " %"),
