@@ -64,7 +64,7 @@ VERBS = (
             Verb(
                 "alltoall",
                 "contend.cli.measure.alltoall:alltoall",
-                "Measure all-to-all communication under the library's schedules and others.",
+                "Measure all-to-all communication under the library's algorithms and others.",
             ),
             Verb(
                 "bisect",
@@ -111,8 +111,7 @@ VERBS = (
     Verb(
         "study",
         "contend.cli.study:study",
-        "Runs a plan: simulates every pattern on its fabrics, or measures every cell of its grid.",
-        cls="contend.cli.study_command:StudyCommand",
+        "Carry out a plan: simulate its patterns, measure its grid, or verify the simulation.",
     ),
 )
 

@@ -39,9 +39,7 @@ from contend.fabric import Fabric
 from contend.mpi import Launch, prepare, select
 from contend.placement import parse
 from contend.process import run_foreground, scratch_folder
-from contend.report.emulate_json import emulate_json
-from contend.report.emulate_tables import network_line, traffic_table
-from contend.report.table import print_tables
+from contend.report import emulate_json, network_line, print_tables, traffic_table
 from contend.units import parse_rate, parse_size
 
 CommandArgument = Annotated[

@@ -10,9 +10,7 @@ from matplotlib.figure import Figure
 from contend.cli.common import load
 from contend.cli.options import FigureOption, Numbers, RouteOption, RoutesOption, parsed
 from contend.errors import UsageError
-from contend.report.alltoall_figure import alltoall_figure
-from contend.report.fabric_figure import fabric_figure
-from contend.report.save import check_suffix, save_figure
+from contend.report import alltoall_figure, check_suffix, fabric_figure, save_figure
 from contend.routes import all_to_all_load
 from contend.units import parse_numbers
 

@@ -20,7 +20,7 @@ from contend.cli.options import (
 from contend.errors import UsageError
 from contend.files import write_whole
 from contend.placement import ListFormat, list_hosts, parse, write_list
-from contend.report.host_list import host_list_json, host_list_summary
+from contend.report import host_list_json, host_list_summary
 
 FormatOption = Annotated[
     ListFormat,

@@ -10,9 +10,7 @@ from contend.cli.common import console_for, load, write_json
 from contend.cli.options import FabricArgument, JsonOption, RouteOption, RoutesOption
 from contend.errors import ShortfallError
 from contend.fabric import Status, bisection, size_of, structure
-from contend.report.check_list import print_checks
-from contend.report.fabric_tables import FabricSummary, fabric_tables
-from contend.report.table import print_tables
+from contend.report import FabricSummary, fabric_tables, print_checks, print_tables
 from contend.routes import check as check_fabric
 from contend.routes import summarise_routes
 

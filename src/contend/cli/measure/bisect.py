@@ -10,6 +10,7 @@ from typing import Annotated
 import polars as pl
 import typer
 
+from contend import report
 from contend.cli.measure.command import Asked, Report, measures
 from contend.cli.options import PATTERN, BytesOption, PacketsOption, PatternsOption, TwoWayOption
 from contend.emulate import EmulatedHosts
@@ -23,30 +24,22 @@ from contend.measurement import (
     beside_predictions,
     pair_bandwidths,
 )
-from contend.report.agreement_figure import Compared, agreement_figure
-from contend.report.measure_json import measure_json
-from contend.report.measure_tables import measure_tables
-from contend.report.pair_figure import pair_figure
-from contend.report.pair_json import pair_json
-from contend.report.pair_tables import pair_tables
-from contend.report.result_table import ResultTable
-from contend.report.save import save_figure
 from contend.runs import Run
 
 PatternOption = Annotated[
     str,
     PATTERN(
-        ", where every rank sends one message at most: bisect, permutation, shift:K, file:PATH "
-        "... Every round is measured by itself."
+        ": bisect, permutation, shift:K, file:PATH and others in which every rank sends one "
+        "message at most. Every round is measured by itself."
     ),
 ]
 RepeatsOption = Annotated[
     int, typer.Option("--repeats", metavar="N", min=1, help="How many samples of every pattern.")
 ]
-PairsOption = Annotated[
+MessagesOption = Annotated[
     Path | None,
     typer.Option(
-        "--pairs", metavar="FILE", help="Write a line for every message: .csv or .parquet."
+        "--messages", metavar="FILE", help="Write a line for every message: .csv or .parquet."
     ),
 ]
 
@@ -59,7 +52,7 @@ def bisect(
     bytes: BytesOption = "1M",  # type: ignore[assignment]  # noqa: A002
     packets: PacketsOption = 10,
     repeats: RepeatsOption = 1,
-    pairs: PairsOption = None,
+    messages: MessagesOption = None,
 ) -> Asked:
     """Measure random pairs of ranks that all send at once.
 
@@ -68,29 +61,31 @@ def bisect(
 
     Example: contend measure bisect -n 16 --on emulated:fig1 --patterns 20 --plot bisect.png
     """
-    if pairs is not None:
-        if pairs.suffix not in (".csv", ".parquet"):
-            raise UsageError(f"--pairs: expected a name that ends in .csv or .parquet, got {pairs}")
-        check_place(pairs)
+    if messages is not None:
+        if messages.suffix not in (".csv", ".parquet"):
+            raise UsageError(
+                f"--messages: expected a name that ends in .csv or .parquet, got {messages}"
+            )
+        check_place(messages)
     work = BisectWork(patterns, pattern, two_way, bytes, packets, repeats)
     return Asked(
-        "bisect", work.workload.options, report=functools.partial(_report, pairs_file=pairs)
+        "bisect", work.workload.options, report=functools.partial(_report, messages_file=messages)
     )
 
 
-def _report(runs: Sequence[Run], place: Place | None, *, pairs_file: Path | None) -> Report:
+def _report(runs: Sequence[Run], place: Place | None, *, messages_file: Path | None) -> Report:
     pairs = [_pairs(run, place) for run in runs]
     agreements = [_agreement(messages) for messages in pairs]
-    tables: list[ResultTable] = []
+    tables: list[report.ResultTable] = []
     results = []
-    for run, messages in zip(runs, pairs, strict=True):
-        tables += [*pair_tables(run, messages), *measure_tables(run)]
-        results.append({**measure_json(run), "pairs": pair_json(messages)})
+    for run, messages, agreed in zip(runs, pairs, agreements, strict=True):
+        tables += [*report.pair_tables(run, messages, agreed), *report.measure_tables(run)]
+        results.append(report.measure_json(run, pairs=report.pair_json(messages, agreed)))
     return Report(
         tables,
         results[0] if len(results) == 1 else {"results": results},
         draw=functools.partial(_draw, runs, pairs, agreements, tables),
-        keep=functools.partial(_keep, runs, pairs, pairs_file),
+        keep=functools.partial(_keep, runs, pairs, messages_file),
     )
 
 
@@ -131,20 +126,20 @@ def _draw(
     runs: Sequence[Run],
     pairs: Sequence[pl.DataFrame],
     agreements: Sequence[Agreement | None],
-    tables: Sequence[ResultTable],
+    tables: Sequence[report.ResultTable],
     path: Path,
 ) -> list[Path]:
     names = _names(runs)
     compared = [
-        Compared(name if len(runs) > 1 else run.record.placement, messages, agreed)
+        report.Compared(name if len(runs) > 1 else run.record.placement, messages, agreed)
         for name, run, messages, agreed in zip(names, runs, pairs, agreements, strict=True)
         if agreed is not None
     ]
     if len(compared) == len(runs):
-        figure = agreement_figure(compared)
+        figure = report.agreement_figure(compared)
     else:
-        figure = pair_figure(dict(zip(names, pairs, strict=True)), runs[0].record.wire_Bps)
-    save_figure(figure, path, list(tables))
+        figure = report.pair_figure(dict(zip(names, pairs, strict=True)), runs[0].record.wire_Bps)
+    report.save_figure(figure, path, list(tables))
     return []
 
 

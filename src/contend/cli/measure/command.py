@@ -20,13 +20,15 @@ from contend.cli.measure.place import find_place
 from contend.cli.measure.watch import watching
 from contend.errors import ShortfallError
 from contend.measurement import OptionValue, Place, make_workload, measure_workload, resume
-from contend.report.measure_tables import measure_tables
-from contend.report.result_table import ResultTable
-from contend.report.run_comparison_tables import comparison_tables
-from contend.report.run_figures import draw_runs
-from contend.report.runs_json import runs_json
-from contend.report.save import check_suffix
-from contend.report.table import print_tables
+from contend.report import (
+    ResultTable,
+    check_suffix,
+    comparison_tables,
+    draw_runs,
+    measure_tables,
+    print_tables,
+    runs_json,
+)
 from contend.runs import PointError, Run
 
 # Of launches that were not interrupted by somebody.

@@ -10,20 +10,17 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from contend import report
 from contend.cli.common import load
 from contend.cli.measure.command import Asked, Report, measures
 from contend.cli.measure.options import Common
 from contend.cli.measure.place import emulated, emulated_fabric, is_emulated
-from contend.cli.options import BYTES, parsed
+from contend.cli.options import BYTES, FABRIC, parsed
 from contend.congestion import HotSpot
 from contend.congestion import hotspot as choose
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.measurement import HotspotWork, Place, RealHosts, victim_operations
-from contend.report.hotspot_figure import hotspot_figure
-from contend.report.hotspot_tables import hotspot_tables
-from contend.report.measure_json import measure_json
-from contend.report.save import save_figure
 from contend.runs import Run
 from contend.units import parse_numbers, parse_size
 
@@ -38,11 +35,7 @@ RivalsOption = Annotated[
 ]
 FabricOption = Annotated[
     str | None,
-    typer.Option(
-        "--fabric",
-        metavar="FABRIC",
-        help="The fabric of a real cluster; its host names must be those that the launcher knows.",
-    ),
+    FABRIC(": that of the real cluster, whose host names are those that the launcher knows."),
 ]
 BytesOption = Annotated[str, BYTES("Of the measured pair.", many=True)]
 LoadBytesOption = Annotated[
@@ -134,11 +127,12 @@ def _place(fabric: Fabric, spot: HotSpot, common: Common, console: Console) -> I
 
 def _report(fabric: Fabric, spot: HotSpot, runs: Sequence[Run], _: Place | None) -> Report:
     operations = [victim_operations(run) for run in runs]
-    tables = [table for measured in operations for table in hotspot_tables(measured)]
-    results = [{**measure_json(run), "hotspot": _json(fabric, spot)} for run in runs]
+    tables = [table for measured in operations for table in report.hotspot_tables(measured)]
+    hot = report.hotspot_json(spot, fabric)
+    results = [report.measure_json(run, hotspot=hot) for run in runs]
 
     def draw(path: object) -> list[object]:
-        save_figure(hotspot_figure(operations[0], fabric.name), path, tables)  # type: ignore[arg-type]
+        report.save_figure(report.hotspot_figure(operations[0], fabric.name), path, tables)  # type: ignore[arg-type]
         return []
 
     return Report(tables, results[0] if len(results) == 1 else {"results": results}, draw)  # type: ignore[arg-type]
@@ -150,14 +144,3 @@ def _preface(fabric: Fabric, spot: HotSpot) -> str:
     for name, (source, target) in zip(names, [spot.victim, *spot.rivals], strict=True):
         lines.append(f'{name}: "{fabric.host_name[source]}" -> "{fabric.host_name[target]}"')
     return "\n".join(lines)
-
-
-def _json(fabric: Fabric, spot: HotSpot) -> dict[str, object]:
-    def pair(ends: tuple[int, int]) -> list[str]:
-        return [str(fabric.host_name[host]) for host in ends]
-
-    return {
-        "channel": fabric.channel_name(spot.channel),
-        "victim": pair(spot.victim),
-        "rivals": [pair(ends) for ends in spot.rivals],
-    }

@@ -16,7 +16,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.measurement import Place, RealHosts
 from contend.placement import parse, read_host_names
-from contend.report.emulate_tables import network_line
+from contend.report import network_line
 from contend.units import parse_rate, parse_size
 
 EMULATED = "emulated:"
