@@ -1,14 +1,17 @@
 #!/bin/bash
-# Shows that an ordinary `pip install` works: the package built from a source archive in a fresh
-# environment, used from outside the checkout. Environment: PYTHON (default python3).
+# Shows that an ordinary `pip install "contend[mpi]"` works: the package built from a source archive
+# in a fresh environment, used from outside the checkout, and measuring where no MPI library is
+# installed but the one that comes with it. Environment: PYTHON (default python3).
 set -euo pipefail
 checkout=$(cd "$(dirname "$0")/.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+# Or the checkout could take the place of what is installed.
+unset PYTHONPATH PYTHONHOME
 
 "${PYTHON:-python3}" -m venv "$scratch/venv"
 cd "$scratch"
-venv/bin/python -m pip install --quiet --disable-pip-version-check "$checkout"
+venv/bin/python -m pip install --quiet --disable-pip-version-check "contend[mpi] @ file://$checkout"
 venv/bin/contend --help >/dev/null
 venv/bin/python - "$scratch" <<'END'
 import sys
@@ -20,3 +23,33 @@ assert contend.__file__.startswith(sys.argv[1]), contend.__file__
 assert contend._core.__file__.startswith(sys.argv[1]), contend._core.__file__
 END
 echo "pip install works: $(venv/bin/python -m pip show contend | sed -n '1,2s/.*: //p' | xargs)"
+
+# A machine with all programs of this one, compilers too, but without its MPI libraries and what
+# leads to them.
+mkdir bin
+for folder in /usr/local/bin /usr/bin /bin; do
+  find "$folder" -maxdepth 1 \( -type f -o -type l \) -perm -u+x \
+    ! -name '*mpi*' ! -name 'orte*' ! -name 'prte*' ! -name 'hydra*' ! -name 'modulecmd*' \
+    ! -name 'update-alternatives' -exec ln -sf -t bin {} +
+done
+without_mpi() {
+  env -i PATH="$scratch/bin" HOME="$scratch/home" "$@"
+}
+if without_mpi sh -c 'command -v mpicc || command -v mpirun'; then
+  echo "MPI is still on PATH" >&2
+  exit 1
+fi
+without_mpi venv/bin/contend mpi --json mpi.json >/dev/null
+without_mpi venv/bin/contend measure pingpong -n 2 --bytes 1K --repetitions 10:10 --output run \
+  --json run.json >/dev/null
+venv/bin/python - "$scratch" <<'END'
+import json
+import sys
+
+(library,) = (one for one in json.load(open("mpi.json"))["libraries"] if one["usable"])
+assert library["wrapper"].startswith(sys.argv[1]), library
+measured = json.load(open("run.json"))
+assert measured["mpi"]["name"] == "Open MPI", measured["mpi"]
+assert all(cell["n"] == 10 and cell["verified"] for cell in measured["cells"]), measured["cells"]
+print(f"it measures: {len(measured['cells'])} cell with {library['name']} {library['version']}")
+END

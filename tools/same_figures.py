@@ -13,6 +13,7 @@ same_figures.toml. The exit status is 1 where anything else differs.
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import lzma
 import os
@@ -79,6 +80,8 @@ class Table:
 
     def differences(self, command: str, old: Answer, new: Answer) -> list[Difference]:
         """What differs between two answers, allowed or not."""
+        if "--csv -" in command:
+            old, new = _rows(old), _rows(new)
         before = dict(self._values(old, command, renamed=True))
         after = dict(self._values(new, command, renamed=False))
         return [
@@ -128,6 +131,11 @@ def answer_of(output: str, status: int) -> Answer:
         return {"status": status, "text": output.splitlines()}
 
 
+def _rows(answer: Answer) -> Answer:
+    """Comma-separated values by row and column, whatever the order of columns."""
+    return {**answer, "text": list(csv.DictReader(answer["text"]))}
+
+
 def _leaves(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every value of a tree with the keys that lead to it; an empty branch is a value."""
     if isinstance(value, Mapping) and value:
@@ -141,7 +149,12 @@ def _leaves(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
 
 
 def _renamed(key: str, old: str, new: str) -> str:
-    """A dotted key by a rule whose `*` stand for one part each; the rest of the key stays."""
+    """A dotted key by a rule whose `*` stand for one part each; the rest of the key stays.
+
+    A rule of one word renames that part wherever it stands.
+    """
+    if "." not in old:
+        return ".".join(new if part == old else part for part in key.split("."))
     parts, pattern = key.split("."), old.split(".")
     if len(parts) < len(pattern) or not all(map(fnmatchcase, parts, pattern)):
         return key

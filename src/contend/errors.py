@@ -5,7 +5,7 @@ from __future__ import annotations
 _LONGEST_LINE = 500
 
 
-def one_line(text: str, longest: int = _LONGEST_LINE) -> str:
+def printable_line(text: str, longest: int = _LONGEST_LINE) -> str:
     r"""A text from anywhere as one line that a terminal can show.
 
     Line ends become spaces, and what else is no printable character, such as an escape sequence in

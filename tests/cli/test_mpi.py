@@ -75,7 +75,11 @@ def test_no_library_is_said_in_one_line(
         capture_output=True,
         text=True,
         timeout=60,
-        env={"PATH": str(tmp_path), "HOME": str(tmp_path)},
+        env={
+            **{name: text for name, text in os.environ.items() if name == "PYTHONPATH"},
+            "PATH": str(tmp_path),
+            "HOME": str(tmp_path),
+        },
     )
     assert ended.returncode == 3
     assert json.loads(ended.stdout) == {"usable": 0, "libraries": []}

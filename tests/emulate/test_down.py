@@ -110,9 +110,10 @@ def test_an_interruption_takes_it_down(number: signal.Signals) -> None:
     claim = _claim_of(started.pid)
     # As a terminal does: to all at once.
     os.killpg(started.pid, number)
-    _, said = started.communicate(timeout=30)
-    assert started.returncode in (128 + number, 128 + signal.SIGTERM)
-    assert "Traceback" not in said
+    _, errors = started.communicate(timeout=30)
+    assert started.returncode == 128 + number
+    assert "Traceback" not in errors
+    assert errors.count("contend: ") == 1
     _assert_gone(claim)
 
 
@@ -140,3 +141,33 @@ def test_after_a_sudden_death_the_next_start_removes_what_was_left_and_nothing_e
         for started in (live, dead):
             started.communicate(timeout=30)
     _assert_gone(living)
+
+
+def test_another_container_that_shares_the_folder_leaves_a_live_one() -> None:
+    """It numbers its processes anew, so that the owner of this one is not among them."""
+    live = _start("sh", "-c", "echo; exec sleep 600")
+    elsewhere = ["unshare", "--pid", "--fork", "--mount-proc", *_CONTEND, "crossbar:2"]
+    try:
+        living = _claim_of(live.pid)
+        other = subprocess.run([*elsewhere, "--unchecked", "--", "true"], capture_output=True)
+        assert other.returncode == 0
+        assert living.folder.exists()
+        assert list(claims.processes(living.mark))
+        assert live.poll() is None
+    finally:
+        live.terminate()
+        live.communicate(timeout=30)
+    _assert_gone(living)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_that_ignores_signals_has_its_grace_and_is_ended(number: signal.Signals) -> None:
+    started = _start("sh", "-c", "trap '' INT TERM; echo; while :; do sleep 0.1; done")
+    claim = _claim_of(started.pid)
+    os.killpg(started.pid, number)
+    _, errors = started.communicate(timeout=60)
+    assert started.returncode == 128 + number
+    assert errors.endswith(
+        {2: "contend: interrupted\n", 15: "contend: ended by SIGTERM\n"}[int(number)]
+    )
+    _assert_gone(claim)

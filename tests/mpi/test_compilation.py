@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import stat
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from contend.errors import ShortfallError
+from contend.errors import MissingError, ShortfallError
+from contend.mpi import Candidate, cache_folder, compilation, compile_probe
 from contend.mpi.compilation import Compiler, compile_units
 from contend.process import Finished
 
@@ -78,3 +83,88 @@ def test_units_of_a_folder_are_compiled_a_few_together(tmp_path: Path) -> None:
     # Another number of units changes no batch but the last of the folder.
     _compile({**sources, "common/20.cpp": b""}, wrapper, tmp_path)
     assert len(wrapper.take()) == 1
+
+
+class _Machine:
+    """A wrapper that calls a compiler of some version, both as far as compiling a probe asks."""
+
+    def __init__(self) -> None:
+        self.version = "fakecc 12"
+        self.compiled = 0
+
+    def run(self, command: Sequence[str], environment: Mapping[str, str], limit: float) -> Finished:
+        if command[1:] == ["-show"]:
+            return Finished(0, b"sh -lmpi")
+        if command[1:] == ["--version"]:
+            return Finished(0, self.version.encode())
+        self.compiled += 1
+        Path(command[command.index("-o") + 1]).write_bytes(b"program")
+        return Finished(0)
+
+    def compile(self, wrapper: str = "/fake/mpicc") -> Path:
+        candidate = Candidate("test", Path(wrapper))
+        return compile_probe("version", candidate, "Fake MPI 1", self.run, 1.0)
+
+
+def test_another_compiler_or_other_flags_compile_a_probe_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine = _Machine()
+    first = machine.compile()
+    assert machine.compile() == first
+    # Under another name it is the same library and compiler.
+    assert machine.compile("/fake/mpicc.other") == first
+    assert machine.compiled == 1
+    machine.version = "fakecc 13"
+    second = machine.compile()
+    assert machine.compiled == 2
+    monkeypatch.setattr(compilation, "_FLAGS", ("-O3",))
+    third = machine.compile()
+    assert machine.compiled == 3
+    assert len({first, second, third}) == 3
+
+
+def test_a_program_that_somebody_else_may_have_planted_is_not_taken() -> None:
+    machine = _Machine()
+    program = machine.compile()
+    program.write_bytes(b"planted")
+    program.chmod(0o777)
+    assert machine.compile() == program
+    assert (machine.compiled, program.read_bytes()) == (2, b"program")
+    assert stat.S_IMODE(program.stat().st_mode) == 0o700
+    if os.geteuid() == 0:
+        program.write_bytes(b"planted")
+        os.chown(program, 54_321, 54_321)
+        assert machine.compile().read_bytes() == b"program"
+        assert program.stat().st_uid == 0
+
+
+def test_a_cache_of_somebody_elses_is_refused(cache: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root may give a folder away")
+    folder = cache_folder(os.environ)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    os.chown(folder, 54_321, 54_321)
+    with pytest.raises(MissingError, match=r"belongs to user 54321.*XDG_CACHE_HOME names another"):
+        _Machine().compile()
+
+
+def test_a_user_without_a_home_is_told_what_to_set(tmp_path: Path) -> None:
+    """Neither HOME nor an entry in the list of users, as where a container sets the number."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may become another user")
+    code = (
+        "import os\nfrom contend.mpi import cache_folder\nfrom contend.errors import MissingError\n"
+        "os.setuid(54_321)\n"
+        "try:\n    cache_folder(os.environ)\nexcept MissingError as error:\n    print(error)"
+    )
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")
+    }
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout == (
+        "this user has no home folder to keep compiled probes in; set XDG_CACHE_HOME to one\n"
+    )

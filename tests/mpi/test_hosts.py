@@ -55,3 +55,29 @@ def test_all_ranks_have_a_place_or_none(
 def test_this_machine_has_several_names() -> None:
     assert is_local([HostRanks("localhost", 1), HostRanks(socket.gethostname(), 2)])
     assert not is_local([HostRanks("localhost", 1), HostRanks("node1.invalid", 2)])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "-oProxyCommand=touch /tmp/x",
+        "",
+        "node 1",
+        "node1\nnode2",
+        "a,b",
+        "a;b",
+        "$(id)",
+        "a/b",
+        "#a",
+    ],
+)
+def test_what_is_no_host_name_reaches_no_launcher(name: str) -> None:
+    with pytest.raises(UsageError, match="expected a host's name of letters, digits, dots"):
+        share_out([(name, 1)], 1, None)
+
+
+@pytest.mark.parametrize(
+    "name", ["node01", "n-1.example.org", "user@node_1", "10.0.0.1", "::1", "fe80::1%eth0", "[::1]"]
+)
+def test_names_and_addresses_of_hosts_pass(name: str) -> None:
+    assert share_out([(name, 1)], 1, None) == (HostRanks(name, 1),)

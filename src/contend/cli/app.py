@@ -11,7 +11,7 @@ import typer
 
 from contend.cli.verbs import Verb, group
 from contend.cli.wording import in_options
-from contend.errors import ContendError, one_line
+from contend.errors import ContendError, printable_line
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
 _WrongUsage = cast(
@@ -27,12 +27,12 @@ VERBS = (
         [
             Verb(
                 "check",
-                "contend.cli.fabric.check:check",
+                "contend.cli.fabric.summary:check",
                 "Check a fabric and its routes; exit status 1 when something is wrong.",
             ),
             Verb(
                 "convert",
-                "contend.cli.fabric.convert:convert",
+                "contend.cli.fabric.files:convert",
                 "Write a fabric as a file of another kind.",
             ),
             Verb(
@@ -47,12 +47,12 @@ VERBS = (
             ),
             Verb(
                 "make",
-                "contend.cli.fabric.make:make_fabric",
+                "contend.cli.fabric.files:make",
                 "Make a fabric on paper and write it to a file.",
             ),
             Verb(
                 "show",
-                "contend.cli.fabric.show:show",
+                "contend.cli.fabric.summary:show",
                 "Show what a fabric is made of, and its rated bisection bandwidth.",
             ),
         ],
@@ -111,7 +111,8 @@ VERBS = (
     Verb(
         "study",
         "contend.cli.study:study",
-        "Carry out a plan: simulate its patterns, measure its grid, or verify the simulation.",
+        "Runs a plan: simulates every pattern on its fabrics, or measures every cell of its grid.",
+        cls="contend.cli.study_command:StudyCommand",
     ),
 )
 
@@ -193,7 +194,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _tell(error: object, status: int) -> int:
-    print(f"contend: {one_line(str(error))}", file=sys.stderr)
+    print(f"contend: {printable_line(str(error))}", file=sys.stderr)
     return status
 
 

@@ -50,9 +50,9 @@ def main() -> None:
         signals.unwind()
         status = run(sys.argv[1:])
     except KeyboardInterrupt:
-        status = _told(signal.SIGINT)
+        status = _announced(signal.SIGINT)
     except EndedBySignal as ended:
-        status = _told(ended.number)
+        status = _announced(ended.number)
     finally:
         signals.end_at_once()
     raise SystemExit(status)
@@ -98,17 +98,17 @@ class Signals:
 
     def _listen(self) -> None:
         signal.signal(_NUDGE, lambda _number, _frame: None)
-        heard, told = os.pipe()
-        os.set_blocking(told, False)
-        signal.set_wakeup_fd(told, warn_on_full_buffer=False)
-        thread = threading.Thread(target=self._nudge, args=(heard,), daemon=True)
+        reading, writing = os.pipe()
+        os.set_blocking(writing, False)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        thread = threading.Thread(target=self._nudge, args=(reading,), daemon=True)
         thread.start()
 
-    def _nudge(self, heard: int) -> None:
+    def _nudge(self, reading: int) -> None:
         main_thread = threading.main_thread().ident
         assert main_thread is not None
         while True:
-            for number in os.read(heard, 64):
+            for number in os.read(reading, 64):
                 if number not in self._heard:
                     continue
                 signal.siginterrupt(number, True)
@@ -124,7 +124,7 @@ def _leave(number: int, _frame: FrameType | None) -> None:
     os._exit(status)
 
 
-def _told(number: int) -> int:
+def _announced(number: int) -> int:
     print(f"contend: {_sentence(number)}", file=sys.stderr)
     return _BY_SIGNAL + number
 

@@ -7,7 +7,7 @@ import tempfile
 import traceback
 from importlib.metadata import PackageNotFoundError, version
 
-from contend.errors import one_line
+from contend.errors import printable_line
 
 
 def version_line() -> str:
@@ -31,7 +31,7 @@ def report_fault(error: Exception, *, show: bool) -> str:
     text = "".join(traceback.format_exception(error))
     if show:
         print(text, end="", file=sys.stderr)
-    fault = one_line(f"this is a fault of contend: {type(error).__name__}: {error}", 300)
+    fault = printable_line(f"this is a fault of contend: {type(error).__name__}: {error}", 300)
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="contend-fault-", suffix=".txt", delete=False, errors="backslashreplace"

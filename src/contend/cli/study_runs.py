@@ -13,9 +13,10 @@ from rich.progress import Progress
 from rich.text import Text
 
 from contend import report
-from contend.cli.common import console_for, progress_bar, write_json, write_text
+from contend.cli.common import console_for, write_json, write_text
 from contend.cli.measure.options import Common
 from contend.cli.measure.place import find_place
+from contend.cli.progress import progress_bar
 from contend.errors import ShortfallError
 from contend.runs import Warned
 from contend.session import Attempt, Cell, Step

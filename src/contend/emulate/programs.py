@@ -169,18 +169,18 @@ def compiled_nap(library: Library) -> Path | None:
     kind = " ".join([os.uname().machine, *words]).encode()
     key = hashlib.sha256(b"\0".join((source, kind, version))).hexdigest()[:16]
     cache = cache_folder(environment)
-    made = cache / f"idle-{key}.so"
-    if is_own(made):
-        return made
+    library_file = cache / f"idle-{key}.so"
+    if is_own(library_file):
+        return library_file
     try:
         with tempfile.TemporaryDirectory(dir=cache, prefix=".new-") as folder:
-            text, built = Path(folder) / "idle.c", Path(folder) / made.name
+            text, built = Path(folder) / "idle.c", Path(folder) / library_file.name
             text.write_bytes(source)
             command = [*words, str(text), "-o", str(built), "-ldl"]
             if run_process(command, environment, _COMPILE_LIMIT).status != 0:
                 return None
             built.chmod(0o700)
-            built.replace(made)
+            built.replace(library_file)
     except OSError:
         return None
-    return made
+    return library_file

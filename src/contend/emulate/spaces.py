@@ -141,8 +141,9 @@ class Spaces:
         self.management = _new_space(_QUIET)
         self.management.netlink.apply([*self._bridge(), *self._management_cables()])
         self.management.netlink.apply(list(self._cables(settings.packets_at_once)))
-        for at, queues in enumerate(self._queues(settings)):
-            self.nodes[at].netlink.apply([*self._addresses(at), *queues, *self._routes(at)])
+        for index, queues in enumerate(self._queues(settings)):
+            requests = [*self._addresses(index), *queues, *self._routes(index)]
+            self.nodes[index].netlink.apply(requests)
 
     def _bridge(self) -> Iterator[KernelRequest]:
         assert self.management is not None
@@ -153,21 +154,21 @@ class Spaces:
         )
         prefix = MANAGEMENT_NETWORK.prefixlen
         yield messages.address(MANAGEMENT_ADDRESS, prefix, MANAGEMENT_INDEX)
-        for at, node in enumerate(self.layout.host_nodes):
-            yield messages.neighbour(node.management, self._managing(at), MANAGEMENT_INDEX)
+        for host, node in enumerate(self.layout.host_nodes):
+            yield messages.neighbour(node.management, self._managing(host), MANAGEMENT_INDEX)
 
     def _management_cables(self) -> Iterator[KernelRequest]:
         assert self.management is not None
-        for at in range(len(self.layout.hosts)):
-            index = MANAGEMENT_INDEX + 1 + at
+        for host in range(len(self.layout.hosts)):
+            index = MANAGEMENT_INDEX + 1 + host
             near = Interface(
-                f"host{at}", index, self.management.descriptor, self._managing(0x8000 + at)
+                f"host{host}", index, self.management.descriptor, self._managing(0x8000 + host)
             )
             far = Interface(
                 MANAGEMENT_INTERFACE,
                 MANAGEMENT_INDEX,
-                self.nodes[at].descriptor,
-                self._managing(at),
+                self.nodes[host].descriptor,
+                self._managing(host),
             )
             yield messages.cable(near, far, MANAGEMENT_INDEX)
 
@@ -185,11 +186,11 @@ class Spaces:
             )
             yield messages.cable(near, far)
 
-    def _addresses(self, at: int) -> Iterator[KernelRequest]:
+    def _addresses(self, node_index: int) -> Iterator[KernelRequest]:
         """Loopback, neighbours and addresses of a node."""
-        node = self.layout.nodes[at]
+        node = self.layout.nodes[node_index]
         yield from self._loopback()
-        for side, index in self._ends[at]:
+        for side, index in self._ends[node_index]:
             yield messages.up(index)
             yield messages.neighbour(messages.NEXT_HOP, self._hardware(1 - side), index)
         if not node.is_host:
@@ -206,14 +207,14 @@ class Spaces:
             requests[end.node].append(messages.queue(end.index, settings))
         yield from requests
 
-    def _routes(self, at: int) -> Iterator[KernelRequest]:
-        node = self.layout.nodes[at]
+    def _routes(self, node_index: int) -> Iterator[KernelRequest]:
+        node = self.layout.nodes[node_index]
         if node.is_host:
             network = FABRIC_NETWORK
             target = str(network.network_address)
             yield messages.route(target, network.prefixlen, FABRIC_INDEX, node.address)
             return
-        for route in self.layout.routes[at - len(self.layout.hosts)]:
+        for route in self.layout.routes[node_index - len(self.layout.hosts)]:
             yield messages.route(route.address, 32, route.index)
 
     def _loopback(self) -> Iterator[KernelRequest]:
@@ -245,10 +246,10 @@ def _spelled(hardware: bytes) -> str:
 def _allow_files(needed: int) -> None:
     """Raises the number of files that this process may open, as far as it may."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
+    enough = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    if soft != resource.RLIM_INFINITY and soft < enough:
         with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (enough, hard))
 
 
 def _lacking(error: RefusedError) -> str:

@@ -239,13 +239,13 @@ class MeasuredWork:
         starts = self._starts(number)
         if self._retry:
             failed = any(self._concerns(error, number) for error in self.run.record.errors)
-            begun = {end.cell for start in starts if start.measured for end in start.measured.ends}
-            unmeasured = begun - _ended_cells(starts, again=True)
+            unmeasured = _begun_cells(starts) - _ended_cells(starts, again=True)
             return failed or bool(unmeasured) or not any(map(self._is_complete, starts))
         given_up = any(
             _is_whole(error) and self._concerns(error, number) for error in self.run.record.errors
         )
-        return not given_up and not any(map(self._is_complete, starts))
+        complete = any(map(self._is_complete, starts))
+        return not (given_up or complete or self._is_all(self._left_out(number), number))
 
     def begin(self) -> None:
         """Makes the run folder, or brings together what is in it.
@@ -275,15 +275,20 @@ class MeasuredWork:
         if refusal is not None:
             raise CellError(refusal)
 
-    def launch(self, step: Step, *, seconds: float, limit: float, observer: Observer) -> Attempt:
-        """Makes what is left of a launch."""
+    def launch(
+        self, step: Step, *, seconds: float, limit: float, observer: Observer
+    ) -> Attempt | None:
+        """Makes what is left of a launch; None where nothing is."""
+        settled = self._left_out(step.number)
+        if self._is_all(settled, step.number):
+            return None
         shape = self._shapes[step.variant]
         number = self._free_number(step.number)
         output = self.run.raw_path(number).resolve()
         without = self.folder / f"launch-{number:03}.without"
         words = [*self._method.arguments(self.cell, self.folder)]
         words += ["--output", str(output), "--budget", f"{seconds:.3f}", "--seed", str(step.seed)]
-        if settled := self._left_out(step):
+        if settled:
             without.write_text("".join(f"{line}\n" for line in settled), encoding="utf-8")
             words += ["--without", str(without.resolve())]
         record = LaunchRecord(
@@ -437,15 +442,27 @@ class MeasuredWork:
         """Whether an error is one of a launch's variant."""
         return error.launch is None or error.launch % self.variants == number % self.variants
 
-    def _left_out(self, step: Step) -> list[str]:
+    def _is_all(self, lines: Sequence[str], number: int) -> bool:
+        """Whether points are all that a launch has, as far as launches like it tell."""
+        record = self.run.record
+        for launch in {start.whole for start in record.launches}:
+            starts = self._starts(launch)
+            if launch % self.variants == number % self.variants and any(
+                map(self._is_complete, starts)
+            ):
+                points = {_line(record.cells[cell]) for cell in _begun_cells(starts)}
+                return bool(points) and points <= set(lines)
+        return False
+
+    def _left_out(self, number: int) -> list[str]:
         """Points that a start of a launch leaves out, as lines for the probe."""
-        starts = self._starts(step.number)
+        starts = self._starts(number)
         cells = self.run.record.cells
         lines = [_line(cells[cell]) for cell in sorted(_ended_cells(starts, again=self._retry))]
         lines += [
             _line(error)
             for error in self.run.record.errors
-            if self._concerns(error, step.number) and not _is_whole(error)
+            if self._concerns(error, number) and not _is_whole(error)
         ]
         return list(dict.fromkeys(lines))
 
@@ -515,6 +532,10 @@ class MeasuredWork:
 def _is_whole(error: PointError) -> bool:
     """Whether an error is of all points that were left."""
     return error.algorithm is None and error.bytes is None and not error.labels
+
+
+def _begun_cells(starts: Sequence[LaunchRecord]) -> set[int]:
+    return {end.cell for start in starts if start.measured for end in start.measured.ends}
 
 
 def _ended_cells(starts: Sequence[LaunchRecord], *, again: bool) -> set[int]:

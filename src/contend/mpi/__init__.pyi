@@ -13,6 +13,7 @@ from .library import Library as Library
 from .library import merge as merge
 from .search import Candidate as Candidate
 from .search import find as find
+from .selection import TO_INSTALL as TO_INSTALL
 from .selection import select as select
 from .starting import launch as launch
 from .starting import prepare as prepare

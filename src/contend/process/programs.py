@@ -9,11 +9,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeAlias
+from types import FrameType
+from typing import IO, Any, TypeAlias
 
 from contend.errors import MissingError
 from contend.process.agent import end_with_parent
@@ -92,24 +95,20 @@ Run: TypeAlias = Callable[[Sequence[str], Mapping[str, str], float], Finished]
 def run_process(command: Sequence[str], environment: Mapping[str, str], limit: float) -> Finished:
     """Runs a program in a session of its own; when time is over all of the session ends."""
     try:
-        program = subprocess.Popen(
-            list(command),
+        with _started(
+            _end_session,
+            command,
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-        )
-    except OSError as error:
-        return _not_started(command, error)
-    try:
-        output, errors = program.communicate(timeout=limit)
+        ) as program:
+            output, errors = program.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
-        _end_session(program)
         return Finished(None)
-    except BaseException:
-        _end_session(program)
-        raise
+    except _NotStartedError as error:
+        return error.finished
     return Finished(program.returncode, output, errors)
 
 
@@ -136,35 +135,44 @@ def run_watched(
         How it ended (status None when it ran out of time) and the seconds that it waited.
     """
     mark = secrets.token_hex(8)
+
+    def end(program: Program) -> None:
+        _end_marked(program, f"{_MARK}={mark}")
+
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        settings = {
+            "env": {**environment, _MARK: mark},
+            "stdin": subprocess.DEVNULL,
+            # Files rather than pipes: nothing stops a program that writes much.
+            "stdout": output,
+            "stderr": errors,
+            "start_new_session": True,
+            "cwd": folder,
+        }
         try:
-            program = subprocess.Popen(
-                list(command),
-                env={**environment, _MARK: mark},
-                stdin=subprocess.DEVNULL,
-                # Files rather than pipes: nothing stops a program that writes much.
-                stdout=output,
-                stderr=errors,
-                start_new_session=True,
-                cwd=folder,
-            )
-        except OSError as error:
-            return _not_started(command, error), 0.0
-        try:
-            started = time.monotonic()
-            waited = 0.0
-            status: int | None = None
-            while status is None:
-                status = wait_for(program, _BEAT)
-                watch()
-                elapsed = time.monotonic() - started
-                if waits(_kept(errors).decode(errors="replace")):
-                    waited = elapsed
-                if status is None and elapsed - waited > limit:
-                    break
-        finally:
-            _end_marked(program, f"{_MARK}={mark}")
+            with _started(end, command, **settings) as program:
+                status, waited = _watch(program, limit, watch, lambda: waits(_text(errors)))
+        except _NotStartedError as error:
+            return error.finished, 0.0
         return Finished(status, _kept(output), _kept(errors)), waited
+
+
+def _watch(
+    program: Program, limit: float, watch: Callable[[], None], waits: Callable[[], bool]
+) -> tuple[int | None, float]:
+    """The status of a program, None when it ran out of time, and the seconds that it waited."""
+    started = time.monotonic()
+    waited = 0.0
+    status: int | None = None
+    while status is None:
+        status = wait_for(program, _BEAT)
+        watch()
+        elapsed = time.monotonic() - started
+        if waits():
+            waited = elapsed
+        if status is None and elapsed - waited > limit:
+            break
+    return status, waited
 
 
 def run_foreground(
@@ -186,20 +194,14 @@ def run_foreground(
         MissingError: when it cannot be started.
     """
     try:
-        program = subprocess.Popen(list(command), env=dict(environment), stdout=output)
-    except OSError as error:
-        raise MissingError(f"{command[0]}: {error.strerror}") from error
-    try:
-        status = program.wait()
-    except KeyboardInterrupt:
-        wait_for(program, _INTERRUPTED_GRACE)
-        raise
-    finally:
-        if program.poll() is None:
-            program.terminate()
-            if wait_for(program, _GRACE) is None:
-                program.kill()
-                program.wait()
+        with _started(_end_kindly, command, env=dict(environment), stdout=output) as program:
+            try:
+                status = program.wait()
+            except KeyboardInterrupt:
+                wait_for(program, _INTERRUPTED_GRACE)
+                raise
+    except _NotStartedError as error:
+        raise MissingError(error.finished.why()) from None
     return status if status >= 0 else _BY_SIGNAL - status
 
 
@@ -236,11 +238,73 @@ def wait_for(program: Program, seconds: float) -> int | None:
         return None
 
 
-def _not_started(command: Sequence[str], error: OSError) -> Finished:
-    return Finished(_NOT_STARTED, errors=f"{command[0]}: {error.strerror or error}".encode())
+class _NotStartedError(Exception):
+    """A program could not be started."""
+
+    def __init__(self, command: Sequence[str], error: OSError) -> None:
+        super().__init__(command[0])
+        reason = f"{command[0]}: {error.strerror or error}"
+        self.finished = Finished(_NOT_STARTED, errors=reason.encode())
+
+
+@contextmanager
+def _started(
+    end: Callable[[Program], None], command: Sequence[str], **settings: Any
+) -> Iterator[Program]:
+    """A program that is ended when the block is left, however it is left.
+
+    Raises:
+        _NotStartedError: when it cannot be started.
+    """
+    program: Program | None = None
+    try:
+        # A signal in between would leave a program that nobody knows of.
+        with _signals_wait():
+            try:
+                program = subprocess.Popen(list(command), **settings)
+            except OSError as error:
+                raise _NotStartedError(command, error) from error
+        yield program
+    finally:
+        if program is not None:
+            end(program)
+
+
+@contextmanager
+def _signals_wait() -> Iterator[None]:
+    """Signals that Python handles are handled when the block is left."""
+    if threading.current_thread() is not threading.main_thread():
+        # Only the main thread gets them.
+        yield
+        return
+    arrived: list[tuple[int, FrameType | None]] = []
+    handlers = {
+        number: handler
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if callable(handler := signal.getsignal(number))
+    }
+    for number in handlers:
+        signal.signal(number, lambda number, frame: arrived.append((number, frame)))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for arrival, frame in arrived:
+            handlers[signal.Signals(arrival)](arrival, frame)
+
+
+def _end_kindly(program: Program) -> None:
+    if program.poll() is None:
+        program.terminate()
+        if wait_for(program, _GRACE) is None:
+            program.kill()
+            program.wait()
 
 
 def _end_session(program: Program) -> None:
+    if program.poll() is not None:
+        return
     # First the kind way: a launcher then ends ranks that it runs elsewhere.
     program.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -266,6 +330,10 @@ def _end_marked(program: Program, mark: str) -> None:
         wait_for(program, _GRACE)
     end_processes(lambda: session_members(program.pid) | marked_processes(mark))
     program.wait()
+
+
+def _text(file: IO[bytes]) -> str:
+    return _kept(file).decode(errors="replace")
 
 
 def _kept(file: IO[bytes]) -> bytes:

@@ -64,11 +64,10 @@ class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     def question(self) -> dict[str, Any]:
         """All that was asked, as it is kept in JSON."""
-        asked: dict[str, Any] = msgspec.to_builtins(self)
         # Once around, so that 1 and 1.0 in a field of floats are the same.
-        cell = msgspec.convert(asked, type(self))
-        # As JSON gives it back, in which tuples are lists.
-        return dict(msgspec.json.decode(msgspec.json.encode(cell)))
+        same = msgspec.convert(msgspec.to_builtins(self), type(self))
+        asked: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(same))
+        return asked
 
     @property
     def key(self) -> str:

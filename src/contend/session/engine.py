@@ -106,8 +106,12 @@ class Work(Protocol):
         """
         ...
 
-    def launch(self, step: Step, *, seconds: float, limit: float, observer: Observer) -> Attempt:
+    def launch(
+        self, step: Step, *, seconds: float, limit: float, observer: Observer
+    ) -> Attempt | None:
         """Makes what is left of a launch, and keeps what it makes, whatever ends it.
+
+        None where nothing is left, as all its points have failed before.
 
         Args:
             step: which.
@@ -383,7 +387,7 @@ class _Under(Generic[C]):
         return True
 
     def _start(self, step: Step, work: Work, launches: int) -> Attempt | None:
-        """One start; None where it could not even begin, and is given up."""
+        """One start; None where there was nothing to start, or it could not even begin."""
         seconds, limit = self._budget.share(launches), self._budget.limit(launches)
         self._observer.launching(step, seconds)
         began = self._session.clock()
@@ -400,6 +404,8 @@ class _Under(Generic[C]):
             self._give_up(step, failure)
             if self._session.strict:
                 raise
+            return None
+        if attempt is None:
             return None
         self._budget.wait(attempt.waited)
         self._observer.ended(step, attempt)

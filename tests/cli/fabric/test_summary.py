@@ -110,7 +110,7 @@ def test_draw(tmp_path: Path) -> None:
         ([], "name a fabric to draw"),
         (["bare", "--alltoall", "4"], "name a fabric to draw"),
         (["--alltoall", "4", "--loads"], "need a fabric"),
-        (["--alltoall", "four"], "expected numbers such as 9,18,36"),
+        (["--alltoall", "four"], "--alltoall: expected numbers such as 2,4,8"),
     ],
 )
 def test_draw_refuses(

@@ -1,4 +1,4 @@
-"""Memory of a parallel sort: l_n = n/p, blocks of n/p², vectors of m doubles of 8 bytes."""
+"""Memory: of a parallel sort l_n = n/p, blocks of n/p², vectors of m doubles of 8 bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contend.errors import UsageError
-from contend.measurement import Fit, MemoryPrediction, VectorLength
+from contend.measurement import (
+    Fit,
+    MemoryPrediction,
+    RealHosts,
+    Shape,
+    VectorLength,
+    compare_memory,
+    make_workload,
+)
 
 GIB = 1 << 30
 
@@ -126,3 +134,44 @@ def test_what_cannot_run_is_refused(
 def test_the_largest_that_is_allowed() -> None:
     """Two arrays of 2^59 - 1 doubles are 2^63 - 16 bytes."""
     assert MemoryPrediction(2**59 - 1, 1, 1, 1).node_bytes == 2**63 - 16
+
+
+@pytest.mark.parametrize(
+    ("probe", "options", "expected"),
+    [
+        # 2 blocks for each of 16 ranks, on each of 4.
+        ("alltoall", {"bytes": "1,1K", "algorithm": "linear"}, 4 * 2 * 16 * 1024),
+        ("alltoall", {"bytes": "1K", "algorithm": "linear", "counts": "uneven"}, 4 * 4 * 16 * 1024),
+        # Bruck holds what it passes on a second time.
+        ("alltoall", {"bytes": "1K"}, 4 * 4 * 16 * 1024),
+        # 2 arrays of ceil(1000 / 16) = 63 vectors of 8 doubles.
+        ("sort", {"n": 1000, "m": 8}, 4 * 2 * 63 * 64),
+        ("pingpong", {"bytes": "1M", "window": 4}, 4 * 2 * 4 << 20),
+        ("pingpong", {"bytes": "1G"}, 4 * 2 << 30),
+    ],
+)
+def test_memory_of_four_of_sixteen_ranks(
+    probe: str, options: dict[str, str | int], expected: int
+) -> None:
+    memory = make_workload(probe, options).memory
+    assert memory(16, 4) == expected
+
+
+def test_what_a_host_cannot_hold_is_told_with_the_figure() -> None:
+    memory = make_workload("alltoall", {"bytes": "1M", "algorithm": "linear"}).memory
+    shape = Shape(4)
+    # 4 ranks x 2 x 4 x 1 MiB
+    needed = 32 << 20
+
+    def compared(free: int) -> tuple[Fit, str]:
+        found = compare_memory(memory, shape, RealHosts(free_memory=free))
+        assert found is not None
+        return found.fit, str(found)
+
+    fit, text = compared(31 << 20)
+    assert fit is Fit.EXCEEDS
+    assert "33,554,432 bytes (32 MiB), and 31 MiB are free" in text
+    assert compared(needed)[0] is Fit.NEAR
+    assert compared(2 * needed)[0] is Fit.FITS
+    # Nobody knows what is free on hosts that cannot be seen.
+    assert compare_memory(memory, shape, RealHosts(slots=(("elsewhere", 4),))) is None

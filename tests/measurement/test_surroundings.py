@@ -1,11 +1,11 @@
-"""Warnings about the places of ranks."""
+"""What surrounds a measurement: where its ranks are, and settings that matter."""
 
 from __future__ import annotations
 
 import pytest
 
-from contend.measurement.shape import Shape
-from contend.measurement.warned import warnings_about
+from contend.measurement import Shape
+from contend.measurement.surroundings import variables_that_matter, warnings_about
 from contend.mpi import HostRanks
 from contend.runs import RanksFrame
 
@@ -60,3 +60,15 @@ def test_texts_name_the_remedy() -> None:
     text = next(warnings_about(free, Shape(2))).text
     assert text.startswith("1 of 2 ranks may move")
     assert "bind each to a core" in text
+
+
+def test_variables_that_matter_hold_no_secrets() -> None:
+    environment = {
+        "OMPI_MCA_btl": "tcp",
+        "UCX_TLS": "rc",
+        "HOME": "/root",
+        "SLURM_JWT": "a",
+        "FI_OPX_TOKEN": "b",
+        "LD_PRELOAD": "c.so",
+    }
+    assert list(variables_that_matter(environment)) == ["LD_PRELOAD", "OMPI_MCA_btl", "UCX_TLS"]

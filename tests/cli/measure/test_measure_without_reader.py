@@ -1,0 +1,31 @@
+"""A measurement goes on when nobody reads any more, as in ``contend measure ... | head -1``."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+CONTEND = f"{sys.executable} -c 'from contend.cli import main; main()'"
+
+
+def test_all_launches_run_and_all_files_are_written(tmp_path: Path) -> None:
+    measured = (
+        f"{CONTEND} measure alltoall -n 2 --algorithm library --bytes 1K --launches 3 --budget 9s "
+        f"--output {tmp_path}/run --json {tmp_path}/hd.json --plot {tmp_path}/hd.svg"
+    )
+    ended = subprocess.run(
+        ["bash", "-c", f"{measured} | head -1; exit ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        env=dict(os.environ),
+        timeout=200,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.count("\n") == 1
+    result = json.loads((tmp_path / "hd.json").read_text())
+    run = json.loads((Path(result["run"]) / "run.json").read_text())
+    assert [launch["status"] for launch in run["launches"]] == ["done"] * 3
+    assert (tmp_path / "hd.svg").read_text().rstrip().endswith("</svg>")

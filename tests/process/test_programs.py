@@ -1,0 +1,136 @@
+"""Programs run to their end, or are ended with all that they have started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contend.errors import MissingError
+from contend.process import Finished, programs, run_foreground, run_process, run_watched
+
+_ENVIRONMENT = dict(os.environ)
+
+
+def test_output_errors_and_status_are_the_programs() -> None:
+    finished = run_process(["sh", "-c", "echo out; echo err >&2; exit 3"], _ENVIRONMENT, 60)
+    assert finished == Finished(3, b"out\n", b"err\n")
+    assert finished.all_text == "err\n\nout\n"
+    watched, waited = run_watched(
+        ["sh", "-c", "echo out; echo err >&2; exit 3"], _ENVIRONMENT, 60, lambda: None
+    )
+    assert (watched, waited) == (finished, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("finished", "why"),
+    [
+        (Finished(None), "did not end in time"),
+        (Finished(-11), "ended by SIGSEGV"),
+        (Finished(2), "exit status 2"),
+        (Finished(1, b"out\n", b"-----\n*** box ***\nfirst\nan Error:  here\n"), "an Error: here"),
+        (Finished(1, b"out\n", b"=====\n"), "out"),
+    ],
+)
+def test_the_most_telling_line_says_why(finished: Finished, why: str) -> None:
+    assert finished.why() == why
+
+
+def test_a_program_that_is_not_there_has_status_127() -> None:
+    for finished in (
+        run_process(["/no/such"], _ENVIRONMENT, 1),
+        run_watched(["/no/such"], _ENVIRONMENT, 1, lambda: None)[0],
+    ):
+        assert (finished.status, finished.why()) == (127, "/no/such: No such file or directory")
+    with pytest.raises(MissingError, match="/no/such: No such file or directory"):
+        run_foreground(["/no/such"], _ENVIRONMENT)
+
+
+def test_what_a_program_writes_is_kept_at_both_ends() -> None:
+    """Of 400 KB the first and the last 64 KiB."""
+    many = "print('first'); print('x' * 400_000); print('last')"
+    finished, _ = run_watched([sys.executable, "-c", many], _ENVIRONMENT, 60, lambda: None)
+    assert finished.text.startswith("first\n")
+    assert finished.text.endswith("x\nlast\n")
+    assert len(finished.output) == 2 * 64 * 1024 + len("\n...\n")
+
+
+def test_all_that_a_program_has_started_is_gone_when_time_is_over(tmp_path: Path) -> None:
+    """Children in sessions of their own, deaf to kind words, are known by their environment."""
+    code = f"trap '' TERM; setsid sleep 600 & echo $! > {tmp_path}/child; sleep 600"
+    finished, _ = run_watched(["sh", "-c", code], _ENVIRONMENT, 1.0, lambda: None)
+    assert finished.status is None
+    child = int((tmp_path / "child").read_text())
+    assert not _runs(child)
+
+
+def test_the_status_of_a_command_in_the_foreground_is_as_shells_say() -> None:
+    assert run_foreground(["sh", "-c", "exit 7"], _ENVIRONMENT) == 7
+    assert run_foreground(["sh", "-c", "kill -SEGV $$"], _ENVIRONMENT) == 128 + signal.SIGSEGV
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_that_is_deaf_is_ended_after_its_grace(number: signal.Signals) -> None:
+    code = (
+        "import os, sys\nfrom contend.process import run_foreground\n"
+        "import contend.process.programs as programs\n"
+        "programs._INTERRUPTED_GRACE = programs._GRACE = 0.3\n"
+        "def end(number, frame):\n    raise SystemExit(143)\n"
+        "import signal\nsignal.signal(signal.SIGTERM, end)\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "deaf = \"trap '' INT TERM; echo $$; while :; do sleep 0.1; done\"\n"
+        'run_foreground(["sh", "-c", deaf], os.environ)'
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        command = int(process.stdout.readline())
+        process.send_signal(number)
+        process.wait(60)
+    assert not _runs(command)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda command: run_foreground(command, _ENVIRONMENT),
+        lambda command: run_watched(command, _ENVIRONMENT, 60, lambda: None),
+        lambda command: run_process(command, _ENVIRONMENT, 60),
+    ],
+)
+def test_a_signal_at_the_very_start_leaves_no_program(
+    run: Callable[[list[str]], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It arrives when the program is there and its starter does not know of it yet."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(*words: Any, **settings: Any) -> subprocess.Popen[bytes]:
+        started.append(popen(*words, **settings))
+        os.kill(os.getpid(), signal.SIGINT)
+        return started[0]
+
+    popen = subprocess.Popen
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr(programs, "_INTERRUPTED_GRACE", 0.1)
+    monkeypatch.setattr("contend.process.programs.subprocess.Popen", start)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run(["sleep", "600"])
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert started[0].returncode is not None
+
+
+def _runs(process: int) -> bool:
+    """Whether a process is there, and not only waits for somebody to ask for its status."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
