@@ -53,7 +53,7 @@ def test_the_run_says_which_network_it_was(measured: Path) -> None:
         assert wire is not None
         # What the cables are, unless this machine carries less.
         assert 1e6 / 8 < wire <= 100e6 / 8
-        cable = f"{format_bandwidth(wire)} a cable, buffers of 195.3 KiB"
+        cable = f"{format_bandwidth(wire)} per cable, buffers of 195.3 KiB"
         assert said == f"emulated:fig1 ({cable})"
     assert list(measured.glob("rates*.svg"))
 

@@ -153,7 +153,7 @@ def test_other_numbers_of_vectors_have_published_times_in_a_table_apart(
     assert not any(row[1] in ("paper", "poster") for row in rows_of(ours))
     theirs = titled(tables, "Constant local memory: published wall clock in s")
     assert ("512N", "poster", "0.60", "1.64", "2.09", "2.28", "2.30") in rows_of(theirs)
-    assert "n = 1,492,992, 8 ranks a node" in theirs.note
+    assert "n = 1,492,992, 8 ranks per node" in theirs.note
 
 
 def test_failures_warnings_and_what_is_left_are_told(mistry: MeasuredPlan) -> None:
@@ -163,8 +163,8 @@ def test_failures_warnings_and_what_is_left_are_told(mistry: MeasuredPlan) -> No
     failures = rows_of(titled(tables, "What failed (ERR)"))
     assert ("sort, 36 × 8, m = 810N", "", "memory", MEMORY.said) in failures
     assert len(failures) == 4
-    assert ("hot", "25 cells") in rows_of(titled(tables, "To be known"))
-    assert rows_of(titled(tables, "No time was left")) == [
+    assert ("hot", "25 cells") in rows_of(titled(tables, "Notes and warnings"))
+    assert rows_of(titled(tables, "Cells that no time was left for")) == [
         ("sort, 1 × 8, m = 512",),
         ("sort, 1 × 8, m = 512N",),
     ]
@@ -225,7 +225,7 @@ def test_collapses_are_named_with_what_avoids_them(kutzner: MeasuredPlan) -> Non
 
 def test_the_cost_of_barriers_stands_apart(kutzner: MeasuredPlan) -> None:
     """3 messages of 2 MiB at 20 MiB/s take 300 ms, a quarter of it barriers."""
-    table = titled(measured_tables(kutzner, [], sweep(kutzner)), "Barriers, and part")
+    table = titled(measured_tables(kutzner, [], sweep(kutzner)), "Time in barriers")
     assert table.columns == ("bytes", "shift-barrier")
     assert rows_of(table)[-1] == ("2 MiB", "75 ms, 25 %")
 
@@ -233,8 +233,8 @@ def test_the_cost_of_barriers_stands_apart(kutzner: MeasuredPlan) -> None:
 def test_full_ports_are_named(kutzner: MeasuredPlan) -> None:
     """1 Gbit/s is 119 MiB/s for a rank alone on its node; for two of 32, 31/60 of it: 61.6."""
     notes = [t.note for t in measured_tables(kutzner, [], sweep(kutzner)) if "sweep" in t.title]
-    assert "Full ports of the nodes are 119 MiB/s." in notes[0]
-    assert "Full ports of the nodes are 61.6 MiB/s." in notes[3]
+    assert "The nodes' ports are full at 119 MiB/s." in notes[0]
+    assert "The nodes' ports are full at 61.6 MiB/s." in notes[3]
 
 
 def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:

@@ -288,7 +288,7 @@ def test_a_picture_of_several_runs_is_several_files(
 ) -> None:
     written = draw_runs([alltoall, slower], tmp_path / "it.png", picture="times")
     assert [path.name for path in written] == ["it-alltoall-times.png", "it-mpich-times.png"]
-    with pytest.raises(UsageError, match="--picture steps: what was measured can be comparison"):
+    with pytest.raises(UsageError, match="measured, comparison, rates, times, got steps"):
         draw_runs([alltoall, slower], tmp_path / "it.png", picture="steps")
 
 
@@ -296,5 +296,15 @@ def test_nothing_measured_is_nothing_drawn(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", RunRecord("alltoall"))
     assert run_tables(run)[0].title.startswith("How alltoall")
     assert as_read(measure_json(run))["cells"] == []
-    with pytest.raises(UsageError, match="no sample is there to draw"):
+    with pytest.raises(UsageError, match="the runs have no samples to draw"):
         draw_runs([run], tmp_path / "it.svg")
+
+
+def test_texts_in_csv_are_no_formulas(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", RunRecord("alltoall", launches=(LaunchRecord(0, 4),)))
+    launch = Launch(4)
+    launch.cell([1e-3] * 7, algorithm='=HYPERLINK("http://x")', bytes=8, sign="-1")
+    launch.write(run.raw_path(0))
+    (row,) = csv.DictReader(io.StringIO(cells_csv([run.fold()])))
+    assert row["algorithm"] == '\'=HYPERLINK("http://x")'
+    assert row["bytes"] == "8"

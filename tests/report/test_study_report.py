@@ -49,7 +49,9 @@ def plan() -> Plan:
 def make_outcome(make_simulation: Any, tmp_path: Path) -> MakeOutcome:
     def make(engine: str, pattern: str = "bisect", **changes: Any) -> Outcome:
         path = tmp_path / f"{engine}-{pattern}.json".replace(":", "-")
-        simulation = make_simulation(fabric="ranger", engine=engine, pattern=pattern, **changes)
+        simulation = make_simulation(
+            fabric_name="ranger", engine=engine, pattern=pattern, **changes
+        )
         record = record_of(simulation, ("ranger", engine, pattern), REQUEST, 1.0)
         write_cell(path, record, simulation)
         return Outcome(record, path)
@@ -73,14 +75,14 @@ def test_ours_theirs_and_the_difference(plan: Plan, make_outcome: MakeOutcome) -
     assert row["mean of 1/π"] == "55.0"
     assert row["waiting"] == "15.0"
     assert row["rated"] == "100.0"
-    assert "4 samples a cell" in table.note
+    assert "4 samples per cell" in table.note
 
 
 def test_numbers_of_other_sources_have_their_own_table(
     plan: Plan, make_outcome: MakeOutcome
 ) -> None:
     tables = study_tables(plan, [make_outcome("opensm:ftree"), make_outcome("opensm:minhop")])
-    others = next(table for table in tables if table.title == "Beside other known numbers")
+    others = next(table for table in tables if table.title == "Beside other published numbers")
     assert others.rows == (
         ("ranger", "ftree", "bisect", "mean of 1/π", "55.0", "50.0", "+5.0", "models"),
     )

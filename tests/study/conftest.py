@@ -193,7 +193,7 @@ def crossbar() -> Fabric:
 def simulation(fabric: Fabric, pattern: str, samples: int, seed: int) -> Simulation:
     """Half of every link's bandwidth by either average; π of 1 and 3."""
     return Simulation(
-        fabric=fabric.name,
+        fabric_name=fabric.name,
         engine="good",
         hosts=2,
         switches=1,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,14 +26,26 @@ from contend.cli.common import (
     write_json,
 )
 from contend.cli.progress import progress_bar
-from contend.congestion import Communicator, Progress, Simulation, launched_communicator
+from contend.congestion import (
+    Communicator,
+    Progress,
+    Simulation,
+    SimulationInterrupted,
+    agree,
+    launched_communicator,
+)
 from contend.congestion import simulate as count
-from contend.errors import UsageError
+from contend.errors import ContendError, ShortfallError, UsageError
 from contend.fabric import Fabric, bisection
 from contend.pattern import FORMS
+from contend.units import counted, parse_share
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+_Result = tuple[Simulation, Fabric, float]
+"""What was simulated, on which fabric, and its rated bisection as a share of full bisection."""
 
 
 class Picture(StrEnum):
@@ -50,7 +62,7 @@ FabricsArgument = Annotated[
     list[str],
     typer.Argument(
         metavar="FABRIC...",
-        help="Topology files or generators, as in contend fabric; several are compared.",
+        help="Topology files or generators, as for contend fabric; several are compared.",
     ),
 ]
 EnginesOption = Annotated[
@@ -58,7 +70,8 @@ EnginesOption = Annotated[
     typer.Option(
         "--route",
         metavar="ENGINE",
-        help="Compute the routes: minhop, updn, dmodk, opensm:ENGINE ...; several are compared.",
+        help="Compute the routes: minhop, updn, dmodk, opensm:ENGINE ...; several are compared, "
+        "and an engine that refuses leaves the others to be shown.",
     ),
 ]
 PatternOption = Annotated[
@@ -68,32 +81,43 @@ PatternOption = Annotated[
     ),
 ]
 SamplesOption = Annotated[
-    int | None, typer.Option("--samples", metavar="N", min=1, help="Patterns to draw.")
+    int | None, typer.Option("--samples", metavar="N", min=1, help="How many patterns to draw.")
 ]
 PrecisionOption = Annotated[
     str | None,
     typer.Option(
         "--precision",
         metavar="P%",
-        help="Stop when the 95 % interval is that narrow either way; 0.1 % unless --samples.",
+        help="Stop when the 95 % interval is within this share of the mean on either side, such as "
+        "1% or 0.01; without --samples the default is 0.1%.",
     ),
 ]
 ExhaustiveOption = Annotated[
     bool, typer.Option("--exhaustive", help="Count every possible outcome once.")
 ]
 SpreadOption = Annotated[
-    bool, typer.Option("--spread", help="Use all LIDs of hosts with LMC > 0 in turn.")
+    bool,
+    typer.Option(
+        "--spread", help="Use all LIDs of hosts with LMC > 0 in turn, not the first only."
+    ),
 ]
 ThreadsOption = Annotated[
-    int | None, typer.Option("--threads", metavar="N", min=1, help="Default: one per core.")
+    int | None,
+    typer.Option(
+        "--threads",
+        metavar="N",
+        min=1,
+        help="Threads of each process; the default is one per core, shared by all processes.",
+    ),
 ]
 PictureOption = Annotated[
-    Picture | None, typer.Option("--picture", help="What --plot draws; .html shows all that fit.")
+    Picture | None,
+    typer.Option("--picture", help="What --plot draws; a .html file shows all pictures that fit."),
 ]
 
 
-def _show_patterns(wanted: bool) -> None:
-    if wanted:
+def _show_patterns(asked: bool) -> None:
+    if asked:
         width = max(len(form.form) for form in FORMS)
         for form in FORMS:
             print(f"{form.form:{width}}  {form.meaning}")
@@ -133,42 +157,76 @@ def simulate(
     Example: contend simulate net.ibnetdiscover --routes net.lfts --pattern bisect --plot net.png
     """
     if plot is not None:
-        # Imported here, as all of matplotlib is: it takes longer to load than many simulations run.
-
         report.check_suffix(plot)
     elif picture is not None:
         raise UsageError("--picture says what --plot FILE draws: give both")
+    simulate_one = partial(
+        count,
+        pattern=pattern,
+        placement=placement,
+        hosts=hosts,
+        ranks_per_host=ranks_per_host,
+        ranks=ranks,
+        samples=samples,
+        precision=None if precision is None else _share(precision),
+        exhaustive=exhaustive,
+        spread=spread,
+        seed=seed,
+        threads=threads,
+    )
+    cases = list(_cases(fabrics, routes, route))
     world = launched_communicator()
-    relative = None if precision is None else _share(precision)
-    results: list[tuple[Simulation, Fabric, float]] = []
-    for source, engine in _cases(fabrics, routes, route):
-        fabric = load(source, routes, engine, need_routes=True)
-        with _progress(source, world) as progress:
-            result = count(
-                fabric,
-                pattern,
-                placement=placement,
-                hosts=hosts,
-                ranks_per_host=ranks_per_host,
-                ranks=ranks,
-                samples=samples,
-                precision=relative,
-                exhaustive=exhaustive,
-                spread=spread,
-                seed=seed,
-                threads=threads,
-                progress=progress,
-                communicator=world,
-            )
-        results.append((result, fabric, bisection(fabric).share))
+    console = console_for(json)
+    results: list[_Result] = []
+
+    def show(simulation: Simulation, fabric: Fabric) -> None:
         if world is None or world.rank == 0:
-            report.print_tables(console_for(json), report.simulation_tables(*results[-1]))
+            results.append((simulation, fabric, bisection(fabric).share))
+            report.print_tables(console, report.simulation_tables(*results[-1]))
+
+    refusals = _simulate_all(cases, routes, simulate_one, show, world)
     if world is not None and world.rank > 0:
-        return
+        # The first process says all that there is to say.
+        raise typer.Exit(refusals[0][1].status if refusals else 0)
+    if refusals and not results:
+        raise refusals[0][1]
     written = [report.simulation_json(*result) for result in results]
-    write_json(json, written[0] if len(written) == 1 else {"results": written})
+    write_json(json, written[0] if len(cases) == 1 else {"results": written})
     if plot is not None:
         _draw(results, plot, picture)
+    if refusals:
+        reasons = "; ".join(f"{name}: {error}" for name, error in refusals)
+        raise ShortfallError(
+            f"{len(refusals)} of {counted(len(cases), 'simulation')} could not be made: {reasons}"
+        )
+
+
+def _simulate_all(
+    cases: Sequence[tuple[str, str | None]],
+    routes: str | None,
+    simulate_one: Callable[..., Simulation],
+    show: Callable[[Simulation, Fabric], None],
+    world: Communicator | None,
+) -> list[tuple[str, ContendError]]:
+    """Simulates and shows every case that can be simulated; returns the others and why not."""
+    refusals: list[tuple[str, ContendError]] = []
+    for source, engine in cases:
+        try:
+            fabric = agree(world, partial(load, source, routes, engine, need_routes=True))
+            with _progress(source, world) as progress:
+                simulation = simulate_one(fabric, progress=progress, communicator=world)
+            agree(world, partial(show, simulation, fabric))
+        except SimulationInterrupted as interrupt:
+            show(interrupt.simulation, fabric)
+            raise
+        except ContendError as error:
+            refusals.append((f"{source} with {engine}" if engine else source, error))
+        except OSError:
+            if world is None or world.rank == 0:
+                raise
+            # The first process has heard of it, and says so.
+            raise typer.Exit(2) from None
+    return refusals
 
 
 def _cases(
@@ -183,10 +241,16 @@ def _cases(
 
 
 def _share(text: str) -> float:
-    match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)", text.strip())
-    if match is None:
-        raise UsageError(f"--precision: expected a share such as 0.1% or 0.001, got {text}")
-    return float(match[1]) / (100 if match[2] else 1)
+    try:
+        return parse_share(text)
+    except UsageError as error:
+        raise UsageError(f"--precision: {error}") from None
+
+
+def _write(results: Sequence[_Result], several: bool, json: str | None) -> None:
+    """Writes one result as it is, several as a list."""
+    written = [report.simulation_json(*result) for result in results]
+    write_json(json, {"results": written} if several else written[0])
 
 
 @contextmanager
@@ -199,9 +263,7 @@ def _progress(title: str, world: Communicator | None) -> Iterator[Progress | Non
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _draw(
-    results: Sequence[tuple[Simulation, Fabric, float]], path: Path, picture: Picture | None
-) -> None:
+def _draw(results: Sequence[_Result], path: Path, picture: Picture | None) -> None:
     """Draws one picture, or for a page all that fit."""
     pictures = _pictures(results)
     tables = [table for result in results for table in report.simulation_tables(*result)]
@@ -209,15 +271,15 @@ def _draw(
         drawn = ((name.value, draw()) for name, draw in pictures.items())
         report.save_figures(drawn, path, tables)
         return
-    wanted = picture or next(iter(pictures))
-    if wanted not in pictures:
+    chosen = picture or next(iter(pictures))
+    if chosen not in pictures:
         fitting = ", ".join(name.value for name in pictures)
-        raise UsageError(f"--picture {wanted.value} does not fit this result; {fitting} do")
-    report.save_figure(pictures[wanted](), path, tables)
+        raise UsageError(f"--picture {chosen.value} does not fit this result; {fitting} do")
+    report.save_figure(pictures[chosen](), path, tables)
 
 
 def _pictures(
-    results: Sequence[tuple[Simulation, Fabric, float]],
+    results: Sequence[_Result],
 ) -> dict[Picture, Callable[[], Figure]]:
     """The pictures that say something about these results, the most telling one first."""
     simulations = [simulation for simulation, _, _ in results]

@@ -22,6 +22,7 @@ from .pairs.figures import pair_figure as pair_figure
 from .pairs.json import pair_json as pair_json
 from .pairs.tables import agreement_tables as agreement_tables
 from .pairs.tables import pair_tables as pair_tables
+from .progress import progress_bar as progress_bar
 from .run.figures import draw_runs as draw_runs
 from .run.figures import run_figures as run_figures
 from .run.findings import comparison_tables as comparison_tables
@@ -32,6 +33,7 @@ from .run.tables import measure_tables as measure_tables
 from .run.tables import run_tables as run_tables
 from .save import save_figure as save_figure
 from .save import save_figures as save_figures
+from .simulation.drawing import draw_simulation as draw_simulation
 from .simulation.figures import channel_loads as channel_loads
 from .simulation.figures import congestion_distribution as congestion_distribution
 from .simulation.figures import simulation_comparison as simulation_comparison

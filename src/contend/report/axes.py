@@ -139,12 +139,12 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
     """
     names = list(dict.fromkeys(names))
     bases = list(dict.fromkeys(name.removesuffix(_BARRIER) for name in names))
-    made = {}
+    result = {}
     for name in names:
         index = bases.index(name.removesuffix(_BARRIER))
         line = 2 * (index // len(COLOURS)) + name.endswith(_BARRIER)
-        made[name] = Look(COLOURS[index % len(COLOURS)], _LINES[line % len(_LINES)])
-    return made
+        result[name] = Look(COLOURS[index % len(COLOURS)], _LINES[line % len(_LINES)])
+    return result
 
 
 # The axis is logarithmic: so many times the limit leaves room for the name above the line.

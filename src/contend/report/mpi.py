@@ -60,15 +60,15 @@ def _why(library: Library) -> str:
 
 
 def _remarks(libraries: Sequence[Library]) -> list[str]:
-    said = []
+    remarks = []
     for library in libraries:
-        said += [f"{library.wrapper}: {note}" for note in library.notes]
+        remarks += [f"{library.wrapper}: {note}" for note in library.notes]
         if library.also:
-            said.append(f"{library.wrapper}: the same library as {', '.join(library.also)}")
-    return said
+            remarks.append(f"{library.wrapper}: the same library as {', '.join(library.also)}")
+    return remarks
 
 
-class LibraryJson(msgspec.Struct, frozen=True, kw_only=True):
+class FoundLibraryJson(msgspec.Struct, frozen=True, kw_only=True):
     """An MPI library; its environment is left out, as it may hold secrets.
 
     Attributes:
@@ -111,12 +111,12 @@ class LibrariesJson(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     usable: int
-    libraries: list[LibraryJson]
+    libraries: list[FoundLibraryJson]
 
 
 def mpi_json(libraries: Sequence[Library]) -> LibrariesJson:
     """The result of ``contend mpi --json``."""
     return LibrariesJson(
         usable=sum(library.usable for library in libraries),
-        libraries=msgspec.convert(libraries, list[LibraryJson], from_attributes=True),
+        libraries=msgspec.convert(libraries, list[FoundLibraryJson], from_attributes=True),
     )

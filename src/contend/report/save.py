@@ -9,14 +9,14 @@ from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from contend.files import write_whole
 from contend.report.page import check_suffix, html_page
 from contend.report.table import ResultTable
+from contend.report.words import printable
 
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
-# What XML has no room for, and a name from a dump may hold.
-_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _DOTS_PER_INCH = 300
 # Without a date, equal results give equal files.
 _METADATA: dict[str, dict[str, str | None]] = {
@@ -78,10 +78,15 @@ def save_figures(
 
 
 def _render(figure: Figure, kind: str) -> bytes:
+    _make_printable(figure)
     buffer = BytesIO()
     # Text stays text in SVG: it can be searched, and read aloud.
     with mpl.rc_context({"svg.hashsalt": "contend", "svg.fonttype": "none"}):
         figure.savefig(buffer, format=kind, dpi=_DOTS_PER_INCH, metadata=_METADATA[kind])
-    if kind != "svg":
-        return buffer.getvalue()
-    return _NOT_XML.sub("\ufffd", buffer.getvalue().decode()).encode()
+    return buffer.getvalue()
+
+
+def _make_printable(figure: Figure) -> None:
+    """Names from dumps may hold anything; control characters make an ill-formed SVG."""
+    for text in figure.findobj(Text):
+        text.set_text(printable(text.get_text()))

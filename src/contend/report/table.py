@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +9,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from contend.report.words import printable
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,6 @@ class ResultTable:
             object.__setattr__(self, name, printable(getattr(self, name)))
 
 
-def printable(text: str) -> str:
-    """Text without control characters, escape sequences and lone surrogates."""
-    return _UNPRINTABLE.sub("\ufffd", text)
-
-
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 # Text up to this width stays on one line.
 _SHORT = 16
 
@@ -59,7 +54,7 @@ def print_tables(console: Console, tables: Sequence[ResultTable]) -> None:
 
 def rich_table(table: ResultTable) -> Table:
     """A result table as rich's; names are taken literally, never as markup."""
-    made = Table(
+    rendered = Table(
         title=Text(table.title, style="bold"),
         title_justify="left",
         box=box.SIMPLE_HEAD,
@@ -71,12 +66,12 @@ def rich_table(table: ResultTable) -> Table:
         widest = max((len(row[place]) for row in table.rows), default=0)
         if head in table.numeric:
             # Numbers stay whole; a long head may wrap above them.
-            made.add_column(Text(head), justify="right", vertical="bottom", min_width=widest)
+            rendered.add_column(Text(head), justify="right", vertical="bottom", min_width=widest)
         else:
-            made.add_column(Text(head), min_width=min(widest, _SHORT))
+            rendered.add_column(Text(head), min_width=min(widest, _SHORT))
     for row in table.rows:
-        made.add_row(*(Text(cell) for cell in row))
-    return made
+        rendered.add_row(*(Text(cell) for cell in row))
+    return rendered
 
 
 def markdown_of(tables: Sequence[ResultTable]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,20 @@ if TYPE_CHECKING:
     from contend.runs import CellRecord, Condition, Estimate, Modes, RunRecord
 
 UNKNOWN = "-"
+_UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\ud800-\\udfff]")
 _SIZE_LABELS = ("n", "m")
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
 
 
+def printable(text: str) -> str:
+    """Text without control characters, escape sequences and lone surrogates."""
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
 def percent(fraction: float, decimals: int = 1) -> str:
-    """A fraction for people: ``44.8 %``."""
+    """A fraction for people: ``44.8 %``; two digits of what would read as nothing: ``0.023 %``."""
+    if 0 < abs(fraction) < 0.5 * 10.0 ** -(decimals + 2):
+        return f"{100 * fraction:.2g} %"
     return f"{100 * fraction:.{decimals}f} %"
 
 

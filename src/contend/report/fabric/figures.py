@@ -18,6 +18,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric, cables_per_pair
 from contend.report.fabric.layout import Layout, place_switches, without_idle
 from contend.report.style import COLOURS, new_figure, styled, title
+from contend.units import counted
 
 _WIDTH = 7.0  # inches, both columns of a page
 _GAP = 1.75  # inches between two levels
@@ -60,12 +61,10 @@ def fabric_figure(fabric: Fabric, load: NDArray[np.uint64] | None = None) -> Fig
             _draw_hosts_around(axes, fabric, layout)
             switches = Line2D([], [], color=_SWITCH, marker="s", markersize=size, linestyle="")
             hosts = Line2D([], [], color=_HOST, linewidth=0.8)
-            keys[_switches(fabric.switches)] = switches
-            keys[_counted(fabric.hosts, "host", "s")] = hosts
+            keys[counted(fabric.switches, "switch")] = switches
+            keys[counted(fabric.hosts, "host")] = hosts
         if fabric.switches < whole.switches:
-            left_out = (
-                f"{_counted(whole.switches - fabric.switches, 'idle switch', 'es')} not drawn"
-            )
+            left_out = f"{counted(whole.switches - fabric.switches, 'idle switch')} not drawn"
             keys[left_out] = Line2D([], [], linestyle="")
         if keys:
             figure.legend(
@@ -117,10 +116,10 @@ def _draw_cables(
             keys["no route"] = Line2D([], [], color=_IDLE, linewidth=1.3)
     if len(np.unique(cables)) > 1 or cables[0] > 1:
         most = int(cables.max())
-        keys[f"{most} cables"] = Line2D([], [], color=_PLAIN, linewidth=width * np.sqrt(most))
+        keys[counted(most, "cable")] = Line2D([], [], color=_PLAIN, linewidth=width * np.sqrt(most))
         if cables.min() < most:
             fewest = int(cables.min())
-            name = _counted(fewest, "cable", "s")
+            name = counted(fewest, "cable")
             keys[name] = Line2D([], [], color=_PLAIN, linewidth=width * np.sqrt(fewest))
     return keys
 
@@ -128,14 +127,14 @@ def _draw_cables(
 def _paths(layout: Layout, low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.float64]:
     """Straight lines in a tree; on a circle curves, the farther they lead the nearer its centre."""
     places = np.stack([layout.x, layout.y], axis=1)
-    one, other = places[low], places[high]
+    start, end = places[low], places[high]
     if layout.is_tree:
-        return np.stack([one, other], axis=1)
-    middle = (one + other) / 2
+        return np.stack([start, end], axis=1)
+    middle = (start + end) / 2
     # Opposite switches have the centre between them; neighbours keep close to the rim.
     bend = middle * np.linalg.norm(middle, axis=1, keepdims=True) ** 3
     t = np.linspace(0, 1, _CURVE_POINTS)[None, :, None]
-    curve = (1 - t) ** 2 * one[:, None] + 2 * t * (1 - t) * bend[:, None] + t**2 * other[:, None]
+    curve = (1 - t) ** 2 * start[:, None] + 2 * t * (1 - t) * bend[:, None] + t**2 * end[:, None]
     return np.asarray(curve)
 
 
@@ -203,8 +202,8 @@ def _draw_hosts_around(axes: Axes, fabric: Fabric, layout: Layout) -> None:
 def _label_levels(axes: Axes, fabric: Fabric, layout: Layout) -> None:
     for level, y in enumerate(layout.height, 1):
         count = int(np.count_nonzero(layout.level == level))
-        axes.text(-0.015, y, _switches(count), ha="right", va="center", color=_SWITCH)
-    hosts = _counted(fabric.hosts, "host", "s")
+        axes.text(-0.015, y, counted(count, "switch"), ha="right", va="center", color=_SWITCH)
+    hosts = counted(fabric.hosts, "host")
     axes.text(-0.015, _BELOW - _TICK / 2, hosts, ha="right", va="center", color=_HOST)
     axes.set_xlim(-0.14, 1.01)
     axes.set_ylim(_BELOW - 1.1 * _TICK, layout.height[-1] + 0.05)
@@ -212,23 +211,16 @@ def _label_levels(axes: Axes, fabric: Fabric, layout: Layout) -> None:
 
 def _finding(fabric: Fabric, load: NDArray[np.uint64] | None) -> str:
     if load is None or not load.any():
-        return f"{fabric.name}: {_counted(fabric.hosts, 'host', 's')}, {_switches(fabric.switches)}"
+        return (
+            f"{fabric.name}: {counted(fabric.hosts, 'host')}, {counted(fabric.switches, 'switch')}"
+        )
     ratio = float(load.max()) / float(load.mean())
     return f"{fabric.name}: the busiest channel of an all-to-all carries {ratio:.1f} times the mean"
-
-
-def _switches(count: int) -> str:
-    return _counted(count, "switch", "es")
-
-
-def _counted(count: int, what: str, plural: str) -> str:
-    return f"{count:,} {what}{plural if count != 1 else ''}"
 
 
 MOST_POINTS = 1000
 _PANELS_A_ROW = 3
 _PANEL = 2.3  # inches
-_ALLTOALL_MOST_VECTOR_LINES = 4000
 
 
 def alltoall_figure(counts: Sequence[int]) -> Figure:
@@ -252,14 +244,14 @@ def alltoall_figure(counts: Sequence[int]) -> Figure:
         for panel, count in zip(panels.flat, counts, strict=False):
             angle = np.pi / 2 - 2 * np.pi * np.arange(count) / count
             places = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-            one, other = np.triu_indices(count, 1)
+            first, second = np.triu_indices(count, 1)
             width = float(np.clip(8 / count, 0.04, 0.9))
             lines = LineCollection(
-                list(np.stack([places[one], places[other]], axis=1)),
+                list(np.stack([places[first], places[second]], axis=1)),
                 colors=COLOURS[0],
                 linewidths=width,
                 alpha=min(1.0, 36 / count) ** 1.5,
-                rasterized=len(one) > _ALLTOALL_MOST_VECTOR_LINES,
+                rasterized=len(first) > _MOST_VECTOR_LINES,
             )
             panel.add_collection(lines)
             size = float(np.clip(120 / count, 0.6, 5))

@@ -25,7 +25,7 @@ class FabricSummary:
     Attributes:
         fabric: its size.
         structure: what it is made of.
-        bisection: the narrowest cut found.
+        bisection: the narrowest cut bisection.
         routes: None when it has none.
     """
 
@@ -54,12 +54,12 @@ def _overview(summary: FabricSummary) -> ResultTable:
         (
             "channels",
             f"{summary.fabric.channels:,}",
-            "one each way per cable, those of hosts included",
+            "two per cable, one each way, those of hosts included",
         ),
         _bisection_row(summary.bisection),
     ]
     if structure.parts > 1:
-        rows.append(("parts", f"{structure.parts:,}", "no cables join them"))
+        rows.append(("parts", f"{structure.parts:,}", "not connected to each other"))
     if summary.routes is not None:
         rows.append(_routes_row(summary.routes))
     return ResultTable(
@@ -71,15 +71,20 @@ def _overview(summary: FabricSummary) -> ResultTable:
     )
 
 
-def _bisection_row(found: Bisection) -> tuple[str, str, str]:
+def _bisection_row(bisection: Bisection) -> tuple[str, str, str]:
     cut = ", ".join(
         counted(count, what)
-        for count, what in ((found.cut_cables, "cable"), (found.cut_host_links, "host link"))
+        for count, what in (
+            (bisection.cut_cables, "cable"),
+            (bisection.cut_host_links, "host link"),
+        )
         if count
     )
-    meaning = f"{_capacity(found.capacity, found.unit)} of {_capacity(found.full, found.unit)}"
+    capacity, full = (
+        _capacity(value, bisection.unit) for value in (bisection.capacity, bisection.full)
+    )
     narrowest = f", the narrowest cut found: {cut}" if cut else ""
-    return ("rated bisection", f"{100 * found.share:.1f} %", f"{meaning}{narrowest}")
+    return ("rated bisection", f"{100 * bisection.share:.1f} %", f"{capacity} of {full}{narrowest}")
 
 
 def _routes_row(routes: RoutesSummary) -> tuple[str, str, str]:
@@ -131,7 +136,7 @@ def _balance(routes: RoutesSummary) -> ResultTable:
         columns=columns,
         rows=rows,
         numeric=frozenset(columns[1:]),
-        note="last column: the busiest among channels that could share its load",
+        note="The last column divides by the mean of the channels that could share the load.",
     )
 
 
@@ -166,7 +171,7 @@ def _parallel(structure: Structure) -> str:
 def _odd_switches(structure: Structure) -> str:
     kinds = (
         (structure.unreached_switches, "reach no host"),
-        (structure.idle_switches, "join nothing new"),
+        (structure.idle_switches, "join only what is joined below"),
     )
     return ", ".join(f"{count:,} {what}" for count, what in kinds if count)
 
@@ -209,8 +214,8 @@ def _print_indented(console: Console, text: Text) -> None:
 def _verdict(report: CheckReport) -> str:
     wrong = sum(item.status == Status.WRONG for item in report.checks)
     warnings = sum(item.status == Status.WARNING for item in report.checks)
-    said = counted(warnings, "warning")
-    return f"{wrong} of {len(report.checks)} checks wrong, {said}" if wrong else f"sound, {said}"
+    rest = counted(warnings, "warning")
+    return f"{wrong} of {len(report.checks)} checks failed, {rest}" if wrong else f"sound, {rest}"
 
 
 def host_list_summary(fabric: Fabric, entries: Sequence[HostEntry]) -> str:

@@ -119,13 +119,12 @@ def _finding(streams: pl.DataFrame, trips: pl.DataFrame, name: str) -> str:
     # A budget may have ended before the largest message was measured beside all rivals.
     most = max(medians)
     others = counted(most, "other pair")
-    if 0 not in medians or most == 0:
+    if most == 0:
+        return f"{name}: a pair whose route nobody else loads"
+    if 0 not in medians:
         return f"{name}: a pair with {others} on its route"
     ratio = medians[most] / medians[0]
-    verb = "makes" if most == 1 else "make"
+    where = f"{name}: with {others} on its route a pair"
     if column == "seconds":
-        return (
-            f"{name}: {others} on its route {verb} a pair's messages take {ratio:.1f} times as long"
-        )
-    verb = "leaves" if most == 1 else "leave"
-    return f"{name}: {others} on its route {verb} a pair {percent(ratio)} of its bandwidth"
+        return f"{where}'s messages take {ratio:.1f} times as long"
+    return f"{where} gets {percent(ratio)} of its bandwidth"

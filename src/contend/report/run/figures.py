@@ -105,13 +105,16 @@ def draw_runs(
     """
     pictures = run_figures(runs, size)
     if not pictures:
-        raise UsageError("no sample is there to draw")
+        raise UsageError("the runs have no samples to draw")
     if picture is None and path.suffix.lower() == ".html":
-        return save_figures((one for draw in pictures.values() for one in draw()), path, tables)
-    wanted = picture or next(iter(pictures))
-    drawn = [one for name, draw in pictures.items() if name == wanted for one in draw()]
+        return save_figures((drawn for draw in pictures.values() for drawn in draw()), path, tables)
+    chosen = picture or next(iter(pictures))
+    drawn = [figure for name, draw in pictures.items() if name == chosen for figure in draw()]
     if not drawn:
-        raise UsageError(f"--picture {wanted}: what was measured can be {', '.join(pictures)}")
+        fitting = ", ".join(pictures)
+        raise UsageError(
+            f"picture: expected one that fits what was measured, {fitting}, got {chosen}"
+        )
     if len(drawn) > 1:
         return save_figures(drawn, path, tables)
     save_figure(drawn[0][1], path, tables)
@@ -140,7 +143,7 @@ def pingpong_figure(run: Run) -> Figure:
     """
     cells = [cell for cell in run.summaries if cell.record.bytes and cell.median.value > 0]
     if not cells:
-        raise UsageError(f"{run.folder}: no messages between pairs are here")
+        raise UsageError(f"{run.folder}: the run has no messages between pairs")
     series: dict[str, list[CellSummary]] = {}
     for cell in sorted(cells, key=lambda cell: cell.record.bytes or 0):
         series.setdefault(_series(cell, cells), []).append(cell)
@@ -159,7 +162,7 @@ def pingpong_figure(run: Run) -> Figure:
         rate_axis(rate)
         if run.record.wire_Bps:
             mark_wire(rate, run.record.wire_Bps)
-        for axes, words in ((latency, "time one way"), (rate, "MiB/s each way")):
+        for axes, words in ((latency, "time one way"), (rate, "MiB/s, one direction")):
             size_axis(axes, sizes)
             axes.set_ylabel(words)
             axes.set_xlabel("bytes of a message")
@@ -231,15 +234,15 @@ def comparison_figure(runs: Sequence[Run]) -> Figure:
     Raises:
         UsageError: no run has a cell in common with the first.
     """
-    found = compared(runs)
-    if not found:
+    others = compared(runs)
+    if not others:
         raise UsageError("the runs have no cell in common with the first")
-    base, names = found[0].base, [one.name for one in found]
+    base, names = others[0].base, [other.name for other in others]
     look = looks(names)
-    panels = _panels(found)
+    panels = _panels(others)
     columns = columns_for(len(panels))
     rows = -(-len(panels) // columns)
-    many = sum(pair.other.n for one in found for pair in one.pairs) > MOST_VECTOR_POINTS
+    many = sum(pair.other.n for other in others for pair in other.pairs) > MOST_VECTOR_POINTS
     with styled():
         figure = new_figure(
             height=1.1 + _PANEL_HEIGHT * rows,
@@ -248,20 +251,20 @@ def comparison_figure(runs: Sequence[Run]) -> Figure:
         grid = figure.subplots(rows, columns, sharex=True, squeeze=False)
         for axes in list(grid.flat)[len(panels) :]:
             axes.set_axis_off()
-        sizes = [p.base.record.bytes or 1 for one in found for p in one.pairs]
+        sizes = [p.base.record.bytes or 1 for other in others for p in other.pairs]
         for axes, panel in zip(grid.flat, panels, strict=False):
             axes.set_title(panel, loc="left", fontsize=7.5)
-            for number, one in enumerate(found):
-                mine = [pair for pair in one.pairs if _panel(pair) == panel]
-                shift = number - (len(found) - 1) / 2
-                _draw(axes, mine, look[one.name].colour, shift, many)
+            for number, other in enumerate(others):
+                mine = [pair for pair in other.pairs if _panel(pair) == panel]
+                shift = number - (len(others) - 1) / 2
+                _draw(axes, mine, look[other.name].colour, shift, many)
             _finish(axes, sizes)
         label_bottoms(grid)
         figure.supxlabel("bytes", fontsize=7.5)
         figure.supylabel(f"time over that of {base}", fontsize=7.5)
-        if len(found) > 1:
+        if len(others) > 1:
             _legend(figure, {name: look[name].colour for name in names})
-        title(figure, _comparison_finding(base, found))
+        title(figure, _comparison_finding(base, others))
     return figure
 
 
@@ -269,21 +272,21 @@ def _panel(pair: Pair) -> str:
     return f"{pair.base.schedule}, {counted(pair.base.record.ranks, 'rank')}"
 
 
-def _panels(found: Sequence[Compared]) -> list[str]:
-    pairs = sorted((pair for one in found for pair in one.pairs), key=in_order)
+def _panels(others: Sequence[Compared]) -> list[str]:
+    pairs = sorted((pair for other in others for pair in other.pairs), key=in_order)
     return list(dict.fromkeys(map(_panel, pairs)))
 
 
 def _draw(axes: Axes, pairs: Sequence[Pair], colour: str, shift: float, many: bool) -> None:
     for pair in pairs:
-        place = (pair.base.record.bytes or 1) * 2 ** (0.3 * shift)
+        centre = (pair.base.record.bytes or 1) * 2 ** (0.3 * shift)
         used = pair.other.used
-        x = place * 2 ** (_COMPARISON_SPREAD * spread(len(used)))
+        x = centre * 2 ** (_COMPARISON_SPREAD * spread(len(used)))
         points(axes, x, used / pair.base.median.value, colour, many=many)
         low = pair.factor.value if pair.factor.low is None else pair.factor.low
         high = pair.factor.value if pair.factor.high is None else pair.factor.high
         axes.errorbar(
-            [place],
+            [centre],
             [pair.factor.value],
             yerr=[[pair.factor.value - low], [high - pair.factor.value]],
             fmt="o",
@@ -318,11 +321,11 @@ def _legend(figure: Figure, colours: dict[str, str]) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=6.5)
 
 
-def _comparison_finding(base: str, found: Sequence[Compared]) -> str:
-    pairs = [pair for one in found for pair in one.pairs]
+def _comparison_finding(base: str, others: Sequence[Compared]) -> str:
+    pairs = [pair for other in others for pair in other.pairs]
     slower = sum(bool(pair.differs) and pair.factor.value > 1 for pair in pairs)
     faster = sum(bool(pair.differs) and pair.factor.value < 1 for pair in pairs)
-    are = f"{found[0].name} is" if len(found) == 1 else "the others are"
+    are = f"{others[0].name} is" if len(others) == 1 else "the others are"
     return (
         f"{are} slower than {base} in {slower} and faster in {faster} of "
         f"{counted(len(pairs), 'cell')}"

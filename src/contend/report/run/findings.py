@@ -28,7 +28,7 @@ from contend.runs import (
 )
 from contend.units import format_seconds
 
-_WINNER_COLUMNS = ("bytes", "fastest", "median", "next", "times slower", "p", "not told apart")
+_WINNER_COLUMNS = ("bytes", "fastest", "median", "runner-up", "times slower", "p", "tied with")
 _WINNER_NUMERIC = frozenset({"bytes", "median", "times slower", "p"})
 
 
@@ -52,7 +52,7 @@ def winner_tables(contests: Sequence[Contest]) -> list[ResultTable]:
 
 def _winner_row(contest: Contest) -> tuple[str, ...]:
     rival = contest.rivals[0]
-    level = [one.cell.schedule for one in contest.level]
+    level = [rival.cell.schedule for rival in contest.level]
     return (
         size_words(contest.bytes),
         contest.winner.schedule,
@@ -72,13 +72,13 @@ def _note(contests: Sequence[Contest]) -> str:
     bases = {contest.basis for contest in contests}
     on = {
         Basis.LAUNCHES: "medians of launches",
-        Basis.SAMPLES: "samples: another launch may decide otherwise",
+        Basis.SAMPLES: "samples (another launch may decide otherwise)",
     }
-    where = on[bases.pop()] if len(bases) == 1 else "medians of launches where enough are there"
+    where = on[bases.pop()] if len(bases) == 1 else "medians of launches where there are enough"
     return (
-        "Ratios of medians; intervals are 95 % where they say nothing else. p: rank test of Mann "
-        f"and Whitney, corrected for all pairs of a row, on {where}. Not told apart from the "
-        "fastest: p of 0.05 or more, or a ratio that may be 1."
+        "Ratios of medians; intervals are 95 % unless they say otherwise. p is that of the rank "
+        f"test of Mann and Whitney, corrected for all pairs of a row, on {where}. A tie is a p of "
+        "0.05 or more, or a ratio that may be 1."
     )
 
 
@@ -90,11 +90,11 @@ def collapse_tables(collapses: Sequence[Collapse]) -> list[ResultTable]:
     """One table with a row for every collapse; none where there is none."""
     if not collapses:
         return []
-    several = len({found.condition for found in collapses}) > 1
+    several = len({collapse.condition for collapse in collapses}) > 1
     heads = (("condition",) if several else ()) + _COLLAPSE_COLUMNS
     rows = tuple(
-        ((condition_words(found.condition),) if several else ()) + _collapse_row(found)
-        for found in collapses
+        ((condition_words(collapse.condition),) if several else ()) + _collapse_row(collapse)
+        for collapse in collapses
     )
     return [
         ResultTable(
@@ -108,9 +108,9 @@ def collapse_tables(collapses: Sequence[Collapse]) -> list[ResultTable]:
     ]
 
 
-def sizes_of(found: Collapse) -> str:
+def sizes_of(collapse: Collapse) -> str:
     """The sizes of a collapse: ``32 KiB to 128 KiB``."""
-    sizes = [size_words(cell.record.bytes) for cell in found.cells]
+    sizes = [size_words(cell.record.bytes) for cell in collapse.cells]
     return sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
 
 
@@ -120,19 +120,19 @@ def judged_rate(cell: CellSummary) -> float:
     return (cell.sent or 0) / time.value if time is not None and time.value > 0 else 0.0
 
 
-def _collapse_row(found: Collapse) -> tuple[str, ...]:
-    worst, reference = found.worst, found.reference
+def _collapse_row(collapse: Collapse) -> tuple[str, ...]:
+    worst, reference = collapse.worst, collapse.reference
     rate = judged_rate(reference)
-    if found.kind == Kind.STALLS:
-        rate *= found.factor.value
+    if collapse.kind == Kind.STALLS:
+        rate *= collapse.factor.value
     return (
         worst.schedule,
-        sizes_of(found),
+        sizes_of(collapse),
         f"{rate_words(judged_rate(worst))} at {size_words(worst.record.bytes)}",
-        factor_words(found.factor),
-        f"{than_words(found)} ({rate_words(rate)})",
+        factor_words(collapse.factor),
+        f"{than_words(collapse)} ({rate_words(rate)})",
         "one kind" if worst.modes is None else modes_words(worst.modes),
-        avoided_words(found),
+        avoided_words(collapse),
     )
 
 
@@ -185,12 +185,12 @@ def compared(runs: Sequence[Run]) -> list[Compared]:
         Compared(names[0], name, compare(runs[0], run))
         for name, run in zip(names[1:], runs[1:], strict=True)
     ]
-    return [one for one in every if one.pairs]
+    return [other for other in every if other.pairs]
 
 
 def comparison_tables(runs: Sequence[Run]) -> list[ResultTable]:
     """A table for every run that has cells in common with the first."""
-    return [_table(one.base, one.name, one.pairs) for one in compared(runs)]
+    return [_table(other.base, other.name, other.pairs) for other in compared(runs)]
 
 
 def _table(base: str, other: str, pairs: Sequence[Pair]) -> ResultTable:

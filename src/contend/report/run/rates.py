@@ -22,7 +22,7 @@ def run_rate_figures(run: Run) -> Iterator[tuple[str, Figure]]:
     late samples that do not count; red rings are collapses.
     """
     cells = [cell for cell in run.summaries if cell.sent and cell.median.value > 0]
-    found = run.findings.collapses
+    collapses = run.findings.collapses
     look = looks(cell.schedule for cell in cells)
     for condition in dict.fromkeys(cell.condition for cell in cells):
         members = [cell for cell in cells if cell.condition == condition]
@@ -31,7 +31,7 @@ def run_rate_figures(run: Run) -> Iterator[tuple[str, Figure]]:
             for schedule in look
             if any(cell.schedule == schedule for cell in members)
         ]
-        here = [collapse for collapse in found if collapse.condition == condition]
+        here = [collapse for collapse in collapses if collapse.condition == condition]
         panels = _panels(curves, here, _limit(run, condition))
         crowded = " (ranks share processors)" if _crowded(run, condition) else ""
         yield (
@@ -53,17 +53,17 @@ def _by_size(cells: Sequence[CellSummary], schedule: str) -> tuple[CellSummary, 
 
 
 def _panels(
-    curves: Sequence[Curve], found: Sequence[Collapse], limit: float | None
+    curves: Sequence[Curve], collapses: Sequence[Collapse], limit: float | None
 ) -> list[list[Panel | None]]:
     """Few curves in one panel, many in a panel each."""
     if len(curves) <= _TOGETHER:
-        return [[Panel("", tuple(curves), tuple(found), limit)]]
+        return [[Panel("", tuple(curves), tuple(collapses), limit)]]
     columns = columns_for(len(curves))
     panels: list[Panel | None] = [
         Panel(
             curve.name,
             (curve,),
-            tuple(collapse for collapse in found if collapse.worst.schedule == curve.name),
+            tuple(collapse for collapse in collapses if collapse.worst.schedule == curve.name),
             limit,
             behind=tuple(other for other in curves if other is not curve),
             colour=curve.look.colour,

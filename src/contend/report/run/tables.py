@@ -64,13 +64,13 @@ def _order(cell: CellRecord, summary: CellSummary | None) -> tuple[float, float]
 def _note(run: Run) -> str:
     if run.record.probe == "pingpong":
         return (
-            "Bytes of a message; times are one way; the rate is that of one direction. Intervals "
-            "of the median are 95 % where they say nothing else."
+            "Bytes of a message; times and rates are one way. Intervals of the median are 95 % "
+            "unless they say otherwise."
         )
     return (
-        "Bytes to each other rank; times from the earliest start to the latest end; the rate is "
-        "what a rank sends over the median. Intervals of the median are 95 % where they say "
-        "nothing else."
+        "Bytes to each other rank; a time runs from the earliest start to the latest end; the "
+        "rate is what a rank sends over the median. Intervals of the median are 95 % unless "
+        "they say otherwise."
     )
 
 
@@ -93,16 +93,16 @@ def _row(run: Run, cell: CellRecord, summary: CellSummary | None) -> tuple[str, 
 
 
 def _remarks(cell: CellSummary) -> list[str]:
-    said = []
+    texts = []
     if cell.verified is False:
-        said.append("DATA WRONG")
+        texts.append("DATA WRONG")
     if cell.modes is not None:
-        said.append(modes_words(cell.modes))
+        texts.append(modes_words(cell.modes))
     if cell.late_count:
-        said.append("late ones count")
+        texts.append("late samples count")
     unusual = dict.fromkeys(reason for reason in cell.reasons if reason not in _USUAL)
-    said += [f"ended by {reason}" if reason == "budget" else reason for reason in unusual]
-    return [*said, *cell.said]
+    texts += ["the budget ended it" if reason == "budget" else reason for reason in unusual]
+    return [*texts, *cell.said]
 
 
 def _why(run: Run, cell: CellRecord) -> str:
@@ -114,51 +114,50 @@ def _why(run: Run, cell: CellRecord) -> str:
         for end in launch.measured.ends
         if end.cell == cell.cell
     ]
-    said = dict.fromkeys(": ".join(filter(None, (end.reason, end.said))) for end in ends)
-    return "; ".join(said)
+    return "; ".join(dict.fromkeys(": ".join(filter(None, (end.reason, end.said))) for end in ends))
 
 
 def part_tables(run: Run) -> list[ResultTable]:
     """A table for each condition whose cells have such parts."""
     groups: dict[object, list[CellParts]] = {}
-    for one in run.findings.parts:
-        groups.setdefault(one.cell.condition, []).append(one)
+    for parts in run.findings.parts:
+        groups.setdefault(parts.cell.condition, []).append(parts)
     return [_table(run, members) for members in groups.values()]
 
 
 def _table(run: Run, members: list[CellParts]) -> ResultTable:
     sort = run.record.probe == "sort"
-    names = list(dict.fromkeys(name for one in members for name in one.seconds))
+    names = list(dict.fromkeys(name for parts in members for name in parts.seconds))
     heads = [name.replace("_", " ") for name in names]
-    sizes = size_labels(one.cell.record for one in members)
+    sizes = size_labels(parts.cell.record for parts in members)
     whole = "exchange" if sort else "whole"
-    ordered = sorted(members, key=lambda one: (one.cell.record.bytes or 0, one.cell.schedule))
+    ordered = sorted(members, key=lambda parts: (parts.cell.record.bytes or 0, parts.cell.schedule))
     rows = tuple(
         (
-            *size_label_words(one.cell.record, sizes),
-            size_words(one.cell.record.bytes),
-            one.cell.schedule,
-            format_seconds(one.cell.sample_s),
-            *(_part(one, name, sort) for name in names),
+            *size_label_words(parts.cell.record, sizes),
+            size_words(parts.cell.record.bytes),
+            parts.cell.schedule,
+            format_seconds(parts.cell.sample_s),
+            *(_part(parts, name, sort) for name in names),
         )
-        for one in ordered
+        for parts in ordered
     )
     columns = (*sizes, "bytes", "schedule", whole, *heads)
     what = "Steps" if sort else "Parts"
     note = (
         "Steps are timed one after the other; the result of a sample is the exchange alone."
         if sort
-        else "Of the slowest rank, waiting included; parts of the whole in brackets."
+        else "Of the slowest rank, waiting included; shares of the whole in brackets."
     )
     title = f"{what}, {condition_words(members[0].cell.condition)}"
     return ResultTable(title, columns, rows, frozenset(columns) - {"schedule"}, f"Medians. {note}")
 
 
-def _part(one: CellParts, name: str, sort: bool) -> str:
-    seconds = one.seconds.get(name)
+def _part(parts: CellParts, name: str, sort: bool) -> str:
+    seconds = parts.seconds.get(name)
     if seconds is None:
         return UNKNOWN
-    whole = one.cell.sample_s
+    whole = parts.cell.sample_s
     share = "" if sort or not whole > 0 else f" ({100 * seconds / whole:.0f} %)"
     return f"{format_seconds(seconds)}{share}"
 
@@ -172,21 +171,21 @@ def harness_tables(run: Run) -> list[ResultTable]:
 
 def warning_tables(run: Run) -> list[ResultTable]:
     """The warnings as a table; none where there are none."""
-    warnings = tuple((one.code, one.text) for one in run.findings.remarks)
+    warnings = tuple((warning.code, warning.text) for warning in run.findings.remarks)
     return [ResultTable("Warnings", ("", " "), warnings)] if warnings else []
 
 
 def _rows(run: Run) -> Iterator[tuple[str, str]]:
     record = run.record
-    measured = [one.measured for one in record.launches if one.measured is not None]
+    measured = [launch.measured for launch in record.launches if launch.measured is not None]
     if record.created:
-        yield "begun", record.created
+        yield "started", record.created
     yield "folder", str(run.folder)
     if record.launches:
         yield "launches", _launches(run)
     if record.placement:
         yield "placement", record.placement
-    hosts = {host.name: host for one in measured for host in one.hosts}
+    hosts = {host.name: host for launch in measured for host in launch.hosts}
     if hosts:
         names = list(hosts)
         more = f" and {len(names) - 4} more" if len(names) > 4 else ""
@@ -196,7 +195,9 @@ def _rows(run: Run) -> Iterator[tuple[str, str]]:
     if timer is not None:
         share = f", {100 * timer / shortest:.2g} % of the shortest sample" if shortest > 0 else ""
         yield "reading the clock", f"{format_seconds(timer)}{share}"
-    overhead = [one.done.overhead_s for one in measured if one.done and one.done.overhead_s]
+    overhead = [
+        launch.done.overhead_s for launch in measured if launch.done and launch.done.overhead_s
+    ]
     if overhead:
         yield "between samples", f"{format_seconds(max(overhead))}, median of the slowest launch"
     yield from _clocks(run, measured)
@@ -205,13 +206,13 @@ def _rows(run: Run) -> Iterator[tuple[str, str]]:
 
 
 def _clocks(run: Run, measured: Sequence[Measured]) -> Iterator[tuple[str, str]]:
-    clocks = [clock for one in measured for clock in one.clocks]
+    clocks = [clock for launch in measured for clock in launch.clocks]
     residual = run.findings.clock_residual_s
     if residual is None:
         return
     # Ranks that share a clock exchange nothing to agree on it.
     if residual == 0 and not any(trip for clock in clocks for trip in clock.round_trip_s):
-        yield "clocks", "all ranks read the same one"
+        yield "clocks", "all ranks read the same clock"
         return
     times = counted(len(clocks), "synchronisation")
     yield "clocks agree within", f"{format_seconds(residual)} ({times})"
@@ -219,7 +220,7 @@ def _clocks(run: Run, measured: Sequence[Measured]) -> Iterator[tuple[str, str]]
 
 def _launches(run: Run) -> str:
     launches = run.record.launches
-    took = sum(one.elapsed_s or 0.0 for one in launches)
+    took = sum(launch.elapsed_s or 0.0 for launch in launches)
     budget = run.record.budget_s
     words = str(len(launches))
     if took:
@@ -233,19 +234,19 @@ def _samples(run: Run) -> str:
     left_out = sum(len(cell.left_out) for cell in run.summaries)
     warmups = int(run.results["warmup"].sum())
     return (
-        f"{timed:,} timed, {late:,} of them late ({left_out:,} left out), {warmups:,} warm-ups, "
-        f"{run.samples.height:,} times of ranks"
+        f"{timed:,} timed, {late:,} of them late ({left_out:,} left out), "
+        f"{counted(warmups, 'warm-up')}, {counted(run.samples.height, 'time')} of single ranks"
     )
 
 
 def _cut(measured: Sequence[Measured]) -> Iterator[tuple[str, str]]:
     reasons: dict[str, int] = {}
-    for one in measured:
-        for end in one.ends:
+    for launch in measured:
+        for end in launch.ends:
             reasons[end.reason] = reasons.get(end.reason, 0) + 1
     if reasons:
-        told = ", ".join(f"{reason} {count:,}" for reason, count in sorted(reasons.items()))
-        yield "cells ended by", told
+        counts = (f"{reason} {count:,}" for reason, count in sorted(reasons.items()))
+        yield "cells ended by", ", ".join(counts)
 
 
 _MOST_CELLS = 60
@@ -278,7 +279,8 @@ def _findings(run: Run) -> list[ResultTable]:
 def cells_csv(runs: Sequence[Run]) -> str:
     """A row for every cell of every run: the run, its library and folder, then the cell's figures.
 
-    Seconds, bytes and bytes per second; see `contend.runs.Run.cells`.
+    Seconds, bytes and bytes per second; see `contend.runs.Run.cells`. Texts that a spreadsheet
+    would take for a formula have an apostrophe before them.
     """
     tables = [
         run.cells().select(
@@ -292,4 +294,8 @@ def cells_csv(runs: Sequence[Run]) -> str:
         )
         for name, run in zip(run_names(runs), runs, strict=True)
     ]
-    return pl.concat(tables, how="diagonal").write_csv()
+    texts = pl.col(pl.String)
+    harmless = (
+        pl.when(texts.str.contains(r"^[=+\-@\t\r]")).then(pl.lit("'") + texts).otherwise(texts)
+    )
+    return pl.concat(tables, how="diagonal").with_columns(harmless.name.keep()).write_csv()

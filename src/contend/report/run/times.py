@@ -20,7 +20,7 @@ from contend.report.style import (
     styled,
     title,
 )
-from contend.report.words import condition_words, run_words, size_words
+from contend.report.words import condition_words, percent_range, run_words, size_words
 from contend.runs import CellParts, CellSummary, Condition, Run
 from contend.units import format_bytes, format_seconds
 
@@ -70,15 +70,19 @@ def _choice(run: Run, size: int | None) -> tuple[Condition, int | None]:
     if not cells:
         at = "" if size is None else f" at {format_bytes(size)}"
         raise UsageError(f"{run.folder}: nothing was measured{at}")
-    found = [one for one in run.findings.collapses if size in (None, one.worst.record.bytes)]
-    if found:
-        worst = max(found, key=lambda one: one.factor.value)
+    collapses = [
+        collapse
+        for collapse in run.findings.collapses
+        if size in (None, collapse.worst.record.bytes)
+    ]
+    if collapses:
+        worst = max(collapses, key=lambda collapse: collapse.factor.value)
         return worst.condition, worst.worst.record.bytes
     counts: dict[tuple[Condition, int | None], int] = {}
     for cell in cells:
-        place = cell.condition, cell.record.bytes
-        counts[place] = counts.get(place, 0) + 1
-    return max(counts, key=lambda place: (counts[place], place[1] or 0, place[0].ranks))
+        key = cell.condition, cell.record.bytes
+        counts[key] = counts.get(key, 0) + 1
+    return max(counts, key=lambda key: (counts[key], key[1] or 0, key[0].ranks))
 
 
 def _times_strip(axes: Axes, row: int, cell: CellSummary, colour: str, many: bool) -> None:
@@ -107,11 +111,11 @@ def _times_strip(axes: Axes, row: int, cell: CellSummary, colour: str, many: boo
 
 
 def _explain(axes: Axes, cells: Sequence[CellSummary]) -> None:
-    said = "bar: median and its interval"
+    text = "bar: median and its interval"
     if any(len(cell.left_out) for cell in cells):
-        said += "; crosses: late"
+        text += "; crosses: late"
     axes.text(
-        1, 1.01, said, transform=axes.transAxes, ha="right", va="bottom", fontsize=6, color=QUIET
+        1, 1.01, text, transform=axes.transAxes, ha="right", va="bottom", fontsize=6, color=QUIET
     )
 
 
@@ -152,18 +156,18 @@ def sort_figure(run: Run) -> Figure:
         UsageError: the run has no steps of a sort.
     """
     members = sorted(
-        (one for one in run.findings.parts if _STEPS.keys() & one.seconds.keys()),
-        key=lambda one: (one.cell.record.ranks, one.cell.record.bytes or 0, _label(one)),
+        (parts for parts in run.findings.parts if _STEPS.keys() & parts.seconds.keys()),
+        key=lambda parts: (parts.cell.record.ranks, parts.cell.record.bytes or 0, _label(parts)),
     )
     if not members:
-        raise UsageError(f"{run.folder}: no steps of a sort are here")
+        raise UsageError(f"{run.folder}: the run has no steps of a sort")
     with styled():
         figure = new_figure(height=1.15 + 0.28 * len(members), width=2 * COLUMN_WIDTH)
         shares, samples = figure.subplots(1, 2, sharey=True, width_ratios=(1.2, 1))
-        for row, one in enumerate(members):
-            _stack(shares, row, one)
-            _sort_strip(samples, row, one)
-        shares.set_yticks(range(len(members)), [_label(one) for one in members])
+        for row, parts in enumerate(members):
+            _stack(shares, row, parts)
+            _sort_strip(samples, row, parts)
+        shares.set_yticks(range(len(members)), [_label(parts) for parts in members])
         shares.set_ylim(len(members) - 0.4, -0.6)
         shares.set_xlim(0, 1)
         percent_axis(shares.xaxis)
@@ -185,13 +189,13 @@ def sort_figure(run: Run) -> Figure:
     return figure
 
 
-def _steps(one: CellParts) -> dict[str, float]:
-    known = {**one.seconds, _EXCHANGE: one.cell.median.value}
+def _steps(parts: CellParts) -> dict[str, float]:
+    known = {**parts.seconds, _EXCHANGE: parts.cell.median.value}
     return {name: known.get(name, 0.0) for name in _STEPS}
 
 
-def _stack(axes: Axes, row: int, one: CellParts) -> None:
-    steps = _steps(one)
+def _stack(axes: Axes, row: int, parts: CellParts) -> None:
+    steps = _steps(parts)
     total = sum(steps.values()) or 1.0
     left = 0.0
     for name, seconds in steps.items():
@@ -217,8 +221,8 @@ def _stack(axes: Axes, row: int, one: CellParts) -> None:
         left += width
 
 
-def _sort_strip(axes: Axes, row: int, one: CellParts) -> None:
-    cell = one.cell
+def _sort_strip(axes: Axes, row: int, parts: CellParts) -> None:
+    cell = parts.cell
     for values, left_out in ((cell.used, False), (cell.left_out, True)):
         if len(values):
             y = row + _SORT_HALF_ROW * spread(len(values))
@@ -228,20 +232,18 @@ def _sort_strip(axes: Axes, row: int, one: CellParts) -> None:
     axes.plot([median, median], ends, color="black", linewidth=0.9, zorder=1.5)
 
 
-def _label(one: CellParts) -> str:
-    cell = one.cell.record
-    told = [f"{name} = {cell.labels[name]:,}" for name in ("n", "m") if name in cell.labels]
-    return ", ".join([f"p = {cell.ranks}", *told, *_kind(one)])
+def _label(parts: CellParts) -> str:
+    cell = parts.cell.record
+    sizes = [f"{name} = {cell.labels[name]:,}" for name in ("n", "m") if name in cell.labels]
+    return ", ".join([f"p = {cell.ranks}", *sizes, *_kind(parts)])
 
 
-def _kind(one: CellParts) -> list[str]:
-    kind = one.cell.record.labels.get("input")
+def _kind(parts: CellParts) -> list[str]:
+    kind = parts.cell.record.labels.get("input")
     return [] if kind is None else [str(kind)]
 
 
 def _sort_finding(members: Sequence[CellParts]) -> str:
-    shares = [_steps(one)[_EXCHANGE] / (sum(_steps(one).values()) or 1.0) for one in members]
-    low, high = min(shares), max(shares)
-    if high - low < 0.005:
-        return f"The exchange of data is {100 * high:.0f} % of the sort"
-    return f"The exchange of data is {100 * low:.0f} to {100 * high:.0f} % of the sort"
+    shares = [_steps(parts)[_EXCHANGE] / (sum(_steps(parts).values()) or 1.0) for parts in members]
+    share = percent_range(min(shares), max(shares), 0)
+    return f"The exchange of data takes {share} of the sort"

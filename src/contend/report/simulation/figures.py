@@ -22,7 +22,8 @@ from contend.report.style import (
     styled,
     title,
 )
-from contend.report.words import percent
+from contend.report.words import percent, percent_range
+from contend.units import counted
 
 
 def simulation_comparison(
@@ -58,7 +59,7 @@ def simulation_comparison(
         axes.set_ylim(len(simulations) - 0.4, -0.6)
         average = measure.value + scaled_by(simulations)
         # Two lines: long labels of rows leave little width.
-        bandwidth_axis(axes, f"effective bandwidth ({average}),\nof the link speed")
+        bandwidth_axis(axes, f"effective bandwidth ({average})\nas a share of the link speed")
         axes.spines["left"].set_visible(False)
         axes.set_xlim(0, 1)
         _legend(figure, axes)
@@ -113,7 +114,7 @@ def _ticks(axes: Axes, rated: Sequence[float | None]) -> None:
             color=QUIET,
             clip_on=False,
             zorder=2,
-            label="rated bisection",
+            label="narrowest cut found",
         )
 
 
@@ -139,26 +140,19 @@ def _comparison_finding(
     estimates: Sequence[Estimate],
     rated: Sequence[float | None],
 ) -> str:
+    """What messages get; beside it, not as a part of it, what the narrowest cut could carry."""
     patterns = " and ".join(dict.fromkeys(s.pattern for s in simulations))
-    shares = [
-        estimate.mean / value
-        for estimate, value in zip(estimates, rated, strict=False)
-        if value is not None and value > 0
-    ]
-    if len(shares) == len(simulations) == 1:
-        name, gets = labels(simulations)[0], f"gets {percent(estimates[0].mean)}"
-        # The narrowest cut bounds nothing but traffic that all crosses it.
-        if shares[0] > 1:
-            return f"{name}: {patterns} {gets}, the narrowest cut carries {percent(rated[0] or 0)}"
-        return f"{name}: {patterns} {gets}, {100 * shares[0]:.0f} % of what is rated"
-    if len(shares) == len(simulations) and max(shares) <= 1:
-        return (
-            f"{patterns} gets {100 * min(shares):.0f} to {100 * max(shares):.0f} % "
-            "of the rated bisection bandwidth"
-        )
-    names = labels(simulations)
+    verb = "gets" if len({s.pattern for s in simulations}) == 1 else "get"
+    means = [estimate.mean for estimate in estimates]
+    cuts = [value for value in rated if value is not None and value > 0]
+    if len(cuts) == len(simulations):
+        shares = percent_range(min(means), max(means))
+        where = f"{labels(simulations)[0]}: " if len(simulations) == 1 else ""
+        cut = "the narrowest cut found" if len(set(cuts)) == 1 else "the narrowest cuts found"
+        carried = percent_range(min(cuts), max(cuts)).replace(".0 ", " ")
+        return f"{where}{patterns} {verb} {shares} of the link speed; {cut} could carry {carried}"
     best = max(range(len(estimates)), key=lambda i: estimates[i].mean)
-    return f"{patterns} gets most on {names[best]}: {percent(estimates[best].mean)}"
+    return f"{patterns} {verb} most on {labels(simulations)[best]}: {percent(means[best])}"
 
 
 # A tail of fewer messages than this is summed up in words: it would stretch the axis for nothing.
@@ -166,6 +160,7 @@ _TAIL = 1e-3
 _MARKERS = "osD^vP"
 # Bars and markers for more values of π than this would be too thin to be seen.
 _MOST_SINGLE_VALUES = 40
+_MOST_TICKS = 14
 
 
 def congestion_distribution(simulations: Sequence[Simulation]) -> Figure:
@@ -174,28 +169,36 @@ def congestion_distribution(simulations: Sequence[Simulation]) -> Figure:
     One simulation is drawn as bars, several as lines with markers; where π has many values, as for
     an all-to-all, either as the share of messages up to each π.
     """
+    with styled():
+        figure = new_figure(height=2.6)
+        title(figure, draw_congestion(figure.subplots(), simulations))
+    return figure
+
+
+def draw_congestion(axes: Axes, simulations: Sequence[Simulation]) -> str:
+    """Draws `congestion_distribution` into given axes; returns the finding."""
     shares = [congestion_shares(s) for s in simulations]
     least = min(min(share) for share in shares)
     shown = max(_shown(share) for share in shares)
-    with styled():
-        figure = new_figure(height=2.6)
-        axes = figure.subplots()
-        axes.set_ylabel("share of messages")
-        if shown - least > _MOST_SINGLE_VALUES:
-            _steps(axes, shares, labels(simulations))
-        elif len(simulations) == 1:
-            _bars(axes, shares[0], shown)
-        else:
-            _lines(axes, shares, labels(simulations), shown)
-        # Room at both ends, so that what stands there is not taken for the frame.
-        margin = max(0.6, 0.03 * (shown - least))
-        axes.set_xlim(least - margin, shown + margin)
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=14, integer=True, steps=[1, 2, 5, 10]))
-        axes.set_xlabel("congestion π: messages on a message's fullest channel")
-        percent_axis(axes.yaxis)
-        _bandwidth_on_top(axes, least, shown)
-        title(figure, _congestion_finding(simulations, shares))
-    return figure
+    axes.set_ylabel("share of messages")
+    if shown - least > _MOST_SINGLE_VALUES:
+        _steps(axes, shares, labels(simulations))
+    elif len(simulations) == 1:
+        _bars(axes, shares[0], shown)
+    else:
+        _lines(axes, shares, labels(simulations), shown)
+    # Room at both ends, so that what stands there is not taken for the frame.
+    margin = max(0.6, 0.03 * (shown - least))
+    axes.set_xlim(least - margin, shown + margin)
+    if shown - least < _MOST_TICKS:
+        axes.set_xticks(range(least, shown + 1))
+    else:
+        ticks = MaxNLocator(nbins=_MOST_TICKS, integer=True, steps=[1, 2, 5, 10])
+        axes.xaxis.set_major_locator(ticks)
+    axes.set_xlabel("congestion π: messages on the fullest channel of a route")
+    percent_axis(axes.yaxis)
+    _bandwidth_on_top(axes, least, shown)
+    return _congestion_finding(simulations, shares)
 
 
 def _shown(shares: dict[int, float]) -> int:
@@ -285,7 +288,7 @@ def _bandwidth_on_top(axes: Axes, least: int, shown: int) -> None:
             kept.append(pi)
     top = axes.secondary_xaxis("top")
     top.set_xticks(kept, [f"{100 / pi:.3g} %" for pi in kept])
-    top.set_xlabel("bandwidth of the message, of the link speed")
+    top.set_xlabel("bandwidth of the message as a share of the link speed")
 
 
 def _congestion_finding(
@@ -298,7 +301,7 @@ def _congestion_finding(
     if len(simulations) == 1:
         return (
             f"{names[0]}: {percent(alone[0])} of {simulations[0].pattern}'s messages share no "
-            f"channel, the worst share one with {max(shares[0]) - 1} others"
+            f"channel, the worst share one with {counted(max(shares[0]) - 1, 'other')}"
         )
     best, worst = int(np.argmax(alone)), int(np.argmin(alone))
     return (
@@ -318,11 +321,11 @@ def _finding_of_shared(
         worst_too = f" or more, the worst with {most}" if most > typical else ", none with more"
         return (
             f"{names[0]}: half of {simulations[0].pattern}'s messages share a channel with "
-            f"{typical} others{worst_too}"
+            f"{counted(typical, 'other')}{worst_too}"
         )
     best, worst = int(np.argmin(medians)), int(np.argmax(medians))
     return (
-        f"Half of the messages share a channel with {medians[best] - 1} others or more "
+        f"Half of the messages share a channel with {counted(medians[best] - 1, 'other')} or more "
         f"({names[best]}) to {medians[worst] - 1} or more ({names[worst]})"
     )
 
@@ -344,32 +347,37 @@ def channel_loads(simulation: Simulation, fabric: Fabric) -> Figure:
 
     Even loads would lie on the broken line, which is their mean.
     """
-    loads = simulation.channel_load[: 2 * fabric.cables]
-    order = np.argsort(-loads, kind="stable")
-    ranked = loads[order]
-    mean = float(ranked.mean()) if len(ranked) else 0.0
     with styled():
         figure = new_figure(height=3.2)
-        axes = figure.subplots()
-        share = (np.arange(len(ranked)) + 0.5) / max(len(ranked), 1)
-        axes.fill_between(share, ranked, step="mid", color=COLOURS[0], alpha=0.2, linewidth=0)
-        axes.step(share, ranked, where="mid", color=COLOURS[0])
-        axes.axhline(mean, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)))
-        axes.text(1, mean, f"mean {mean:.2f}", ha="right", va="bottom", fontsize=6.5, color=QUIET)
-        axes.set_xlim(0, 1)
-        axes.set_ylim(0, None)
-        percent_axis(axes.xaxis)
-        axes.set_xlabel("channels between switches, hottest first")
-        axes.set_ylabel("messages a round")
+        finding = draw_channel_loads(figure.subplots(), simulation, fabric)
+        loads = simulation.channel_load[: 2 * fabric.cables]
+        hottest = np.argsort(-loads, kind="stable")[:_NAMED]
         figure.supxlabel(
-            "\n".join(["hottest:", *(_name(fabric, int(c), loads) for c in order[:_NAMED])]),
+            "\n".join(["hottest:", *(_name(fabric, int(c), loads) for c in hottest)]),
             x=0.01,
             ha="left",
             fontsize=6,
             linespacing=1.35,
         )
-        title(figure, _channels_finding(simulation, ranked, mean))
+        title(figure, finding)
     return figure
+
+
+def draw_channel_loads(axes: Axes, simulation: Simulation, fabric: Fabric) -> str:
+    """Draws `channel_loads` into given axes, without names; returns the finding."""
+    ranked = -np.sort(-simulation.channel_load[: 2 * fabric.cables])
+    mean = float(ranked.mean()) if len(ranked) else 0.0
+    share = (np.arange(len(ranked)) + 0.5) / max(len(ranked), 1)
+    axes.fill_between(share, ranked, step="mid", color=COLOURS[0], alpha=0.2, linewidth=0)
+    axes.step(share, ranked, where="mid", color=COLOURS[0])
+    axes.axhline(mean, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)))
+    axes.text(1, mean, f"mean {mean:.2f}", ha="right", va="bottom", fontsize=6.5, color=QUIET)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, None)
+    percent_axis(axes.xaxis)
+    axes.set_xlabel("channels between switches, hottest first")
+    axes.set_ylabel("messages per round")
+    return _channels_finding(simulation, ranked, mean)
 
 
 def _name(fabric: Fabric, channel: int, loads: np.ndarray) -> str:

@@ -163,27 +163,38 @@ def bandwidth_histogram(
         reference: a number known from elsewhere for each simulation, marked by a triangle.
         reference_name: what the triangle is called.
     """
-    fabrics = list(dict.fromkeys(s.fabric for s in simulations))
+    fabrics = list(dict.fromkeys(s.fabric_name for s in simulations))
     samples = [measure.per_sample(s) for s in simulations]
     edges = bin_edges(samples)
     with styled():
-        figure = new_figure(height=0.85 + 1.05 * len(fabrics))
+        figure = new_figure(height=0.97 + 1.05 * len(fabrics))
         panels = figure.subplots(len(fabrics), 1, sharex=True, squeeze=False)[:, 0]
         outlines = _outlines(simulations, samples)
         for fabric, axes in zip(fabrics, panels, strict=True):
-            members = [i for i, s in enumerate(simulations) if s.fabric == fabric]
+            members = [i for i, s in enumerate(simulations) if s.fabric_name == fabric]
             _panel(axes, [outlines[i] for i in members], edges)
             if len(simulations) > 1:
                 axes.set_title(fabric, loc="left", fontsize=7.5)
             mark_rated(axes, [rated[i] for i in members if rated])
             mark_reference(axes, [reference[i] for i in members if reference], reference_name)
-        words = (
-            f"bandwidth of a sample ({measure.value}{scaled_by(simulations)}), of the link speed"
-        )
-        bandwidth_axis(panels[-1], words)
+        bandwidth_axis(panels[-1], _axis_words(simulations, measure))
         figure.supylabel("fraction of samples", fontsize=7.5)
         title(figure, _bandwidth_finding(simulations, measure))
     return figure
+
+
+def draw_bandwidths(axes: Axes, simulation: Simulation, measure: Measure) -> str:
+    """Draws `bandwidth_histogram` of one simulation into given axes; returns the finding."""
+    values = measure.per_sample(simulation)
+    _panel(axes, [_Outline("mean", values, COLOURS[0])], bin_edges([values]))
+    bandwidth_axis(axes, _axis_words([simulation], measure))
+    axes.set_ylabel("fraction of samples")
+    return _bandwidth_finding([simulation], measure)
+
+
+def _axis_words(simulations: Sequence[Simulation], measure: Measure) -> str:
+    average = measure.value + scaled_by(simulations)
+    return f"bandwidth of a sample ({average})\nas a share of the link speed"
 
 
 def bin_edges(samples: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -223,7 +234,9 @@ def _outlines(
 ) -> list[_Outline]:
     """Names and colours; a routing has the same in every panel."""
     names = engine_labels([s.engine for s in simulations])
-    if len({(s.fabric, name) for s, name in zip(simulations, names, strict=True)}) < len(names):
+    if len({(s.fabric_name, name) for s, name in zip(simulations, names, strict=True)}) < len(
+        names
+    ):
         names = labels(simulations)
     order = list(dict.fromkeys(names))
     return [
@@ -234,12 +247,12 @@ def _outlines(
 
 def _panel(axes: Axes, outlines: Sequence[_Outline], edges: NDArray[np.float64]) -> None:
     written = []
-    for one in outlines:
-        heights = fractions(one.values, edges)
-        outline(axes, heights, edges, one.colour)
-        mean = float(one.values.mean())
-        text = f"{one.name} {percent(mean)}".strip()
-        written.append(Label(text, mean, float(heights.max()), one.colour))
+    for curve in outlines:
+        heights = fractions(curve.values, edges)
+        outline(axes, heights, edges, curve.colour)
+        mean = float(curve.values.mean())
+        text = f"{curve.name} {percent(mean)}".strip()
+        written.append(Label(text, mean, float(heights.max()), curve.colour))
     write_labels(axes, written)
     percent_axis(axes.yaxis)
 
@@ -252,6 +265,8 @@ def _bandwidth_finding(simulations: Sequence[Simulation], measure: Measure) -> s
         return f"{name}: {patterns} gets {percent(means[0])} of the link speed"
     names = labels(simulations)
     best, worst = int(np.argmax(means)), int(np.argmin(means))
+    if percent(means[best]) == percent(means[worst]):
+        return f"{patterns} gets {percent(means[best])} of the link speed in every case"
     return (
         f"{patterns} gets {percent(means[worst])} ({names[worst]}) "
         f"to {percent(means[best])} ({names[best]}) of the link speed"
@@ -287,26 +302,38 @@ def round_bounds(
         figure = new_figure(height=0.95 + 1.0 * len(simulations))
         panels = figure.subplots(len(simulations), 1, sharex=True, squeeze=False)[:, 0]
         for i, axes in enumerate(panels):
-            written = []
-            for (_, name, colour, style), values in zip(_BOUNDS, bounds[i], strict=True):
-                heights = fractions(values, edges)
-                outline(axes, heights, edges, colour, style)
-                mean = float(values.mean())
-                text = f"{name} {percent(mean)}"
-                written.append(Label(text, mean, float(heights.max()), colour))
-            _finish(axes, written, names[i])
+            _bounds_panel(axes, bounds[i], edges)
+            axes.set_title(names[i], loc="left", fontsize=7.5)
             mark_reference(axes, reference[i : i + 1], reference_name)
         bandwidth_axis(
-            panels[-1], f"bandwidth of a sample{scaled_by(simulations)}, of the link speed"
+            panels[-1],
+            f"bandwidth of a sample{scaled_by(simulations)} as a share of the link speed",
         )
         figure.supylabel("fraction of samples", fontsize=7.5)
         title(figure, _rounds_finding(simulations))
     return figure
 
 
-def _finish(axes: Axes, written: Sequence[Label], name: str) -> None:
+def draw_bounds(axes: Axes, simulation: Simulation) -> str:
+    """Draws `round_bounds` of one simulation into given axes; returns the finding."""
+    bounds = [measure.per_sample(simulation) for measure, *_ in _BOUNDS]
+    _bounds_panel(axes, bounds, bin_edges(bounds))
+    words = f"bandwidth of a sample{scaled_by([simulation])} as a share of the link speed"
+    bandwidth_axis(axes, words)
+    axes.set_ylabel("fraction of samples")
+    return _rounds_finding([simulation])
+
+
+def _bounds_panel(
+    axes: Axes, bounds: Sequence[NDArray[np.float64]], edges: NDArray[np.float64]
+) -> None:
+    written = []
+    for (_, name, colour, style), values in zip(_BOUNDS, bounds, strict=True):
+        heights = fractions(values, edges)
+        outline(axes, heights, edges, colour, style)
+        mean = float(values.mean())
+        written.append(Label(f"{name} {percent(mean)}", mean, float(heights.max()), colour))
     write_labels(axes, written)
-    axes.set_title(name, loc="left", fontsize=7.5)
     percent_axis(axes.yaxis)
 
 
@@ -315,4 +342,4 @@ def _rounds_finding(simulations: Sequence[Simulation]) -> str:
     pattern = " and ".join(dict.fromkeys(s.pattern for s in simulations))
     low, high = f"{min(ratios):.1f}", f"{max(ratios):.1f}"
     factor = low if low == high else f"{low} to {high}"
-    return f"{pattern}: waiting for the slowest message of every round costs a factor {factor}"
+    return f"{pattern}: waiting for the slowest message of every round costs a factor of {factor}"

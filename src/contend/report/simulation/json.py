@@ -35,7 +35,7 @@ class BandwidthJson(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         mean: of 1/π over the messages of a round, then over rounds and samples.
         ci95: both ends of its 95 % interval; null for a single sample.
-        of_mean_congestion: of 1 over the mean π of a sample: no message waits for others.
+        of_mean_congestion: of 1 over the mean π of a sample: no waiting between rounds.
         of_max_congestion: of 1 over the mean of the rounds' largest π: every round waits for its
             slowest message.
     """
@@ -154,7 +154,7 @@ def simulation_json(
     shares = congestion_shares(simulation)
     return SimulationJson(
         fabric=FabricJson(
-            name=simulation.fabric,
+            name=simulation.fabric_name,
             hosts=simulation.hosts,
             switches=simulation.switches,
             channels=simulation.channels,

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from contend.congestion import Simulation, half_width
 from contend.fabric import Fabric
 from contend.report.table import ResultTable
-from contend.report.words import percent
+from contend.report.words import percent, percent_range, printable
+from contend.units import counted
 
 
 class Measure(Enum):
@@ -55,11 +56,11 @@ class Estimate:
 def labels(simulations: Sequence[Simulation]) -> list[str]:
     """What tells simulations apart, in as few words as will do."""
     first = (
-        [s.fabric for s in simulations],
+        [s.fabric_name for s in simulations],
         engine_labels([s.engine for s in simulations]),
         [s.pattern for s in simulations],
     )
-    further = ([s.placement for s in simulations], [f"{s.ranks} ranks" for s in simulations])
+    further = ([s.placement for s in simulations], [counted(s.ranks, "rank") for s in simulations])
     # Alone, or all alike: the fabric and its engine say most.
     telling = [column for column in first if len(set(column)) > 1] or list(first[:2])
     for column in further:
@@ -67,7 +68,7 @@ def labels(simulations: Sequence[Simulation]) -> list[str]:
             break
         if len(set(column)) > 1:
             telling.append(column)
-    return [", ".join(filter(None, words)) for words in zip(*telling, strict=True)]
+    return [printable(", ".join(filter(None, words))) for words in zip(*telling, strict=True)]
 
 
 def engine_labels(engines: Sequence[str]) -> list[str]:
@@ -127,10 +128,10 @@ def headline(simulation: Simulation, rated: float | None = None) -> ResultTable:
         rows.insert(1, _scaled(simulation))
     if rated is not None:
         rows.append(
-            ("rated bisection bandwidth", percent(rated), "what the narrowest cut found carries")
+            ("rated bisection bandwidth", percent(rated), "capacity of the narrowest cut found")
         )
     rows += [
-        ("mean π", f"{simulation.mean_mean:.2f}", "messages on a message's fullest channel"),
+        ("mean π", f"{simulation.mean_mean:.2f}", "messages on the fullest channel of a route"),
         ("mean of the rounds' largest π", f"{simulation.mean_max:.2f}", ""),
     ]
     return ResultTable(
@@ -144,26 +145,25 @@ def headline(simulation: Simulation, rated: float | None = None) -> ResultTable:
 
 def _interval(simulation: Simulation) -> str:
     if simulation.exhaustive:
-        return "exact: all that can happen was counted"
+        return "exact: every possible outcome was counted"
     low, high = simulation.ci95
     if not math.isfinite(high - low):
         return "a single sample has no interval"
-    return f"95 % interval {100 * low:.2f} to {100 * high:.2f} %"
+    return f"95 % interval {percent_range(low, high, 2)}"
 
 
 def _scaled(simulation: Simulation) -> tuple[str, str, str]:
     scaled = Measure.MEAN_BANDWIDTH.estimate(simulation).mean
     of_mean = Measure.OF_MEAN_CONGESTION.estimate(simulation).mean
-    also = f"without what its own end points take; 1 / mean π: {percent(of_mean)}"
+    also = f"leaves out the pattern's own end points; 1 / mean π: {percent(of_mean)}"
     return f"times {simulation.scale:g}", percent(scaled), also
 
 
 def _conditions(simulation: Simulation) -> str:
-    rounds = f"{simulation.rounds:,} round{'s' if simulation.rounds != 1 else ''}"
-    return (
-        f"{simulation.samples:,} samples of {rounds}, {simulation.ranks:,} ranks, "
-        f"seed {simulation.seed}, {simulation.elapsed_s:.2f} s"
-    )
+    samples = counted(simulation.samples, "sample")
+    rounds = counted(simulation.rounds, "round")
+    ranks = counted(simulation.ranks, "rank")
+    return f"{samples} of {rounds}, {ranks}, seed {simulation.seed}, {simulation.elapsed_s:.2f} s"
 
 
 def congestion_table(simulation: Simulation) -> ResultTable:
@@ -177,7 +177,7 @@ def congestion_table(simulation: Simulation) -> ResultTable:
             (
                 str(first) if first == last else f"{first} to {last}",
                 _bandwidth(first) if first == last else f"{_bandwidth(last)} or more",
-                _share(share),
+                percent(share),
                 _bar(share / largest),
             )
             for first, last, share in ranges
@@ -203,12 +203,12 @@ def hottest_table(simulation: Simulation, fabric: Fabric, count: int = 8) -> Res
     """The channels that carry most, by name."""
     return ResultTable(
         title="Hottest channels",
-        columns=("messages a round", "channel"),
+        columns=("messages per round", "channel"),
         rows=tuple(
             (f"{load:.2f}", fabric.channel_name(channel))
             for channel, load in hottest_channels(simulation, count)
         ),
-        numeric=frozenset({"messages a round"}),
+        numeric=frozenset({"messages per round"}),
     )
 
 
@@ -230,15 +230,12 @@ def hottest_channels(simulation: Simulation, count: int) -> list[tuple[int, floa
 
 def _title(simulation: Simulation) -> str:
     engine = f", {simulation.engine}" if simulation.engine else ""
-    return f"{simulation.pattern} on {simulation.fabric}{engine}, {simulation.placement} placement"
+    fabric = simulation.fabric_name
+    return f"{simulation.pattern} on {fabric}{engine}, {simulation.placement} placement"
 
 
 def _bandwidth(pi: int) -> str:
     return percent(1 / pi) if pi else "same host"
-
-
-def _share(share: float) -> str:
-    return percent(share) if share >= 0.0005 else f"{100 * share:.2g} %"
 
 
 def _bar(share: float) -> str:

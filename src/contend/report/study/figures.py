@@ -87,17 +87,17 @@ def _figures(plan: Plan, name: str, cells: Sequence[Outcome]) -> Iterator[tuple[
 
 
 def _reference(plan: Plan, cell: Outcome) -> float | None:
-    found = reference_of(plan, cell.record)
-    return None if found is None else found.percent / 100
+    reference = reference_of(plan, cell.record)
+    return None if reference is None else reference.percent / 100
 
 
 def _simulated_best(simulations: Sequence[Simulation], measure: Measure) -> list[int]:
     """The simulation with the highest average for each fabric, in the order of fabrics."""
     best: dict[str, int] = {}
     for i, simulation in enumerate(simulations):
-        known = best.setdefault(simulation.fabric, i)
+        known = best.setdefault(simulation.fabric_name, i)
         if measure.estimate(simulation).mean > measure.estimate(simulations[known]).mean:
-            best[simulation.fabric] = i
+            best[simulation.fabric_name] = i
     return list(best.values())
 
 
@@ -133,10 +133,7 @@ def _rate_figures(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[tup
                     for sweep in members
                     if name in sweep.algorithms
                 ]
-                yield (
-                    f"{measure}-{name}",
-                    _rates(plan, lines, ", ".join(filter(None, (name, ends)))),
-                )
+                yield f"{measure}-{name}", _rates(plan, lines, ends)
 
 
 @dataclass(frozen=True)
@@ -228,14 +225,14 @@ def time_figure(group: Group) -> Figure:
     """
     series = group.series
     with styled():
-        failing = sum(len(_failing(group, one)) for one in series)
+        failing = sum(len(_failing(group, line)) for line in series)
         figure = new_figure(height=1.05 + 1.6 * len(series) + _ROW / 72 * failing)
         panels = figure.subplots(len(series), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-        for one, axes in zip(series, panels, strict=True):
-            _time_panel(axes, group, one)
-            if one.label:
-                above = 3 + _ROW * len(_failing(group, one))
-                axes.set_title(one.label, loc="left", fontsize=7.5, pad=above)
+        for line, axes in zip(series, panels, strict=True):
+            _time_panel(axes, group, line)
+            if line.label:
+                above = 3 + _ROW * len(_failing(group, line))
+                axes.set_title(line.label, loc="left", fontsize=7.5, pad=above)
         _time_axes(list(panels), group)
         _time_legend(figure, group)
         title(figure, _finding(group))
@@ -245,9 +242,9 @@ def time_figure(group: Group) -> Figure:
 def _time_panel(axes: Axes, group: Group, series: Series) -> None:
     for number, length in enumerate(group.lengths):
         colour = COLOURS[number % len(COLOURS)]
-        found = group.of(length, series)
-        _time_samples(axes, found, colour)
-        medians = {n: r.median_s for n, r in found.items() if r.median_s is not None}
+        results = group.of(length, series)
+        _time_samples(axes, results, colour)
+        medians = {n: r.median_s for n, r in results.items() if r.median_s is not None}
         axes.plot(list(medians), list(medians.values()), "-o", color=colour, markersize=3, zorder=3)
         for source, known in group.published(length).items():
             _time_published(axes, known, _look(group, source), colour)
@@ -291,10 +288,10 @@ def _time_published(
         )
 
 
-def _time_samples(axes: Axes, found: dict[int, Result], colour: str) -> None:
+def _time_samples(axes: Axes, results: dict[int, Result], colour: str) -> None:
     """Every sample near its place; those that did not count are crosses."""
     generator = np.random.default_rng(1)
-    for count, result in found.items():
+    for count, result in results.items():
         for values, mark in ((result.counted, "."), (result.left_out, "x")):
             shift = 1 + _TIME_SPREAD * generator.uniform(-1, 1, len(values))
             axes.plot(
@@ -314,14 +311,14 @@ def _failures(axes: Axes, group: Group, series: Series) -> None:
     """A row of crosses along the top for every length that failed somewhere, with the causes."""
     for row, length in enumerate(_failing(group, series)):
         colour = COLOURS[group.lengths.index(length) % len(COLOURS)]
-        found = {n: r for n, r in group.of(length, series).items() if r.median_s is None}
-        causes = dict.fromkeys(r.failure.cause for r in found.values() if r.failure is not None)
+        results = {n: r for n, r in group.of(length, series).items() if r.median_s is None}
+        causes = dict.fromkeys(r.failure.cause for r in results.values() if r.failure is not None)
         above = axes.get_xaxis_transform() + ScaledTranslation(
             0, (_ROW * row + 3) / 72, axes.figure.dpi_scale_trans
         )
         axes.plot(
-            list(found),
-            [1] * len(found),
+            list(results),
+            [1] * len(results),
             color=colour,
             linestyle="",
             marker="x",
@@ -331,7 +328,7 @@ def _failures(axes: Axes, group: Group, series: Series) -> None:
         )
         axes.annotate(
             f"ERR {', '.join(causes)}",
-            (max(found), 1),
+            (max(results), 1),
             xycoords=above,
             xytext=(5, 0),
             textcoords="offset points",
@@ -351,7 +348,7 @@ def _failing(group: Group, series: Series) -> list[str]:
 
 
 def _time_axes(panels: Sequence[Axes], group: Group) -> None:
-    known = [one.nodes or 0 for one in (*group.known, *group.elsewhere)]
+    known = [number.nodes or 0 for number in (*group.known, *group.elsewhere)]
     ticks = sorted({*group.nodes, *known})
     last = panels[-1]
     last.set_xscale("log", base=2)
@@ -387,11 +384,11 @@ def _time_legend(figure: Figure, group: Group) -> None:
                    markersize=3.2, markerfacecolor="none", label=_words(group, source))
         )  # fmt: skip
     handles.append(
-        Line2D([], [], color=QUIET, linestyle="", marker=".", markersize=4, label="a sample")
+        Line2D([], [], color=QUIET, linestyle="", marker=".", markersize=4, label="sample")
     )
     if any(len(result.left_out) for result in group.results):
         handles.append(
-            Line2D([], [], color=QUIET, linestyle="", marker="x", markersize=3, label="a late one")
+            Line2D([], [], color=QUIET, linestyle="", marker="x", markersize=3, label="late sample")
         )
     figure.legend(
         handles=handles,
@@ -416,11 +413,13 @@ def _finding(group: Group) -> str:
     """From the fewest to the most nodes that gave figures, for the first line that has both."""
     for series in group.series:
         for length in group.lengths:
-            found = {
+            medians = {
                 n: r.median_s for n, r in group.of(length, series).items() if r.median_s is not None
             }
-            if len(found) > 1:
-                first, last = min(found), max(found)
-                ends = [f"{format_seconds(found[n])} for N\u00a0=\u00a0{n}" for n in (first, last)]
+            if len(medians) > 1:
+                first, last = min(medians), max(medians)
+                ends = [
+                    f"{format_seconds(medians[n])} for N\u00a0=\u00a0{n}" for n in (first, last)
+                ]
                 return f"{group.constant}, m\u00a0=\u00a0{length}: {', '.join(ends)}"
     return f"{group.constant}: wall clock of the data exchange"

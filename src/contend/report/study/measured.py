@@ -58,20 +58,20 @@ def _published_elsewhere(plan: MeasuredPlan, results: Sequence[Result]) -> list[
         )
     if not rows:
         return []
-    heads = ("whose", "where", "what", "conditions", "published", "here")
+    heads = ("source", "where", "what", "conditions", "published", "measured here")
     numeric = frozenset({"published"})
     return [ResultTable("Also published", heads, tuple(rows), numeric)]
 
 
 def _where(known: Known) -> str:
-    said = [
+    texts = [
         counted(known.nodes, "node") if known.nodes else "",
         counted(known.ranks, "rank") if known.ranks else "",
-        f"{known.ranks_per_node} a node" if known.ranks_per_node else "",
+        f"{known.ranks_per_node} per node" if known.ranks_per_node else "",
         f"m = {known.doubles}" if known.doubles else "",
         format_bytes(known.bytes) if known.bytes is not None else "",
     ]
-    return ", ".join(filter(None, said))
+    return ", ".join(filter(None, texts))
 
 
 def _printed(known: Known) -> str:
@@ -125,7 +125,7 @@ def _left(left: Sequence[GridCell]) -> list[ResultTable]:
     if not left:
         return []
     rows = tuple((cell.label,) for cell in left)
-    title = "No time was left for; the same command goes on"
+    title = "Cells that no time was left for; give the same command again to go on"
     return [ResultTable(title, ("cell",), rows)]
 
 
@@ -133,8 +133,8 @@ def _warnings(plan: MeasuredPlan, records: Sequence[MeasuredRecord]) -> list[Res
     """Warnings with the number of cells they are for, and the plan's notes."""
     count: dict[str, int] = {}
     for record in records:
-        for said in record.warnings:
-            count[said] = count.get(said, 0) + 1
-    rows = [(said, f"{counted(number, 'cell')}") for said, number in count.items()]
+        for warning in record.warnings:
+            count[warning] = count.get(warning, 0) + 1
+    rows = [(warning, counted(number, "cell")) for warning, number in count.items()]
     rows += [(note, "") for note in plan.notes]
-    return [ResultTable("To be known", ("", ""), tuple(rows))] if rows else []
+    return [ResultTable("Notes and warnings", ("", ""), tuple(rows))] if rows else []

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from contend.report.run.findings import sizes_of
+from contend.report.run.findings import avoided_words, sizes_of, than_words
 from contend.report.table import ResultTable
 from contend.report.words import MEBI, factor_words, mebibytes, modes_words
-from contend.runs import Collapse, Contest, Kind, collapses, contests
+from contend.runs import Collapse, Contest, collapses, contests
 from contend.study import (
     UNSUITED,
     Coordinates,
@@ -70,9 +70,9 @@ class Sweep:
     def fastest(self) -> set[tuple[str, int | None]]:
         """Schedule and size of every winner, and of those that it is not proven to beat."""
         return {
-            (one.record.algorithm, one.record.bytes)
+            (cell.record.algorithm, cell.record.bytes)
             for contest in self.contests
-            for one in (contest.winner, *(rival.cell for rival in contest.level))
+            for cell in (contest.winner, *(rival.cell for rival in contest.level))
         }
 
     def of(self, algorithm: str) -> list[Result]:
@@ -107,17 +107,17 @@ def sweeps(plan: MeasuredPlan, results: Sequence[Result]) -> list[Sweep]:
     What a port carries is what the plan says or, where nodes are hosts, the highest rate of the
     study's own ping-pong under the same library and conditions.
     """
-    made: dict[tuple[str, int, int, int, Series], list[Result]] = {}
+    groups: dict[tuple[str, int, int, int, Series], list[Result]] = {}
     for result in results:
         place = result.place
         if place.bytes is not None:
             nodes, ranks, each = place.nodes or 1, place.ranks or 1, place.ranks_per_node or 1
             key = (place.measure, nodes, ranks, each, result.series)
-            made.setdefault(key, []).append(result)
-    said = None if plan.wire is None else parse_rate(plan.wire)
+            groups.setdefault(key, []).append(result)
+    wire = None if plan.wire is None else parse_rate(plan.wire)
     return [
-        Sweep(*key, tuple(members), said or _ping_pong(plan, results, key[-1]))
-        for key, members in made.items()
+        Sweep(*key, tuple(members), wire or _ping_pong(plan, results, key[-1]))
+        for key, members in groups.items()
     ]
 
 
@@ -149,25 +149,25 @@ def rate_tables(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[Resul
 
 def _sweep_table(sweep: Sweep) -> ResultTable:
     algorithms = sweep.algorithms
-    found = {(r.place.algorithm or "", r.place.bytes): r for r in sweep.results}
+    results = {(r.place.algorithm or "", r.place.bytes): r for r in sweep.results}
     fastest = sweep.fastest
     rows = tuple(
         (
             format_bytes(size),
             *(
-                rate_or_error(found.get((name, size))) + "*" * ((name, size) in fastest)
+                rate_or_error(results.get((name, size))) + "*" * ((name, size) in fastest)
                 for name in algorithms
             ),
         )
         for size in sweep.sizes
     )
-    notes = [f"{sweep.label}; MiB/s of a rank."]
+    notes = [f"{sweep.label}; MiB/s per rank."]
     if fastest:
-        notes.append("* is the fastest, and what it is not proven to beat (rank test, 5 %).")
+        notes.append("* marks the fastest and all that it does not beat for sure (rank test, 5 %).")
     if sweep.limit is not None:
-        notes.append(f"Full ports of the nodes are {mebibytes(sweep.limit)} MiB/s.")
+        notes.append(f"The nodes' ports are full at {mebibytes(sweep.limit)} MiB/s.")
     return ResultTable(
-        title=f"{sweep.measure}: {counted(sweep.ranks, 'rank')}, {sweep.ranks_per_node} a node",
+        title=f"{sweep.measure}: {counted(sweep.ranks, 'rank')}, {sweep.ranks_per_node} per node",
         columns=("bytes", *algorithms),
         rows=rows,
         numeric=frozenset(("bytes", *algorithms)),
@@ -177,18 +177,18 @@ def _sweep_table(sweep: Sweep) -> ResultTable:
 
 def _barriers(sweep: Sweep) -> Iterator[ResultTable]:
     """What barriers between phases cost, apart."""
-    found = {
+    costs = {
         (result.place.algorithm or "", result.place.bytes): cost
         for result in sweep.results
         if (cost := _barrier_cost(result))
     }
-    heads = tuple(name for name in sweep.algorithms if any(name == key[0] for key in found))
+    heads = tuple(name for name in sweep.algorithms if any(name == key[0] for key in costs))
     if heads:
         yield ResultTable(
-            title="Barriers, and part of the median",
+            title="Time in barriers, and its share of the median",
             columns=("bytes", *heads),
             rows=tuple(
-                (format_bytes(size), *(found.get((name, size), "") for name in heads))
+                (format_bytes(size), *(costs.get((name, size), "") for name in heads))
                 for size in sweep.sizes
             ),
             numeric=frozenset(("bytes", *heads)),
@@ -213,15 +213,15 @@ def _collapses(every: Sequence[Sweep]) -> ResultTable:
     rows = tuple(
         (
             sweep.label,
-            one.worst.schedule,
-            sizes_of(one),
-            factor_words(one.factor),
-            _against(one),
-            "one kind" if one.worst.modes is None else modes_words(one.worst.modes),
-            _cure(one),
+            collapse.worst.schedule,
+            sizes_of(collapse),
+            factor_words(collapse.factor),
+            than_words(collapse),
+            "one kind" if collapse.worst.modes is None else modes_words(collapse.worst.modes),
+            avoided_words(collapse),
         )
         for sweep in every
-        for one in sweep.collapses
+        for collapse in sweep.collapses
     )
     heads = ("where", "schedule", "bytes", "times lower", "than", "samples", "avoided by")
     return ResultTable("Collapses", heads, rows, frozenset({"times lower"}), _remark(every, rows))
@@ -231,20 +231,8 @@ def _remark(every: Sequence[Sweep], rows: Sequence[object]) -> str:
     if not rows:
         return "None: rates rise with the size and level out."
     if any(sweep.one_host for sweep in every):
-        return "Where ranks are on one host, it is the machine that gives way, not a network."
+        return "Where all ranks share one host, the machine gives way, not a network."
     return ""
-
-
-def _against(one: Collapse) -> str:
-    if one.kind == Kind.FALLS:
-        return f"at {format_bytes(one.reference.record.bytes or 0)}"
-    return f"{one.reference.schedule}"
-
-
-def _cure(one: Collapse) -> str:
-    if one.avoided_by is None or one.gain is None:
-        return "nothing measured"
-    return f"{one.avoided_by.schedule}: {factor_words(one.gain)} times faster"
 
 
 _NOT = "not measured"
@@ -256,19 +244,19 @@ def side_by_side(plan: MeasuredPlan, table: Table, results: Sequence[Result]) ->
     None when nothing of it was measured; its published numbers alone say nothing.
     """
     members = [result for result in results if result.place.measure == table.measure]
-    series = list(dict.fromkeys(result.series for result in members))
+    every = list(dict.fromkeys(result.series for result in members))
     known = plan.known(table.measure)
     rows = []
     for row in table.rows:
         places = [_place(table, row, column) for column in range(len(table.columns))]
-        ours = [(one, [_ours(members, one, place) for place in places]) for one in series]
-        measured = [(one, said) for one, said in ours if any(word != _NOT for word in said)]
+        ours = [(series, [_ours(members, series, place) for place in places]) for series in every]
+        measured = [(series, rates) for series, rates in ours if set(rates) != {_NOT}]
         if not measured:
             continue
-        rows += [(row.label, one.label or "measured", *said) for one, said in measured]
-        for source in dict.fromkeys(one.source for one in known):
+        rows += [(row.label, series.label or "measured", *rates) for series, rates in measured]
+        for source in dict.fromkeys(number.source for number in known):
             theirs = [_published(known, source, place) for place in places]
-            if any(number is not None for number in theirs):
+            if any(rate is not None for rate in theirs):
                 rows.append((row.label, source, *map(_printed, theirs)))
     if not rows:
         return None
@@ -314,9 +302,9 @@ def _ours(members: Sequence[Result], series: Series, place: Coordinates) -> str:
 
 
 def _published(known: Sequence[Known], source: str, place: Coordinates) -> float | None:
-    for one in known:
-        if one.source == source and one.placed and one.beside(place):
-            return one.rate_of(place.ranks)
+    for number in known:
+        if number.source == source and number.placed and number.beside(place):
+            return number.rate_of(place.ranks)
     return None
 
 
@@ -326,11 +314,11 @@ def _printed(rate: float | None) -> str:
 
 def _algorithms(table: Table) -> str:
     """Which schedule each of the table's names stands for."""
-    said = []
+    texts = []
     for number, name in enumerate(table.columns):
         used = list(dict.fromkeys(row.algorithms[number] for row in table.rows))
-        said.append(f"{name} is {' or '.join(used)}")
-    return f"MiB/s of a process; here {', '.join(said)}."
+        texts.append(f"{name} is {' or '.join(used)}")
+    return f"MiB/s per process; here {', '.join(texts)}."
 
 
 def rate_or_error(result: Result | None) -> str:

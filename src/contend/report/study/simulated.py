@@ -25,7 +25,7 @@ def plan_list(entries: Sequence[PlanEntry]) -> ResultTable:
         title="Studies",
         columns=("name", "", "about"),
         rows=tuple((entry.name, entry.kind, entry.title) for entry in entries),
-        note="contend study NAME runs one, contend study --copy NAME writes its plan for changes.",
+        note="contend study NAME runs a study; contend study --copy NAME copies its plan.",
     )
 
 
@@ -56,7 +56,7 @@ def study_tables(plan: Plan, outcomes: Sequence[Outcome]) -> tuple[ResultTable, 
     tables += _failures(records)
     if plan.notes:
         notes = tuple((note,) for note in plan.notes)
-        tables.append(ResultTable("To be known", ("",), notes))
+        tables.append(ResultTable("Notes", ("",), notes))
     return tuple(tables)
 
 
@@ -86,12 +86,12 @@ def references_of(plan: Plan, record: Record) -> list[Reference]:
 
 def scaled(record: Record, average: str) -> Average | None:
     """An average of a cell, multiplied by its scale; None where it failed."""
-    found = record.averages.get(average)
-    if found is None:
+    plain = record.averages.get(average)
+    if plain is None:
         return None
-    low = None if found.low is None else found.low * record.scale
-    high = None if found.high is None else found.high * record.scale
-    return Average(found.mean * record.scale, low, high)
+    low = None if plain.low is None else plain.low * record.scale
+    high = None if plain.high is None else plain.high * record.scale
+    return Average(plain.mean * record.scale, low, high)
 
 
 def _pattern_table(plan: Plan, pattern: PatternEntry, records: Sequence[Record]) -> ResultTable:
@@ -107,7 +107,9 @@ def _pattern_table(plan: Plan, pattern: PatternEntry, records: Sequence[Record])
             (main_source(plan), ["" if r is None else f"{r.percent:.1f}" for r in references])
         )
         pairs = zip(records, references, strict=True)
-        columns.append(("Δ", ["" if r is None else _difference(plan, one, r) for one, r in pairs]))
+        columns.append(
+            ("Δ", ["" if r is None else _difference(plan, record, r) for record, r in pairs])
+        )
     columns += [
         (words, [_value(record, average) for record in records])
         for average, words in AVERAGES.items()
@@ -128,7 +130,11 @@ def _note(records: Sequence[Record]) -> str:
     drawn = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
     scales = {r.scale for r in records} - {1.0}
     times = f", bandwidths multiplied by {scales.pop():g}" if len(scales) == 1 else ""
-    return f"In % of the link speed{times}; {drawn} sample{'s' if most > 1 else ''} a cell."
+    noun = "sample" if most == 1 else "samples"
+    return (
+        f"In % of the link speed{times}; {drawn} {noun} per cell. Rated is the capacity of the "
+        "narrowest cut found."
+    )
 
 
 def _value(record: Record, average: str, with_interval: bool = False) -> str:
@@ -177,9 +183,9 @@ def _others_known(plan: Plan, records: Sequence[Record]) -> list[ResultTable]:
             )
     if not rows:
         return []
-    heads = ("fabric", "routing", "pattern", "average", "here", "there", "Δ", "there is")
-    numeric = frozenset({"here", "there", "Δ"})
-    return [ResultTable("Beside other known numbers", heads, tuple(rows), numeric)]
+    heads = ("fabric", "routing", "pattern", "average", "here", "published", "Δ", "source")
+    numeric = frozenset({"here", "published", "Δ"})
+    return [ResultTable("Beside other published numbers", heads, tuple(rows), numeric)]
 
 
 def _failures(records: Sequence[Record]) -> list[ResultTable]:

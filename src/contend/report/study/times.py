@@ -65,20 +65,20 @@ class Group:
 
     def published(self, length: str) -> dict[str, dict[int, Known]]:
         """What others published for a length, by source and nodes."""
-        found: dict[str, dict[int, Known]] = {}
+        lines: dict[str, dict[int, Known]] = {}
         for known in self.known:
             if known.doubles == length and known.nodes is not None:
-                found.setdefault(known.source, {})[known.nodes] = known
-        return found
+                lines.setdefault(known.source, {})[known.nodes] = known
+        return lines
 
     def published_elsewhere(self) -> dict[tuple[str, str], dict[int, Known]]:
         """What others published for other vectors or ranks, by length and source."""
-        found: dict[tuple[str, str], dict[int, Known]] = {}
+        lines: dict[tuple[str, str], dict[int, Known]] = {}
         for known in self.elsewhere:
             if known.nodes is not None:
-                line = found.setdefault((known.doubles or "", known.source), {})
+                line = lines.setdefault((known.doubles or "", known.source), {})
                 line[known.nodes] = known
-        return found
+        return lines
 
     @property
     def sources(self) -> list[str]:
@@ -88,14 +88,14 @@ class Group:
 
 def groups(plan: MeasuredPlan, results: Sequence[Result]) -> list[Group]:
     """Results of sorts, constant global memory first."""
-    made: dict[tuple[bool, int, int], list[Result]] = {}
+    members: dict[tuple[bool, int, int], list[Result]] = {}
     for result in results:
         place = result.place
         if place.doubles is None or place.numbers is None or place.ranks_per_node is None:
             continue
         grows = VectorLength.parse(place.doubles).per_node
-        made.setdefault((grows, place.numbers, place.ranks_per_node), []).append(result)
-    return [_group(plan, key, made[key]) for key in sorted(made)]
+        members.setdefault((grows, place.numbers, place.ranks_per_node), []).append(result)
+    return [_group(plan, key, members[key]) for key in sorted(members)]
 
 
 def _group(plan: MeasuredPlan, key: tuple[bool, int, int], members: Sequence[Result]) -> Group:
@@ -159,9 +159,9 @@ def _table(plan: MeasuredPlan, group: Group) -> ResultTable:
     wire = None if plan.wire is None else parse_rate(plan.wire)
     for length in group.lengths:
         for series in group.series:
-            found = group.of(length, series)
-            times = {n: r.median_s for n, r in found.items() if r.median_s is not None}
-            rows.append(_row(length, series.label or "measured", nodes, found, _in(unit)))
+            cells = group.of(length, series)
+            times = {n: r.median_s for n, r in cells.items() if r.median_s is not None}
+            rows.append(_row(length, series.label or "measured", nodes, cells, _in(unit)))
             rows += _bounds(length, nodes, times, group, wire)
         for source, known in group.published(length).items():
             rows.append(_row(length, source, nodes, known, _printed))
@@ -181,10 +181,10 @@ def _row(
     length: str,
     who: str,
     nodes: Sequence[int],
-    found: Mapping[int, _Cell],
+    cells: Mapping[int, _Cell],
     words: Callable[[_Cell], str],
 ) -> tuple[str, ...]:
-    return length, who, *(words(found[count]) if count in found else "" for count in nodes)
+    return length, who, *(words(cells[count]) if count in cells else "" for count in nodes)
 
 
 def _medians(group: Group) -> list[float]:
@@ -197,14 +197,14 @@ def _in(unit: _Unit) -> Callable[[Result], str]:
     def words(result: Result) -> str:
         if result.median_s is None:
             return f"ERR {result.failure.cause}" if result.failure else "ERR"
-        said = unit.of(result.median_s)
+        median = unit.of(result.median_s)
         if result.interval_s is None:
-            return said
+            return median
         low, high = result.interval_s
         half = 100 * (high - low) / 2 / result.median_s
         if half > _WIDE:
-            return f"{said} ({unit.of(low)} to {unit.of(high)})"
-        return f"{said} ±{half:.0f} %"
+            return f"{median} ({unit.of(low)} to {unit.of(high)})"
+        return f"{median} ±{half:.0f} %"
 
     return words
 
@@ -219,22 +219,24 @@ def _bounds(
     """How many times as long as the wire alone would take, where a wire is known."""
     if wire is None:
         return []
-    found = {}
+    factors = {}
     for count, time in times.items():
         place = Coordinates("", nodes=count, numbers=group.numbers, doubles=length)
         if bound := time_limit(place, wire):
-            found[count] = f"{time / bound:.2f} ×"
-    return [_row(length, "  of the wire's time", nodes, found, str)] if found else []
+            factors[count] = f"{time / bound:.2f} ×"
+    return [_row(length, "  of the wire's time", nodes, factors, str)] if factors else []
 
 
 def _note(rows: Sequence[tuple[str, ...]], group: Group) -> str:
     each = counted(group.ranks_per_node, "rank")
-    said = [f"n = {group.numbers:,}, {each} a node; ± is half the median's 95 % interval."]
+    sentences = [f"n = {group.numbers:,}, {each} per node; ± is half the median's 95 % interval."]
     if any(result.one_host for result in group.results):
-        said.append(f"N is a number of groups of {each} on one host.")
+        sentences.append(f"N is a number of groups of {each} on one host.")
     if any("of the wire" in row[1] for row in rows):
-        said.append("The wire's time is that of the bytes that leave a node, at its port's rate.")
-    return " ".join(said)
+        sentences.append(
+            "The wire's time is that of the bytes that leave a node, at its port's rate."
+        )
+    return " ".join(sentences)
 
 
 def _steps(group: Group) -> Iterator[ResultTable]:
@@ -255,7 +257,7 @@ def _steps(group: Group) -> Iterator[ResultTable]:
         for steps in [result.points[0].steps_s]
     )
     yield ResultTable(
-        title=f"{group.constant}: what surrounds the exchange, medians in {unit.name}",
+        title=f"{group.constant}: steps around the exchange, medians in {unit.name}",
         columns=("m", "N", "", *names),
         rows=rows,
         numeric=frozenset(("N", *names)),
@@ -264,27 +266,27 @@ def _steps(group: Group) -> Iterator[ResultTable]:
 
 def _elsewhere(group: Group) -> Iterator[ResultTable]:
     """Times that others published for other vectors or ranks, a table for each of these."""
-    made: dict[tuple[int | None, int | None], list[Known]] = {}
+    others: dict[tuple[int | None, int | None], list[Known]] = {}
     for known in group.elsewhere:
-        made.setdefault((known.numbers, known.ranks_per_node), []).append(known)
-    for (numbers, each), members in made.items():
+        others.setdefault((known.numbers, known.ranks_per_node), []).append(known)
+    for (numbers, each), members in others.items():
         nodes = sorted({known.nodes for known in members if known.nodes is not None})
         lines: dict[tuple[str, str], dict[int, Known]] = {}
         for known in members:
             line = lines.setdefault((known.doubles or "", known.source), {})
             line[known.nodes or 0] = known
         heads = tuple(f"N = {count}" for count in nodes)
-        said = [
+        conditions = [
             "" if numbers is None else f"n = {numbers:,}",
-            "" if each is None else f"{counted(each, 'rank')} a node",
+            "" if each is None else f"{counted(each, 'rank')} per node",
         ]
         yield ResultTable(
             title=f"{group.constant}: published wall clock in s",
             columns=("m", "", *heads),
             rows=tuple(
-                _row(length, source, nodes, found, _printed)
-                for (length, source), found in lines.items()
+                _row(length, source, nodes, cells, _printed)
+                for (length, source), cells in lines.items()
             ),
             numeric=frozenset(heads),
-            note=f"{', '.join(filter(None, said))}." if any(said) else "",
+            note=f"{', '.join(filter(None, conditions))}." if any(conditions) else "",
         )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from contend.congestion import simulate
+from contend.congestion import SimulationInterrupted, simulate
 from contend.errors import ContendError, UsageError
 from contend.fabric import Fabric
 from contend.loading import load
-from contend.pattern import parse
+from contend.pattern import Pattern, parse
+from contend.placement import Placement
 from contend.placement import parse as place
 from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables, torus
 
@@ -213,8 +215,8 @@ def test_fewer_ranks_than_hosts_sit_anywhere() -> None:
         ({"precision": 0.0}, "precision between"),
         ({"precision": 1.0}, "precision between"),
         ({"precision": float("nan")}, "precision between"),
-        ({"ranks": 0}, "between 1 and 16 ranks"),
-        ({"ranks": 17}, "between 1 and 16 ranks"),
+        ({"ranks": 0}, "expected 1 to 16 ranks"),
+        ({"ranks": 17}, "expected 1 to 16 ranks"),
         ({"ranks_per_host": 0}, "at least 1"),
         ({"ranks_per_host": 10**9}, "ranks"),
         ({"ranks_per_host": 10**12}, "ranks"),
@@ -233,13 +235,13 @@ def test_settings_that_cannot_be(settings: dict[str, Any], message: str) -> None
 
 
 def test_pattern_made_for_more_ranks() -> None:
-    with pytest.raises(UsageError, match="at most 16 ranks, got 17"):
+    with pytest.raises(UsageError, match=r"has 17 ranks, .* place for 16"):
         simulate(TREE, parse("bisect", 17))
 
 
 @pytest.mark.parametrize("settings", [{"hosts": "3"}, {"ranks_per_host": 2}])
 def test_placement_that_is_made_already_takes_no_hosts(settings: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="belong to the placement"):
+    with pytest.raises(UsageError, match="already says which host every rank sits on"):
         simulate(TREE, placement=place("linear", TREE), **settings)
 
 
@@ -257,3 +259,117 @@ def test_selene(shared_data: Path, fabric: str, expected: float) -> None:
     )
     found = simulate(loaded, "bisect", samples=400)
     assert found.effective_bandwidth == pytest.approx(expected, abs=0.003)
+
+
+def test_round_averages_agree_with_the_averages_of_samples() -> None:
+    """Two hosts of two ranks: in some samples both pairs stay at home, which count as free.
+
+    One round, so the average by round is the average over samples, to the unit of the sums.
+    """
+    found = simulate(TREE, "bisect", ranks=4, ranks_per_host=2, placement="random", samples=400)
+    silent = int((found.max_congestion == 1).sum())
+    assert 0 < silent < 400
+    assert found.round_mean_congestion[0] == pytest.approx(found.mean_mean, abs=1e-5)
+    assert found.round_max_congestion[0] == pytest.approx(found.mean_max)
+
+
+def test_a_round_is_averaged_over_the_samples_in_which_it_speaks() -> None:
+    """Round 0 is 0 -> 1, on one host in some samples: where it speaks it is alone, pi = 1."""
+    pattern = Pattern.from_messages([([0], [1]), ([0, 1], [2, 2])], ranks=3)
+    hosts = [0, 0, 1, 1, 2, 2]
+    placed = Placement("pairs", np.array(hosts, dtype=np.uint32), random=True)
+    found = simulate(TREE, pattern, placement=placed, samples=300)
+    stays = found.histogram[0]
+    assert 0 < stays < 300
+    assert found.round_mean_congestion[0] == pytest.approx(1)
+    assert found.round_max_congestion[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "messages"),
+    [
+        ("bisect", 16),
+        ("shifts", 15 * 16),
+        ("alltoall", 16 * 16),
+        ("alltoall & bisect", 8 * 8 + 8),
+        ("neighbour:6", 6 * 16),
+    ],
+)
+def test_batches_are_planned_by_messages_whatever_the_name(pattern: str, messages: int) -> None:
+    assert parse(pattern, 16).core.messages_expected == messages
+
+
+def test_a_composed_all_to_all_comes_in_short_batches() -> None:
+    """2 * 200^2 messages over two channels are 209 samples a batch; by ranks it was 41,943."""
+    told: list[int] = []
+    simulate(
+        routed(fat_tree(20, 20, 4)),
+        "alltoall & alltoall",
+        samples=400,
+        threads=2,
+        progress=lambda done, _: told.append(done),
+    )
+    assert told == [209, 400]
+
+
+def test_interrupted_simulation_keeps_what_it_has() -> None:
+    """An interrupt at the second batch leaves the samples of both."""
+
+    def interrupt(done: int, _: int) -> None:
+        if done > 65_536:
+            raise KeyboardInterrupt
+
+    with pytest.raises(SimulationInterrupted) as caught:
+        simulate(TREE, "bisect", samples=200_000, progress=interrupt)
+    found = caught.value.simulation
+    whole = simulate(TREE, "bisect", samples=131_072)
+    assert found.samples == 131_072
+    assert found.effective_bandwidth == whole.effective_bandwidth
+    assert isinstance(caught.value, KeyboardInterrupt)
+
+
+def test_results_know_their_fabric() -> None:
+    found = simulate(TREE, "bisect", samples=20)
+    assert found.fabric is TREE
+    assert found.to_frame()["bandwidth"].to_list() == found.bandwidth.tolist()
+    frame = found.channels_frame()
+    assert frame["load"][0] == found.channel_load.max()
+    assert (frame["source"][0], frame["target"][0]) == TREE.channel_ends(frame["channel"][0])
+    with pytest.raises(UsageError, match="without its fabric"):
+        replace(found, fabric=None).channels_frame()
+
+
+@pytest.mark.parametrize("settings", [{"samples": 1}, {"samples": 50}, {"pattern": "ring"}])
+def test_representation_is_a_line(settings: dict[str, Any]) -> None:
+    text = repr(simulate(TREE, **{"placement": "linear", **settings}))
+    assert text.startswith("<Simulation of ")
+    assert " on fat tree, shortest: " in text
+    assert len(text) < 120
+    assert "\n" not in text
+
+
+def test_arrays_are_patterns_and_placements() -> None:
+    """Rank i sends to i + 1 on hosts in order, by every way to say so."""
+    ring_of_sixteen = np.roll(np.arange(16), -1)
+    said = simulate(TREE, "ring", placement="linear")
+    names = [TREE.host_name[host] for host in place("linear", TREE).hosts]
+    for pattern, placement in (
+        (ring_of_sixteen, "linear"),
+        (np.stack([ring_of_sixteen]), place("linear", TREE).hosts),
+        (Pattern.from_destinations(ring_of_sixteen), names),
+    ):
+        found = simulate(TREE, pattern, placement=placement)
+        assert found.effective_bandwidth == said.effective_bandwidth
+        assert found.channel_load.tolist() == said.channel_load.tolist()
+
+
+@pytest.mark.parametrize("hosts", [4, "4", [0, 1, 2, 3], ["host 0", "host 1", "host 2", "host 3"]])
+def test_hosts_by_number_by_name_and_by_how_many(hosts: Any) -> None:
+    found = simulate(TREE, "bisect", hosts=hosts)
+    assert found.ranks == 4
+    assert found.effective_bandwidth == simulate(TREE, "bisect", hosts="4").effective_bandwidth
+
+
+def test_placement_of_another_fabric() -> None:
+    with pytest.raises(UsageError, match=r"has host 15, but fat tree has hosts 0 \.\. 7"):
+        simulate(EIGHT, placement=place("linear", TREE), ranks=8)
