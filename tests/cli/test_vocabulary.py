@@ -15,8 +15,6 @@ from contend.cli.app import command
 from contend.cli.verbs import Verb
 
 WORDS = Path(__file__).parents[2] / "docs" / "words.md"
-# A plan of each kind that brings options of its own.
-STUDIES = ["mistry2015", "verification"]
 
 
 def _verbs(group: Any, path: str = "contend") -> dict[str, Verb]:
@@ -33,12 +31,7 @@ VERBS = _verbs(command())
 
 
 def _commands() -> dict[str, Any]:
-    commands = {path: verb.command for path, verb in VERBS.items()}
-    for plan in STUDIES:
-        study = commands["contend study"]
-        context = study.make_context("study", [plan], resilient_parsing=True)
-        commands[f"contend study {plan}"] = context.command
-    return commands
+    return {path: verb.command for path, verb in VERBS.items()}
 
 
 @dataclass(frozen=True)

@@ -249,10 +249,10 @@ class Options:
         int | None, shared.PACKETS(default=_PLAN, min=1, rich_help_panel=_VERIFICATION)
     ] = None
     two_way: Annotated[bool, shared.TWO_WAY(rich_help_panel=_VERIFICATION)] = False
-    fabric: Annotated[
+    case: Annotated[
         list[str] | None,
         typer.Option(
-            "--fabric",
+            "--case",
             metavar="FABRIC[@ENGINE]",
             help="Verify this fabric instead, routed by ENGINE, such as kary:2,4@dmodk. Give it "
             "several times for several.",
