@@ -111,8 +111,7 @@ VERBS = (
     Verb(
         "study",
         "contend.cli.study:study",
-        "Runs a plan: simulates every pattern on its fabrics, or measures every cell of its grid.",
-        cls="contend.cli.study_command:StudyCommand",
+        "Carry out a plan: simulate its patterns, measure its grid, or verify the simulation.",
     ),
 )
 
