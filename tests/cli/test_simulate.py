@@ -199,7 +199,7 @@ def test_picture_that_does_not_fit(simulate: Simulate, tmp_path: Path) -> None:
 
 
 def test_patterns_are_listed(simulate: Simulate) -> None:
-    status, out, err = simulate("--patterns")
+    status, out, err = simulate("--list")
     assert (status, err) == (0, "")
     assert len(out.splitlines()) == len(FORMS)
     for line, form in zip(out.splitlines(), FORMS, strict=True):

@@ -30,8 +30,7 @@ def _verbs(group: Any, path: str = "contend") -> dict[str, Verb]:
 VERBS = _verbs(command())
 
 
-def _commands() -> dict[str, Any]:
-    return {path: verb.command for path, verb in VERBS.items()}
+COMMANDS = {path: verb.command for path, verb in VERBS.items()}
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Use:
 
 def _uses() -> list[Use]:
     uses = []
-    for path, found in _commands().items():
+    for path, found in COMMANDS.items():
         for option in found.params:
             if option.param_type_name != "option" or option.name == "help":
                 continue
@@ -117,12 +116,12 @@ def test_glossary_has_every_option_and_no_other() -> None:
 
 def test_help_shows_brackets() -> None:
     """Defaults stand in brackets, which are marks of style unless they are escaped."""
-    for path, found in _commands().items():
+    for path, found in COMMANDS.items():
         for option in found.params:
             text = getattr(option, "help", None) or ""
             assert re.search(r"(?<!\\)\[(?=[a-z])", text) is None, f"{path} {option.name}: {text}"
 
 
 def test_every_verb_shows_an_example() -> None:
-    for path, found in _commands().items():
+    for path, found in COMMANDS.items():
         assert re.search(rf"Examples?: {re.escape(' '.join(path.split()[:2]))}", found.help), path

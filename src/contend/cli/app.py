@@ -64,7 +64,7 @@ VERBS = (
             Verb(
                 "alltoall",
                 "contend.cli.measure.alltoall:alltoall",
-                "Measure all-to-all communication under the library's schedules and others.",
+                "Measure all-to-all communication under the library's algorithms and others.",
             ),
             Verb(
                 "bisect",

@@ -7,10 +7,9 @@ from typing import Annotated
 
 from contend.cli.common import console_for, write_json
 from contend.cli.options import MPI, JsonOption
-from contend.cli.progress import progress_bar
 from contend.errors import MissingError
 from contend.mpi import TO_INSTALL, Library, examine, find, merge
-from contend.report import mpi_json, mpi_tables, print_tables
+from contend.report import mpi_json, mpi_tables, print_tables, progress_bar
 
 PrefixOption = Annotated[
     list[Path] | None,

@@ -136,6 +136,8 @@ RouteListOption = Annotated[
     list[str] | None, ROUTE(f"{_ENGINES} Give it several times to compare engines.")
 ]
 
+FABRIC = _option("--fabric", takes="FABRIC", means="Use this fabric")
+
 # Who communicates: patterns, ranks, hosts.
 PATTERN = _option("--pattern", "-p", takes="PATTERN", means="Who sends to whom")
 PLACEMENT = _option("--placement", takes="PLACEMENT", means="Which rank runs on which host")

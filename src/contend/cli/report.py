@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from contend import report as reports
 from contend.cli.common import console_for, write_json, write_text
 from contend.cli.options import (
     PICTURE,
@@ -18,6 +19,7 @@ from contend.cli.options import (
     parsed,
 )
 from contend.errors import UsageError
+from contend.runs import Run, find_runs
 from contend.units import parse_size
 
 RunsArgument = Annotated[
@@ -57,37 +59,22 @@ def report(
 
     Example: contend report contend-runs/alltoall-2026-11-21-1 --plot rates.svg --markdown it.md
     """
-    # Imported here: what reads tables of samples takes longer to load than other verbs run.
-    from contend.report import (
-        cells_csv,
-        comparison_tables,
-        markdown_of,
-        print_tables,
-        run_tables,
-        runs_json,
-    )
-    from contend.runs import Run, find_runs
-
     if plot is not None:
-        from contend.report import check_suffix
-
-        check_suffix(plot)
+        reports.check_suffix(plot)
     elif picture is not None or at is not None:
         raise UsageError("--picture and --at say what --plot FILE draws: give it too")
     printed = [target for target in (markdown, csv, json) if target == "-"]
     if len(printed) > 1:
         raise UsageError("only one of --markdown, --csv and --json can be standard output")
     loaded = [Run.load(folder) for path in runs for folder in find_runs(path)]
-    tables = [table for run in loaded for table in run_tables(run)]
-    tables += comparison_tables(loaded)
-    print_tables(console_for("-" if printed else None), tables)
+    tables = [table for run in loaded for table in reports.run_tables(run)]
+    tables += reports.comparison_tables(loaded)
+    reports.print_tables(console_for("-" if printed else None), tables)
     if markdown is not None:
-        write_text(markdown, markdown_of(tables))
+        write_text(markdown, reports.markdown_of(tables))
     if csv is not None:
-        write_text(csv, cells_csv(loaded))
-    write_json(json, runs_json(loaded))
+        write_text(csv, reports.cells_csv(loaded))
+    write_json(json, reports.runs_json(loaded))
     if plot is not None:
-        from contend.report import draw_runs
-
         wanted = "times" if picture is None and at is not None else picture
-        draw_runs(loaded, plot, picture=wanted, size=at, tables=tables)
+        reports.draw_runs(loaded, plot, picture=wanted, size=at, tables=tables)

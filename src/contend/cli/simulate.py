@@ -12,20 +12,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend import report
-from contend.cli.common import (
+from contend.cli.common import console_for, load, write_json
+from contend.cli.options import (
+    FABRIC_HELP,
+    LIST,
+    PATTERN,
+    PICTURE,
+    PRECISION,
+    SAMPLES,
     HostsOption,
     JsonOption,
+    Option,
     PlacementOption,
     PlotOption,
     RanksOption,
     RanksPerHostOption,
+    RouteListOption,
     RoutesOption,
     SeedOption,
-    console_for,
-    load,
-    write_json,
+    Share,
 )
-from contend.cli.progress import progress_bar
 from contend.congestion import (
     Communicator,
     Progress,
@@ -38,7 +44,8 @@ from contend.congestion import simulate as count
 from contend.errors import ContendError, ShortfallError, UsageError
 from contend.fabric import Fabric, bisection
 from contend.pattern import FORMS
-from contend.units import counted, parse_share
+from contend.report import progress_bar
+from contend.units import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,59 +67,19 @@ class Picture(StrEnum):
 
 FabricsArgument = Annotated[
     list[str],
-    typer.Argument(
-        metavar="FABRIC...",
-        help="Topology files or generators, as for contend fabric; several are compared.",
-    ),
+    typer.Argument(metavar="FABRIC...", help=f"{FABRIC_HELP} Several are compared."),
 ]
-EnginesOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--route",
-        metavar="ENGINE",
-        help="Compute the routes: minhop, updn, dmodk, opensm:ENGINE ...; several are compared, "
-        "and an engine that refuses leaves the others to be shown.",
-    ),
-]
-PatternOption = Annotated[
-    str,
-    typer.Option(
-        "--pattern", "-p", metavar="P", help="bisect, shift:3, alltoall ...; see --patterns."
-    ),
-]
-SamplesOption = Annotated[
-    int | None, typer.Option("--samples", metavar="N", min=1, help="How many patterns to draw.")
-]
-PrecisionOption = Annotated[
-    str | None,
-    typer.Option(
-        "--precision",
-        metavar="P%",
-        help="Stop when the 95 % interval is within this share of the mean on either side, such as "
-        "1% or 0.01; without --samples the default is 0.1%.",
-    ),
-]
-ExhaustiveOption = Annotated[
-    bool, typer.Option("--exhaustive", help="Count every possible outcome once.")
-]
-SpreadOption = Annotated[
-    bool,
-    typer.Option(
-        "--spread", help="Use all LIDs of hosts with LMC > 0 in turn, not the first only."
-    ),
-]
-ThreadsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--threads",
-        metavar="N",
-        min=1,
-        help="Threads of each process; the default is one per core, shared by all processes.",
-    ),
-]
+PatternOption = Annotated[str, PATTERN(": bisect, shift:3, alltoall and more; see --list.")]
+SamplesOption = Annotated[int | None, SAMPLES(min=1, default="as many as --precision takes")]
+PrecisionOption = Annotated[Share | None, PRECISION(default="0.1% unless --samples is given")]
+EXHAUSTIVE = Option(("--exhaustive",), None, "Count every possible outcome once")
+SPREAD = Option(("--spread",), None, "Use all LIDs of hosts with LMC > 0 in turn")
+THREADS = Option(("--threads",), "N", "How many threads each process takes")
+ExhaustiveOption = Annotated[bool, EXHAUSTIVE()]
+SpreadOption = Annotated[bool, SPREAD()]
+ThreadsOption = Annotated[int | None, THREADS(min=1, default="the cores, shared by all processes")]
 PictureOption = Annotated[
-    Picture | None,
-    typer.Option("--picture", help="What --plot draws; a .html file shows all pictures that fit."),
+    Picture | None, PICTURE(". A page, .html, shows all that fit unless one is named.")
 ]
 
 
@@ -124,10 +91,7 @@ def _show_patterns(asked: bool) -> None:
         raise typer.Exit
 
 
-PatternsOption = Annotated[
-    bool,
-    typer.Option("--patterns", callback=_show_patterns, is_eager=True, help="List all patterns."),
-]
+ListOption = Annotated[bool, LIST(callback=_show_patterns, is_eager=True)]
 
 
 def simulate(
@@ -138,7 +102,7 @@ def simulate(
     ranks_per_host: RanksPerHostOption = 1,
     ranks: RanksOption = None,
     routes: RoutesOption = None,
-    route: EnginesOption = None,
+    route: RouteListOption = None,
     samples: SamplesOption = None,
     precision: PrecisionOption = None,
     exhaustive: ExhaustiveOption = False,
@@ -148,7 +112,7 @@ def simulate(
     json: JsonOption = None,
     plot: PlotOption = None,
     picture: PictureOption = None,
-    patterns: PatternsOption = False,
+    patterns: ListOption = False,
 ) -> None:
     """Count the congestion of a traffic pattern on a fabric.
 
@@ -168,7 +132,7 @@ def simulate(
         ranks_per_host=ranks_per_host,
         ranks=ranks,
         samples=samples,
-        precision=None if precision is None else _share(precision),
+        precision=precision,
         exhaustive=exhaustive,
         spread=spread,
         seed=seed,
@@ -238,13 +202,6 @@ def _cases(
     for source in fabrics:
         for engine in engines or (None,):
             yield source, engine
-
-
-def _share(text: str) -> float:
-    try:
-        return parse_share(text)
-    except UsageError as error:
-        raise UsageError(f"--precision: {error}") from None
 
 
 def _write(results: Sequence[_Result], several: bool, json: str | None) -> None:

@@ -18,6 +18,7 @@ from contend.cli.measure.options import Common
 from contend.cli.measure.place import find_place
 from contend.cli.progress import progress_bar
 from contend.errors import ShortfallError
+from contend.report import progress_bar
 from contend.runs import Warned
 from contend.session import Attempt, Cell, Step
 from contend.study import (

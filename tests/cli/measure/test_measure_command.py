@@ -134,7 +134,7 @@ def test_any_pattern_is_measured_pair_by_pair(contend: Contend, tmp_path: Path) 
     (tmp_path / "ring.csv").write_text("round,source,target\n0,0,1\n0,1,0\n1,1,0\n")
     ended = contend(
         *("bisect", "-n", "2", "--mpi", "openmpi-4", "--pattern", "file:ring.csv"),
-        *("--repeats", "3", "--bytes", "1K", "--packets", "2", "--pairs", "pairs.csv"),
+        *("--repeats", "3", "--bytes", "1K", "--packets", "2", "--messages", "pairs.csv"),
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     pairs = pl.read_csv(tmp_path / "pairs.csv")
@@ -152,7 +152,7 @@ def test_any_pattern_is_measured_pair_by_pair(contend: Contend, tmp_path: Path) 
         (["--pattern", "alltoall"], "alltoall: a rank sends or receives several messages at once"),
         (["--pattern", "shift:1", "--two-way"], "both of a pair send in bisect, not in shift:1"),
         (["--pattern", "file:nowhere.csv"], "nowhere.csv"),
-        (["--pairs", "pairs.txt"], "--pairs: expected a name that ends in .csv or .parquet"),
+        (["--messages", "pairs.txt"], "--messages: expected a name that ends in .csv or .parquet"),
         (["--mpi", "lam"], "no MPI library lam is usable on this machine"),
     ],
 )

@@ -96,7 +96,8 @@ def make(
     remove: Annotated[Share | None, REMOVE()] = None,
     remove_switches: Annotated[Share | None, REMOVE_SWITCHES()] = None,
     route: Annotated[
-        str | None, ROUTE(", and write them too: minhop, updn, dor, dmodk, or opensm:NAME.")
+        str | None,
+        ROUTE(": minhop, updn, dor or dmodk, or opensm:NAME. The tables are written too."),
     ] = None,
     seed: SeedOption = 0,
     families: Annotated[bool, LIST()] = False,

@@ -19,7 +19,9 @@ BytesOption = Annotated[
 CountsOption = Annotated[
     str | None,
     typer.Option(
-        "--counts", metavar="even|uneven", help="Whether blocks differ in size. \\[default: even]"
+        "--counts",
+        metavar="KIND",
+        help="Whether blocks differ in size: even or uneven. \\[default: even]",
     ),
 ]
 BatchOption = Annotated[

@@ -29,17 +29,17 @@ from contend.runs import Run
 PatternOption = Annotated[
     str,
     PATTERN(
-        ", where every rank sends one message at most: bisect, permutation, shift:K, file:PATH "
-        "... Every round is measured by itself."
+        ": bisect, permutation, shift:K, file:PATH and others in which every rank sends one "
+        "message at most. Every round is measured by itself."
     ),
 ]
 RepeatsOption = Annotated[
     int, typer.Option("--repeats", metavar="N", min=1, help="How many samples of every pattern.")
 ]
-PairsOption = Annotated[
+MessagesOption = Annotated[
     Path | None,
     typer.Option(
-        "--pairs", metavar="FILE", help="Write a line for every message: .csv or .parquet."
+        "--messages", metavar="FILE", help="Write a line for every message: .csv or .parquet."
     ),
 ]
 
@@ -52,7 +52,7 @@ def bisect(
     bytes: BytesOption = "1M",  # type: ignore[assignment]  # noqa: A002
     packets: PacketsOption = 10,
     repeats: RepeatsOption = 1,
-    pairs: PairsOption = None,
+    messages: MessagesOption = None,
 ) -> Asked:
     """Measure random pairs of ranks that all send at once.
 
@@ -61,17 +61,19 @@ def bisect(
 
     Example: contend measure bisect -n 16 --on emulated:fig1 --patterns 20 --plot bisect.png
     """
-    if pairs is not None:
-        if pairs.suffix not in (".csv", ".parquet"):
-            raise UsageError(f"--pairs: expected a name that ends in .csv or .parquet, got {pairs}")
-        check_place(pairs)
+    if messages is not None:
+        if messages.suffix not in (".csv", ".parquet"):
+            raise UsageError(
+                f"--messages: expected a name that ends in .csv or .parquet, got {messages}"
+            )
+        check_place(messages)
     work = BisectWork(patterns, pattern, two_way, bytes, packets, repeats)
     return Asked(
-        "bisect", work.workload.options, report=functools.partial(_report, pairs_file=pairs)
+        "bisect", work.workload.options, report=functools.partial(_report, messages_file=messages)
     )
 
 
-def _report(runs: Sequence[Run], place: Place | None, *, pairs_file: Path | None) -> Report:
+def _report(runs: Sequence[Run], place: Place | None, *, messages_file: Path | None) -> Report:
     pairs = [_pairs(run, place) for run in runs]
     agreements = [_agreement(messages) for messages in pairs]
     tables: list[report.ResultTable] = []
@@ -83,7 +85,7 @@ def _report(runs: Sequence[Run], place: Place | None, *, pairs_file: Path | None
         tables,
         results[0] if len(results) == 1 else {"results": results},
         draw=functools.partial(_draw, runs, pairs, agreements, tables),
-        keep=functools.partial(_keep, runs, pairs, pairs_file),
+        keep=functools.partial(_keep, runs, pairs, messages_file),
     )
 
 

@@ -15,7 +15,7 @@ from contend.cli.common import load
 from contend.cli.measure.command import Asked, Report, measures
 from contend.cli.measure.options import Common
 from contend.cli.measure.place import emulated, emulated_fabric, is_emulated
-from contend.cli.options import BYTES, parsed
+from contend.cli.options import BYTES, FABRIC, parsed
 from contend.congestion import HotSpot
 from contend.congestion import hotspot as choose
 from contend.errors import UsageError
@@ -35,11 +35,7 @@ RivalsOption = Annotated[
 ]
 FabricOption = Annotated[
     str | None,
-    typer.Option(
-        "--fabric",
-        metavar="FABRIC",
-        help="The fabric of a real cluster; its host names must be those that the launcher knows.",
-    ),
+    FABRIC(": that of the real cluster, whose host names are those that the launcher knows."),
 ]
 BytesOption = Annotated[str, BYTES("Of the measured pair.", many=True)]
 LoadBytesOption = Annotated[

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from contend.cli.progress import progress_bar
+from contend.report import progress_bar
 from contend.runs import Warned
 from contend.session import Attempt, Observer, Step
 from contend.units import counted, format_seconds

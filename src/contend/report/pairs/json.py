@@ -78,7 +78,7 @@ class AgreementJson(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PairsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Bandwidths of all messages; each of them is in what ``--pairs`` writes.
+    """Bandwidths of all messages; each of them is in what ``--messages`` writes.
 
     Attributes:
         messages: number of messages that count.
