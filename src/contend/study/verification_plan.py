@@ -112,7 +112,7 @@ class VerificationPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_on
             InputError: when the plan does not fit together any more.
         """
         cases = self.cases if fabric is None else tuple(map(Case.parse, fabric))
-        names = [case.name for case in cases]
+        names = [each.name for each in cases]
         for name in only or ():
             if name not in names:
                 known = "; ".join(names)
@@ -126,7 +126,7 @@ class VerificationPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_on
                 if len(given) > 1:
                     raise UsageError(f"--{option}: {self.name} takes one, got {len(given)}")
                 values[option] = given[0]
-        kept = tuple(case for case in cases if only is None or case.name in only)
+        kept = tuple(each for each in cases if only is None or each.name in only)
         plan = msgspec.structs.replace(self, cases=kept, **values)
         plan.check(self.name)
         return plan
@@ -138,7 +138,7 @@ class VerificationPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_on
             InputError: naming `source` and the key.
         """
         super().check(source)
-        check_each_once(source, "case", (case.name for case in self.cases))
+        check_each_once(source, "fabric", (case.name for case in self.cases))
         for key, parse in (("bytes", parse_size), ("buffer", parse_size), ("rate", parse_rate)):
             try:
                 value = parse(str(getattr(self, key)))
