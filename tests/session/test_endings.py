@@ -22,7 +22,7 @@ from contend.session import read_session
 from session import quick
 
 _CONTEND = (sys.executable, "-c", "from contend.cli import main; main()")
-_LIMIT = 120.0
+_LIMIT = 240.0
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ def _quick(folder: Path) -> list[str]:
 
 def _measure(folder: Path) -> list[str]:
     options = ["-n", "2", "--mpi", "openmpi-4", "--bytes", "1K,1M", "--launches", "2"]
-    options += ["--repetitions", "3000:3000", "--precision", "0", "--budget", "2min"]
+    options += ["--repetitions", "2000:2000", "--precision", "0", "--budget", "1min"]
     return [*_CONTEND, "measure", "pingpong", *options, "--output", str(folder)]
 
 
 def _resume(folder: Path) -> list[str]:
-    return [*_CONTEND, "measure", "pingpong", "--resume", str(folder), "--budget", "2min"]
+    return [*_CONTEND, "measure", "pingpong", "--resume", str(folder), "--budget", "1min"]
 
 
 def _samples(folder: Path) -> int:
