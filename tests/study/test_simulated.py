@@ -150,7 +150,7 @@ def test_files_of_a_plan_are_found_beside_it(plan_file: Path, rooms: Any) -> Non
 
 def test_samples_come_back_from_the_disk(plan_file: Path, rooms: Any) -> None:
     simulation = go(plan_file, rooms)[0].simulation()
-    assert simulation.fabric == "one"
+    assert simulation.fabric_name == "one"
     assert simulation.bandwidth == pytest.approx([2 / 3] * 3)
     assert simulation.histogram.dtype == np.uint64
     assert simulation.of_mean_congestion == 0.5

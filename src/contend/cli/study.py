@@ -108,7 +108,7 @@ class Options:
     ranks: Annotated[
         shared.Numbers | None,
         shared.RANKS(
-            f"They run on as many hosts as they need. {_IN_TURNS}",
+            f", on as many hosts as they need. {_IN_TURNS}",
             many=True,
             default=_PLAN,
             callback=_counts("--ranks"),
@@ -249,10 +249,12 @@ class Options:
         int | None, shared.PACKETS(default=_PLAN, min=1, rich_help_panel=_VERIFICATION)
     ] = None
     two_way: Annotated[bool, shared.TWO_WAY(rich_help_panel=_VERIFICATION)] = False
-    fabric: Annotated[
+    case: Annotated[
         list[str] | None,
-        shared.FABRIC(
-            ": not the plan's, routed as FABRIC@ENGINE says, such as kary:2,4@dmodk. Give it "
+        typer.Option(
+            "--case",
+            metavar="FABRIC[@ENGINE]",
+            help="Verify this fabric instead, routed by ENGINE, such as kary:2,4@dmodk. Give it "
             "several times for several.",
             rich_help_panel=_VERIFICATION,
         ),

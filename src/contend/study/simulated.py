@@ -159,7 +159,9 @@ class Outcome:
         try:
             with samples.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
-            return Simulation(**self.record.simulation, **arrays)
+            values = dict(self.record.simulation)
+            name = values.pop("fabric", "")
+            return Simulation(fabric_name=name, **values, **arrays)
         except _DAMAGED as error:
             raise InputError(str(samples), 0, "the samples of a cell", str(error)) from None
         except TypeError:
@@ -482,7 +484,10 @@ def _average(values: NDArray[np.float64], exhaustive: bool) -> Average:
 
 
 def _values(simulation: Simulation) -> dict[str, Any]:
-    return {column.name: getattr(simulation, column.name) for column in fields(simulation)}
+    """What is kept of a simulation; its fabric by name only, under the key ``fabric``."""
+    values = {column.name: getattr(simulation, column.name) for column in fields(simulation)}
+    values["fabric"] = values.pop("fabric_name")
+    return values
 
 
 def _short(words: Sequence[str | None]) -> str:
