@@ -74,3 +74,24 @@ def test_late_samples_are_used_when_all_are() -> None:
 def test_too_few_uncontended_pairs() -> None:
     with pytest.raises(ShortfallError, match="2 messages shared no channel"):
         agreement(_pairs([(k, 1, 1.0, 10.0, False) for k in range(2)]))
+
+
+def test_messages_within_a_host_have_no_model() -> None:
+    """Two ranks of one host share no channel: π = 0, and nothing is divided by it."""
+    found = agreement(
+        _pairs([*((k, 1, 1.0, 100.0, False) for k in range(4)), (0, 0, 1.0, 5000.0, False)])
+    )
+    assert (found.messages, found.same_host, found.gamma) == (4, 1, 100.0)
+    assert [group.congestion for group in found.by_congestion] == [1]
+
+
+def test_samples_of_a_pattern_count_once_and_few_patterns_widen_the_interval() -> None:
+    # Two patterns of means 0.9 and 1.1 whose samples repeat them: mean 1, standard error 0.1, and
+    # Student's quantile of one degree of freedom is 12.706.
+    rows = [(k, 1, 1.0, 90.0 if k % 2 else 110.0, False) for k in range(20)]
+    pairs = _pairs(rows).with_columns(pattern=pl.col("sample") % 2)
+    found = agreement(pairs)
+    assert found.patterns == 2
+    assert found.effective == pytest.approx(1.0)
+    half = 12.7062 * 0.1
+    assert found.effective_ci95 == pytest.approx((1 - half, 1 + half), abs=1e-4)

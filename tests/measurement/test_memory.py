@@ -145,7 +145,7 @@ def test_the_largest_that_is_allowed() -> None:
         # Bruck holds what it passes on a second time.
         ("alltoall", {"bytes": "1K"}, 4 * 4 * 16 * 1024),
         # 2 arrays of ceil(1000 / 16) = 63 vectors of 8 doubles.
-        ("sort", {"n": 1000, "m": 8}, 4 * 2 * 63 * 64),
+        ("sort", {"vectors": 1000, "length": 8}, 4 * 2 * 63 * 64),
         ("pingpong", {"bytes": "1M", "window": 4}, 4 * 2 * 4 << 20),
         ("pingpong", {"bytes": "1G"}, 4 * 2 << 30),
     ],

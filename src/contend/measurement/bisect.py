@@ -128,7 +128,7 @@ def bisect_arguments(cell: MeasuredCell, folder: Path) -> tuple[str, ...]:
 def _number(options: Mapping[str, str], name: str) -> int:
     numbers = parse_numbers(options[name])
     if len(numbers) != 1:
-        raise UsageError(f"{name}: expected one number, got {options[name]!r}")
+        raise UsageError(f"{name}=: expected one number, got {options[name]!r}")
     return numbers[0]
 
 
@@ -136,7 +136,7 @@ def _size(options: Mapping[str, str], name: str) -> int:
     try:
         return parse_size(options[name])
     except UsageError as error:
-        raise UsageError(f"{name}: {error}") from None
+        raise UsageError(f"{name}=: {error}") from None
 
 
 def read_destinations(path: Path) -> list[NDArray[np.int64]]:

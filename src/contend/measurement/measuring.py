@@ -128,7 +128,7 @@ def resume(
     first = cells[0]
     if first.launcher != (place.launcher if place is not None else launcher):
         raise UsageError(
-            f"{folder}: was launched with {first.launcher!r}: give it again with --launcher"
+            f"{folder}: was launched with {first.launcher!r}: give the same launcher="
             if first.launcher
             else f"{folder}: was launched with the library's own launcher"
         )
@@ -189,8 +189,8 @@ def _compare_places(folder: Path, cell: MeasuredCell, place: Place) -> None:
         if before.get(name) != now.get(name):
             was = f"{name} {_words(before.get(name))}"
             raise UsageError(
-                f"{folder}: was measured with {was}, not {_words(now.get(name))}; go on there "
-                "with --on and what belongs to it"
+                f"{folder}: was measured with {was}, not {_words(now.get(name))}; go on "
+                "where it was begun"
             )
 
 
@@ -219,11 +219,11 @@ def _libraries(
             if library.wrapper != before.wrapper:
                 raise UsageError(
                     f"{folder}: was measured with {before.wrapper}, and this machine finds "
-                    f"{library_name(library)} at {library.wrapper}: say which with --mpi"
+                    f"{library_name(library)} at {library.wrapper}: say which by mpi="
                 )
         if library is None:
             raise UsageError(
-                f"{folder}: was measured with {before.name} {before.version}: name it with --mpi"
+                f"{folder}: was measured with {before.name} {before.version}: name it by mpi="
             )
         found.append(library)
     return found

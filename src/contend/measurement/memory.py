@@ -50,8 +50,8 @@ def alltoall_memory(options: Mapping[str, str]) -> Memory:
 
 def sort_memory(options: Mapping[str, str]) -> Memory:
     """The arrays before and after; see `MemoryPrediction`."""
-    numbers = max(_whole_numbers(options, "n"))
-    bytes_of_vector = BYTES_OF_DOUBLE * max(_whole_numbers(options, "m"))
+    numbers = max(_whole_numbers(options, "vectors"))
+    bytes_of_vector = BYTES_OF_DOUBLE * max(_whole_numbers(options, "length"))
     return lambda ranks, here: ARRAYS * here * -(-numbers // ranks) * bytes_of_vector
 
 
@@ -85,14 +85,14 @@ def _sizes(options: Mapping[str, str], name: str) -> tuple[int, ...]:
     try:
         return parse_sizes(options[name])
     except UsageError as error:
-        raise UsageError(f"{name}: {error}") from None
+        raise UsageError(f"{name}=: {error}") from None
 
 
 def _whole_numbers(options: Mapping[str, str], name: str) -> tuple[int, ...]:
     try:
         return parse_numbers(options[name], least=0)
     except UsageError as error:
-        raise UsageError(f"{name}: {error}") from None
+        raise UsageError(f"{name}=: {error}") from None
 
 
 class Fit(Enum):

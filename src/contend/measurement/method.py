@@ -499,7 +499,7 @@ class MeasuredWork:
             raise UsageError(
                 f"{self.folder}: was measured with {before.name} {before.version}, and "
                 f"{self.cell.mpi or 'the first usable library'} is {library_name(self.library)} "
-                "now: name the other with --mpi, or choose another folder"
+                "now: name the other by mpi=, or choose another folder"
             )
 
     def _warn(self, warning: Warned, observer: Observer) -> None:

@@ -47,7 +47,12 @@ STANDARD: Mapping[str, Mapping[str, str | None]] = {
         "radix": "2",
         "ranks_per_node": "0",
     },
-    "sort": {"n": "1492992", "m": "8", "input": "built", "exchange": "library-v"},
+    "sort": {
+        "vectors": "1492992",
+        "length": "8",
+        "input": "built",
+        "exchange": "library-v",
+    },
     "pingpong": {
         "algorithm": "pingpong",
         "bytes": "1:1M",
@@ -80,6 +85,9 @@ STANDARD: Mapping[str, Mapping[str, str | None]] = {
 This is their one home: a probe is told all of them, so what is predicted from them is what runs.
 """
 
+# What a probe's own program calls its options.
+_OF_PROGRAMS = {"vectors": "n", "length": "m"}
+
 _MEMORY: Mapping[str, Callable[[Mapping[str, str]], Memory]] = {
     "alltoall": alltoall_memory,
     "sort": sort_memory,
@@ -109,7 +117,7 @@ class Workload:
         """The options on a command line."""
         # In one word, so that a value may begin with a dash.
         return tuple(
-            f"--{name.replace('_', '-')}{'=' if word else ''}{word}"
+            f"--{_OF_PROGRAMS.get(name, name).replace('_', '-')}{'=' if word else ''}{word}"
             for name, word in self.options.items()
         )
 

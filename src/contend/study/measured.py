@@ -172,7 +172,7 @@ def question(plan: MeasuredPlan, cell: GridCell, place: Place) -> MeasuredCell:
         "verify": plan.verify,
     }
     if cell.probe == "sort":
-        options |= {"n": cell.numbers, "m": cell.vector, "input": cell.input}
+        options |= {"vectors": cell.numbers, "length": cell.vector, "input": cell.input}
     else:
         options |= {"algorithm": cell.algorithms, "bytes": cell.sizes}
     if cell.probe == "alltoall" and place.alone:

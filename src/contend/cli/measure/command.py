@@ -29,7 +29,10 @@ from contend.report import (
     print_tables,
     runs_json,
 )
-from contend.runs import Run
+from contend.runs import PointError, Run
+
+# Of launches that were not interrupted by somebody.
+_ENDED_BADLY = ("failed", "killed", "timeout")
 
 
 @dataclass(frozen=True)
@@ -175,13 +178,23 @@ def _failures(runs: Sequence[Run]) -> str:
 
 def _failed(run: Run) -> Iterator[str]:
     name = f"{run.record.library.name} {run.record.library.version}".strip()
-    complete = {launch.whole for launch in run.record.launches if launch.status == "done"}
+    errors = [
+        error
+        for error in run.findings.errors
+        # What makes no sense there is no fault, nor is a cell that the budget was too short for.
+        if error.cause != "unsuited" and (error.cause != "budget" or _is_whole(error))
+    ]
+    for error in errors:
+        what = error.algorithm or run.record.probe
+        size = "" if error.bytes is None else f" of {error.bytes:,} bytes"
+        number = "" if error.launch is None else f"launch {error.launch}"
+        yield f"{name}, {number if _is_whole(error) else what + size}: {error.reason}"
+    told = {error.launch for error in errors}
+    told |= {launch.whole for launch in run.record.launches if launch.status == "done"}
     for launch in run.record.launches:
-        if launch.status != "done" and launch.whole not in complete:
+        if launch.status in _ENDED_BADLY and launch.whole not in told:
             yield f"{name}, launch {launch.number}: {launch.why}"
-    for error in run.findings.errors:
-        if error.cause not in ("unsuited", "budget") and (
-            error.algorithm is not None or error.bytes is not None
-        ):
-            size = "" if error.bytes is None else f" of {error.bytes:,} bytes"
-            yield f"{name}, {error.algorithm or run.record.probe}{size}: {error.reason}"
+
+
+def _is_whole(error: PointError) -> bool:
+    return error.algorithm is None and error.bytes is None

@@ -41,4 +41,6 @@ def sort(
 
     Example: contend measure sort -n 8 -m 512 --input built,uniform
     """
-    return Asked("sort", {"n": vectors, "m": length, "input": input, "exchange": exchange})
+    return Asked(
+        "sort", {"vectors": vectors, "length": length, "input": input, "exchange": exchange}
+    )

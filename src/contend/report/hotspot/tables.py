@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from contend.measurement import ROUND_TRIP, STREAM
+from contend.measurement import ROUND_TRIP, STREAM, victim_samples
 from contend.report.table import ResultTable
 from contend.report.words import percent
 from contend.runs import median_interval
@@ -47,7 +47,7 @@ def _latency(trips: pl.DataFrame) -> ResultTable:
 def _bandwidth(streams: pl.DataFrame) -> ResultTable:
     # The largest messages show the channel's share; small ones show the software.
     largest = int(streams["bytes"].max())  # type: ignore[arg-type]
-    shown = streams.filter(pl.col("bytes") == largest)
+    shown = victim_samples(streams.filter(pl.col("bytes") == largest))
     alone = shown.filter(pl.col("rivals") == 0)["bandwidth_Bps"]
     gamma = float(alone.median()) if len(alone) else None  # type: ignore[arg-type]
     rows = []
@@ -73,5 +73,8 @@ def _bandwidth(streams: pl.DataFrame) -> ResultTable:
         columns=("k", "bandwidth", "95 % interval", "of γ", "1/(k + 1)"),
         rows=tuple(rows),
         numeric=frozenset({"k", "bandwidth", "of γ", "1/(k + 1)"}),
-        note="γ is its bandwidth alone; 1/(k + 1) is its share of the channel.",
+        note=(
+            "Medians over samples of several operations in a row, with 95 % intervals. γ is its "
+            "bandwidth alone; 1/(k + 1) is its share of the channel."
+        ),
     )
