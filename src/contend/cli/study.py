@@ -88,7 +88,7 @@ class Options:
     ranks: Annotated[
         shared.Numbers | None,
         shared.RANKS(
-            f", on as many hosts as they need. {_IN_TURNS}",
+            f"They run on as many hosts as they need. {_IN_TURNS}",
             many=True,
             default=_PLAN,
             callback=_counts("--ranks"),
