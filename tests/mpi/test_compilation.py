@@ -166,5 +166,5 @@ def test_a_user_without_a_home_is_told_what_to_set(tmp_path: Path) -> None:
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout == (
-        "this user has no home folder to keep compiled probes in; set XDG_CACHE_HOME to one\n"
+        "this user has no home folder to keep compiled probes in; set XDG_CACHE_HOME\n"
     )

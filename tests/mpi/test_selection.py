@@ -112,7 +112,5 @@ def test_a_place_without_a_usable_library_is_not_replaced_by_another() -> None:
 
 
 def test_a_machine_without_any() -> None:
-    with pytest.raises(
-        MissingError, match="there is no MPI library on this machine; on Debian: apt"
-    ):
+    with pytest.raises(MissingError, match="this machine has no MPI library; on Debian: apt"):
         _Machine(()).select(None)

@@ -109,7 +109,7 @@ def test_words_of_later_versions_are_passed_over() -> None:
         (MAGIC + probe(1) + CELL + words(kind="end", cell=7, reason="x"), "the end of cell 7"),
         (
             MAGIC + probe(1) + words(kind="cell", cell=0, columns=["end", "start"]),
-            "columns must begin with start",
+            "the first column must be start",
         ),
         (
             MAGIC + probe(1) + words(kind="cell", cell=0, columns=["start", "end"], bytes=-1),
@@ -117,7 +117,7 @@ def test_words_of_later_versions_are_passed_over() -> None:
         ),
         (
             MAGIC + probe(1) + words(kind="cell", cell=0, columns=["start", "rank", "end"]),
-            "'rank' is no name of a column",
+            "'rank' is not a valid name of a column",
         ),
     ],
 )

@@ -35,15 +35,17 @@ from contend.report.table import print_tables
 
 CommandArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="-- COMMAND...", help="What to run, with its arguments."),
+    typer.Argument(metavar="-- COMMAND...", help="Command to run, with its arguments."),
 ]
 BurstOption = Annotated[
-    str, typer.Option("--burst", metavar="SIZE", help="Bytes that leave at once after a pause.")
+    str, typer.Option("--burst", metavar="SIZE", help="Bytes that may leave at once after a pause.")
 ]
 HostsOption = Annotated[
     str | None,
     typer.Option(
-        "--hosts", metavar="CHOICE", help="Only these: a number, names, a pattern or a file."
+        "--hosts",
+        metavar="CHOICE",
+        help="Emulate only these hosts: a number, names, a glob or a file.",
     ),
 ]
 PlacementOption = Annotated[
@@ -54,25 +56,28 @@ PlacementOption = Annotated[
 ]
 RanksOption = Annotated[
     int | None,
-    typer.Option("--ranks", "-n", metavar="N", min=1, help="Start so many ranks of COMMAND."),
+    typer.Option("--ranks", "-n", metavar="N", min=1, help="Start COMMAND as N ranks."),
 ]
 RanksPerHostOption = Annotated[
-    int | None, typer.Option("--ranks-per-host", metavar="N", min=1, help="Ranks on every host.")
+    int | None, typer.Option("--ranks-per-host", metavar="N", min=1, help="Ranks on each host.")
 ]
 LibraryOption = Annotated[
     str | None,
     typer.Option(
-        "--mpi", metavar="MPI", help="The ranks' MPI library: openmpi, mpich-4, a folder ..."
+        "--mpi", metavar="MPI", help="MPI library of the ranks: openmpi, mpich-4, a folder ..."
     ),
 ]
 ShellOption = Annotated[
-    bool, typer.Option("--shell", help="A shell to look around: on HOST COMMAND.")
+    bool, typer.Option("--shell", help="Open a shell; 'on HOST COMMAND' runs a command on a host.")
 ]
 KeepRateOption = Annotated[
-    bool, typer.Option("--keep-rate", help="Refuse where the machine carries less than the rate.")
+    bool,
+    typer.Option(
+        "--keep-rate", help="Fail instead of lowering the rate to what the machine carries."
+    ),
 ]
 UncheckedOption = Annotated[
-    bool, typer.Option("--unchecked", help="Do not find out what the machine carries.")
+    bool, typer.Option("--unchecked", help="Do not test what rate the machine carries.")
 ]
 
 
@@ -105,13 +110,13 @@ def emulate(
 ) -> None:
     """Run a command inside a switched fabric of network namespaces on this machine.
 
-    Needs root. The exit status is the command's; what contend says goes to standard error.
+    Needs root. contend exits with the command's status and prints its own lines to stderr.
 
     Example: contend emulate fig1 --rate 100Mbit -n 16 -- ./my-mpi-program
     """
     words = _words(command, shell, ranks)
     if ranks is None and (ranks_per_host is not None or mpi is not None):
-        raise UsageError("--ranks-per-host and --mpi belong to -n")
+        raise UsageError("--ranks-per-host and --mpi need -n")
     started = time.monotonic()
     loaded = load(fabric, routes, route, need_routes=True)
     order = _order(loaded, placement, hosts)
@@ -153,7 +158,9 @@ def _order(fabric: Fabric, placement: str, hosts: str | None) -> list[int]:
     """The chosen hosts in the order in which ranks fill them."""
     placed = parse(placement, fabric, hosts=hosts)
     if placed.random:
-        raise UsageError("--placement random: ranks need one placement here; give file:PATH")
+        raise UsageError(
+            "--placement random: emulated hosts need a fixed order, such as linear or file:PATH"
+        )
     return list(dict.fromkeys(placed.hosts.tolist()))
 
 

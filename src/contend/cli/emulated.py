@@ -1,4 +1,4 @@
-"""Emulated fabrics on the command line: what their cables are like, and one that is up."""
+"""Emulated fabrics on the command line: options of their cables, and bringing one up."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RateOption = Annotated[
     typer.Option(
         "--rate",
         metavar="RATE",
-        help=f"Of every emulated cable in each direction. \\[default: {_RATE}]",
+        help=f"Rate of every emulated cable in each direction. \\[default: {_RATE}]",
     ),
 ]
 BufferOption = Annotated[
@@ -32,7 +32,7 @@ BufferOption = Annotated[
     typer.Option(
         "--buffer",
         metavar="SIZE",
-        help=f"Bytes that wait for an emulated channel at most. \\[default: {_BUFFER}]",
+        help=f"Buffer of every emulated channel; the excess is dropped. \\[default: {_BUFFER}]",
     ),
 ]
 
@@ -41,7 +41,7 @@ def cable_rate(text: str | None) -> float:
     """Bytes per second of a cable; the default for None.
 
     Raises:
-        UsageError: for what is no rate.
+        UsageError: the text is not a rate.
     """
     return option_value("--rate", text or _RATE, parse_rate)
 
@@ -50,7 +50,7 @@ def buffer_size(text: str | None, option: str = "--buffer") -> int:
     """Bytes of a buffer or a burst; the default buffer for None.
 
     Raises:
-        UsageError: for what is no size.
+        UsageError: the text is not a size.
     """
     return option_value(option, text or _BUFFER, parse_size)
 
@@ -71,7 +71,7 @@ def emulated_hosts(
         fabric: with routes.
         rate: of every cable each way, as its option says.
         buffer: of every channel, as its option says.
-        console: is told.
+        console: prints the line.
         order: hosts in the order in which ranks fill them; None for the fabric's.
         hosts: only these, and what their routes use; None for all.
     """

@@ -60,15 +60,15 @@ class Headroom:
     def lowering(self) -> str:
         """What a reader must know when the rate was lowered."""
         return (
-            f"cables have {format_bandwidth(self.rate)}, lowered from "
+            f"cables run at {format_bandwidth(self.rate)} instead of "
             f"{format_bandwidth(self.asked)}, or this machine would be the bottleneck: {self}"
         )
 
     def __str__(self) -> str:
         return (
-            f"with what else runs here it moves {format_bandwidth(self.moved)} over all cables "
-            f"together, and all hosts sending at once at {format_bandwidth(self.asked)} take "
-            f"{format_bandwidth(self.needed)}, of which programs must leave it {_SHARE:.0%}"
+            f"under its present load it moves {format_bandwidth(self.moved)} over all cables "
+            f"together, {_SHARE:.0%} of which may serve the fabric, but all hosts sending at once "
+            f"at {format_bandwidth(self.asked)} need {format_bandwidth(self.needed)}"
         )
 
 

@@ -139,7 +139,7 @@ class Network:
             hosts = share_out([(name, each) for name in names], request.ranks, None)
         for host in hosts:
             if host.name not in self.hosts:
-                raise UsageError(f"no host {host.name} in this emulated fabric")
+                raise UsageError(f"this emulated fabric has no host {host.name}")
         library = request.library
         return replace(
             request,

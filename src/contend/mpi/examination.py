@@ -121,7 +121,7 @@ def _fault(
         return f"{launcher} makes the probe load another library, {name} {version}".rstrip()
     if facts.met != _RANKS:
         return (
-            f"{launcher} belongs to another library: it starts {_RANKS} ranks that each are alone "
+            f"{launcher} belongs to another library: its {_RANKS} ranks do not see each other "
             f"(size {facts.met})"
         )
     return ""

@@ -64,7 +64,7 @@ class Launch:
             raise UsageError(f"expected at least 1 rank per host, got {self.ranks_per_host}")
         placed = sum(host.ranks for host in self.hosts)
         if self.hosts and placed != self.ranks:
-            raise UsageError(f"{placed} ranks have a host, expected {self.ranks}")
+            raise UsageError(f"expected hosts for {self.ranks} ranks, got hosts for {placed}")
 
     @property
     def fullest(self) -> int:
@@ -131,7 +131,7 @@ class Death:
         where = f" ({' '.join(process)})" if process else ""
         sentence = f"{who}{where} was ended by {signal_name(self.signal)}"
         if self.signal == signal.SIGKILL:
-            sentence += ", as the system does when memory runs out"
+            sentence += ", which Linux also sends when memory runs out"
         return sentence
 
 

@@ -118,13 +118,13 @@ def is_program(path: Path) -> bool:
 
 def _in_prefix(prefix: Path, environment: Mapping[str, str]) -> list[Candidate]:
     if not prefix.exists():
-        raise UsageError(f"{prefix}: no such folder or program, so no MPI library")
+        raise UsageError(f"{prefix}: no such folder or program")
     origin = f"--mpi {prefix}"
     path = Path(os.path.abspath(prefix))
     if path.is_file():
         return [Candidate(origin, path, environment=environment)]
     candidates = _wrappers(origin, [path / "bin", path], environment)
-    return candidates or [Candidate(origin, None, "no compiler wrapper there", environment)]
+    return candidates or [Candidate(origin, None, "it has no compiler wrapper", environment)]
 
 
 def _wrappers(

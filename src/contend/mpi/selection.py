@@ -94,8 +94,8 @@ def _nothing(name: str | None, tried: Sequence[Library]) -> str:
     others = [library for library in tried if not library.usable]
     if usable:
         there = ", ".join(f"{library.name} {library.version}".strip() for library in usable)
-        return f"no MPI library {name} is usable on this machine; there is {there}"
+        return f"this machine has no usable MPI library {name}; it has {there}"
     if others:
         first = others[0]
         return f"no usable MPI library: {first.wrapper or first.origin}: {first.why}"
-    return f"there is no MPI library on this machine; {TO_INSTALL}"
+    return f"this machine has no MPI library; {TO_INSTALL}"

@@ -90,7 +90,7 @@ def _enter(folder: str, node: str) -> None:
         state = json.load(file)
     if node not in state["nodes"]:
         raise SystemExit(
-            f"no node {node} in this emulated fabric; there are {', '.join(state['nodes'])}"
+            f"this emulated fabric has no node {node}; it has {', '.join(state['nodes'])}"
         )
     known = state["nodes"][node]
     try:

@@ -122,7 +122,7 @@ def _await_ready(process: Program, output: Path, deadline: float, limit: float) 
             last = next((line.strip() for line in reversed(lines) if line.strip()), "silently")
             raise ShortfallError(f"ibsim ended before the fabric was up: {last}")
         if time.monotonic() > deadline:
-            raise ShortfallError(f"ibsim did not have the fabric up within {limit:g} s")
+            raise ShortfallError(f"ibsim did not bring the fabric up within {limit:g} s")
         time.sleep(_PATIENCE)
 
 

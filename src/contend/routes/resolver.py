@@ -137,7 +137,7 @@ def describe_fault(
     ports = tables_of(fabric).ports
     host = f'host "{fabric.host_name[target]}" (LID {address})'
     here = f'switch "{fabric.switch_name[switch]}"'
-    met = "" if start == switch else f', met from switch "{fabric.switch_name[start]}"'
+    met = "" if start == switch else f', on the way from switch "{fabric.switch_name[start]}"'
     if end == TraceEnd.LOOP:
         return f"{host} is sent in a circle: {_circle(fabric, ports, switch, address)}{met}"
     port = int(ports[switch, address]) if address < ports.shape[1] else NO_PORT

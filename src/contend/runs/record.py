@@ -242,7 +242,7 @@ def read_record(path: Path) -> RunRecord:
     """
     try:
         if path.exists() and not path.is_file():
-            raise UsageError(f"{path}: no run is here (it is no file)")
+            raise UsageError(f"{path}: no run is here (it is not a file)")
         content = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: no run is here ({error.strerror})") from None

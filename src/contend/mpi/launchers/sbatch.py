@@ -159,7 +159,11 @@ def _wait(job: _BatchJob, limit: float, watch: Callable[[], None]) -> Ended:
             # A shared file system may show the status a moment late.
             endings += 1
         if endings > _PATIENCE:
-            why = f"Slurm ended job {job.number}: {state or 'it no longer knows it'}"
+            why = (
+                f"Slurm ended job {job.number}: {state}"
+                if state
+                else f"Slurm no longer knows job {job.number}"
+            )
             return replace(_judge(job, 1, waited), why=why)
         if elapsed - waited > limit:
             return _judge(job, None, waited)
