@@ -145,7 +145,7 @@ def test_a_cache_of_somebody_elses_is_refused(cache: Path) -> None:
     folder = cache_folder(os.environ)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     os.chown(folder, 54_321, 54_321)
-    with pytest.raises(MissingError, match=r"belongs to user 54321.*XDG_CACHE_HOME names another"):
+    with pytest.raises(MissingError, match=r"belongs to user 54321.*set XDG_CACHE_HOME to another"):
         _Machine().compile()
 
 

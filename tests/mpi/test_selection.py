@@ -100,7 +100,7 @@ def test_what_is_not_there_is_told_with_what_is(wanted: str) -> None:
         _Machine().select(wanted)
     assert str(told.value) == (
         f"no MPI library {wanted} is usable on this machine; "
-        "there is Open MPI 4.1.4, MPICH 4.0.2, Open MPI 5.0.11"
+        "it has Open MPI 4.1.4, MPICH 4.0.2, Open MPI 5.0.11"
     )
 
 

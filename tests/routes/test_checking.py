@@ -194,7 +194,7 @@ def test_missing_entry_is_named() -> None:
     # Host 5 hangs on switch 1; switch 0 cannot reach it, 4 hosts ask.
     found = _named(_planted(_routed(fat_tree(4, 4, 4)), 0, 6, NO_PORT), "missing entries")
     assert found.status == Status.WRONG
-    assert found.summary == "met by 4 routes in 1 place"
+    assert found.summary == "affects 4 routes in 1 place"
     assert found.details == ('switch "switch 0" has no port for host "host 5" (LID 6)',)
 
 

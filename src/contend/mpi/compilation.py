@@ -59,7 +59,7 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
         raise _unkept(contend, error.strerror) from error
     except MissingError as error:
         raise MissingError(
-            f"{error}, so contend runs no probe from there; set XDG_CACHE_HOME"
+            f"{error}, so contend runs no probe from it; set XDG_CACHE_HOME to another folder"
         ) from None
 
 

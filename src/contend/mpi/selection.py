@@ -94,7 +94,7 @@ def _nothing(name: str | None, tried: Sequence[Library]) -> str:
     others = [library for library in tried if not library.usable]
     if usable:
         there = ", ".join(f"{library.name} {library.version}".strip() for library in usable)
-        return f"this machine has no usable MPI library {name}; it has {there}"
+        return f"no MPI library {name} is usable on this machine; it has {there}"
     if others:
         first = others[0]
         return f"no usable MPI library: {first.wrapper or first.origin}: {first.why}"

@@ -250,9 +250,6 @@ def check_faults(fabric: Fabric, seen: _core.RouteCheck) -> tuple[Check, ...]:
         details = tuple(
             describe_fault(fabric, *example) for example in seen.examples if example[0] == end
         )
-        summary = (
-            f"{counted(routes[end], 'route')} {'fails' if routes[end] == 1 else 'fail'} so, "
-            f"in {counted(faults[end], 'place')}"
-        )
+        summary = f"affects {counted(routes[end], 'route')} in {counted(faults[end], 'place')}"
         checks.append(Check(name, Status.WRONG, summary, details, remedy))
     return tuple(checks)

@@ -83,7 +83,7 @@ def test_places_in_a_command_line_are_filled() -> None:
 
 def test_an_unknown_launcher_takes_a_number_and_nothing_else() -> None:
     assert PREFIX.options(Launch(LIBRARY, 3, launcher="aprun"), None).words == ("-n", "3")
-    with pytest.raises(UsageError, match=r"write \{hostfile\}, \{hosts\} or \{ranks_per_host\}"):
+    with pytest.raises(UsageError, match=r"put \{hostfile\}, \{hosts\} or \{ranks_per_host\}"):
         PREFIX.options(Launch(LIBRARY, 3, hosts=HOSTS, launcher="aprun"), FILE)
 
 
