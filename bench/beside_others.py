@@ -130,9 +130,9 @@ def our_results(
     run = contend.measure(
         probe,
         ranks=ranks,
-        library=library,
-        folder=folder / probe,
-        run_in=None if network is None else EmulatedHosts(network),
+        mpi=library,
+        output=folder / probe,
+        hosts=None if network is None else EmulatedHosts(network),
         precision=0,
         **options,
     )

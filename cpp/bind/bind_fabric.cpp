@@ -1,6 +1,7 @@
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/fabric/fabric.hpp"
+#include "contend/fabric/minimum_cut.hpp"
 
 namespace contend::bind {
 
@@ -23,6 +24,18 @@ static void construct(Fabric* self, const Vector<std::uint32_t>& host_switch,
   new (self) Fabric(as_vector(host_switch), as_vector(host_port), as_vector(switch_ports), cables);
 }
 
+static Numpy<std::uint8_t> cut(std::uint32_t nodes, const Vector<std::uint32_t>& tail,
+                               const Vector<std::uint32_t>& head, const Vector<std::int64_t>& limit,
+                               std::uint32_t source, std::uint32_t sink) {
+  const FlowNetwork network{nodes, as_span(tail), as_span(head), as_span(limit)};
+  std::vector<std::uint8_t> near;
+  {
+    nb::gil_scoped_release release;
+    near = minimum_cut(network, source, sink);
+  }
+  return to_numpy(std::move(near));
+}
+
 void bind_fabric(nb::module_& m) {
   nb::class_<Fabric>(m, "Fabric")
       .def("__init__", &construct, nb::arg("host_switch"), nb::arg("host_port"),
@@ -33,6 +46,8 @@ void bind_fabric(nb::module_& m) {
       .def_prop_ro("cables", &Fabric::cables)
       .def_prop_ro("channels", &Fabric::channels)
       .def("out", &Fabric::out, nb::arg("switch"), nb::arg("port"));
+  m.def("minimum_cut", &cut, nb::arg("nodes"), nb::arg("tail"), nb::arg("head"), nb::arg("limit"),
+        nb::arg("source"), nb::arg("sink"));
 }
 
 }  // namespace contend::bind

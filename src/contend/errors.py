@@ -2,6 +2,24 @@
 
 from __future__ import annotations
 
+_LONGEST_LINE = 500
+
+
+def printable_line(text: str, longest: int = _LONGEST_LINE) -> str:
+    r"""A text from anywhere as one line that a terminal can show.
+
+    Line ends become spaces, and what else is no printable character, such as an escape sequence in
+    a host's name, is written out: ``\x1b``. A line that is too long loses its middle.
+    """
+    line = " ".join(text.split())
+    shown = "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in line
+    )
+    if len(shown) <= longest:
+        return shown
+    half = (longest - 5) // 2
+    return f"{shown[:half]} ... {shown[-half:]}"
+
 
 class ContendError(Exception):
     """Base of all errors of contend; `status` is the exit status of the command line."""

@@ -9,29 +9,11 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+# By their rooms' faces: what no file needs is not loaded.
+from contend import fabric as fabrics
+from contend import routes as routing
 from contend.errors import InputError, UsageError
-from contend.fabric import (
-    Fabric,
-    catalogue,
-    from_networkx,
-    is_generator,
-    make,
-    open_chunks,
-    peek,
-    read_topology,
-    recognise,
-    source_name,
-    to_networkx,
-)
-from contend.routes import (
-    ForwardingTables,
-    Route,
-    adopt,
-    compute,
-    find_route,
-    load_tables,
-    recognises_tables,
-)
+from contend.fabric import Fabric
 from contend.units import counted, nearest
 
 _OWN_ENGINES = {"fig1": "fig1"}
@@ -55,15 +37,15 @@ class LoadedFabric(Fabric):
         Raises:
             UsageError: there is no such engine, or it cannot route this fabric.
         """
-        return LoadedFabric.of(compute(self, engine))
+        return LoadedFabric.of(routing.compute(self, engine))
 
-    def path(self, source: int | str, target: int | str) -> Route:
+    def path(self, source: int | str, target: int | str) -> routing.Route:
         """The route from a host to another, each by its number from 0 or its name.
 
         Raises:
             UsageError: no such host, no routes, or a route that does not arrive.
         """
-        return find_route(self, self.host_number(source), self.host_number(target))
+        return routing.find_route(self, self.host_number(source), self.host_number(target))
 
     def to_networkx(self) -> Any:
         """The fabric as a `networkx.MultiGraph`, which `load` takes back; routes are left out.
@@ -71,7 +53,7 @@ class LoadedFabric(Fabric):
         Raises:
             MissingError: networkx is not installed.
         """
-        return to_networkx(self)
+        return fabrics.to_networkx(self)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -119,16 +101,18 @@ def load(
     tables = None if routes is None else fspath(routes)
     if source == "-" and tables == "-":
         raise UsageError("the topology and the tables cannot both come from standard input")
-    generator = source if isinstance(source, str) and is_generator(source) else ""
-    fabric = make(generator) if generator else _described(source)
+    generator = source if isinstance(source, str) and fabrics.is_generator(source) else ""
+    fabric = fabrics.make(generator) if generator else _described(source)
     if tables is not None:
-        return LoadedFabric.of(adopt(fabric, load_tables(tables), source_name(tables)))
+        return LoadedFabric.of(
+            routing.adopt(fabric, routing.load_tables(tables), fabrics.source_name(tables))
+        )
     if route is None and need_routes and fabric.routes is None:
         if not generator:
-            name = source_name(source) if isinstance(source, str) else fabric.name
+            name = fabrics.source_name(source) if isinstance(source, str) else fabric.name
             raise UsageError(f"{name} holds no routes: give routes=FILE or route=ENGINE")
         route = _OWN_ENGINES.get(generator.partition(":")[0], _DEFAULT_ENGINE)
-    return LoadedFabric.of(fabric if route is None else compute(fabric, route))
+    return LoadedFabric.of(fabric if route is None else routing.compute(fabric, route))
 
 
 def _described(source: str | PathLike[str] | Any) -> Fabric:
@@ -138,14 +122,14 @@ def _described(source: str | PathLike[str] | Any) -> Fabric:
     if isinstance(source, str):
         _expect_source(source)
         return load_topology(source)
-    return from_networkx(source)
+    return fabrics.from_networkx(source)
 
 
 def _expect_source(source: str) -> None:
     """Refuses what is neither a file nor a generator, which may be one mistyped."""
     if source == "-" or Path(source).exists():
         return
-    hint = nearest(source.partition(":")[0], [family.name for family in catalogue()])
+    hint = nearest(source.partition(":")[0], [family.name for family in fabrics.catalogue()])
     if hint or ":" in source:
         raise UsageError(f"{source}: no such file, and no generator has this name{hint}")
 
@@ -157,22 +141,22 @@ def load_topology(path: str) -> Fabric:
         UsageError: the file cannot be read, or holds tables instead of a topology.
         InputError: a file that is not what it should be.
     """
-    source = source_name(path)
-    head, chunks = peek(open_chunks(path))
+    source = fabrics.source_name(path)
+    head, chunks = fabrics.peek(fabrics.open_chunks(path))
     try:
-        reader = recognise(head, source)
+        reader = fabrics.recognise(head, source)
     except InputError:
-        if recognises_tables(head):
+        if routing.recognises_tables(head):
             text = "holds forwarding tables, not a topology: give it as routes="
             raise UsageError(f"{source} {text}") from None
         raise
-    topology = read_topology(reader, chunks, source)
+    topology = fabrics.read_topology(reader, chunks, source)
     fabric = topology.fabric
     if fabric.name == source:
         fabric = fabric.replace(name=_short_name(source))
     if topology.ports is None:
         return fabric
-    return fabric.replace(routes=ForwardingTables(topology.ports, topology.engine))
+    return fabric.replace(routes=routing.ForwardingTables(topology.ports, topology.engine))
 
 
 def _short_name(source: str) -> str:

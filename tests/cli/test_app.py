@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import typer
 
-from contend.cli.app import app, run
+from contend.cli import faults
+from contend.cli.app import app, run, run_reporting_faults
 from contend.errors import InputError, MissingError, ShortfallError, UsageError
 
 Fail = Callable[[BaseException], list[str]]
@@ -67,9 +69,45 @@ def test_exit_status_of_a_command_is_kept(fail: Fail, capsys: pytest.CaptureFixt
     assert capsys.readouterr().err == ""
 
 
-def test_fault_of_contend_itself_is_not_hidden(fail: Fail) -> None:
+def test_fault_of_contend_itself_is_not_hidden_from_tests(fail: Fail) -> None:
     with pytest.raises(ZeroDivisionError):
         run(fail(ZeroDivisionError()))
+
+
+def test_fault_of_contend_itself_is_one_line_and_a_file(
+    fail: Fail,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Status 70; the traceback is kept for whoever mends it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert run_reporting_faults(fail(KeyError("rank\x1b[2J"))) == 70
+    [kept] = tmp_path.iterdir()
+    line = "contend: this is a fault of contend: KeyError: 'rank\\x1b[2J'"
+    assert capsys.readouterr().err == f"{line}; please report it with {kept}\n"
+    assert "KeyError: 'rank" in kept.read_text()
+    assert "Traceback (most recent call last)" in kept.read_text()
+
+
+def test_debug_shows_the_traceback(fail: Fail, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_reporting_faults(["--debug", *fail(ZeroDivisionError())]) == 70
+    error = capsys.readouterr().err
+    assert error.startswith("Traceback (most recent call last)")
+    assert error.splitlines()[-1].startswith("contend: this is a fault of contend: ZeroDivision")
+    Path(error.split()[-1]).unlink()
+
+
+def test_error_of_any_length_is_one_line_without_escape_sequences(
+    fail: Fail, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Names come from files of others: they may hold what clears a terminal, or a megabyte."""
+    assert run(fail(UsageError("host \x1b[2J\x9b\r\n is " + "long " * 200_000))) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("contend: host \\x1b[2J\\x9b is long long")
+    assert error.endswith(" long\n")
+    assert error.count("\n") == 1
+    assert len(error) <= 500 + len("contend: \n")
 
 
 @pytest.mark.parametrize(
@@ -89,6 +127,12 @@ def test_help_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
     captured = capsys.readouterr()
     assert "Usage: contend" in captured.out
     assert captured.err == ""
+
+
+def test_version(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(faults, "version", {"contend": "1.2.3"}.__getitem__)
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == "contend 1.2.3\n"
 
 
 def test_program_ends_with_the_status() -> None:

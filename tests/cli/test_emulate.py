@@ -29,7 +29,7 @@ def test_status_and_output_are_the_commands() -> None:
     assert (ended.returncode, ended.stdout) == (7, "management\nhost-2\n")
     first, *_ = ended.stderr.splitlines()
     assert first.startswith("crossbar:2: 2 hosts and 1 switch up in ")
-    assert "0 of 4 channels carried something" in ended.stderr
+    assert "0 of 4 channels carried traffic" in ended.stderr
 
 
 @pytest.mark.usefixtures("permitted")

@@ -71,7 +71,10 @@ def test_a_size_can_be_drawn(measured: Path, tmp_path: Path) -> None:
         (["--picture", "rates"], "--picture and --at say what --plot FILE draws"),
         (["--csv", "-", "--json", "-"], "only one of --markdown, --csv and --json"),
         (["--plot", "it.jpeg"], "it.jpeg: expected a figure's name"),
-        (["--plot", "it.svg", "--picture", "x"], "--picture x: what was measured can be rates"),
+        (
+            ["--plot", "it.svg", "--picture", "x"],
+            "picture: expected one that fits what was measured, rates",
+        ),
         (["--plot", "it.svg", "--at", "17"], "nothing was measured at 17 B"),
         (["--plot", "it.svg", "--at", "big"], "expected a size such as 512, 64K or 1MiB"),
     ],

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,8 @@ from typing import Any
 import pytest
 
 from contend.cli.app import run
+from contend.congestion import SimulationInterrupted
+from contend.fabric import Fabric
 from contend.pattern import FORMS
 
 TIMINGS = {"elapsed_s", "drawing_s", "counting_s", "patterns_per_s"}
@@ -194,7 +199,7 @@ def test_picture_that_does_not_fit(simulate: Simulate, tmp_path: Path) -> None:
 
 
 def test_patterns_are_listed(simulate: Simulate) -> None:
-    status, out, err = simulate("--patterns")
+    status, out, err = simulate("--list")
     assert (status, err) == (0, "")
     assert len(out.splitlines()) == len(FORMS)
     for line, form in zip(out.splitlines(), FORMS, strict=True):
@@ -261,3 +266,85 @@ def test_errors_are_one_line(
 
 def test_seed_of_64_bits(measure: Any) -> None:
     assert measure("fig1", "--samples", "10", "--seed", str(2**64 - 1))["seed"] == 2**64 - 1
+
+
+def test_an_engine_that_refuses_leaves_the_others(simulate: Simulate, tmp_path: Path) -> None:
+    """dmodk wants a tree; a ring is none."""
+    file = tmp_path / "results.json"
+    engines = ("--route", "dmodk", "--route", "minhop")
+    status, out, err = simulate("ring:4;2", *engines, "--samples", "20", "--json", file)
+    assert status == 1
+    assert err.startswith("contend: 1 of 2 simulations could not be made: ring:4;2 with dmodk: ")
+    assert err.count("\n") == 1
+    assert out.count("Hottest channels") == 1
+    assert [result["engine"] for result in json.loads(file.read_text())["results"]] == ["minhop"]
+
+
+def test_when_all_engines_refuse_the_first_says_why(simulate: Simulate) -> None:
+    status, out, err = simulate("ring:4;2", "--route", "dmodk", "--route", "nothing")
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("threads", ["100000", "1000000000000"])
+def test_more_threads_than_any_machine_has(measure: Any, threads: str) -> None:
+    arguments = ("fig1", "--samples", "2000")
+    many, one = (measure(*arguments, "--threads", count) for count in (threads, "1"))
+    assert without_timings(many) == without_timings(one)
+
+
+def test_environment_asks_for_more_threads_than_any_machine_has() -> None:
+    """Engines, checks and simulation: the OpenMP runtime does not survive 100,000 threads."""
+    command = "from contend.cli import main; main()"
+    process = subprocess.run(
+        [sys.executable, "-c", command, "simulate", "chic", "--route", "dmodk", "--samples", "50"],
+        env={**os.environ, "OMP_NUM_THREADS": "100000"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (process.returncode, process.stderr) == (0, "")
+
+
+def test_an_all_to_all_prints_what_can_be_read(simulate: Simulate, measure: Any) -> None:
+    """1/35 of a link on a crossbar of 36, and all of it times 35."""
+    status, out, _ = simulate("tara", "--route", "dmodk", "--pattern", "alltoall")
+    assert status == 0
+    assert "times 35" in out
+    assert measure("tara", "--route", "dmodk", "--pattern", "alltoall")["scale"] == 35
+    _, out, _ = simulate("crossbar:4000", "--pattern", "gather", "--placement", "linear")
+    assert "0.025 %" in out
+    assert " 0.0 %" not in out
+
+
+def test_singular_and_plural(simulate: Simulate) -> None:
+    _, out, _ = simulate("fig1", "--pattern", "shifts", "--placement", "linear")
+    assert "1 sample of 15 rounds, 16 ranks, seed 1" in out
+    assert "every possible outcome was counted" in out
+
+
+def test_an_interrupt_prints_what_was_counted(
+    simulate: Simulate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = sys.modules["contend.cli.simulate"]
+    count = module.count
+
+    def interrupted(fabric: Fabric, **settings: Any) -> Any:
+        raise SimulationInterrupted(count(fabric, **{**settings, "samples": 30}))
+
+    monkeypatch.setattr(module, "count", interrupted)
+    status, out, err = simulate("fig1", "--samples", "1000")
+    assert (status, err) == (130, "contend: interrupted\n")
+    assert "30 samples of 1 round" in out
+
+
+@pytest.mark.parametrize(
+    ("option", "typed", "meant"),
+    [("--pattern", "bisekt", "bisect"), ("--placement", "round-robbin", "round-robin")],
+)
+def test_mistyped_names_are_told_the_nearest(
+    simulate: Simulate, option: str, typed: str, meant: str
+) -> None:
+    status, _, err = simulate("fig1", option, typed)
+    assert status == 2
+    assert err.endswith(f"did you mean '{meant}'?\n")

@@ -86,3 +86,23 @@ def test_error_ends_all_processes(launch: Launch) -> None:
     assert process.returncode == 2
     assert "contend: pattern nothing: expected one of" in process.stderr
     assert "Traceback" not in process.stderr
+
+
+def test_one_process_that_fails_alone_ends_all(launch: Launch) -> None:
+    """Process 1 lacks the file; the others must not wait for it, and it is told once."""
+    script = (
+        'f=fig1; [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && f=absent.file; '
+        'exec "$@" "$f" --samples 100'
+    )
+    process = launch(3, "sh", "-c", script, "sh", *CONTEND)
+    assert process.returncode == 2
+    told = [line for line in process.stderr.splitlines() if line.startswith("contend: ")]
+    assert len(told) == 1
+    assert told[0].startswith("contend: MPI process 1 failed: ")
+    assert "absent.file" in told[0]
+    assert "Hottest channels" not in process.stdout
+
+
+def test_an_error_of_all_is_told_once(launch: Launch) -> None:
+    process = launch(3, *CONTEND, "fig1", "--pattern", "nothing")
+    assert process.stderr.count("contend: pattern nothing") == 1

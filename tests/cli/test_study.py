@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -52,13 +53,15 @@ def test_a_crossbar_has_no_congestion(plan: Path, capsys: pytest.CaptureFixture[
     assert cells["star"]["averages"]["effective_bandwidth"]["mean"] == 1
     assert cells["star"]["references"][0]["difference"] == 0
     assert 0.5 < cells["nodes"]["averages"]["effective_bandwidth"]["mean"] < 1
-    assert (plan.parent / "small" / "cells" / "star.minhop.bisect.json").exists()
+    assert (
+        len(list((plan.parent / "small" / "runs").glob("crossbar-4*minhop*bisect*/run.json"))) == 1
+    )
 
 
 def test_a_failing_cell_is_err_and_the_status_one(
     plan: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["study", str(plan), "--out", "here", "--plot", "all.html"]) == 1
+    assert run(["study", str(plan), "--output", "here", "--plot", "all.html"]) == 1
     output = capsys.readouterr()
     assert "1 of 3 cells failed" in output.err
     assert "ERR" in output.out
@@ -73,7 +76,7 @@ def test_a_second_run_keeps_and_a_retry_repeats(
     run(["study", str(plan)])
     capsys.readouterr()
     run(["study", str(plan)])
-    assert capsys.readouterr().out.count("(kept)") == 2
+    assert "3 of 3 cells are kept from before" in capsys.readouterr().out
     run(["study", str(plan), "--retry"])
     assert "routing star opensm:nothing" in capsys.readouterr().out
 
@@ -88,7 +91,22 @@ def test_options_stand_above_the_plan(plan: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["nowhere.toml"], "no such file, nor one of contend's own studies (hoefler2008, "),
+        (
+            ["nowhere.toml"],
+            "'nowhere.toml' is neither a file nor a study of contend's (hoefler2008, ",
+        ),
+        (["hoefler2009"], "did you mean 'hoefler2008'?"),
+        (["small.toml", "--launches", "2"], "--launches does not belong to the study small"),
+        (["small.toml", "--two-way"], "--two-way does not belong to the study small"),
+        (
+            ["small.toml", "--precision", "2"],
+            "--precision: expected a share above 0 and below 100%",
+        ),
+        (["small.toml", "--precision", "1e-300"], "--precision: expected a share such as 5%"),
+        (
+            ["small.toml", "--precision", "0"],
+            "--precision: expected a share above 0 and below 100%",
+        ),
         (["small.toml", "--only", "ranger"], "--only: expected one of nodes, star, got ranger"),
         (["small.toml", "--plot", "x.jpeg"], "expected a figure's name ending in"),
         (["small.toml", "--samples", "0"], "--samples"),
@@ -105,10 +123,53 @@ def test_wrong_usage_is_one_line(
     assert not (plan.parent / "small").exists()
 
 
+def test_precision_is_a_share_in_either_form(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    samples = []
+    for precision in ("50%", "0.5"):
+        arguments = ["--only", "nodes", "--samples", "100000", "--precision", precision]
+        assert run(["study", str(plan), *arguments, "--json", "-"]) == 0
+        (cell,) = json.loads(capsys.readouterr().out)["cells"]
+        samples.append(cell["samples"])
+    assert samples[0] == samples[1] < 100_000
+
+
+def test_help_keeps_its_defaults(capsys: pytest.CaptureFixture[str]) -> None:
+    """Brackets that are not escaped are taken for marks of style, and vanish."""
+    assert run(["study", "--help"]) == 0
+    text = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    for default in ("the plan's name", "this machine, or a batch job's hosts", "the plan's"):
+        assert f"[default: {default}]" in text
+    assert "what is free, if it is this machine]" in text
+
+
+def test_the_name_may_stand_after_the_options(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["study", "--only", "nodes", "--json", "-", str(plan)]) == 0
+    assert len(json.loads(capsys.readouterr().out)["cells"]) == 1
+
+
+def test_a_folder_of_the_first_version_is_shown(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Kept by version 0.1.0: nothing is simulated again."""
+    data = Path(__file__).parents[1] / "data" / "first_version"
+    shutil.copytree(data / "simulated", "old")
+    assert run(["study", str(data / "small.toml"), "--output", "old", "--json", "-"]) == 0
+    cells = json.loads(capsys.readouterr().out)["cells"]
+    kept = [json.loads(path.read_text()) for path in Path("old/cells").glob("*.json")]
+    assert sorted(cell["elapsed_s"] for cell in cells) == sorted(
+        record["simulation"]["elapsed_s"] for record in kept
+    )
+    assert not list(Path("old/runs").glob("*"))
+
+
 def test_the_sixteen_node_examples_come_out_exactly(
     plan: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["--only", "fig1", "--samples", "20", "--out", "h", "--json", "-"]
+    arguments = ["--only", "fig1", "--samples", "20", "--output", "h", "--json", "-"]
     assert run(["study", "hoefler2008", *arguments]) == 0
     cells = {cell["pattern"]: cell for cell in json.loads(capsys.readouterr().out)["cells"]}
     # π of 3, 3, 3, 1, 1, 1, 1, 1: mean of 1/π 6/8, 1 / mean π 8/14.

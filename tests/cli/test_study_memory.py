@@ -27,7 +27,7 @@ def test_tables_2_and_4_are_what_it_prints_when_asked_for_nothing_else(
 
 def test_json_has_exact_integers(capsys: pytest.CaptureFixture[str]) -> None:
     """m n 8 = 6,115,295,232 bytes: 5.7 GiB, 729 MiB on each of 8 processes."""
-    assert run([*PREDICT, "-m", "512", "--nodes", "1", "--json", "-"]) == 0
+    assert run([*PREDICT, "-m", "512", "--hosts", "1", "--json", "-"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["node_memory_bytes"] == 24 << 30
     (case,) = result["predictions"]
@@ -41,12 +41,36 @@ def test_json_has_exact_integers(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_json_of_the_largest_and_of_what_does_not_divide(tmp_path: Path) -> None:
     target = tmp_path / "memory.json"
-    arguments = ["-n", str(2**59 - 1), "-m", "1", "--nodes", "1", "--ppn", "1", "--node-memory"]
+    arguments = [
+        "--vectors",
+        str(2**59 - 1),
+        "-m",
+        "1",
+        "--hosts",
+        "1",
+        "--ranks-per-host",
+        "1",
+        "--memory",
+    ]
     assert run([*PREDICT, *arguments, str(2**63 - 1), "--json", str(target)]) == 0
     (case,) = json.loads(target.read_text())["predictions"]
     assert case["node_arrays_bytes"] == 2**63 - 16
     assert (
-        run([*PREDICT, "-n", "10", "-m", "3", "--nodes", "2", "--ppn", "1", "--json", str(target)])
+        run(
+            [
+                *PREDICT,
+                "--vectors",
+                "10",
+                "-m",
+                "3",
+                "--hosts",
+                "2",
+                "--ranks-per-host",
+                "1",
+                "--json",
+                str(target),
+            ]
+        )
         == 0
     )
     (case,) = json.loads(target.read_text())["predictions"]
@@ -55,14 +79,14 @@ def test_json_of_the_largest_and_of_what_does_not_divide(tmp_path: Path) -> None
 
 
 def test_an_error_of_the_poster_in_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*PREDICT, "-m", "810N", "--nodes", "36", "--json", "-"]) == 0
+    assert run([*PREDICT, "-m", "810N", "--hosts", "36", "--json", "-"]) == 0
     (case,) = json.loads(capsys.readouterr().out)["predictions"]
     assert case["published"] == [{"source": "poster", "status": "err", "seconds": None}]
     assert case["fit"] == "near"
 
 
 def test_lengths_may_be_repeated_and_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*PREDICT, "-m", "800N,810N", "-m", "5", "--nodes", "2", "--json", "-"]) == 0
+    assert run([*PREDICT, "-m", "800N,810N", "-m", "5", "--hosts", "2", "--json", "-"]) == 0
     cases = json.loads(capsys.readouterr().out)["predictions"]
     assert [(case["vector_length"], case["doubles"]) for case in cases] == [
         ("800N", 1600),
@@ -82,7 +106,7 @@ def test_near_the_memory_is_a_warning(capsys: pytest.CaptureFixture[str]) -> Non
 def test_more_than_the_memory_is_status_1_after_the_table(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert run([*PREDICT, "-m", "1024", "--nodes", "1,36", "--node-memory", "16 GB"]) == 1
+    assert run([*PREDICT, "-m", "1024", "--hosts", "1,36", "--memory", "16 GB"]) == 1
     output = capsys.readouterr()
     assert output.err == (
         "contend: 1 of 2 runs need more than a node's 14.9 GiB: up to 24,461,180,928 bytes of "
@@ -94,21 +118,21 @@ def test_more_than_the_memory_is_status_1_after_the_table(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("-n 0", "greater than or equal to 1"),
-        ("-n 1.5", "integer"),
-        ("-n 99999999999999999999999999", "8 EiB"),
-        ("--ppn -8", "--ppn: expected numbers such as 1,2,4, got '-8'"),
-        ("--ppn 9999999999", "at most 2,147,483,647 processes"),
-        ("--nodes 0", "--nodes: expected numbers such as 1,2,4, got '0'"),
-        ("--nodes 1,,2", "--nodes: expected numbers such as 1,2,4, got '1,,2'"),
-        ("--nodes 1;2", "--nodes: expected numbers"),
-        ("--nodes 3,1,3", "--nodes: expected every number once, got 3 again"),
-        ("-m 512x", "-m: expected a vector length m such as 512 or 512N, got '512x'"),
-        ("-m 512,", "-m: expected a vector length m such as 512 or 512N, got ''"),
-        ("-m 512N -m 0512N", "-m: expected every length once, got 512N again"),
+        ("--vectors 0", "greater than or equal to 1"),
+        ("--vectors 1.5", "integer"),
+        ("--vectors 99999999999999999999999999", "8 EiB"),
+        ("--ranks-per-host -8", "--ranks-per-host: expected numbers such as 2,4,8 or 1-4"),
+        ("--ranks-per-host 9999999999", "at most 2,147,483,647 processes"),
+        ("--hosts 0", "--hosts: expected numbers from 1, got 0"),
+        ("--hosts 1,,2", "--hosts: expected numbers such as 2,4,8 or 1-4, got ''"),
+        ("--hosts 1;2", "--hosts: expected numbers"),
+        ("--hosts 3,1,3", "--hosts: expected every number once, got 3 again"),
+        ("-m 512x", "--length: expected a vector length m such as 512 or 512N, got '512x'"),
+        ("-m 512,", "--length: expected a vector length m such as 512 or 512N, got ''"),
+        ("-m 512N -m 0512N", "--length: expected every length once, got 512N again"),
         ("-m 9999999999999999999", "8 EiB"),
-        ("--node-memory lots", "--node-memory: expected a size such as 24GiB, got 'lots'"),
-        ("--node-memory 0", "--node-memory: expected a size such as 24GiB, got '0'"),
+        ("--memory lots", "--memory: expected a size such as 512, 64K or 1MiB, got 'lots'"),
+        ("--memory 0", "--memory: expected a size above 0 such as 24GiB, got '0'"),
     ],
 )
 def test_wrong_options_are_one_line(
@@ -133,8 +157,8 @@ def test_other_plans_predict_what_they_measure(
 ) -> None:
     plan = tmp_path / "own.toml"
     plan.write_text(
-        'name = "own"\nnode_memory = "8GiB"\n[[measure]]\nname = "s"\nprobe = "sort"\n'
-        'nodes = [2]\nranks_per_node = [1, 4]\nnumbers = 64\ndoubles = ["8", "8N"]\n'
+        'name = "own"\nmemory = "8GiB"\n[[measure]]\nname = "s"\nprobe = "sort"\n'
+        'hosts = [2]\nranks_per_host = [1, 4]\nvectors = 64\nlength = ["8", "8N"]\n'
     )
     assert run(["study", str(plan), "--predict", "--json", "-"]) == 0
     result = json.loads(capsys.readouterr().out)
@@ -145,19 +169,3 @@ def test_other_plans_predict_what_they_measure(
         (4, 8),
         (4, 16),
     ]
-
-
-def test_help_of_both_kinds_of_study(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["study", "mistry2015", "--help"]) == 0
-    output = capsys.readouterr().out
-    assert "study mistry2015" in output
-    assert "--node-memory" in output
-    assert run(["study", "--help"]) == 0
-    output = capsys.readouterr().out
-    assert "mistry2015" in output
-    assert "--node-memory" not in output
-
-
-def test_its_name_goes_first(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["study", "--json", "-", "mistry2015"]) == 2
-    assert "mistry2015 goes before its options" in capsys.readouterr().err

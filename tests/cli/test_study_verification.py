@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from contend.cli.app import run
 from contend.loading import load
-from contend.measurement import beside_predictions
-from contend.measurement.pairs import patterns_of
+from contend.measurement import beside_predictions, patterns_of
 from contend.pattern import parse
-from contend.runs import Run
+from contend.runs import Run, find_runs
 
 _SMALL = ["--rate", "20Mbit", "--bytes", "20K", "--packets", "5", "--mpi", "openmpi"]
 
@@ -22,7 +20,7 @@ _SMALL = ["--rate", "20Mbit", "--bytes", "20K", "--packets", "5", "--mpi", "open
 def measured(tmp_path_factory: pytest.TempPathFactory, permitted: None) -> Path:
     """The 16-node figure, six patterns."""
     folder = tmp_path_factory.mktemp("verification")
-    out = ["--out", str(folder / "out"), "--json", str(folder / "found.json")]
+    out = ["--output", str(folder / "out"), "--json", str(folder / "found.json")]
     fabric = ["--fabric", "fig1@fig1", "--patterns", "6"]
     status = run(["study", "verification", *fabric, *_SMALL, *out, "--plot", str(folder / "f.svg")])
     assert status == 0
@@ -42,7 +40,8 @@ def test_pairs_that_share_get_less(measured: Path) -> None:
 
 
 def test_patterns_are_those_that_are_simulated(measured: Path) -> None:
-    found = Run.load(measured / "out" / "fig1-fig1" / "run-1")
+    (path,) = find_runs(measured / "out")
+    found = Run.load(path)
     fabric = load("fig1", route="fig1")
     pairs = beside_predictions(found, fabric, list(range(16)))
     assert len(pairs) == 6 * 8
@@ -55,13 +54,67 @@ def test_patterns_are_those_that_are_simulated(measured: Path) -> None:
 
 
 def test_kept_fabrics_are_not_measured_again(
-    measured: Path, capsys: pytest.CaptureFixture[str]
+    measured: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = measured / "out"
-    before = pl.read_parquet(out / "fig1-fig1" / "pairs.parquet")
-    arguments = ["study", "verification", "--fabric", "fig1@fig1", *_SMALL, "--out", str(out)]
-    assert run([*arguments, "--patterns", "6"]) == 0
-    assert pl.read_parquet(out / "fig1-fig1" / "pairs.parquet").equals(before)
-    assert not (out / "fig1-fig1" / "run-2").exists()
-    assert run([*arguments, "--patterns", "7"]) == 2
-    assert "choose another folder with --out" in capsys.readouterr().err
+    """Nor emulated: whoever may not do that can look at what is kept."""
+    out = ["--output", str(measured / "out"), "--json", "-"]
+    before = json.loads((measured / "found.json").read_text())
+    monkeypatch.setattr("contend.study.verification.bring_up", None)
+    arguments = ["study", "verification", "--fabric", "fig1@fig1", "--patterns", "6", *_SMALL]
+    assert run([*arguments, *out]) == 0
+    assert json.loads(capsys.readouterr().out) == before
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        ["--rate", "30Mbit"],
+        ["--buffer", "50kB"],
+        ["--mpi", "mpich"],
+        ["--patterns", "7"],
+        ["--bytes", "21K"],
+        ["--packets", "6"],
+        ["--two-way"],
+        ["--seed", "2"],
+        ["--fabric", "fig1@minhop"],
+    ],
+)
+def test_no_condition_shows_the_results_of_another(
+    changed: list[str], measured: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is asked for otherwise is emulated and measured, whatever is kept."""
+
+    class EmulatedError(Exception):
+        pass
+
+    def emulated(*_: object) -> None:
+        raise EmulatedError
+
+    monkeypatch.setattr("contend.study.verification.bring_up", emulated)
+    fabric = [] if "--fabric" in changed else ["--fabric", "fig1@fig1"]
+    small = list(_SMALL)
+    if changed[0] in small:
+        index = small.index(changed[0])
+        del small[index : index + 2]
+    arguments = ["--patterns", "6"] if "--patterns" not in changed else []
+    out = ["--output", str(measured / "out")]
+    with pytest.raises(EmulatedError):
+        run(["study", "verification", *fabric, *arguments, *small, *changed, *out])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--bytes", "1K,2K"], "--bytes: verification takes one, got 2"),
+        (["--only", "fig2"], "--only: expected one of 16-node figure; fat tree, 24 hosts;"),
+        (["--launches", "2"], "--launches does not belong to the study verification"),
+        (["--rate", "fast"], "--rate: expected a rate such as"),
+    ],
+)
+def test_wrong_options_are_one_line(
+    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["study", "verification", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert complaint in error
+    assert error.count("\n") == 1

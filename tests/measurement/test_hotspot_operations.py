@@ -8,7 +8,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from contend.measurement import Conditions, HotspotWork, measure_hotspot, victim_operations
+from contend.measurement import (
+    Conditions,
+    HotspotWork,
+    measure_workload,
+    victim_operations,
+    victim_samples,
+)
 
 
 @pytest.mark.parametrize(("wire", "operations"), [(None, 10), (1e5, 1)])
@@ -16,10 +22,10 @@ def test_operations_are_those_that_a_sample_had(
     wire: float | None, operations: int, tmp_path: Path, require_program: Callable[[str], str]
 ) -> None:
     require_program("mpicc.openmpi")
-    (run,) = measure_hotspot(
-        HotspotWork(active=(0,), bytes="100,12K", operations=10),
+    work = HotspotWork(active=(0,), bytes="100,12K", operations=10)
+    (run,) = measure_workload(
+        work.workload(2, {"repetitions": "6:6", "precision": 0}),
         Conditions(ranks=(2,), budget=60, wire=wire),
-        {"repetitions": "6:6", "precision": 0},
         libraries=("openmpi-4",),
         folder=tmp_path / "run",
     )
@@ -33,6 +39,9 @@ def test_operations_are_those_that_a_sample_had(
     ]
     assert (found["seconds"] > 0).all()
     assert found.null_count().sum_horizontal().item() == 0
+    # A sample's operations follow each other at once: what repeats are the samples.
+    samples = victim_samples(found)
+    assert samples.group_by("algorithm", "bytes").len()["len"].to_list() == [6] * 4
     # A stream of a window acknowledged at once, a round trip of two messages.
     one_way = found.filter((pl.col("algorithm") == "round-trip") & (pl.col("bytes") == 100))
     assert (one_way["bandwidth_Bps"] * one_way["seconds"] - 100).abs().max() < 1e-6

@@ -7,7 +7,7 @@ import os
 import select
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,15 +15,13 @@ import pytest
 from contend.errors import MissingError, ShortfallError, UsageError
 from contend.measurement import (
     Conditions,
-    Observer,
-    Plan,
-    Step,
     make_workload,
     measure,
     measure_workload,
     resume,
 )
-from contend.runs import LaunchRecord, Progress, Run, Warned, read_samples
+from contend.runs import Run, Warned, read_samples
+from contend.session import Attempt, Observer, Step
 
 LIBRARIES = ("openmpi-4", "openmpi-5", "mpich-4")
 # So many samples that no launch ends before somebody ends it.
@@ -31,28 +29,31 @@ _ENDLESS = "1000000:1000000"
 
 
 class _Notes(Observer):
-    """Keeps what it is told; may do something at the first sample of a launch."""
+    """Keeps what it is told; may do something when a launch has made its first samples."""
 
     def __init__(self, at_work: Callable[[Run], None] | None = None) -> None:
         self.at_work = at_work
-        self.plan: Plan | None = None
-        self.ends: list[tuple[Step, LaunchRecord]] = []
+        self.folder: Path | None = None
+        self.ends: list[tuple[Step, Attempt]] = []
         self.warnings: list[Warned] = []
         self.seconds: list[float] = []
 
-    def planned(self, plan: Plan) -> None:
-        self.plan = plan
+    def planned(self, title: str, steps: Sequence[Step], budget: float, folder: Path) -> None:
+        self.folder = folder
 
     def launching(self, step: Step, seconds: float) -> None:
         self.seconds.append(seconds)
 
-    def progressed(self, step: Step, progress: Progress) -> None:
-        if self.at_work is not None and self.plan is not None and progress.samples > 20:
+    def progressed(self, step: Step, done: int, whole: int) -> None:
+        if self.at_work is None or self.folder is None:
+            return
+        run = Run.load(self.folder)
+        if run.samples.height > 40:
             act, self.at_work = self.at_work, None
-            act(Run.load(self.plan.folder))
+            act(run)
 
-    def ended(self, step: Step, record: LaunchRecord) -> None:
-        self.ends.append((step, record))
+    def ended(self, step: Step, attempt: Attempt) -> None:
+        self.ends.append((step, attempt))
 
     def warned(self, warning: Warned) -> None:
         self.warnings.append(warning)
@@ -70,9 +71,9 @@ def test_a_run_has_every_sample_of_every_rank(library: str, tmp_path: Path) -> N
     run = measure(
         "pingpong",
         ranks=2,
-        library=library,
+        mpi=library,
         budget=30,
-        folder=tmp_path / "run",
+        output=tmp_path / "run",
         labels={"flow control": "on"},
         progress=notes,
         bytes="1,1K",
@@ -86,6 +87,7 @@ def test_a_run_has_every_sample_of_every_rank(library: str, tmp_path: Path) -> N
     (launch,) = record.launches
     assert (launch.status, launch.why, launch.ranks) == ("done", "", 2)
     assert launch.command[-2:] == ("--seed", str(notes.ends[0][0].seed))
+    assert record.question["options"]["bytes"] == "1,1K"
     assert launch.measured is not None
     assert launch.measured.done
     assert {end.verified for end in launch.measured.ends} == {True}
@@ -93,7 +95,7 @@ def test_a_run_has_every_sample_of_every_rank(library: str, tmp_path: Path) -> N
     assert 2 * 7 * 2 <= run.samples.height <= 2 * 11 * 2
     assert sorted(set(run.samples["bytes"].to_list())) == [1, 1024]
     assert sorted(path.name for path in run.folder.iterdir()) == [
-        *("request.json", "run.json", "samples.parquet")
+        *("run.json", "samples.parquet", "session.json")
     ]
     assert sum(notes.seconds) <= 30
 
@@ -126,10 +128,10 @@ def test_a_killed_rank_is_named_and_samples_stay(
     run = measure(
         "pingpong",
         ranks=2,
-        library=library,
+        mpi=library,
         launches=2,
         budget=60,
-        folder=tmp_path / "run",
+        output=tmp_path / "run",
         progress=notes,
         bytes="1K",
         repetitions=_ENDLESS,
@@ -140,10 +142,11 @@ def test_a_killed_rank_is_named_and_samples_stay(
     assert launch.why.startswith("rank 1 (")
     assert "was ended by SIGKILL" in launch.why
     assert run.samples.height > 20
-    assert [record for _, record in notes.ends] == [
-        # What is folded in later is what the file says.
-        LaunchRecord(**{**_fields(launch), "measured": None})
-    ]
+    (error,) = run.findings.errors
+    assert (error.cause, error.reason, error.bytes) == ("crash", launch.why, 1024)
+    (ended,) = [attempt for _, attempt in notes.ends]
+    assert ended.failure is not None
+    assert (ended.failure.cause, ended.failure.reason) == ("crash", launch.why)
 
 
 def test_several_libraries_take_turns(tmp_path: Path) -> None:
@@ -157,7 +160,7 @@ def test_several_libraries_take_turns(tmp_path: Path) -> None:
     )
     assert [run.record.library.name for run in runs] == ["Open MPI", "MPICH"]
     assert [run.folder.parent for run in runs] == [tmp_path / "both"] * 2
-    assert [(step.series, step.number) for step, _ in notes.ends[:2]] in (
+    assert [(step.index, step.number) for step, _ in notes.ends[:2]] in (
         *([(0, 0), (1, 0)], [(1, 0), (0, 0)]),
     )
     for run in runs:
@@ -183,22 +186,26 @@ def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
         measure(
             "pingpong",
             ranks=2,
-            library="openmpi-4",
+            mpi="openmpi-4",
             launches=2,
             budget=60,
-            folder=folder,
+            output=folder,
             progress=_Notes(_interrupt),
-            bytes="1K",
-            repetitions="100:200",
-            precision=0.000001,
+            bytes="1M",
+            repetitions="5000:5000",
+            precision=0,
         )
     before = Run.load(folder)
     assert [launch.status for launch in before.record.launches] == ["interrupted"]
     assert before.samples.height > 20
     (run,) = resume(folder, budget=30)
-    assert [launch.status for launch in run.record.launches] == ["done", "done"]
-    # Of the first launch the samples of its second start are kept, and no others.
-    assert run.samples.filter(launch=0)["repetition"].n_unique() in range(101, 202)
+    # The first launch was begun again, with a number of its own; what it had made is still there.
+    assert [(launch.of, launch.status) for launch in run.record.launches] == [
+        *((0, "interrupted"), (1, "done"), (0, "done"))
+    ]
+    assert run.samples.filter(launch=0).equals(before.samples)
+    for number in (1, 2):
+        assert run.samples.filter(launch=number)["repetition"].n_unique() == 5_001
     assert resume(folder)[0].record == run.record
     with pytest.raises(UsageError, match="no run is here"):
         resume(tmp_path / "none")
@@ -210,9 +217,9 @@ def test_the_budget_ends_what_does_not_end_itself(tmp_path: Path) -> None:
         measure(
             "pingpong",
             ranks=2,
-            library="openmpi-4",
+            mpi="openmpi-4",
             budget=3,
-            folder=tmp_path / "run",
+            output=tmp_path / "run",
             bytes="1M",
             inner=10**9,
         )
@@ -242,9 +249,9 @@ def test_a_full_disk_is_told_and_samples_stay(small_disk: Path) -> None:
         measure(
             "pingpong",
             ranks=2,
-            library="openmpi-4",
+            mpi="openmpi-4",
             budget=60,
-            folder=small_disk / "run",
+            output=small_disk / "run",
             progress=_Notes(_fill_disk),
             bytes="1",
             repetitions=_ENDLESS,
@@ -259,9 +266,9 @@ def test_a_launcher_of_another_library_is_told_before_anything_is_measured(
         measure(
             "pingpong",
             ranks=2,
-            library="openmpi-4",
+            mpi="openmpi-4",
             launcher="mpiexec.mpich",
-            folder=tmp_path / "run",
+            output=tmp_path / "run",
         )
     assert not (tmp_path / "run").exists()
 
@@ -272,9 +279,9 @@ def test_ranks_that_share_processors_are_told(tmp_path: Path) -> None:
     run = measure(
         "pingpong",
         ranks=ranks,
-        library="openmpi-4",
+        mpi="openmpi-4",
         budget=30,
-        folder=tmp_path / "run",
+        output=tmp_path / "run",
         progress=notes,
         bytes="1",
         repetitions="6:6",
@@ -288,8 +295,8 @@ def test_bad_arguments_are_the_probes_own_words(tmp_path: Path) -> None:
         measure(
             "pingpong",
             ranks=2,
-            library="openmpi-4",
-            folder=tmp_path / "run",
+            mpi="openmpi-4",
+            output=tmp_path / "run",
             algorithm="pingpongs",
         )
 
@@ -300,12 +307,12 @@ def test_a_missing_compiler_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (bare / "mpicc.openmpi").symlink_to("/usr/bin/mpicc.openmpi")
     monkeypatch.setenv("PATH", str(bare))
     with pytest.raises(MissingError, match="calls the compiler gcc, which is not installed"):
-        measure("pingpong", ranks=2, library=str(bare / "mpicc.openmpi"), folder=tmp_path / "run")
+        measure("pingpong", ranks=2, mpi=str(bare / "mpicc.openmpi"), output=tmp_path / "run")
 
 
 def test_a_library_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(MissingError, match=r"--mpi lam: .* there is .*Open MPI 4.*MPICH 4"):
-        measure("pingpong", ranks=2, library="lam", folder=tmp_path / "run")
+    with pytest.raises(MissingError, match=r"no MPI library lam .* there is .*Open MPI 4.*MPICH 4"):
+        measure("pingpong", ranks=2, mpi="lam", output=tmp_path / "run")
 
 
 def test_a_run_is_not_replaced(tmp_path: Path) -> None:
@@ -313,8 +320,4 @@ def test_a_run_is_not_replaced(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "run.json").touch()
     with pytest.raises(UsageError, match="a run is here already"):
-        measure("pingpong", ranks=2, library="openmpi-4", folder=folder)
-
-
-def _fields(record: LaunchRecord) -> dict[str, object]:
-    return {name: getattr(record, name) for name in record.__struct_fields__}
+        measure("pingpong", ranks=2, mpi="openmpi-4", output=folder)

@@ -114,7 +114,7 @@ def test_parts_are_not_weighed_against_each_other(tmp_path: Path) -> None:
     """Bytes of a file mean nothing beside messages that have none."""
     file = tmp_path / "weights.csv"
     file.write_text("source,target,bytes\n0,1,10\n2,3,500\n")
-    with pytest.raises(UsageError, match="without bytes of their own"):
+    with pytest.raises(UsageError, match="without bytes, got one with them"):
         parse(f"ring & file:{file}", 8)
     file.write_text("source,target,bytes\n0,1,10\n2,3,10\n")
     assert len(parse(f"ring & file:{file}", 8).messages()[0]) == 4 + 2

@@ -15,7 +15,8 @@ from contend.fabric import Fabric
 from contend.fabric.fabric import build
 from contend.loading import load
 from contend.placement import ListFormat, Placement, list_hosts, write_list
-from contend.placement.ranges import expand, shorten, split_list
+from contend.placement.host_list import shorten
+from contend.placement.names import expand, split_list
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +67,7 @@ def test_order_that_only_slurm_can_keep(cluster: Fabric) -> None:
     entries = list_hosts(cluster, placed)
     assert write_list(entries, ListFormat.SLURM) == "vega1\nvega2\nvega1\n"
     for form in (ListFormat.OPENMPI, ListFormat.MPICH):
-        with pytest.raises(UsageError, match="--format slurm keeps their order"):
+        with pytest.raises(UsageError, match="the format slurm keeps their order"):
             write_list(entries, form)
 
 
@@ -82,14 +83,16 @@ def test_contend_reads_the_same_placement_back(cluster: Fabric, tmp_path: Path, 
 def test_names_that_no_launcher_takes() -> None:
     tara = load("tara")
     assert text(tara, "port-group:3", "plain") == "host 1\nhost 2\nhost 3\n"
-    with pytest.raises(UsageError, match='got "host 1"; --format plain writes it'):
+    with pytest.raises(
+        UsageError, match='launchers do not take the name "host 1"; the format plain'
+    ):
         text(tara, "port-group:3", "openmpi")
 
 
 def test_placements_that_make_no_list(cluster: Fabric) -> None:
-    with pytest.raises(UsageError, match="drawn for every sample"):
+    with pytest.raises(UsageError, match="drawn anew for every sample"):
         list_hosts(cluster, placement.parse("random", cluster))
-    with pytest.raises(UsageError, match="between 1 and 8 ranks on these hosts, got 9"):
+    with pytest.raises(UsageError, match="expected 1 to 8 ranks on these hosts, got 9"):
         list_hosts(cluster, placement.parse("linear", cluster), 9)
 
 

@@ -21,7 +21,7 @@ def make_simulation() -> MakeSimulation:
 
     def make(**changes: Any) -> Simulation:
         settings: dict[str, Any] = {
-            "fabric": "duo",
+            "fabric_name": "duo",
             "engine": "opensm:updn",
             "hosts": 4,
             "switches": 2,

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.collections import LineCollection
 
 from contend.errors import UsageError
-from contend.report.alltoall_figure import alltoall_figure
+from contend.report import alltoall_figure
 
 
 def test_every_pair_is_joined_once() -> None:

@@ -10,9 +10,8 @@ from matplotlib.collections import LineCollection
 
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
-from contend.report.fabric_figure import fabric_figure
-from contend.report.fabric_layout import place_switches, without_idle
-from contend.report.save import save_figure
+from contend.report import fabric_figure, save_figure
+from contend.report.fabric.layout import place_switches, without_idle
 from contend.routes import all_to_all_load
 from small_fabrics import (
     crossbar,

@@ -11,14 +11,16 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from contend.fabric import Fabric
-from contend.report.bandwidth_histogram import bandwidth_histogram, bin_edges, fractions
-from contend.report.channel_loads import channel_loads
-from contend.report.comparison import comparison
-from contend.report.congestion_distribution import congestion_distribution
-from contend.report.direct_labels import Label, label_rows
-from contend.report.measures import Measure
-from contend.report.round_bounds import round_bounds
-from contend.report.save import save_figure
+from contend.report import (
+    Measure,
+    bandwidth_histogram,
+    channel_loads,
+    congestion_distribution,
+    round_bounds,
+    save_figure,
+    simulation_comparison,
+)
+from contend.report.simulation.histograms import Label, bin_edges, fractions, label_rows
 
 
 def texts(figure: Figure) -> str:
@@ -48,9 +50,9 @@ def test_bins_are_coarse_for_wide_samples() -> None:
 
 def test_a_panel_for_each_fabric_and_an_outline_for_each_engine(make_simulation: Any) -> None:
     simulations = [
-        narrow(make_simulation, 0.475, fabric="ranger", engine="opensm:dfsssp"),
-        narrow(make_simulation, 0.08, fabric="ranger", engine="opensm:minhop"),
-        narrow(make_simulation, 0.401, fabric="thunderbird", engine="opensm:dfsssp"),
+        narrow(make_simulation, 0.475, fabric_name="ranger", engine="opensm:dfsssp"),
+        narrow(make_simulation, 0.08, fabric_name="ranger", engine="opensm:minhop"),
+        narrow(make_simulation, 0.401, fabric_name="thunderbird", engine="opensm:dfsssp"),
     ]
     figure = bandwidth_histogram(
         simulations, rated=[1, 1, 0.5], reference=[0.576, 0.576, None], reference_name="2008"
@@ -67,9 +69,9 @@ def test_a_panel_for_each_fabric_and_an_outline_for_each_engine(make_simulation:
 
 def test_an_engine_keeps_its_colour_in_every_panel(make_simulation: Any) -> None:
     simulations = [
-        narrow(make_simulation, 0.3, fabric="a", engine="minhop"),
-        narrow(make_simulation, 0.5, fabric="a", engine="ftree"),
-        narrow(make_simulation, 0.5, fabric="b", engine="ftree"),
+        narrow(make_simulation, 0.3, fabric_name="a", engine="minhop"),
+        narrow(make_simulation, 0.5, fabric_name="a", engine="ftree"),
+        narrow(make_simulation, 0.5, fabric_name="b", engine="ftree"),
     ]
     first, second = bandwidth_histogram(simulations).axes
     colours = {
@@ -98,7 +100,7 @@ def test_both_bounds_of_rounds(make_simulation: Any) -> None:
     figure = round_bounds([make_simulation(pattern="dissemination", rounds=2)], reference=[0.419])
     text = texts(figure)
     # 1/mean π is 3/8, 1/largest π is (1/5 + 1/5 + 1/10 + 1/10) / 4 = 3/20: a factor 2.5.
-    for expected in ("no waiting 37.5 %", "waiting 15.0 %", "paper 41.9 %", "a factor 2.5"):
+    for expected in ("no waiting 37.5 %", "waiting 15.0 %", "paper 41.9 %", "a factor of 2.5"):
         assert expected in text
 
 
@@ -144,35 +146,35 @@ def test_several_distributions_are_told_apart(make_simulation: Any) -> None:
 
 
 def test_comparison_draws_value_rated_and_reference(make_simulation: Any) -> None:
-    figure = comparison(
+    figure = simulation_comparison(
         [make_simulation(), make_simulation(engine="ftree", bandwidth=np.full(4, 0.7))],
         rated=[1, 1],
         reference=[None, 0.65],
     )
     text = texts(figure)
-    assert "55 to 70 % of the rated bisection bandwidth" in text
-    for expected in ("55.0 %", "70.0 %", "updn", "ftree", "rated bisection", "95 % interval"):
+    assert "bisect gets 55.0 to 70.0 % of the link speed" in text
+    assert "the narrowest cut found could carry 100 %" in text
+    for expected in ("55.0 %", "70.0 %", "updn", "ftree", "narrowest cut found", "95 % interval"):
         assert expected in text
     diamonds = [line for line in figure.axes[0].lines if line.get_marker() == "D"]
     assert diamonds[0].get_xdata() == pytest.approx([0.65])
     assert diamonds[0].get_ydata() == pytest.approx([1])
 
 
-def test_one_simulation_is_compared_with_what_is_rated(make_simulation: Any) -> None:
-    assert "gets 55.0 %, the narrowest cut carries 50.0 %" in texts(
-        comparison([make_simulation()], rated=[0.5])
-    )
-    assert "gets most on duo, updn: 55.0 %" in texts(comparison([make_simulation()]))
+def test_a_bandwidth_is_no_share_of_the_narrowest_cut(make_simulation: Any) -> None:
+    text = texts(simulation_comparison([make_simulation()], rated=[0.5]))
+    # Random pairs do not all cross the cut: what they get is no part of its capacity.
+    assert "gets 55.0 % of the link speed; the narrowest cut found could carry 50 %" in text
+    assert "110 %" not in text
+    assert "gets most on duo, updn: 55.0 %" in texts(simulation_comparison([make_simulation()]))
 
 
-def test_no_title_tells_more_than_all_of_what_is_rated(make_simulation: Any) -> None:
+def test_no_title_is_a_share_of_what_is_rated(make_simulation: Any) -> None:
     """Random pairs do not all cross the narrowest cut, so they may get more than it carries."""
-    assert "gets 55.0 %, 69 % of what is rated" in texts(
-        comparison([make_simulation()], rated=[0.8])
-    )
     both = [make_simulation(), make_simulation(engine="ftree", bandwidth=np.full(4, 0.7))]
-    text = texts(comparison(both, rated=[0.6, 0.6]))
-    assert "bisect gets most on" in text
+    text = texts(simulation_comparison(both, rated=[0.6, 0.6]))
+    assert "bisect gets 55.0 to 70.0 % of the link speed" in text
+    assert "the narrowest cut found could carry 60 %" in text
     assert "% of the rated" not in text
 
 
@@ -233,7 +235,7 @@ def test_many_values_of_congestion_are_drawn_as_steps(make_simulation: Any) -> N
     assert not figure.axes[0].containers
     assert steps.get_xdata()[1:3] == pytest.approx([50, 1007])
     assert steps.get_ydata()[1:3] == pytest.approx([0.25, 1])
-    assert "half of bisect's messages share a channel with 1006 others, none with more" in texts(
+    assert "half of bisect's messages share a channel with 1,006 others, none with more" in texts(
         figure
     )
 
@@ -245,12 +247,14 @@ def test_equal_distributions_are_both_to_be_seen(make_simulation: Any) -> None:
     assert under.get_markersize() > over.get_markersize()
 
 
-@pytest.mark.parametrize(("histogram", "half"), [([0, 0, 6, 4], 1), ([0, 0, 4, 6], 2)])
+@pytest.mark.parametrize(
+    ("histogram", "words"), [([0, 0, 6, 4], "1 other or more"), ([0, 0, 4, 6], "2 others")]
+)
 def test_half_of_the_messages_share_with_as_many_others(
-    make_simulation: Any, histogram: list[int], half: int
+    make_simulation: Any, histogram: list[int], words: str
 ) -> None:
     figure = congestion_distribution([make_simulation(histogram=np.array(histogram))])
-    assert f"share a channel with {half} others" in texts(figure)
+    assert f"share a channel with {words}" in texts(figure)
 
 
 def test_a_long_name_of_a_channel_is_wrapped_not_cut_off(make_simulation: Any, duo: Fabric) -> None:

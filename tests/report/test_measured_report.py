@@ -12,32 +12,41 @@ import numpy as np
 import polars as pl
 import pytest
 
-from contend.report.markdown import markdown_of
-from contend.report.measured_figures import measured_figures
-from contend.report.measured_json import measured_json
-from contend.report.measured_tables import measured_tables
-from contend.report.result_table import ResultTable
-from contend.report.save import save_figures
+from contend.report import (
+    ResultTable,
+    markdown_of,
+    measured_figures,
+    measured_json,
+    measured_tables,
+    save_figures,
+)
 from contend.runs import CellRecord, CellSummary, RunRecord, summarise
 from contend.study import (
-    Changes,
+    Failure,
+    GridCell,
     MeasuredPlan,
+    MeasuredRecord,
     Point,
     Result,
     Series,
-    changed,
+    Terms,
     find_plan,
-    read_measured,
+    read_plan,
 )
-from contend.study.measured import Cell, Failure, Record
-from contend.study.measured.record import Terms
+from json_reading import as_read
 
 MEMORY = Failure("memory", "data of 22.8 GiB does not fit this machine")
 _NUMBERS = itertools.count()
 TERMS = Terms("", 0.05, (6, 100), False, 1)
 
 
-def summary(cell: Cell, point: Point, times: np.ndarray) -> CellSummary:
+def read_measured(path: Path) -> MeasuredPlan:
+    plan = read_plan(path)
+    assert isinstance(plan, MeasuredPlan)
+    return plan
+
+
+def summary(cell: GridCell, point: Point, times: np.ndarray) -> CellSummary:
     """Figures of samples that count, and of a late one of twice the longest."""
     record = CellRecord(0, point.algorithm or "library-v", point.bytes, cell.ranks, cell.nodes)
     count = len(times) + 1
@@ -57,8 +66,10 @@ def summary(cell: Cell, point: Point, times: np.ndarray) -> CellSummary:
     return replace(made, record=msgspec.structs.replace(record, cell=number))
 
 
-def result(cell: Cell, point: Point, times: np.ndarray | None, library: str = "MPI 1") -> Result:
-    record = Record(cell, TERMS, "2 nodes of 8 ranks", (point,))
+def result(
+    cell: GridCell, point: Point, times: np.ndarray | None, library: str = "MPI 1"
+) -> Result:
+    record = MeasuredRecord(cell, TERMS, "2 nodes of 8 ranks", (point,))
     return Result(
         place=record.place(point),
         series=Series(library, cell.conditions, cell.input),
@@ -77,7 +88,7 @@ def mistry() -> MeasuredPlan:
     return read_measured(find_plan("mistry2015"))
 
 
-def tara(plan: MeasuredPlan) -> Iterator[tuple[Record, Result]]:
+def tara(plan: MeasuredPlan) -> Iterator[tuple[MeasuredRecord, Result]]:
     """Twice the seconds of the paper; what nobody published failed for lack of memory."""
     paper = {(known.doubles, known.nodes): known for known in plan.known()}
     for cell in plan.cells():
@@ -88,7 +99,7 @@ def tara(plan: MeasuredPlan) -> Iterator[tuple[Record, Result]]:
         else:
             point = Point(failure=MEMORY)
             made = result(cell, point, None)
-        yield Record(cell, TERMS, made.seats, (point,), warnings=("hot",)), made
+        yield MeasuredRecord(cell, TERMS, made.seats, (point,), warnings=("hot",)), made
 
 
 def rows_of(table: ResultTable) -> list[tuple[str, ...]]:
@@ -122,7 +133,7 @@ def test_published_times_are_held_against_their_wire(mistry: MeasuredPlan) -> No
 
 
 def test_a_wire_of_ones_own_gives_the_bound_of_ones_own_times(mistry: MeasuredPlan) -> None:
-    plan = changed(mistry, Changes(wire="3.5GB/s"))
+    plan = mistry.changed(wire="3.5GB/s")
     records, results = zip(*tara(plan), strict=True)
     table = titled(measured_tables(plan, records, results), "Constant local memory: wall")
     rows = rows_of(table)
@@ -134,7 +145,7 @@ def test_a_wire_of_ones_own_gives_the_bound_of_ones_own_times(mistry: MeasuredPl
 def test_other_numbers_of_vectors_have_published_times_in_a_table_apart(
     mistry: MeasuredPlan,
 ) -> None:
-    plan = changed(mistry, Changes(numbers=4096, ranks_per_node=(2,), nodes=(1, 2)))
+    plan = mistry.changed(vectors=4096, ranks_per_host=(2,), hosts=(1, 2))
     cells = list(plan.cells())
     results = [result(cell, Point(), spread(1e-3)) for cell in cells]
     tables = measured_tables(plan, [], results)
@@ -142,7 +153,7 @@ def test_other_numbers_of_vectors_have_published_times_in_a_table_apart(
     assert not any(row[1] in ("paper", "poster") for row in rows_of(ours))
     theirs = titled(tables, "Constant local memory: published wall clock in s")
     assert ("512N", "poster", "0.60", "1.64", "2.09", "2.28", "2.30") in rows_of(theirs)
-    assert "n = 1,492,992, 8 ranks a node" in theirs.note
+    assert "n = 1,492,992, 8 ranks per node" in theirs.note
 
 
 def test_failures_warnings_and_what_is_left_are_told(mistry: MeasuredPlan) -> None:
@@ -152,8 +163,8 @@ def test_failures_warnings_and_what_is_left_are_told(mistry: MeasuredPlan) -> No
     failures = rows_of(titled(tables, "What failed (ERR)"))
     assert ("sort, 36 × 8, m = 810N", "", "memory", MEMORY.said) in failures
     assert len(failures) == 4
-    assert ("hot", "25 cells") in rows_of(titled(tables, "To be known"))
-    assert rows_of(titled(tables, "No time was left")) == [
+    assert ("hot", "25 cells") in rows_of(titled(tables, "Notes and warnings"))
+    assert rows_of(titled(tables, "Cells that no time was left for")) == [
         ("sort, 1 × 8, m = 512",),
         ("sort, 1 × 8, m = 512N",),
     ]
@@ -182,8 +193,7 @@ def sweep(plan: MeasuredPlan, library: str = "MPI 1") -> list[Result]:
 def kutzner() -> MeasuredPlan:
     plan = read_measured(find_plan("kutzner2005"))
     algorithms = ("library", "shift", "shift-barrier", "node-ordered-barrier")
-    chosen = Changes(only=("sweep",), ranks=(4, 32), algorithms=algorithms, wire="1Gbit/s")
-    return changed(plan, chosen)
+    return plan.changed(only=("sweep",), ranks=(4, 32), algorithm=algorithms, wire="1Gbit/s")
 
 
 def test_two_libraries_and_2005_side_by_side(kutzner: MeasuredPlan) -> None:
@@ -215,7 +225,7 @@ def test_collapses_are_named_with_what_avoids_them(kutzner: MeasuredPlan) -> Non
 
 def test_the_cost_of_barriers_stands_apart(kutzner: MeasuredPlan) -> None:
     """3 messages of 2 MiB at 20 MiB/s take 300 ms, a quarter of it barriers."""
-    table = titled(measured_tables(kutzner, [], sweep(kutzner)), "Barriers, and part")
+    table = titled(measured_tables(kutzner, [], sweep(kutzner)), "Time in barriers")
     assert table.columns == ("bytes", "shift-barrier")
     assert rows_of(table)[-1] == ("2 MiB", "75 ms, 25 %")
 
@@ -223,8 +233,8 @@ def test_the_cost_of_barriers_stands_apart(kutzner: MeasuredPlan) -> None:
 def test_full_ports_are_named(kutzner: MeasuredPlan) -> None:
     """1 Gbit/s is 119 MiB/s for a rank alone on its node; for two of 32, 31/60 of it: 61.6."""
     notes = [t.note for t in measured_tables(kutzner, [], sweep(kutzner)) if "sweep" in t.title]
-    assert "Full ports of the nodes are 119 MiB/s." in notes[0]
-    assert "Full ports of the nodes are 61.6 MiB/s." in notes[3]
+    assert "The nodes' ports are full at 119 MiB/s." in notes[0]
+    assert "The nodes' ports are full at 61.6 MiB/s." in notes[3]
 
 
 def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:
@@ -242,10 +252,9 @@ def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:
 
 def test_json_has_every_point_with_what_was_published(kutzner: MeasuredPlan) -> None:
     made = measured_json(kutzner, [], sweep(kutzner), [], "run")
-    text = msgspec.json.encode(made)
     point = next(
         p
-        for p in msgspec.json.decode(text)["points"]
+        for p in as_read(made)["points"]
         if (p["ranks"], p["ranks_per_node"], p["algorithm"], p["bytes"])
         == (4, 1, "library", 2 << 20)
     )

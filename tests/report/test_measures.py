@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contend.report.measures import Measure, engine_labels, labels
+from contend.report import Measure
+from contend.report.simulation.tables import engine_labels, labels
 
 
 def test_bandwidth_of_a_sample_by_measure(make_simulation: Any) -> None:
@@ -60,7 +61,7 @@ def test_labels_say_only_what_differs(make_simulation: Any) -> None:
     assert labels([ftree, updn]) == ["ftree", "updn"]
     assert labels([ftree]) == ["duo, ftree"]
     assert labels([make_simulation(engine="")]) == ["duo"]
-    other = make_simulation(fabric="trio", pattern="tree")
+    other = make_simulation(fabric_name="trio", pattern="tree")
     assert labels([updn, other]) == ["duo, bisect", "trio, tree"]
 
 
@@ -76,5 +77,5 @@ def test_ranks_and_placements_are_named_only_where_nothing_else_differs(
     assert labels([small, large]) == ["duo, updn, 64 ranks", "duo, updn, 128 ranks"]
     linear = make_simulation(placement="linear")
     assert labels([make_simulation(), linear]) == ["duo, updn, random", "duo, updn, linear"]
-    other = make_simulation(fabric="trio", ranks=9)
+    other = make_simulation(fabric_name="trio", ranks=9)
     assert labels([small, other]) == ["duo", "trio"]

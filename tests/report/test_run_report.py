@@ -13,22 +13,24 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contend.errors import UsageError
-from contend.report.cell_tables import cell_tables
-from contend.report.cells_csv import cells_csv
-from contend.report.distribution_figure import distribution_figure
-from contend.report.findings_json import comparison_json
-from contend.report.harness_tables import harness_tables
-from contend.report.measure_json import measure_json
-from contend.report.measure_tables import measure_tables, run_tables
-from contend.report.pingpong_figure import pingpong_figure
-from contend.report.rate_figure import rate_figures
-from contend.report.rate_words import MEBI
-from contend.report.result_table import ResultTable
-from contend.report.run_comparison_figure import comparison_figure
-from contend.report.run_comparison_tables import comparison_tables
-from contend.report.run_figures import draw_runs, run_figures
-from contend.report.sort_figure import sort_figure
+from contend.report import (
+    ResultTable,
+    cells_csv,
+    comparison_tables,
+    draw_runs,
+    measure_json,
+    measure_tables,
+    run_figures,
+    run_tables,
+)
+from contend.report.run.figures import comparison_figure, pingpong_figure
+from contend.report.run.json import comparison_json
+from contend.report.run.rates import run_rate_figures
+from contend.report.run.tables import cell_tables, harness_tables
+from contend.report.run.times import distribution_figure, sort_figure
+from contend.report.words import MEBI
 from contend.runs import LaunchRecord, LibraryRecord, Run, RunRecord
+from json_reading import as_read
 from measured_runs import COLLAPSED, RANKS, alltoall_run, pingpong_run, sort_run
 from sample_files import Launch
 
@@ -148,14 +150,14 @@ def test_what_went_wrong_is_told_with_its_remedy(tmp_path: Path) -> None:
     told = dict(zip(column(cells, "schedule"), cells.rows, strict=True))
     assert "DATA WRONG" in told["b"][-1]
     assert told["c"][-1] == "skipped"
-    by_name = {cell["algorithm"]: cell for cell in measure_json(run)["cells"]}
+    by_name = {cell["algorithm"]: cell for cell in as_read(measure_json(run))["cells"]}
     assert (by_name["c"]["n"], by_name["c"]["median_s"]) == (0, None)
     assert by_name["b"]["verified"] is False
     assert by_name["b"]["ci95_s"] is None
 
 
 def test_json_has_what_scripts_rely_on(alltoall: Run) -> None:
-    found = measure_json(alltoall)
+    found = as_read(measure_json(alltoall))
     assert (found["probe"], found["ranks"], found["hosts"]) == ("alltoall", RANKS, RANKS)
     assert found["mpi"]["name"] == "Open MPI"
     assert found["run"] == str(alltoall.folder)
@@ -171,11 +173,11 @@ def test_json_has_what_scripts_rely_on(alltoall: Run) -> None:
 
 
 def test_a_ping_pong_is_told_one_way(pingpong: Run) -> None:
-    cells = {(c["algorithm"], c["bytes"]): c for c in measure_json(pingpong)["cells"]}
+    cells = {(c["algorithm"], c["bytes"]): c for c in as_read(measure_json(pingpong))["cells"]}
     # Ten round trips of 1.5 µs each way a sample; 64 messages in a window.
     assert cells["pingpong", 1]["median_s"] == pytest.approx(1.5e-6, rel=0.05)
     assert cells["stream", 1]["median_s"] == pytest.approx(0.2e-6, rel=0.05)
-    assert "winners" not in measure_json(pingpong)
+    assert "winners" not in as_read(measure_json(pingpong))
 
 
 def test_csv_has_a_row_for_every_cell_of_every_run(alltoall: Run, sort: Run) -> None:
@@ -191,7 +193,7 @@ def test_runs_are_compared_by_ratios_with_intervals(alltoall: Run, slower: Run) 
     schedules = column(found, "schedule")
     verdicts = [v for s, v in zip(schedules, column(found, ""), strict=True) if s == "pairwise"]
     assert verdicts == ["slower"] * 10
-    (one,) = comparison_json([alltoall, slower])
+    (one,) = as_read(comparison_json([alltoall, slower]))
     ratios = [c["ratio"]["value"] for c in one["cells"] if c["schedule"] == "pairwise"]
     assert ratios == pytest.approx([1.5] * 10, rel=0.06)
 
@@ -203,7 +205,7 @@ def test_runs_without_common_cells_are_not_compared(alltoall: Run, sort: Run) ->
 
 
 def test_every_sample_of_every_schedule_is_in_the_figure_of_rates(alltoall: Run) -> None:
-    ((name, figure),) = rate_figures(alltoall)
+    ((name, figure),) = run_rate_figures(alltoall)
     assert name == "rates-16-ranks-16-hosts-even"
     assert "collapses by a factor of" in finding(figure)
     assert "pairwise does not" in finding(figure)
@@ -286,13 +288,23 @@ def test_a_picture_of_several_runs_is_several_files(
 ) -> None:
     written = draw_runs([alltoall, slower], tmp_path / "it.png", picture="times")
     assert [path.name for path in written] == ["it-alltoall-times.png", "it-mpich-times.png"]
-    with pytest.raises(UsageError, match="--picture steps: what was measured can be comparison"):
+    with pytest.raises(UsageError, match="measured, comparison, rates, times, got steps"):
         draw_runs([alltoall, slower], tmp_path / "it.png", picture="steps")
 
 
 def test_nothing_measured_is_nothing_drawn(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", RunRecord("alltoall"))
     assert run_tables(run)[0].title.startswith("How alltoall")
-    assert measure_json(run)["cells"] == []
-    with pytest.raises(UsageError, match="no sample is there to draw"):
+    assert as_read(measure_json(run))["cells"] == []
+    with pytest.raises(UsageError, match="the runs have no samples to draw"):
         draw_runs([run], tmp_path / "it.svg")
+
+
+def test_texts_in_csv_are_no_formulas(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", RunRecord("alltoall", launches=(LaunchRecord(0, 4),)))
+    launch = Launch(4)
+    launch.cell([1e-3] * 7, algorithm='=HYPERLINK("http://x")', bytes=8, sign="-1")
+    launch.write(run.raw_path(0))
+    (row,) = csv.DictReader(io.StringIO(cells_csv([run.fold()])))
+    assert row["algorithm"] == '\'=HYPERLINK("http://x")'
+    assert row["bytes"] == "8"

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import matplotlib as mpl
 import pytest
 
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.report.congestion_distribution import congestion_distribution
-from contend.report.save import save_figure
-from contend.report.summary import simulation_tables
+from contend.report import (
+    congestion_distribution,
+    save_figure,
+    simulation_comparison,
+    simulation_tables,
+)
 
 MAGIC = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml", ".html": b"<!doctype html>"}
 
@@ -61,3 +65,21 @@ def test_the_callers_settings_stay(make_simulation: Any, tmp_path: Path) -> None
     with mpl.rc_context({"font.size": 23}):
         save_figure(congestion_distribution([make_simulation()]), tmp_path / "a.svg")
         assert mpl.rcParams["font.size"] == 23
+
+
+def test_names_cannot_break_a_picture_or_a_terminal(
+    make_simulation: Any, duo: Fabric, tmp_path: Path
+) -> None:
+    hostile = make_simulation(fabric_name="a\x1b[31mb\x00")
+    save_figure(congestion_distribution([hostile]), tmp_path / "a.svg")
+    ElementTree.parse(tmp_path / "a.svg")
+    (title, *_) = [table.title for table in simulation_tables(hostile, duo)]
+    assert "a\ufffd[31mb\ufffd" in title
+
+
+def test_names_on_axes_cannot_break_a_picture(make_simulation: Any, tmp_path: Path) -> None:
+    hostile = [make_simulation(fabric_name="a\x1b[31m"), make_simulation(fabric_name="b\udcff")]
+    save_figure(simulation_comparison(hostile), tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text()
+    assert "a\ufffd[31m" in text
+    assert "b\ufffd" in text

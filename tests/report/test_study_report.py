@@ -6,19 +6,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 
-from contend.report.save import save_figures
-from contend.report.study_figures import study_figures
-from contend.report.study_json import study_json
-from contend.report.study_tables import study_tables
-from contend.study import FabricEntry, Outcome, PatternEntry, Plan, Record, Reference
-from contend.study.record import Request, record_of, write_cell
+from contend.report import save_figures, study_figures, study_json, study_tables
+from contend.study import (
+    FabricEntry,
+    Outcome,
+    PatternEntry,
+    Plan,
+    Record,
+    Reference,
+    SimulatedCell,
+    record_of,
+    write_cell,
+)
+from json_reading import as_read
 
 MakeOutcome = Callable[..., Outcome]
-REQUEST = Request("x", None, "ftree", "bisect", "random", 4, None, 1)
+REQUEST = SimulatedCell("x", None, "ftree", "bisect", "random", 4, None, 1)
 
 
 @pytest.fixture
@@ -43,7 +49,9 @@ def plan() -> Plan:
 def make_outcome(make_simulation: Any, tmp_path: Path) -> MakeOutcome:
     def make(engine: str, pattern: str = "bisect", **changes: Any) -> Outcome:
         path = tmp_path / f"{engine}-{pattern}.json".replace(":", "-")
-        simulation = make_simulation(fabric="ranger", engine=engine, pattern=pattern, **changes)
+        simulation = make_simulation(
+            fabric_name="ranger", engine=engine, pattern=pattern, **changes
+        )
         record = record_of(simulation, ("ranger", engine, pattern), REQUEST, 1.0)
         write_cell(path, record, simulation)
         return Outcome(record, path)
@@ -67,14 +75,14 @@ def test_ours_theirs_and_the_difference(plan: Plan, make_outcome: MakeOutcome) -
     assert row["mean of 1/π"] == "55.0"
     assert row["waiting"] == "15.0"
     assert row["rated"] == "100.0"
-    assert "4 samples a cell" in table.note
+    assert "4 samples per cell" in table.note
 
 
 def test_numbers_of_other_sources_have_their_own_table(
     plan: Plan, make_outcome: MakeOutcome
 ) -> None:
     tables = study_tables(plan, [make_outcome("opensm:ftree"), make_outcome("opensm:minhop")])
-    others = next(table for table in tables if table.title == "Beside other known numbers")
+    others = next(table for table in tables if table.title == "Beside other published numbers")
     assert others.rows == (
         ("ranger", "ftree", "bisect", "mean of 1/π", "55.0", "50.0", "+5.0", "models"),
     )
@@ -107,8 +115,7 @@ def test_no_difference_is_plus_nothing(plan: Plan, make_outcome: MakeOutcome) ->
 
 def test_json_has_a_cell_for_each(plan: Plan, make_outcome: MakeOutcome) -> None:
     cells = [make_outcome("opensm:ftree"), failed("opensm:minhop", "no")]
-    result = study_json(plan, cells, "folder")
-    assert msgspec.json.decode(msgspec.json.encode(result)) == result
+    result = as_read(study_json(plan, cells, "folder"))
     done, err = result["cells"]
     assert done["averages"]["of_mean_congestion"]["mean"] == pytest.approx(3 / 8)
     assert done["references"][0] == {

@@ -9,9 +9,9 @@ import numpy as np
 from rich.console import Console
 
 from contend.fabric import Fabric
-from contend.report.page import page
-from contend.report.summary import congestion_table, headline, simulation_tables
-from contend.report.table import print_tables
+from contend.report import print_tables, simulation_tables
+from contend.report.page import html_page
+from contend.report.simulation.tables import congestion_table, headline
 
 
 def printed(tables: Any) -> str:
@@ -47,7 +47,7 @@ def test_messages_by_congestion_with_bars_in_proportion(make_simulation: Any, du
 def test_names_are_never_markup(make_simulation: Any, duo: Fabric) -> None:
     tables = simulation_tables(make_simulation(), duo)
     assert 'switch "ri[red]ght" port 3 -> switch "left" port 3' in printed(tables)
-    html = page(["<?xml version='1.0'?>\n<svg></svg>"], tables)
+    html = html_page(["<?xml version='1.0'?>\n<svg></svg>"], tables)
     assert "switch &quot;ri[red]ght&quot; port 3 -&gt; switch" in html
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contend.report.measure_json import measure_json
-from contend.report.measure_tables import run_tables
+from contend.report import measure_json, run_tables
 from contend.runs import LaunchRecord, Run, RunRecord, SampleTail
 from contend.runs.frames import Frames
 from contend.runs.launch_file import parse

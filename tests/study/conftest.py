@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from contend.congestion import Simulation
 from contend.errors import ShortfallError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
-from contend.study import Services
 
 PLAN = """
 name = "small"
@@ -56,6 +56,69 @@ engine = "good"
 average = "effective_bandwidth"
 """
 
+GRID = """
+name = "small"
+budget_s = 100
+label = "flow control=on"
+wire = "1Gbit/s"
+
+[[measure]]
+name = "sort"
+probe = "sort"
+hosts = [1, 2]
+ranks_per_host = [2]
+vectors = 64
+length = ["8", "8N"]
+
+[[measure]]
+name = "sweep"
+probe = "alltoall"
+ranks = [4]
+ranks_per_host = [1, 2]
+bytes = [16, "1K:4K"]
+algorithm = ["library", "shift"]
+
+[[reference]]
+source = "paper"
+measure = "sort"
+vectors = 64
+ranks_per_host = 2
+length = "8N"
+hosts = [1, 2, 3]
+seconds = [0.5, 0.25, "ERR"]
+
+[[reference]]
+source = "2005"
+library = "LAM"
+measure = "sweep"
+ranks = 4
+ranks_per_host = 1
+bytes = "1K"
+algorithm = "library"
+rate = "2 MiB/s"
+
+[[table]]
+title = "Of 1 KiB"
+measure = "sweep"
+head = "CPUs/node"
+columns = ["MPI_Alltoall", "own"]
+
+[[table.row]]
+label = "1"
+ranks = 4
+ranks_per_host = 1
+bytes = "1K"
+algorithms = ["library", "shift"]
+"""
+
+
+@pytest.fixture
+def grid_file(tmp_path: Path) -> Path:
+    """A small plan of measurements."""
+    path = tmp_path / "small.toml"
+    path.write_text(GRID)
+    return path
+
 
 @pytest.fixture
 def plan_file(tmp_path: Path) -> Path:
@@ -72,31 +135,29 @@ class Rooms:
     calls: list[tuple[str, ...]] = field(default_factory=list)
     failing: dict[str, BaseException] = field(default_factory=dict)
 
-    def services(self) -> Services:
-        return Services(self._route, self._load, self._save, self._rate, self._simulate)
-
     def asked(self, what: str) -> list[tuple[str, ...]]:
         return [call[1:] for call in self.calls if call[0] == what]
 
-    def _route(self, source: str, routes: str | None, engine: str | None) -> Fabric:
-        self.calls.append(("route", source, routes or "", engine or ""))
+    def load(self, source: str, **options: Any) -> Fabric:
+        path = Path(source)
+        if path.parent.name == "fabrics":
+            self.calls.append(("load", path.name))
+            return crossbar()
+        engine = options["route"] or ""
+        self.calls.append(("route", source, options["routes"] or "", engine))
         if engine == "bad":
             raise ShortfallError("bad can't route this fabric")
         return crossbar()
 
-    def _load(self, path: Path) -> Fabric:
-        self.calls.append(("load", path.name))
-        return crossbar().replace(name=path.read_text())
-
-    def _save(self, fabric: Fabric, path: Path) -> None:
+    def save(self, fabric: Fabric, path: Path) -> None:
         self.calls.append(("save", path.name))
         path.write_text(fabric.name)
 
-    def _rate(self, fabric: Fabric) -> float:
+    def rate(self, fabric: Fabric) -> Any:
         self.calls.append(("rate", fabric.name))
-        return 0.5
+        return SimpleNamespace(share=0.5)
 
-    def _simulate(self, fabric: Fabric, pattern: str, **options: Any) -> Simulation:
+    def simulate(self, fabric: Fabric, pattern: str, **options: Any) -> Simulation:
         self.calls.append(("simulate", fabric.name, pattern, options["placement"]))
         if pattern in self.failing:
             raise self.failing[pattern]
@@ -105,8 +166,16 @@ class Rooms:
 
 
 @pytest.fixture
-def rooms() -> Rooms:
-    return Rooms()
+def rooms(monkeypatch: pytest.MonkeyPatch) -> Rooms:
+    rooms = Rooms()
+    for name, function in (
+        ("load", rooms.load),
+        ("save", rooms.save),
+        ("bisection", rooms.rate),
+        ("simulate", rooms.simulate),
+    ):
+        monkeypatch.setattr(f"contend.study.simulated.{name}", function)
+    return rooms
 
 
 def crossbar() -> Fabric:
@@ -124,7 +193,7 @@ def crossbar() -> Fabric:
 def simulation(fabric: Fabric, pattern: str, samples: int, seed: int) -> Simulation:
     """Half of every link's bandwidth by either average; π of 1 and 3."""
     return Simulation(
-        fabric=fabric.name,
+        fabric_name=fabric.name,
         engine="good",
         hosts=2,
         switches=1,

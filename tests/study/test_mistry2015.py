@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from contend.measurement import MemoryPrediction, VectorLength
-from contend.study import mistry2015 as paper
-from contend.study import published
+from contend.study import MeasuredPlan, find_plan, published, read_plan
 
 NUMBERS = 1_492_992
 
 
 def test_all_published_blocks_divide() -> None:
     """n = 2 · (8 · 18 · 2 · 3)², so p² = (8 N)² divides it on all published nodes."""
-    (sort,) = paper.plan().measures
-    assert sort.numbers == 2 * (8 * 18 * 2 * 3) ** 2 == NUMBERS
-    assert (sort.nodes, sort.ranks_per_node) == ((1, 3, 9, 18, 36), (8,))
-    assert all(MemoryPrediction(NUMBERS, nodes, 8, 1).divides for nodes in sort.nodes)
+    plan = read_plan(find_plan("mistry2015"))
+    assert isinstance(plan, MeasuredPlan)
+    (sort,) = plan.measures
+    assert sort.vectors == 2 * (8 * 18 * 2 * 3) ** 2 == NUMBERS
+    assert (sort.hosts, sort.ranks_per_host) == ((1, 3, 9, 18, 36), (8,))
+    assert all(MemoryPrediction(NUMBERS, nodes, 8, 1).divides for nodes in sort.hosts)
 
 
 def test_paper_and_poster_differ_on_one_node() -> None:

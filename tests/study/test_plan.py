@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from contend.errors import InputError, UsageError
-from contend.study import find_plan, is_measured, read_plan, shipped_plans
+from contend.study import Plan, find_plan, shipped_plans
+from contend.study import read_plan as read_any
+
+
+def read_plan(path: Path) -> Plan:
+    plan = read_any(path)
+    assert isinstance(plan, Plan)
+    return plan
 
 
 def test_cells_go_by_fabric_routing_and_pattern(plan_file: Path) -> None:
@@ -31,7 +38,7 @@ def test_a_fabric_with_routes_needs_no_engine(plan_file: Path) -> None:
 
 
 def test_some_fabrics_and_other_samples(plan_file: Path) -> None:
-    plan = read_plan(plan_file).only(("two",)).with_samples(9).with_seed(4)
+    plan = read_plan(plan_file).changed(only=("two",), samples=9, seed=4)
     assert [cell.fabric.name for cell in plan.cells()] == ["two"]
     assert (plan.samples, plan.seed) == (9, 4)
     assert all(pattern.samples is None for pattern in plan.patterns)
@@ -40,8 +47,12 @@ def test_some_fabrics_and_other_samples(plan_file: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("samples = 3", 'samples = "3"', "expected int at samples, got str"),
-        ("samples = 2", "samples = 0", "expected int >= 1 at samples of [[pattern]] number 2"),
+        (
+            "samples = 3",
+            'samples = "3"',
+            "expected a whole number from 1 to 1,099,511,627,776 at samples, got '3'",
+        ),
+        ("samples = 2", "samples = 0", "776 at samples of [[pattern]] number 2, got 0"),
         ('pattern = "tree"', "", "expected a key pattern in [[pattern]] number 2, got none"),
         ("samples = 2", "sample = 2", "only known keys in [[pattern]] number 2, got sample"),
         ('name = "small"', 'nam = "small"', "expected only known keys in the plan, got nam"),
@@ -50,12 +61,33 @@ def test_some_fabrics_and_other_samples(plan_file: Path) -> None:
         (
             'fabrics = ["one"]',
             'fabrics = ["six"]',
-            "fabrics of pattern many rounds by name, got six",
+            "names of fabrics at fabrics of pattern many rounds, got six",
         ),
         ('engine = "good"', 'engine = "better"', "in [[reference]] number 2, got better"),
         ('pattern = "bisect"\npercent = 40', 'pattern = "x"\npercent = 40', "got x on one"),
-        ("percent = 40.0", "percent = -1.0", "expected float > 0.0 at percent of [[reference]]"),
-        ("of_mean_congestion", "of_luck", "expected a plan, got Invalid enum value 'of_luck'"),
+        (
+            "percent = 40.0",
+            "percent = -1.0",
+            "a number above 0 to 10,000 at percent of [[reference]] number 1, got -1.0",
+        ),
+        (
+            "of_mean_congestion",
+            "of_luck",
+            "expected one of effective_bandwidth, of_max_congestion, of_mean_congestion at average",
+        ),
+        ('["good", "bad"]', '["good", 3]', "a list of texts of at most 4,096 characters"),
+        ("samples = 3", "samples = 3\nprecision = 1e-300", "at precision, got 1e-300"),
+        ("samples = 3", "samples = 3\nprecision = nan", "at precision, got nan"),
+        ("samples = 3", f"samples = {'9' * 4000}", "at samples, got 99999"),
+        ("samples = 3", f"samples = {'9' * 5000}", "expected TOML, got a number of thousands"),
+        ("samples = 3", f"samples = {'[' * 3000}", "expected TOML, got brackets nested too"),
+        ('name = "two"', 'name = "t\\u0000o"', "control character at name of [[fabric]] number 2"),
+        ('"two.fabric"', '"two\\u0000.fabric"', "at source of [[fabric]] number 2"),
+        ('name = "small"', 'name = "/"', "a name that a folder can have"),
+        ('name = "small"', 'name = "../../.."', "a name that a folder can have"),
+        ('name = "small"', 'name = "a/b"', "a name that a folder can have"),
+        ('name = "small"', 'name = "s\\u0000l"', "control character at name"),
+        ("samples = 2", "sampels = 2", "got sampels; did you mean 'samples'?"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_key(
@@ -82,12 +114,14 @@ def test_broken_toml_names_the_line(plan_file: Path) -> None:
 def test_plans_are_found_by_name_or_path(plan_file: Path) -> None:
     assert find_plan(str(plan_file)) == plan_file
     assert find_plan("hoefler2008").name == "hoefler2008.toml"
-    with pytest.raises(UsageError, match="hoefler2008"):
+    with pytest.raises(UsageError, match="did you mean 'hoefler2008'"):
         find_plan("hoefler2007")
+    with pytest.raises(UsageError, match="neither a file"):
+        find_plan("a\0b")
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in shipped_plans() if not is_measured(find_plan(name))]
+    "name", [name for name in shipped_plans() if isinstance(read_any(find_plan(name)), Plan)]
 )
 def test_plans_that_come_with_contend_are_sound(name: str) -> None:
     path = find_plan(name)

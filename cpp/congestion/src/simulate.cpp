@@ -6,9 +6,11 @@
 #include <cmath>
 #include <deque>
 #include <exception>
+#include <span>
 #include <string>
 
 #include "contend/base/error.hpp"
+#include "contend/base/threads.hpp"
 #include "outcomes.hpp"
 #include "round_averages.hpp"
 #include "worker.hpp"
@@ -26,16 +28,20 @@ bool shares_places(const Seating& seating) {
 }
 
 /// Averages of a sample over those of its rounds that have messages, in the order of the rounds.
+/// A sample without any counts as free of congestion, in all its rounds.
 void average_samples(const std::vector<RoundAverages>& cells, std::uint32_t rounds,
                      BatchResult& result) {
   const std::size_t count = result.bandwidth.size();
   for (std::size_t sample = 0; sample < count; ++sample) {
     RoundAverages sum;
     double used = 0;
+    const std::span<const RoundAverages> row(cells.data() + sample * rounds, rounds);
+    const bool silent = std::none_of(row.begin(), row.end(), [](const auto& c) { return c.any; });
     for (std::uint32_t round = 0; round < rounds; ++round) {
-      const RoundAverages& cell = cells[sample * rounds + round];
+      const RoundAverages cell = silent ? RoundAverages{1, 1, 1, true} : row[round];
       if (!cell.any) continue;
       used += 1;
+      ++result.round_samples[round];
       sum.bandwidth += cell.bandwidth;
       sum.mean += cell.mean;
       sum.max += cell.max;
@@ -43,9 +49,9 @@ void average_samples(const std::vector<RoundAverages>& cells, std::uint32_t roun
           static_cast<std::uint64_t>(std::llround(cell.mean / kMeanUnit));
       result.round_max_congestion[round] += static_cast<std::uint64_t>(cell.max);
     }
-    result.bandwidth[sample] = used > 0 ? sum.bandwidth / used : 1;
-    result.mean_congestion[sample] = used > 0 ? sum.mean / used : 1;
-    result.max_congestion[sample] = used > 0 ? sum.max / used : 1;
+    result.bandwidth[sample] = sum.bandwidth / used;
+    result.mean_congestion[sample] = sum.mean / used;
+    result.max_congestion[sample] = sum.max / used;
   }
 }
 
@@ -59,6 +65,7 @@ BatchResult run(const Resolver& resolver, const Pattern& pattern, const Seating&
   result.max_congestion.resize(samples.count);
   result.round_mean_congestion.resize(rounds, 0);
   result.round_max_congestion.resize(rounds, 0);
+  result.round_samples.resize(rounds, 0);
   result.channel_messages.resize(resolver.switch_channels() + 2 * resolver.places(), 0);
   std::vector<RoundAverages> cells(std::size_t{samples.count} * rounds);
   const auto tasks = static_cast<std::int64_t>(cells.size());
@@ -127,7 +134,7 @@ void shuffle_slots(std::span<Place> slots, std::uint64_t seed, std::uint64_t sam
 BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
                      const Samples& samples, int threads) {
   check(resolver, pattern, seating, samples);
-  if (threads <= 0) threads = omp_get_max_threads();
+  threads = thread_count(threads);
   const bool with_hosts = pattern.shares_ends() || shares_places(seating);
   return resolver.narrow()
              ? run<std::uint16_t>(resolver, pattern, seating, samples, with_hosts, threads)

@@ -19,6 +19,7 @@ class Naive {
       : on_(on), places_(std::move(places)), pattern_(pattern), seating_(std::move(seating)) {
     result_.round_mean_congestion.assign(pattern.rounds(), 0);
     result_.round_max_congestion.assign(pattern.rounds(), 0);
+    result_.round_samples.assign(pattern.rounds(), 0);
     result_.channel_messages.assign(on.fabric.switch_channels() + 2 * places_.hosts.size(), 0);
   }
 
@@ -32,6 +33,7 @@ class Naive {
         const Figures figures = judge(messages_of(samples.seed, k, round));
         if (figures.max == 0) continue;
         ++used;
+        ++result_.round_samples[round];
         sum.bandwidth += figures.bandwidth;
         sum.mean += figures.mean;
         sum.max += figures.max;
@@ -39,6 +41,8 @@ class Naive {
             static_cast<std::uint64_t>(std::llround(figures.mean / kMeanUnit));
         result_.round_max_congestion[round] += static_cast<std::uint64_t>(figures.max);
       }
+      // Nothing stands in the way of a sample that has no messages on the network.
+      if (used == 0) count_as_free();
       result_.bandwidth.push_back(used > 0 ? sum.bandwidth / used : 1);
       result_.mean_congestion.push_back(used > 0 ? sum.mean / used : 1);
       result_.max_congestion.push_back(used > 0 ? sum.max / used : 1);
@@ -46,6 +50,14 @@ class Naive {
   }
 
  private:
+  void count_as_free() {
+    for (std::uint32_t round = 0; round < pattern_.rounds(); ++round) {
+      result_.round_mean_congestion[round] += std::uint64_t{1} << 20;
+      ++result_.round_max_congestion[round];
+      ++result_.round_samples[round];
+    }
+  }
+
   struct Message {
     Place from;
     Place to;

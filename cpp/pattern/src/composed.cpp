@@ -27,6 +27,9 @@ class Rounds final : public FixedPattern {
   }
 
   bool weighted() const override { return !weight_.empty(); }
+  std::uint64_t messages_expected() const override {
+    return std::max<std::uint64_t>(source_.size(), FixedPattern::messages_expected());
+  }
 
   using FixedPattern::fill;
   void fill(std::uint32_t round, std::uint32_t, Messages& out) const override {
@@ -69,6 +72,12 @@ class Parts final : public Pattern {
   std::uint32_t rounds() const override { return std::max(first_->rounds(), second_->rounds()); }
   std::uint32_t pieces(std::uint32_t round) const override {
     return first_->pieces(round % first_->rounds()) + second_->pieces(round % second_->rounds());
+  }
+  std::uint64_t messages_expected() const override {
+    const auto of = [this](const Pattern& part) {
+      return part.messages_expected() / part.rounds() * rounds();
+    };
+    return of(*first_) + of(*second_);
   }
   bool random() const override { return first_->random() || second_->random(); }
   bool shares_ends() const override { return first_->shares_ends() || second_->shares_ends(); }

@@ -39,6 +39,7 @@ class AllToAll final : public FixedPattern {
   bool shares_ends() const override { return true; }
   bool symmetric() const override { return true; }
   std::uint32_t pieces(std::uint32_t) const override { return ranks(); }
+  std::uint64_t messages_expected() const override { return std::uint64_t{ranks()} * ranks(); }
 
   using FixedPattern::fill;
   void fill(std::uint32_t, std::uint32_t piece, Messages& out) const override {
@@ -54,6 +55,9 @@ class Neighbour final : public FixedPattern {
   Neighbour(Rank ranks, Rank neighbours) : FixedPattern(ranks), neighbours_(neighbours) {}
 
   bool shares_ends() const override { return true; }
+  std::uint64_t messages_expected() const override {
+    return std::uint64_t{ranks()} * std::max<Rank>(neighbours_, 1);
+  }
 
   using FixedPattern::fill;
   void fill(std::uint32_t, std::uint32_t, Messages& out) const override {

@@ -4,6 +4,8 @@
 #include <bit>
 #include <numeric>
 
+#include "contend/base/threads.hpp"
+
 namespace contend {
 
 namespace {
@@ -92,7 +94,7 @@ class LeastLoaded {
     const std::size_t words = links_.set_words();
     std::vector<std::uint64_t> sets(kBatch * words);
     const auto switches = static_cast<std::int64_t>(fabric_.switches());
-#pragma omp parallel
+#pragma omp parallel num_threads(thread_count())
     {
       NextLinks next = make_next();
       std::vector<LinkId> allowed;

@@ -1,12 +1,11 @@
 #include "contend/routes/check.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <ranges>
 #include <string>
 
 #include "contend/base/error.hpp"
+#include "contend/base/threads.hpp"
 #include "contend/routes/in_tree.hpp"
 
 namespace contend {
@@ -118,7 +117,7 @@ RouteCheck check_routes(const Fabric& fabric, const TableView& tables, const Add
   for (SwitchId s = 0; s < fabric.switches(); ++s) {
     if (hosts_at[s] > 0) sources.push_back(s);
   }
-  const auto workers = static_cast<std::size_t>(omp_get_max_threads());
+  const auto workers = static_cast<std::size_t>(thread_count());
   std::vector<Tally> tallies;
   tallies.reserve(workers);
   for (std::size_t worker = 0; worker < workers; ++worker) {

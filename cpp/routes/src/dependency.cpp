@@ -1,13 +1,12 @@
 #include "contend/routes/dependency.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <numeric>
 
 #include "contend/base/error.hpp"
+#include "contend/base/threads.hpp"
 #include "contend/routes/in_tree.hpp"
 
 namespace contend {
@@ -118,7 +117,7 @@ ChannelDependencies channel_dependencies(const Fabric& fabric, const TableView& 
   }
   ChannelDependencies found(fabric);
   for_each_in_tree(fabric, tables, destinations(fabric, addresses), sources,
-                   static_cast<std::size_t>(omp_get_max_threads()),
+                   static_cast<std::size_t>(thread_count()),
                    [&](std::size_t, const Destination&, const InTree& tree) {
                      for (const SwitchId s : tree.order()) {
                        if (tree.end(s) != TraceEnd::delivered || tree.hops(s) < 2) continue;

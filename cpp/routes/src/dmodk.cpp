@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "contend/base/error.hpp"
+#include "contend/base/threads.hpp"
 #include "contend/routes/balance.hpp"
 
 namespace contend {
@@ -165,7 +166,7 @@ class DestinationModK {
 
   Tables run() {
     const auto switches = static_cast<std::int64_t>(fabric_.switches());
-#pragma omp parallel for schedule(dynamic, 16)
+#pragma omp parallel for num_threads(thread_count()) schedule(dynamic, 16)
     for (std::int64_t k = 0; k < switches; ++k) fill(static_cast<SwitchId>(k));
     fill_switch_addresses();
     return std::move(tables_);
@@ -222,7 +223,7 @@ class DestinationModK {
   void fill_switch_addresses() {
     const MakeNextLinks make_next = shortest_paths(links_);
     const auto switches = static_cast<std::int64_t>(fabric_.switches());
-#pragma omp parallel
+#pragma omp parallel num_threads(thread_count())
     {
       const NextLinks next = make_next();
       std::vector<std::uint64_t> words(links_.set_words());

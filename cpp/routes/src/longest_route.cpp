@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "columns.hpp"
+#include "contend/base/threads.hpp"
 #include "contend/routes/resolver.hpp"
 #include "contend/routes/trace.hpp"
 #include "contend/routes/unreachable.hpp"
@@ -88,7 +89,7 @@ std::size_t longest_route(const Fabric& fabric, const TableView& tables,
   int longest = 0;
   // The first failing column is reported, whichever thread finds one first.
   std::size_t failed = columns.columns();
-#pragma omp parallel reduction(max : longest) reduction(min : failed)
+#pragma omp parallel num_threads(thread_count()) reduction(max : longest) reduction(min : failed)
   {
     Depths depths(fabric, tables);
 #pragma omp for schedule(dynamic, 64)

@@ -3,6 +3,7 @@
 
 #include "columns.hpp"
 #include "contend/base/large_array.hpp"
+#include "contend/base/threads.hpp"
 #include "contend/routes/resolver.hpp"
 #include "contend/routes/trace.hpp"
 
@@ -49,7 +50,7 @@ class TabledResolver final : public Resolver {
  private:
   void fill(const Fabric& fabric, const TableView& tables, const PlaceColumns& columns) {
     const std::size_t first_pad = switch_channels();
-#pragma omp parallel
+#pragma omp parallel num_threads(thread_count())
     {
       std::vector<ChannelId> route;
 #pragma omp for schedule(static)

@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "contend/base/error.hpp"
+#include "contend/base/threads.hpp"
 #include "contend/routes/balance.hpp"
 
 namespace contend {
@@ -127,7 +128,7 @@ std::vector<SwitchId> find_roots(const Fabric& fabric) {
   const auto all = static_cast<double>(fabric.hosts());
   std::vector<std::uint8_t> is_root(fabric.switches(), 0);
   const auto switches = static_cast<std::int64_t>(fabric.switches());
-#pragma omp parallel for schedule(dynamic, 16)
+#pragma omp parallel for num_threads(thread_count()) schedule(dynamic, 16)
   for (std::int64_t k = 0; k < switches; ++k) {
     const auto candidate = static_cast<SwitchId>(k);
     const std::vector<std::uint32_t> distance = distances_from(links, std::span(&candidate, 1));

@@ -1,39 +1,118 @@
-"""The front door: verbs are registered here, errors become one line and an exit status here."""
+"""The front door: all verbs, and what becomes of an error: one line and an exit status."""
 
 from __future__ import annotations
 
 import sys
-from typing import cast
+from importlib import import_module
+from itertools import takewhile
+from typing import Annotated, Any, cast
 
 import typer
 
-# A verb registers itself when it is imported.
-import contend.cli.fabric.check
-import contend.cli.fabric.convert
-import contend.cli.fabric.draw
-import contend.cli.fabric.hosts
-import contend.cli.fabric.make
-import contend.cli.fabric.show
-import contend.cli.measure.alltoall
-import contend.cli.measure.bisect
-import contend.cli.measure.hotspot
-import contend.cli.measure.pingpong
-import contend.cli.measure.sort  # noqa: F401
-from contend.cli.emulate import emulate
-from contend.cli.fabric import fabric_app
-from contend.cli.measure import measure_app
-from contend.cli.mpi import mpi
-from contend.cli.report import report
-from contend.cli.simulate import simulate
-from contend.cli.study import study
-from contend.cli.study_command import StudyCommand
+from contend.cli.verbs import Verb, group
 from contend.cli.wording import in_options
-from contend.errors import ContendError
+from contend.errors import ContendError, printable_line
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
 _WrongUsage = cast(
     "type[Exception]",
     next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"),
+)
+_FAULT = 70
+
+VERBS = (
+    group(
+        "fabric",
+        "Show, check, convert, make or draw a fabric, or list its hosts.",
+        [
+            Verb(
+                "check",
+                "contend.cli.fabric.summary:check",
+                "Check a fabric and its routes; exit status 1 when something is wrong.",
+            ),
+            Verb(
+                "convert",
+                "contend.cli.fabric.files:convert",
+                "Write a fabric as a file of another kind.",
+            ),
+            Verb(
+                "draw",
+                "contend.cli.fabric.draw:draw",
+                "Draw a fabric, or the connections of an all-to-all.",
+            ),
+            Verb(
+                "hosts",
+                "contend.cli.fabric.hosts:hosts",
+                "List hosts by their place in a fabric, for mpirun and Slurm.",
+            ),
+            Verb(
+                "make",
+                "contend.cli.fabric.files:make",
+                "Make a fabric on paper and write it to a file.",
+            ),
+            Verb(
+                "show",
+                "contend.cli.fabric.summary:show",
+                "Show what a fabric is made of, and its rated bisection bandwidth.",
+            ),
+        ],
+    ),
+    group(
+        "measure",
+        "Measure what communication gets, on this machine or on the hosts of a cluster.",
+        [
+            Verb(
+                "alltoall",
+                "contend.cli.measure.alltoall:alltoall",
+                "Measure all-to-all communication under the library's algorithms and others.",
+            ),
+            Verb(
+                "bisect",
+                "contend.cli.measure.bisect:bisect",
+                "Measure random pairs of ranks that all send at once.",
+            ),
+            Verb(
+                "hotspot",
+                "contend.cli.measure.hotspot:hotspot",
+                "Measure a pair of hosts while k other pairs load a channel that it crosses.",
+            ),
+            Verb(
+                "pingpong",
+                "contend.cli.measure.pingpong:pingpong",
+                "Measure messages between two ranks, to and fro or as many as fit.",
+            ),
+            Verb(
+                "sort",
+                "contend.cli.measure.sort:sort",
+                "Measure the data exchange of a parallel sort, and the steps around it.",
+            ),
+        ],
+    ),
+    Verb(
+        "emulate",
+        "contend.cli.emulate:emulate",
+        "Run a command inside a switched fabric of network namespaces on this machine.",
+    ),
+    Verb(
+        "mpi",
+        "contend.cli.mpi:mpi",
+        "List the MPI libraries of this machine; exit status 3 when none is usable.",
+    ),
+    Verb(
+        "report",
+        "contend.cli.report:report",
+        "Show what was measured: cells, winners, collapses, how it was measured.",
+    ),
+    Verb(
+        "simulate",
+        "contend.cli.simulate:simulate",
+        "Count the congestion of a traffic pattern on a fabric.",
+    ),
+    Verb(
+        "study",
+        "contend.cli.study:study",
+        "Carry out a plan: simulate its patterns, measure its grid, or verify the simulation.",
+    ),
 )
 
 app = typer.Typer(
@@ -45,18 +124,51 @@ app = typer.Typer(
     help="How much of a network's rated bandwidth will a communication get, and what stands in "
     "its way?",
 )
-app.add_typer(fabric_app, name="fabric")
-app.add_typer(measure_app, name="measure")
-app.command()(emulate)
-app.command()(mpi)
-app.command()(report)
-app.command()(simulate)
-app.command(cls=StudyCommand)(study)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(import_module("contend.cli.faults").version_line())
+        raise typer.Exit
 
 
 @app.callback()
-def _contend() -> None:
-    """Verbs are commands even while there is only one of them."""
+def _contend(
+    show_version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of a fault of contend itself.")
+    ] = False,
+) -> None:
+    pass
+
+
+def command() -> Any:
+    """The whole command line."""
+    whole: Any = typer.main.get_command(app)
+    for verb in VERBS:
+        whole.add_command(verb)
+    return whole
+
+
+def run_reporting_faults(arguments: list[str]) -> int:
+    """Runs one command; a fault of contend itself becomes one line and a file with its traceback.
+
+    Returns:
+        The exit status.
+    """
+    # Before the verb; what follows it may belong to another program.
+    debug = "--debug" in list(takewhile(lambda word: word.startswith("-"), arguments))
+    try:
+        return run(list(arguments))
+    except Exception as error:
+        # Imported here: only what goes wrong needs it.
+        report = import_module("contend.cli.faults").report_fault
+        return _tell(report(error, show=debug), _FAULT)
 
 
 def run(arguments: list[str]) -> int:
@@ -64,34 +176,33 @@ def run(arguments: list[str]) -> int:
     try:
         return _invoke(arguments)
     except ContendError as error:
-        print(f"contend: {in_options(str(error))}", file=sys.stderr)
-        return error.status
+        return _tell(in_options(str(error)), error.status)
     except _WrongUsage as error:
         # No message: the help has been printed instead.
-        if message := getattr(error, "format_message", str)():
-            print(f"contend: {message}", file=sys.stderr)
-        return 2
+        message = getattr(error, "format_message", str)()
+        return _tell(message, 2) if message else 2
     except (typer.Abort, KeyboardInterrupt):
-        print("contend: interrupted", file=sys.stderr)
-        return 130
+        return _tell("interrupted", 130)
     except FileNotFoundError as error:
-        print(f"contend: {error.filename}: no such file", file=sys.stderr)
-        return 2
+        return _tell(f"{error.filename}: no such file", 2)
     except MemoryError:
-        print("contend: not enough memory for this", file=sys.stderr)
-        return 3
+        return _tell("there is not enough memory for this", 3)
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        print(f"contend: {where}{error.strerror or error}", file=sys.stderr)
-        return 2
+        name = f"{error.filename}: " if error.filename else ""
+        return _tell(f"{name}{error.strerror or error}", 2)
+
+
+def _tell(error: object, status: int) -> int:
+    print(f"contend: {printable_line(str(error))}", file=sys.stderr)
+    return status
 
 
 def _invoke(arguments: list[str]) -> int:
     """Runs one command; unlike its `main` this leaves interrupts to `run`."""
-    command = typer.main.get_command(app)
+    whole = command()
     try:
-        with command.make_context("contend", arguments) as context:
-            result = command.invoke(context)
+        with whole.make_context("contend", arguments) as context:
+            result = whole.invoke(context)
     except typer.Exit as finished:
         result = finished.exit_code
     # Here rather than at exit, where a full disk could no longer be told of.

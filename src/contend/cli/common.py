@@ -1,105 +1,28 @@
-"""What the verbs share: options, the console, JSON and progress."""
+"""What the verbs share: the front door to fabrics, the console and JSON."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any
 
 import msgspec
-import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from contend import loading
+from contend.cli.options import FabricArgument as FabricArgument
+from contend.cli.options import HostsOption as HostsOption
+from contend.cli.options import JsonOption as JsonOption
+from contend.cli.options import PlacementOption as PlacementOption
+from contend.cli.options import PlotOption as PlotOption
+from contend.cli.options import RanksOption as RanksOption
+from contend.cli.options import RanksPerHostOption as RanksPerHostOption
+from contend.cli.options import RouteOption as RouteOption
+from contend.cli.options import RoutesOption as RoutesOption
+from contend.cli.options import SeedOption as SeedOption
+from contend.cli.options import writable as writable
 from contend.fabric import Fabric
-from contend.files import check_place, write_whole
-
-_Target = TypeVar("_Target", str, Path, str | None, Path | None)
-
-FabricArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="FABRIC",
-        help="A topology file of any kind contend knows (compressed or not, - for standard input) "
-        "or a generator with its parameters, such as thunderbird or xgft:2;18,36;1,18.",
-    ),
-]
-RoutesOption = Annotated[
-    str | None,
-    typer.Option("--routes", metavar="FILE", help="Forwarding tables of the fabric."),
-]
-RouteOption = Annotated[
-    str | None,
-    typer.Option(
-        "--route",
-        metavar="ENGINE",
-        help="Compute the routes instead: minhop, updn, dmodk, or opensm:ENGINE with the real "
-        "OpenSM.",
-    ),
-]
-
-
-def writable(target: _Target) -> _Target:
-    """The same target of an option, refused before any work where it could not be written."""
-    if target is not None and str(target) != "-":
-        check_place(Path(target))
-    return target
-
-
-JsonOption = Annotated[
-    str | None,
-    typer.Option(
-        "--json",
-        metavar="FILE",
-        callback=writable,
-        help="Write the result as JSON; - is standard output.",
-    ),
-]
-PlotOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--plot",
-        metavar="FILE",
-        callback=writable,
-        help="Draw a figure: .svg, .png, .pdf or .html.",
-    ),
-]
-SeedOption = Annotated[
-    int, typer.Option("--seed", min=0, max=2**64 - 1, help="Seed of every random choice.")
-]
-
-PlacementOption = Annotated[
-    str,
-    typer.Option(
-        "--placement",
-        metavar="PLACE",
-        help="random, linear, guid, bfs, round-robin, same-leaf, leaves:K, spread, port-group:K or "
-        "file:PATH.",
-    ),
-]
-HostsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--hosts", metavar="CHOICE", help="Only these: a number, names, a pattern or a file."
-    ),
-]
-RanksPerHostOption = Annotated[
-    int, typer.Option("--ranks-per-host", metavar="N", min=1, help="Ranks that share a host.")
-]
-RanksOption = Annotated[
-    int | None, typer.Option("--ranks", "-n", metavar="N", min=1, help="Ranks in all.")
-]
-
+from contend.files import write_whole
 
 # Columns of tables that no terminal shows: names are not to be cut short in a file or a pipe.
 _PIPED_WIDTH = 200
@@ -137,21 +60,3 @@ def _write(target: str, content: bytes) -> None:
         sys.stdout.flush()
     else:
         write_whole(Path(target), content)
-
-
-@contextmanager
-def progress_bar(title: str, unit: str) -> Iterator[Progress]:
-    """A progress bar with rate and time left on a terminal's standard error, none when piped."""
-    terminal = Console(stderr=True)
-    with Progress(
-        TextColumn(title),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(unit),
-        TaskProgressColumn(show_speed=True),
-        TimeRemainingColumn(),
-        console=terminal,
-        transient=True,
-        disable=not terminal.is_terminal,
-    ) as progress:
-        yield progress

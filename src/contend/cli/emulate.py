@@ -14,70 +14,61 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from contend.cli.common import (
+from contend.cli.common import load, write_json
+from contend.cli.options import (
+    DEFAULT_BUFFER,
+    DEFAULT_RATE,
+    RANKS_PER_HOST,
+    BufferOption,
+    Bytes,
     FabricArgument,
+    HostsOption,
     JsonOption,
+    MpiOption,
+    Option,
+    PlacementOption,
+    RanksOption,
+    RateOption,
     RouteOption,
     RoutesOption,
-    load,
-    write_json,
+    parsed,
 )
-from contend.cli.emulated import BufferOption, RateOption, buffer_size, cable_rate
 from contend.emulate import Network, bring_up
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.mpi import Launch, prepare, select
 from contend.placement import parse
 from contend.process import run_foreground, scratch_folder
-from contend.report.emulate_json import emulate_json
-from contend.report.emulate_tables import network_line, traffic_table
-from contend.report.table import print_tables
+from contend.report import emulate_json, network_line, print_tables, traffic_table
+from contend.units import parse_rate, parse_size
 
 CommandArgument = Annotated[
     list[str] | None,
     typer.Argument(metavar="-- COMMAND...", help="Command to run, with its arguments."),
 ]
+_BURST = "16KiB"
 BurstOption = Annotated[
-    str, typer.Option("--burst", metavar="SIZE", help="Bytes that may leave at once after a pause.")
+    Bytes | None,
+    Option(
+        ("--burst",),
+        "SIZE",
+        "How many bytes may leave at once after a pause",
+        parsed("--burst", parse_size),
+    )(default=_BURST),
 ]
-HostsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--hosts",
-        metavar="CHOICE",
-        help="Emulate only these hosts: a number, names, a glob or a file.",
-    ),
-]
-PlacementOption = Annotated[
-    str,
-    typer.Option(
-        "--placement", metavar="PLACE", help="Order in which ranks fill hosts: linear, guid ..."
-    ),
-]
-RanksOption = Annotated[
-    int | None,
-    typer.Option("--ranks", "-n", metavar="N", min=1, help="Start COMMAND as N ranks."),
-]
-RanksPerHostOption = Annotated[
-    int | None, typer.Option("--ranks-per-host", metavar="N", min=1, help="Ranks on each host.")
-]
-LibraryOption = Annotated[
-    str | None,
-    typer.Option(
-        "--mpi", metavar="MPI", help="MPI library of the ranks: openmpi, mpich-4, a folder ..."
-    ),
-]
+RanksPerHostOption = Annotated[int | None, RANKS_PER_HOST("With -n.", min=1)]
 ShellOption = Annotated[
-    bool, typer.Option("--shell", help="Open a shell; 'on HOST COMMAND' runs a command on a host.")
+    bool, typer.Option("--shell", help="Start a shell in which `on HOST COMMAND` runs on a host.")
 ]
 KeepRateOption = Annotated[
     bool,
     typer.Option(
-        "--keep-rate", help="Fail instead of lowering the rate to what the machine carries."
+        "--keep-rate",
+        help="Fail if this machine carries less than the rate, instead of lowering it.",
     ),
 ]
 UncheckedOption = Annotated[
-    bool, typer.Option("--unchecked", help="Do not test what rate the machine carries.")
+    bool, typer.Option("--unchecked", help="Do not test first what rate this machine carries.")
 ]
 
 
@@ -98,11 +89,11 @@ def emulate(
     hosts: HostsOption = None,
     rate: RateOption = None,
     buffer: BufferOption = None,
-    burst: BurstOption = "16KiB",
+    burst: BurstOption = None,
     ranks: RanksOption = None,
     ranks_per_host: RanksPerHostOption = None,
     placement: PlacementOption = "linear",
-    mpi: LibraryOption = None,
+    mpi: MpiOption = None,
     shell: ShellOption = False,
     keep_rate: KeepRateOption = False,
     unchecked: UncheckedOption = False,
@@ -110,7 +101,7 @@ def emulate(
 ) -> None:
     """Run a command inside a switched fabric of network namespaces on this machine.
 
-    Needs root. contend exits with the command's status and prints its own lines to stderr.
+    Needs root. The exit status is the command's; contend prints its own lines to standard error.
 
     Example: contend emulate fig1 --rate 100Mbit -n 16 -- ./my-mpi-program
     """
@@ -122,9 +113,9 @@ def emulate(
     order = _order(loaded, placement, hosts)
     with bring_up(
         loaded,
-        cable_rate(rate),
-        buffer_size(buffer),
-        burst=buffer_size(burst, "--burst"),
+        parse_rate(DEFAULT_RATE) if rate is None else rate,
+        parse_size(DEFAULT_BUFFER) if buffer is None else buffer,
+        burst=parse_size(_BURST) if burst is None else burst,
         hosts=sorted(order) if hosts is not None else None,
         check=not unchecked,
         lower=not keep_rate,

@@ -45,7 +45,7 @@ def main() -> None:
     open_standard_streams()
     outlive_readers()
     # Only now: whatever is imported takes longer than a user waits before pressing Ctrl-C.
-    run: Callable[[list[str]], int] = import_module("contend.cli.app").run
+    run: Callable[[list[str]], int] = import_module("contend.cli.app").run_reporting_faults
     try:
         signals.unwind()
         status = run(sys.argv[1:])

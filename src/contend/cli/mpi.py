@@ -5,22 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from contend.cli.common import JsonOption, console_for, progress_bar, write_json
+from contend.cli.common import console_for, write_json
+from contend.cli.options import MPI, JsonOption
 from contend.errors import MissingError
 from contend.mpi import TO_INSTALL, Library, examine, find, merge
-from contend.report.mpi_json import mpi_json
-from contend.report.mpi_tables import mpi_tables
-from contend.report.table import print_tables
+from contend.report import mpi_json, mpi_tables, print_tables, progress_bar
 
 PrefixOption = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--mpi",
-        metavar="PREFIX",
-        help="Also look here: a folder with bin/mpicc, or a wrapper itself; may be repeated.",
-    ),
+    MPI(": also look at this folder with bin/mpicc, or at this compiler wrapper.", many=True),
 ]
 
 

@@ -7,53 +7,39 @@ from typing import Annotated
 
 import typer
 
-from contend.cli.common import (
+from contend import report as reports
+from contend.cli.common import console_for, write_json, write_text
+from contend.cli.options import (
+    PICTURE,
+    Bytes,
+    CsvOption,
     JsonOption,
+    MarkdownOption,
     PlotOption,
-    console_for,
-    writable,
-    write_json,
-    write_text,
+    parsed,
 )
 from contend.errors import UsageError
+from contend.runs import Run, find_runs
+from contend.units import parse_size
 
 RunsArgument = Annotated[
     list[Path],
     typer.Argument(
         metavar="RUN...",
-        help="Folders of runs, or folders that hold some; the first is what others are compared "
-        "with.",
+        help="Folders of runs, or folders that hold some. The others are compared with the first.",
     ),
 ]
 PictureOption = Annotated[
     str | None,
-    typer.Option(
-        "--picture",
-        metavar="NAME",
-        help="What --plot draws: rates, times, comparison, steps or pingpong; .html shows all "
-        "that fit.",
-    ),
+    PICTURE(": rates, times, comparison, steps or pingpong; .html shows all that fit."),
 ]
 AtOption = Annotated[
-    str | None,
-    typer.Option("--at", metavar="SIZE", help="Bytes of the cells that --picture times draws."),
-]
-MarkdownOption = Annotated[
-    str | None,
+    Bytes | None,
     typer.Option(
-        "--markdown",
-        metavar="FILE",
-        callback=writable,
-        help="Write the tables as Markdown; - is standard output.",
-    ),
-]
-CsvOption = Annotated[
-    str | None,
-    typer.Option(
-        "--csv",
-        metavar="FILE",
-        callback=writable,
-        help="Write all cells as comma-separated values; - is standard output.",
+        "--at",
+        metavar="SIZE",
+        callback=parsed("--at", parse_size),
+        help="Bytes of the cells that --picture times draws.",
     ),
 ]
 
@@ -73,37 +59,22 @@ def report(
 
     Example: contend report contend-runs/alltoall-2026-11-21-1 --plot rates.svg --markdown it.md
     """
-    # Imported here: what reads tables of samples takes longer to load than other verbs run.
-    from contend.report.cells_csv import cells_csv
-    from contend.report.markdown import markdown_of
-    from contend.report.measure_tables import run_tables
-    from contend.report.run_comparison_tables import comparison_tables
-    from contend.report.runs_json import runs_json
-    from contend.report.table import print_tables
-    from contend.runs import Run, find_runs
-    from contend.units import parse_size
-
     if plot is not None:
-        from contend.report.save import check_suffix
-
-        check_suffix(plot)
+        reports.check_suffix(plot)
     elif picture is not None or at is not None:
         raise UsageError("--picture and --at say what --plot FILE draws: give it too")
     printed = [target for target in (markdown, csv, json) if target == "-"]
     if len(printed) > 1:
         raise UsageError("only one of --markdown, --csv and --json can be standard output")
-    size = None if at is None else parse_size(at)
     loaded = [Run.load(folder) for path in runs for folder in find_runs(path)]
-    tables = [table for run in loaded for table in run_tables(run)]
-    tables += comparison_tables(loaded)
-    print_tables(console_for("-" if printed else None), tables)
+    tables = [table for run in loaded for table in reports.run_tables(run)]
+    tables += reports.comparison_tables(loaded)
+    reports.print_tables(console_for("-" if printed else None), tables)
     if markdown is not None:
-        write_text(markdown, markdown_of(tables))
+        write_text(markdown, reports.markdown_of(tables))
     if csv is not None:
-        write_text(csv, cells_csv(loaded))
-    write_json(json, runs_json(loaded))
+        write_text(csv, reports.cells_csv(loaded))
+    write_json(json, reports.runs_json(loaded))
     if plot is not None:
-        from contend.report.run_figures import draw_runs
-
-        wanted = "times" if picture is None and size is not None else picture
-        draw_runs(loaded, plot, picture=wanted, size=size, tables=tables)
+        wanted = "times" if picture is None and at is not None else picture
+        reports.draw_runs(loaded, plot, picture=wanted, size=at, tables=tables)

@@ -2,40 +2,57 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from contend.cli.common import (
+from contend import report
+from contend.cli.common import console_for, load, write_json
+from contend.cli.options import (
+    FABRIC_HELP,
+    LIST,
+    PATTERN,
+    PICTURE,
+    PRECISION,
+    SAMPLES,
     HostsOption,
     JsonOption,
+    Option,
     PlacementOption,
     PlotOption,
     RanksOption,
     RanksPerHostOption,
+    RouteListOption,
     RoutesOption,
     SeedOption,
-    console_for,
-    load,
-    progress_bar,
-    write_json,
+    Share,
 )
-from contend.congestion import Communicator, Progress, Simulation, launched_communicator
+from contend.congestion import (
+    Communicator,
+    Progress,
+    Simulation,
+    SimulationInterrupted,
+    agree,
+    launched_communicator,
+)
 from contend.congestion import simulate as count
-from contend.errors import UsageError
+from contend.errors import ContendError, ShortfallError, UsageError
 from contend.fabric import Fabric, bisection
 from contend.pattern import FORMS
-from contend.report.json import simulation_json
-from contend.report.summary import simulation_tables
-from contend.report.table import print_tables
+from contend.report import progress_bar
+from contend.units import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+_Result = tuple[Simulation, Fabric, float]
+"""What was simulated, on which fabric, and its rated bisection as a share of full bisection."""
 
 
 class Picture(StrEnum):
@@ -50,62 +67,31 @@ class Picture(StrEnum):
 
 FabricsArgument = Annotated[
     list[str],
-    typer.Argument(
-        metavar="FABRIC...",
-        help="Topology files or generators, as in contend fabric; several are compared.",
-    ),
+    typer.Argument(metavar="FABRIC...", help=f"{FABRIC_HELP} Several are compared."),
 ]
-EnginesOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--route",
-        metavar="ENGINE",
-        help="Compute the routes: minhop, updn, dmodk, opensm:ENGINE ...; several are compared.",
-    ),
-]
-PatternOption = Annotated[
-    str,
-    typer.Option(
-        "--pattern", "-p", metavar="P", help="bisect, shift:3, alltoall ...; see --patterns."
-    ),
-]
-SamplesOption = Annotated[
-    int | None, typer.Option("--samples", metavar="N", min=1, help="Patterns to draw.")
-]
-PrecisionOption = Annotated[
-    str | None,
-    typer.Option(
-        "--precision",
-        metavar="P%",
-        help="Stop when the 95 % interval is that narrow either way; 0.1 % unless --samples.",
-    ),
-]
-ExhaustiveOption = Annotated[
-    bool, typer.Option("--exhaustive", help="Count every possible outcome once.")
-]
-SpreadOption = Annotated[
-    bool, typer.Option("--spread", help="Use all LIDs of hosts with LMC > 0 in turn.")
-]
-ThreadsOption = Annotated[
-    int | None, typer.Option("--threads", metavar="N", min=1, help="Default: one per core.")
-]
+PatternOption = Annotated[str, PATTERN(": bisect, shift:3, alltoall and more; see --list.")]
+SamplesOption = Annotated[int | None, SAMPLES(min=1, default="as many as --precision takes")]
+PrecisionOption = Annotated[Share | None, PRECISION(default="0.1% unless --samples is given")]
+EXHAUSTIVE = Option(("--exhaustive",), None, "Count every possible outcome once")
+SPREAD = Option(("--spread",), None, "Use all LIDs of hosts with LMC > 0 in turn")
+THREADS = Option(("--threads",), "N", "How many threads each process takes")
+ExhaustiveOption = Annotated[bool, EXHAUSTIVE()]
+SpreadOption = Annotated[bool, SPREAD()]
+ThreadsOption = Annotated[int | None, THREADS(min=1, default="the cores, shared by all processes")]
 PictureOption = Annotated[
-    Picture | None, typer.Option("--picture", help="What --plot draws; .html shows all that fit.")
+    Picture | None, PICTURE(". A page, .html, shows all that fit unless one is named.")
 ]
 
 
-def _show_patterns(wanted: bool) -> None:
-    if wanted:
+def _show_patterns(asked: bool) -> None:
+    if asked:
         width = max(len(form.form) for form in FORMS)
         for form in FORMS:
             print(f"{form.form:{width}}  {form.meaning}")
         raise typer.Exit
 
 
-PatternsOption = Annotated[
-    bool,
-    typer.Option("--patterns", callback=_show_patterns, is_eager=True, help="List all patterns."),
-]
+ListOption = Annotated[bool, LIST(callback=_show_patterns, is_eager=True)]
 
 
 def simulate(
@@ -116,7 +102,7 @@ def simulate(
     ranks_per_host: RanksPerHostOption = 1,
     ranks: RanksOption = None,
     routes: RoutesOption = None,
-    route: EnginesOption = None,
+    route: RouteListOption = None,
     samples: SamplesOption = None,
     precision: PrecisionOption = None,
     exhaustive: ExhaustiveOption = False,
@@ -126,7 +112,7 @@ def simulate(
     json: JsonOption = None,
     plot: PlotOption = None,
     picture: PictureOption = None,
-    patterns: PatternsOption = False,
+    patterns: ListOption = False,
 ) -> None:
     """Count the congestion of a traffic pattern on a fabric.
 
@@ -135,43 +121,76 @@ def simulate(
     Example: contend simulate net.ibnetdiscover --routes net.lfts --pattern bisect --plot net.png
     """
     if plot is not None:
-        # Imported here, as all of matplotlib is: it takes longer to load than many simulations run.
-        from contend.report.save import check_suffix
-
-        check_suffix(plot)
+        report.check_suffix(plot)
     elif picture is not None:
         raise UsageError("--picture says what --plot FILE draws: give both")
+    simulate_one = partial(
+        count,
+        pattern=pattern,
+        placement=placement,
+        hosts=hosts,
+        ranks_per_host=ranks_per_host,
+        ranks=ranks,
+        samples=samples,
+        precision=precision,
+        exhaustive=exhaustive,
+        spread=spread,
+        seed=seed,
+        threads=threads,
+    )
+    cases = list(_cases(fabrics, routes, route))
     world = launched_communicator()
-    relative = None if precision is None else _share(precision)
-    results: list[tuple[Simulation, Fabric, float]] = []
-    for source, engine in _cases(fabrics, routes, route):
-        fabric = load(source, routes, engine, need_routes=True)
-        with _progress(source, world) as progress:
-            result = count(
-                fabric,
-                pattern,
-                placement=placement,
-                hosts=hosts,
-                ranks_per_host=ranks_per_host,
-                ranks=ranks,
-                samples=samples,
-                precision=relative,
-                exhaustive=exhaustive,
-                spread=spread,
-                seed=seed,
-                threads=threads,
-                progress=progress,
-                communicator=world,
-            )
-        results.append((result, fabric, bisection(fabric).share))
+    console = console_for(json)
+    results: list[_Result] = []
+
+    def show(simulation: Simulation, fabric: Fabric) -> None:
         if world is None or world.rank == 0:
-            print_tables(console_for(json), simulation_tables(*results[-1]))
+            results.append((simulation, fabric, bisection(fabric).share))
+            report.print_tables(console, report.simulation_tables(*results[-1]))
+
+    refusals = _simulate_all(cases, routes, simulate_one, show, world)
     if world is not None and world.rank > 0:
-        return
-    written = [simulation_json(*result) for result in results]
-    write_json(json, written[0] if len(written) == 1 else {"results": written})
+        # The first process says all that there is to say.
+        raise typer.Exit(refusals[0][1].status if refusals else 0)
+    if refusals and not results:
+        raise refusals[0][1]
+    written = [report.simulation_json(*result) for result in results]
+    write_json(json, written[0] if len(cases) == 1 else {"results": written})
     if plot is not None:
         _draw(results, plot, picture)
+    if refusals:
+        reasons = "; ".join(f"{name}: {error}" for name, error in refusals)
+        raise ShortfallError(
+            f"{len(refusals)} of {counted(len(cases), 'simulation')} could not be made: {reasons}"
+        )
+
+
+def _simulate_all(
+    cases: Sequence[tuple[str, str | None]],
+    routes: str | None,
+    simulate_one: Callable[..., Simulation],
+    show: Callable[[Simulation, Fabric], None],
+    world: Communicator | None,
+) -> list[tuple[str, ContendError]]:
+    """Simulates and shows every case that can be simulated; returns the others and why not."""
+    refusals: list[tuple[str, ContendError]] = []
+    for source, engine in cases:
+        try:
+            fabric = agree(world, partial(load, source, routes, engine, need_routes=True))
+            with _progress(source, world) as progress:
+                simulation = simulate_one(fabric, progress=progress, communicator=world)
+            agree(world, partial(show, simulation, fabric))
+        except SimulationInterrupted as interrupt:
+            show(interrupt.simulation, fabric)
+            raise
+        except ContendError as error:
+            refusals.append((f"{source} with {engine}" if engine else source, error))
+        except OSError:
+            if world is None or world.rank == 0:
+                raise
+            # The first process has heard of it, and says so.
+            raise typer.Exit(2) from None
+    return refusals
 
 
 def _cases(
@@ -185,11 +204,10 @@ def _cases(
             yield source, engine
 
 
-def _share(text: str) -> float:
-    match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)", text.strip())
-    if match is None:
-        raise UsageError(f"--precision: expected a share such as 0.1% or 0.001, got {text}")
-    return float(match[1]) / (100 if match[2] else 1)
+def _write(results: Sequence[_Result], several: bool, json: str | None) -> None:
+    """Writes one result as it is, several as a list."""
+    written = [report.simulation_json(*result) for result in results]
+    write_json(json, {"results": written} if several else written[0])
 
 
 @contextmanager
@@ -202,51 +220,42 @@ def _progress(title: str, world: Communicator | None) -> Iterator[Progress | Non
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _draw(
-    results: Sequence[tuple[Simulation, Fabric, float]], path: Path, picture: Picture | None
-) -> None:
+def _draw(results: Sequence[_Result], path: Path, picture: Picture | None) -> None:
     """Draws one picture, or for a page all that fit."""
-    from contend.report.save import save_figure, save_figures
-
     pictures = _pictures(results)
-    tables = [table for result in results for table in simulation_tables(*result)]
+    tables = [table for result in results for table in report.simulation_tables(*result)]
     if picture is None and path.suffix.lower() == ".html":
         drawn = ((name.value, draw()) for name, draw in pictures.items())
-        save_figures(drawn, path, tables)
+        report.save_figures(drawn, path, tables)
         return
-    wanted = picture or next(iter(pictures))
-    if wanted not in pictures:
+    chosen = picture or next(iter(pictures))
+    if chosen not in pictures:
         fitting = ", ".join(name.value for name in pictures)
-        raise UsageError(f"--picture {wanted.value} does not fit this result; {fitting} do")
-    save_figure(pictures[wanted](), path, tables)
+        raise UsageError(f"--picture {chosen.value} does not fit this result; {fitting} do")
+    report.save_figure(pictures[chosen](), path, tables)
 
 
 def _pictures(
-    results: Sequence[tuple[Simulation, Fabric, float]],
+    results: Sequence[_Result],
 ) -> dict[Picture, Callable[[], Figure]]:
     """The pictures that say something about these results, the most telling one first."""
-    from contend.report.bandwidth_histogram import bandwidth_histogram
-    from contend.report.channel_loads import channel_loads
-    from contend.report.comparison import comparison
-    from contend.report.congestion_distribution import congestion_distribution
-    from contend.report.measures import Measure
-    from contend.report.round_bounds import round_bounds
-
     simulations = [simulation for simulation, _, _ in results]
     rated = [share for _, _, share in results]
     first, fabric, _ = results[0]
     pictures: dict[Picture, Callable[[], Figure]] = {}
     if len(results) > 1:
-        pictures[Picture.COMPARISON] = lambda: comparison(simulations, rated=rated)
+        pictures[Picture.COMPARISON] = lambda: report.simulation_comparison(
+            simulations, rated=rated
+        )
     if all(simulation.samples > 1 for simulation in simulations):
         # The average that the table puts first; the paper's own is drawn by contend study.
-        mean = Measure.MEAN_BANDWIDTH
-        pictures[Picture.BANDWIDTH] = lambda: bandwidth_histogram(
+        mean = report.Measure.MEAN_BANDWIDTH
+        pictures[Picture.BANDWIDTH] = lambda: report.bandwidth_histogram(
             simulations, measure=mean, rated=rated
         )
-    pictures[Picture.CONGESTION] = lambda: congestion_distribution(simulations)
+    pictures[Picture.CONGESTION] = lambda: report.congestion_distribution(simulations)
     if first.rounds > 1 and first.samples > 1:
-        pictures[Picture.ROUNDS] = lambda: round_bounds(simulations)
+        pictures[Picture.ROUNDS] = lambda: report.round_bounds(simulations)
     if len(results) == 1:
-        pictures[Picture.CHANNELS] = lambda: channel_loads(first, fabric)
+        pictures[Picture.CHANNELS] = lambda: report.channel_loads(first, fabric)
     return pictures

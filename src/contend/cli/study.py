@@ -1,84 +1,334 @@
-"""The verb ``contend study``: a whole plan of simulations, resumable, beside known numbers."""
+"""The verb ``contend study``: a whole plan carried out, resumable, beside known numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from contend.cli.common import JsonOption, PlotOption, console_for, progress_bar, write_json
-from contend.errors import ShortfallError, UsageError
-from contend.report.plan_list import PlanEntry, plan_list
-from contend.report.table import print_tables
-from contend.study import (
-    OnSamples,
-    Plan,
-    RunFolder,
-    Step,
-    copy_plan,
-    find_plan,
-    is_measured,
-    read_measured,
-    read_plan,
-    real_services,
-    run,
-    shipped_plans,
-)
-from contend.study.runner import OnStep
+from contend import report
+from contend.cli import options as shared
+from contend.cli.common import console_for
+from contend.errors import UsageError
+from contend.measurement import VectorLength
+from contend.study import MeasuredPlan, copy_plan, find_plan, read_plan, shipped_plans
+from contend.units import parse_numbers, parse_seconds, parse_share, parse_size, parse_sizes
 
-PlanArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[PLAN]",
-        help="One of contend's own, or a TOML file that says what to run; nothing lists contend's "
-        "own. Plans of measurements have options of their own: contend study mistry2015 --help.",
-    ),
-]
-CopyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--copy", metavar="NAME", help="Write one of contend's own plans here, to be changed."
-    ),
-]
-OutOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", metavar="DIR", help="Run folder; what is in it is not run again. [default: PLAN]"
-    ),
-]
-SamplesOption = Annotated[
-    int | None, typer.Option("--samples", min=1, help="Samples of every cell, for the plan's.")
-]
-SeedOption = Annotated[
-    int | None, typer.Option("--seed", min=0, help="Seed of every random choice, for the plan's.")
-]
-OnlyOption = Annotated[
-    list[str] | None,
-    typer.Option("--only", metavar="FABRIC", help="Run this fabric of the plan; may be repeated."),
-]
-RetryOption = Annotated[bool, typer.Option("--retry", help="Run cells again that failed before.")]
+_MEASURED = "Studies that measure"
+_WHERE = "Where they measure"
+_VERIFICATION = "The study verification"
+_IN_TURNS = "Several numbers are measured in turns."
+_PLAN = "the plan's"
 
 
+def _listed(texts: list[str] | None) -> str | None:
+    return None if texts is None else ",".join(texts)
+
+
+def _lengths(texts: list[str] | None) -> tuple[str, ...] | None:
+    """Vector lengths, each once."""
+
+    def lengths(text: str) -> tuple[str, ...]:
+        lengths = [str(VectorLength.parse(word.strip())) for word in text.split(",")]
+        for index, length in enumerate(lengths):
+            if length in lengths[:index]:
+                raise UsageError(f"expected every length once, got {length} again")
+        return tuple(lengths)
+
+    return shared.parsed("--length", lengths)(_listed(texts))
+
+
+def _sizes(texts: list[str] | None) -> tuple[str, ...] | None:
+    """Sizes and ranges of them, as they are given."""
+
+    def sizes(text: str) -> tuple[str, ...]:
+        parse_sizes(text)
+        return tuple(text.split(","))
+
+    return shared.parsed("--bytes", sizes)(_listed(texts))
+
+
+def _precision(text: str) -> float:
+    share = parse_share(text)
+    if not 1e-9 <= share < 1:
+        raise UsageError(f"expected a share above 0 and below 100%, got {text!r}")
+    return share
+
+
+def _budget(text: str) -> float:
+    seconds = parse_seconds(text)
+    if seconds <= 0:
+        raise UsageError(f"expected a time above 0 such as 90s or 5min, got {text!r}")
+    return seconds
+
+
+def _memory(text: str) -> int:
+    if not (size := parse_size(text)):
+        raise UsageError(f"expected a size above 0 such as 24GiB, got {text!r}")
+    return size
+
+
+def _counts(flag: str) -> Callable[[str | None], tuple[int, ...] | None]:
+    return shared.parsed(flag, parse_numbers)
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of a study; what is None or False was not given, and is the plan's."""
+
+    output: shared.StudyFolderOption = None
+    only: shared.OnlyOption = None
+    seed: shared.MaybeSeedOption = None
+    precision: Annotated[
+        shared.Share | None,
+        shared.PRECISION(default=_PLAN, callback=shared.parsed("--precision", _precision)),
+    ] = None
+    samples: Annotated[
+        int | None, shared.SAMPLES(": of every cell.", default=_PLAN, min=1, max=2**40)
+    ] = None
+    retry: shared.RetryOption = False
+    json: shared.JsonOption = None
+    plot: shared.PlotOption = None
+    markdown: shared.MarkdownOption = None
+    hosts: Annotated[
+        shared.Numbers | None,
+        shared.HOSTS(
+            f": so many. {_IN_TURNS}",
+            many=True,
+            default=_PLAN,
+            callback=_counts("--hosts"),
+            rich_help_panel=_MEASURED,
+        ),
+    ] = None
+    ranks: Annotated[
+        shared.Numbers | None,
+        shared.RANKS(
+            f"They run on as many hosts as they need. {_IN_TURNS}",
+            many=True,
+            default=_PLAN,
+            callback=_counts("--ranks"),
+            rich_help_panel=_MEASURED,
+        ),
+    ] = None
+    ranks_per_host: Annotated[
+        shared.Numbers | None,
+        shared.RANKS_PER_HOST(
+            _IN_TURNS,
+            many=True,
+            default=_PLAN,
+            callback=_counts("--ranks-per-host"),
+            rich_help_panel=_MEASURED,
+        ),
+    ] = None
+    vectors: Annotated[
+        int | None, shared.VECTORS(default=_PLAN, min=1, rich_help_panel=_MEASURED)
+    ] = None
+    length: Annotated[
+        list[str] | None,
+        shared.LENGTH(
+            ": 512, or 512N for 512 times the hosts.",
+            many=True,
+            default=_PLAN,
+            callback=_lengths,
+            rich_help_panel=_MEASURED,
+        ),
+    ] = None
+    algorithm: Annotated[
+        list[str] | None,
+        shared.ALGORITHM(
+            many=True, default=_PLAN, callback=shared.words, rich_help_panel=_MEASURED
+        ),
+    ] = None
+    bytes: Annotated[
+        list[str] | None,
+        shared.BYTES(
+            "Several sizes are measured, and 4:2M is a range that doubles.",
+            many=True,
+            default=_PLAN,
+            callback=_sizes,
+            rich_help_panel=_MEASURED,
+        ),
+    ] = None
+    mpi: Annotated[
+        list[str] | None,
+        shared.MPI(
+            ": openmpi, mpich-4.0 and the like, a folder with bin/mpicc, or a compiler wrapper. "
+            "Several libraries are compared.",
+            many=True,
+            default=_PLAN,
+            callback=shared.words,
+            rich_help_panel=_MEASURED,
+        ),
+    ] = None
+    launches: Annotated[
+        int | None,
+        shared.LAUNCHES(default=_PLAN, min=1, max=10_000, rich_help_panel=_MEASURED),
+    ] = None
+    budget: Annotated[
+        shared.Seconds | None,
+        shared.BUDGET(
+            default=_PLAN,
+            callback=shared.parsed("--budget", _budget),
+            rich_help_panel=_MEASURED,
+        ),
+    ] = None
+    verify: Annotated[bool, shared.VERIFY(rich_help_panel=_MEASURED)] = False
+    label: Annotated[
+        list[str] | None,
+        shared.LABEL(
+            "Give it several times for several. Cells under other conditions stay beside these.",
+            default=_PLAN,
+            rich_help_panel=_MEASURED,
+        ),
+    ] = None
+    predict: Annotated[
+        bool,
+        typer.Option(
+            "--predict",
+            help="Predict the memory that sorts need; nothing runs.",
+            rich_help_panel=_MEASURED,
+        ),
+    ] = False
+    on: Annotated[
+        str | None,
+        shared.ON(
+            ", or on emulated:FABRIC.",
+            default="this machine, or a batch job's hosts",
+            rich_help_panel=_WHERE,
+        ),
+    ] = None
+    routes: Annotated[str | None, shared.ROUTES(rich_help_panel=_WHERE)] = None
+    route: Annotated[
+        str | None,
+        shared.ROUTE(
+            ": minhop, updn, dor or dmodk, or opensm:NAME, which runs the real OpenSM.",
+            rich_help_panel=_WHERE,
+        ),
+    ] = None
+    rate: Annotated[
+        shared.BytesPerSecond | None,
+        shared.RATE(default=shared.DEFAULT_RATE, rich_help_panel=_WHERE),
+    ] = None
+    buffer: Annotated[
+        shared.Bytes | None, shared.BUFFER(default=shared.DEFAULT_BUFFER, rich_help_panel=_WHERE)
+    ] = None
+    placement: Annotated[
+        str | None,
+        shared.PLACEMENT("For an emulated fabric.", default="linear", rich_help_panel=_WHERE),
+    ] = None
+    launcher: Annotated[
+        str,
+        shared.LAUNCHER(
+            ": mpirun, srun, sbatch, or the beginning of a command line such as "
+            '"aprun -n {ranks}".',
+            default="the library's own",
+            rich_help_panel=_WHERE,
+        ),
+    ] = ""
+    wire: Annotated[
+        shared.BytesPerSecond | None,
+        shared.WIRE("Figures and tables compare with it.", default=_PLAN, rich_help_panel=_WHERE),
+    ] = None
+    memory: Annotated[
+        shared.Bytes | None,
+        shared.MEMORY(
+            default="what is free, if it is this machine",
+            callback=shared.parsed("--memory", _memory),
+            rich_help_panel=_WHERE,
+        ),
+    ] = None
+    patterns: Annotated[
+        int | None, shared.PATTERNS(default=_PLAN, min=1, rich_help_panel=_VERIFICATION)
+    ] = None
+    packets: Annotated[
+        int | None, shared.PACKETS(default=_PLAN, min=1, rich_help_panel=_VERIFICATION)
+    ] = None
+    two_way: Annotated[bool, shared.TWO_WAY(rich_help_panel=_VERIFICATION)] = False
+    fabric: Annotated[
+        list[str] | None,
+        shared.FABRIC(
+            ": not the plan's, routed as FABRIC@ENGINE says, such as kary:2,4@dmodk. Give it "
+            "several times for several.",
+            rich_help_panel=_VERIFICATION,
+        ),
+    ] = None
+
+    def given(self) -> dict[str, Any]:
+        """What the command line says of the plan and of where it is measured, by names."""
+        given = {
+            field.name: tuple(value) if isinstance(value, list) else value
+            for field in fields(self)
+            if field.name not in _OF_ALL and _is_given(value := getattr(self, field.name))
+        }
+        # A plan says these as a person would write them.
+        if self.wire is not None:
+            given["wire"] = f"{8 * self.wire:.0f}bit/s"
+        if self.memory is not None:
+            given["memory"] = str(self.memory)
+        return given
+
+
+def _is_given(value: object) -> bool:
+    # A seed of 0 is one, though 0 equals False.
+    return value is not None and value is not False and value != ""
+
+
+_OF_ALL = frozenset({"output", "retry", "json", "plot", "markdown"})
+"""Options of every study."""
+
+
+def _with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Lays open to typer the fields of `Options`, which the command takes as one value."""
+    names = [field.name for field in fields(Options)]
+
+    @functools.wraps(command)
+    def study(**arguments: Any) -> None:
+        options = Options(**{name: arguments.pop(name) for name in names})
+        command(options=options, **arguments)
+
+    hints = get_type_hints(command, include_extras=True)
+    hints |= get_type_hints(Options, include_extras=True)
+    parameters = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name])
+        for function in (command, Options)
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.name != "options"
+    ]
+    study.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    study.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return study
+
+
+@_with_options
 def study(
-    plan: PlanArgument = None,
-    copy: CopyOption = None,
-    out: OutOption = None,
-    samples: SamplesOption = None,
-    seed: SeedOption = None,
-    only: OnlyOption = None,
-    retry: RetryOption = False,
-    json: JsonOption = None,
-    plot: PlotOption = None,
+    options: Options,
+    plan: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PLAN]",
+            help="A study that comes with contend, or a TOML file. Without one, the studies are "
+            "listed.",
+        ),
+    ] = None,
+    copy: Annotated[
+        str | None,
+        typer.Option(
+            "--copy",
+            metavar="NAME",
+            help="Write the plan of one of contend's studies here, for changes; nothing runs.",
+        ),
+    ] = None,
 ) -> None:
-    """Runs a plan: simulates every pattern on its fabrics, or measures every cell of its grid.
+    """Carry out a plan: simulate its patterns, measure its grid, or verify the simulation.
 
-    Results reach the run folder as they are made: a study that was interrupted goes on where it
-    stopped when the same command is given again.
+    Results reach the folder as they are made: a study that was interrupted, or ran out of time,
+    goes on where it stopped when the same command is given again. A cell that fails is ERR with its
+    cause, and the others go on. Every option takes the place of what the plan says.
 
     Example: contend study hoefler2008 --only chic --samples 1000 --plot chic.html
     """
@@ -87,111 +337,27 @@ def study(
             print(path)
         return
     if plan is None:
-        print_tables(console_for(json), [plan_list(_shipped())])
+        _list_plans(options)
         return
-    _simulate(plan, out, samples, seed, only, retry, json, plot)
+    path = find_plan(plan)
+    chosen = read_plan(path)
+    given = options.given()
+    chosen.refuse_foreign(given)
+    if "budget" in given:
+        given["budget_s"] = given.pop("budget")
+    if given.pop("predict", False):
+        from contend.cli.study_memory import predict
+
+        assert isinstance(chosen, MeasuredPlan)
+        predict(chosen, given, options.json)
+        return
+    # Imported here: what measures, simulates and draws takes longer to load than other verbs run.
+    from contend.cli.study_runs import carry_out
+
+    carry_out(chosen, path, given, options)
 
 
-def _simulate(
-    plan: str,
-    out: Path | None,
-    samples: int | None,
-    seed: int | None,
-    only: list[str] | None,
-    retry: bool,
-    json: str | None,
-    plot: Path | None,
-) -> None:
-    # Imported here: matplotlib takes longer to load than other verbs run.
-    from contend.report.save import check_suffix, save_figures
-    from contend.report.study_figures import study_figures
-    from contend.report.study_json import study_json
-    from contend.report.study_tables import study_tables
-
-    if plot is not None:
-        check_suffix(plot)
-    file = find_plan(plan)
-    chosen = _chosen(read_plan(file), only, samples, seed)
-    folder = RunFolder(Path(chosen.name) if out is None else out, chosen)
-    console = console_for(json)
-    with _watch(chosen, console) as (on_step, on_samples):
-        outcomes = run(
-            chosen.cells(),
-            folder,
-            real_services(),
-            plan_folder=file.parent,
-            retry=retry,
-            on_step=on_step,
-            on_samples=on_samples,
-        )
-    tables = study_tables(chosen, outcomes)
-    print_tables(console, tables)
-    write_json(json, study_json(chosen, outcomes, str(folder.path)))
-    if plot is not None:
-        for path in save_figures(study_figures(chosen, outcomes), plot, tables):
-            console.print(Text(str(path)))
-    failed = sum(outcome.record.status == "failed" for outcome in outcomes)
-    if failed:
-        raise ShortfallError(f"{failed} of {len(outcomes)} cells failed; {folder.path} says why")
-
-
-def _shipped() -> list[PlanEntry]:
-    """Contend's own plans."""
-    found = []
-    for name in shipped_plans():
-        path = find_plan(name)
-        if is_measured(path):
-            measurements = read_measured(path)
-            found.append(PlanEntry(name, "measured", measurements.title))
-        else:
-            found.append(PlanEntry(name, "simulated", read_plan(path).title))
-    return found
-
-
-def _chosen(plan: Plan, only: list[str] | None, samples: int | None, seed: int | None) -> Plan:
-    if samples is not None:
-        plan = plan.with_samples(samples)
-    if seed is not None:
-        plan = plan.with_seed(seed)
-    if only:
-        names = [fabric.name for fabric in plan.fabrics]
-        for name in only:
-            if name not in names:
-                raise UsageError(f"--only: expected one of {', '.join(names)}, got {name}")
-        plan = plan.only(tuple(only))
-    return plan
-
-
-@contextmanager
-def _watch(plan: Plan, console: Console) -> Iterator[tuple[OnStep, OnSamples]]:
-    """A line for every cell that ends, and a bar that counts cells on a terminal."""
-    cells = sum(1 for _ in plan.cells())
-    with progress_bar(plan.name, "cells") as bar:
-        task = bar.add_task("", total=float(cells))
-        whole = 0
-
-        def on_step(step: Step) -> None:
-            nonlocal whole
-            if step.record is None:
-                # What takes minutes says so even where no bar is drawn.
-                if step.state == "routing":
-                    console.print(Text(f"  routing {step.cell.fabric.name} {step.cell.engine}"))
-                return
-            whole += 1
-            bar.update(task, completed=whole)
-            line = Text(f"{whole:>3}/{cells} {_line(plan, step)}")
-            console.print(line, no_wrap=True, overflow="ellipsis")
-
-        def on_samples(done: int, expected: int) -> None:
-            bar.update(task, completed=whole + done / max(expected, 1))
-
-        yield on_step, on_samples
-
-
-def _line(plan: Plan, step: Step) -> str:
-    record = step.record
-    if record is None or record.status == "failed":
-        return f"{step.cell.label}: ERR {record.cause if record else ''}"
-    value = record.averages[plan.average].mean * record.scale
-    kept = " (kept)" if step.state == "kept" else ""
-    return f"{step.cell.label}: {100 * value:.1f} %{kept}"
+def _list_plans(options: Options) -> None:
+    plans = [read_plan(find_plan(name)) for name in shipped_plans()]
+    entries = [report.PlanEntry(plan.name, plan.kind, plan.title) for plan in plans]
+    report.print_tables(console_for(options.json), [report.plan_list(entries)])

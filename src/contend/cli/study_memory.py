@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from contend import report
 from contend.cli.common import console_for, write_json
-from contend.cli.numbers import option_value
 from contend.errors import ShortfallError, UsageError
 from contend.measurement import Fit, MemoryPrediction, VectorLength
 from contend.mpi import this_machine
@@ -14,56 +15,50 @@ from contend.study import MeasuredPlan
 from contend.units import format_bytes, parse_size
 
 
-def predict(
-    plan: MeasuredPlan, lengths: Sequence[str] | None, node_memory: str | None, json: str | None
-) -> None:
+def predict(plan: MeasuredPlan, given: Mapping[str, Any], json: str | None) -> None:
     """Prints tables of lengths and bytes, beside what was published for the same runs.
 
     Args:
-        plan: with the options of the command line.
-        lengths: vector lengths of the command line; None for those that the plan predicts.
-        node_memory: of the command line; None for that of the plan.
+        plan: as it was read.
+        given: options of the command line that change it.
         json: where to write the result.
 
     Raises:
-        UsageError: the plan sorts nothing, or the memory of a node is not known.
-        ShortfallError: the arrays of a node exceed its memory.
+        UsageError: the plan sorts nothing, or the memory of a host is not known.
+        ShortfallError: the arrays of a host exceed its memory.
     """
-    # Imported here: reports take longer to load than other verbs run.
-    from contend.report.memory_json import memory_json
-    from contend.report.memory_tables import memory_tables
-    from contend.report.table import print_tables
-
+    own = plan.predict
+    plan = plan.changed(**given)
     sorts = [measure for measure in plan.measures if measure.probe == "sort"]
     if not sorts:
         raise UsageError(f"{plan.name}: --predict is for plans that sort")
-    memory = _memory(plan, node_memory)
-    shown = plan.predict.doubles if lengths is None and plan.predict is not None else None
+    memory = _memory(plan, given)
+    shown = own.length if own is not None and "length" not in given else None
     studied = []
     for measure in sorts:
-        for each in measure.ranks_per_node:
-            nodes = measure.nodes or tuple(dict.fromkeys(-(-r // each) for r in measure.ranks))
-            for length in map(VectorLength.parse, shown or measure.doubles):
+        for each in measure.ranks_per_host:
+            hosts = measure.hosts or tuple(dict.fromkeys(-(-r // each) for r in measure.ranks))
+            for length in map(VectorLength.parse, shown or measure.length):
                 predictions = [
-                    MemoryPrediction(measure.numbers or 0, count, each, length.at(count))
-                    for count in nodes
+                    MemoryPrediction(measure.vectors or 0, count, each, length.at(count))
+                    for count in hosts
                 ]
                 studied.append((length, predictions))
     console = console_for(json)
     for length, predictions in studied:
-        print_tables(console, memory_tables(length, predictions, memory))
-    write_json(json, memory_json(plan.name, studied, memory))
+        report.print_tables(console, report.memory_tables(length, predictions, memory))
+    write_json(json, report.memory_json(plan.name, studied, memory))
     _judge([prediction for _, predictions in studied for prediction in predictions], memory)
 
 
-def _memory(plan: MeasuredPlan, asked: str | None) -> int:
-    """Bytes of a node: as asked for, as the plan says, or this machine's."""
-    said = asked or (plan.predict.node_memory if plan.predict is not None else plan.node_memory)
-    memory = (
-        this_machine().memory if said is None else option_value("--node-memory", said, parse_size)
-    )
+def _memory(plan: MeasuredPlan, given: Mapping[str, Any]) -> int:
+    """Bytes of a host: as asked for, as the plan says, or this machine's."""
+    text = plan.memory
+    if "memory" not in given and plan.predict is not None:
+        text = plan.predict.memory
+    memory = this_machine().memory if text is None else parse_size(text)
     if memory is None:
-        raise UsageError("--node-memory: expected a size such as 24GiB, got none")
+        raise UsageError("--memory: expected a size such as 24GiB, got none")
     return memory
 
 

@@ -6,7 +6,14 @@ import re
 
 # Arguments whose names stand in messages; a name behind a comma is an engine's option.
 _ARGUMENTS = (
+    "bytes",
     "hosts",
+    "launcher",
+    "length",
+    "load_bytes",
+    "mpi",
+    "packets",
+    "patterns",
     "pattern",
     "placement",
     "ranks",
@@ -15,6 +22,8 @@ _ARGUMENTS = (
     "routes",
     "samples",
     "seed",
+    "vectors",
+    "window",
 )
 _ARGUMENT = re.compile(rf"(?<![^\s(])({'|'.join(_ARGUMENTS)})=(?=([A-Z])|[\s;:.)]|$)")
 

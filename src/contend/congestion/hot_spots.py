@@ -1,20 +1,29 @@
-"""Pairs of hosts that share a channel without sharing an end point."""
+"""Pairs of hosts that share a channel without sharing an end point, chosen from the routes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import lazy_loader
 import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.congestion.disjoint_pairs import Candidates, Pairs, choose_disjoint
-from contend.errors import UsageError
+from contend.errors import ContendError, UsageError
 from contend.fabric import Fabric
 from contend.placement import by_name
 from contend.routes import make_resolver
 
+if TYPE_CHECKING:
+    import scipy.optimize
+    import scipy.sparse
+else:
+    # It takes longer to load than most pairs take to choose.
+    scipy = lazy_loader.load("scipy")
+
+Pairs = list[tuple[int, int]]
 # Channels are tried in the order of what they may allow; after so many the best one will do.
 _MOST_TRIED = 300
 
@@ -62,7 +71,7 @@ def hotspot(
 
     Args:
         fabric: with routes; hosts with LMC > 0 are reached by their first address.
-        rivals: how many other pairs are wanted.
+        rivals: how many other pairs to look for.
         victim: source and target host; None chooses a pair.
         channel: between switches; None takes the one of the victim's route, or of all, that allows
             most.
@@ -73,7 +82,7 @@ def hotspot(
             no channel between switches carries messages.
     """
     if rivals < 0:
-        raise UsageError(f"at least 0 rivals, got {rivals}")
+        raise UsageError(f"expected at least 0 rivals, got {rivals}")
     search = _Search(fabric, _taking_part(fabric, hosts), rivals)
     if victim is not None:
         return search.around(victim, channel)
@@ -92,7 +101,7 @@ def _taking_part(
         return order
     chosen = np.asarray(hosts, dtype=np.int64)
     if len(chosen) == 0 or not 0 <= chosen.min() <= chosen.max() < fabric.hosts:
-        raise UsageError(f"hosts 0 .. {fabric.hosts - 1}, got {list(hosts)[:10]}")
+        raise UsageError(f"expected hosts 0 .. {fabric.hosts - 1}, got {list(hosts)[:10]}")
     return order[np.isin(order, chosen)]
 
 
@@ -112,7 +121,7 @@ class _Search:
     def check(self, channel: int) -> None:
         if not 0 <= channel < self._resolver.switch_channels:
             raise UsageError(
-                f"a channel between switches of {self._fabric.name}, "
+                f"expected a channel between switches of {self._fabric.name}, "
                 f"0 .. {self._resolver.switch_channels - 1}, got {channel}"
             )
 
@@ -124,16 +133,16 @@ class _Search:
         order = np.argsort(-bound, kind="stable")[:_MOST_TRIED].tolist()
         if not order or bound[order[0]] == 0:
             raise UsageError(
-                f"a channel between switches of {self._fabric.name} that messages cross, got none"
+                f"no message crosses a channel between switches of {self._fabric.name}"
             )
         best, most = order[0], 0
         for channel in order:
             if most >= min(int(bound[channel]), self._rivals + 1):
                 break
             leaf, target = self._across(channel)
-            found = len(self._choose(leaf, target, np.zeros_like(leaf), (), self._rivals + 1))
-            if found > most:
-                best, most = channel, found
+            count = len(self._choose(leaf, target, np.zeros_like(leaf), (), self._rivals + 1))
+            if count > most:
+                best, most = channel, count
         return self.on(best)
 
     def on(self, channel: int) -> HotSpot:
@@ -143,7 +152,7 @@ class _Search:
         pairs = self._choose(leaf, target, lengths, (), self._rivals + 1)
         if not pairs:
             name = self._fabric.channel_name(channel)
-            raise UsageError(f"a channel that messages cross, got {channel} ({name})")
+            raise UsageError(f"no message crosses channel {channel} ({name})")
         # The cheapest pair comes first.
         return self._beside(pairs[0], channel)
 
@@ -151,17 +160,17 @@ class _Search:
         """With a given victim, on the channel of its route that allows most."""
         places = [np.flatnonzero(self._hosts == host).tolist() for host in victim]
         if not all(places) or victim[0] == victim[1]:
-            raise UsageError(f"two different hosts that take part, got {victim}")
+            raise UsageError(f"expected two different hosts that take part, got {victim}")
         pair = (places[0][0], places[1][0])
         route = self._route(pair)
         if channel is None and len(route) == 0:
             names = " and ".join(f'"{self._fabric.host_name[host]}"' for host in victim)
-            raise UsageError(f"hosts on two leaf switches, got {names} on one")
+            raise UsageError(f"expected hosts on two leaf switches, got {names} on one")
         if channel is not None and channel not in route:
             names = " -> ".join(f'"{self._fabric.host_name[host]}"' for host in victim)
-            raise UsageError(f"a channel on the route {names}, got {channel}")
-        found = [self._beside(pair, c) for c in (route if channel is None else [channel])]
-        return max(found, key=lambda one: (len(one.rivals), -sum(one.shared)))
+            raise UsageError(f"expected a channel on the route {names}, got {channel}")
+        spots = [self._beside(pair, c) for c in (route if channel is None else [channel])]
+        return max(spots, key=lambda spot: (len(spot.rivals), -sum(spot.shared)))
 
     def _beside(self, victim: tuple[int, int], channel: int) -> HotSpot:
         """The rivals of a victim on a channel."""
@@ -170,7 +179,8 @@ class _Search:
         shared = np.isin(self._routes(leaf, target), route).sum(axis=1)
         pairs = self._choose(leaf, target, shared, victim, self._rivals)
         costs = {
-            (int(one), int(to)): int(n) for one, to, n in zip(leaf, target, shared, strict=True)
+            (int(start), int(end)): int(n)
+            for start, end, n in zip(leaf, target, shared, strict=True)
         }
         ends = [(int(self._hosts[s]), int(self._hosts[t])) for s, t in (victim, *pairs)]
         return HotSpot(
@@ -205,3 +215,143 @@ class _Search:
         ends = (np.array([end], dtype=np.uint32) for end in pair)
         route: NDArray[np.uint32] = self._resolver.routes(*ends)[0]
         return route[route < self._resolver.switch_channels]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Pairs to choose from: any host of a leaf may send to a target.
+
+    Attributes:
+        leaf: leaf of the source, shape [candidates].
+        target: target place, shape [candidates].
+        cost: what is to be as little as possible in sum, shape [candidates].
+        leaf_of_place: shape [places].
+        free: whether a place may be in a pair, shape [places].
+    """
+
+    leaf: NDArray[np.int64]
+    target: NDArray[np.int64]
+    cost: NDArray[np.int64]
+    leaf_of_place: NDArray[np.int64]
+    free: NDArray[np.bool_]
+
+
+def choose_disjoint(candidates: Candidates, most: int) -> Pairs:
+    """As many pairs (source place, target place) as possible up to `most`, at the least cost.
+
+    Hosts of a leaf can stand in for each other as sources, and as targets where the same leaves
+    reach them at the same cost. So only the number of pairs from a leaf to a class of targets is to
+    be chosen: first their largest sum, then the least cost at that sum, as integer programmes.
+
+    Returns:
+        Cheapest first, then in order of places.
+    """
+    allowed = candidates.free[candidates.target]
+    leaf, target, cost = (
+        column[allowed] for column in (candidates.leaf, candidates.target, candidates.cost)
+    )
+    if most < 1 or len(leaf) == 0:
+        return []
+    kind, members = _classes(leaf, target, cost, candidates.leaf_of_place)
+    flows, first = np.unique(np.stack((leaf, kind)), axis=1, return_index=True)
+    flow_leaf, flow_kind = flows
+    numbers = _solve(
+        flow_leaf,
+        flow_kind,
+        cost[first],
+        np.array([len(places) for places in members]),
+        candidates.leaf_of_place[[places[0] for places in members]],
+        np.bincount(candidates.leaf_of_place[candidates.free], minlength=flow_leaf.max() + 1),
+        most,
+    )
+    chosen = _with_hosts(flow_leaf, flow_kind, cost[first], numbers, members, candidates)
+    return [(source, to) for _, source, to in sorted(chosen)]
+
+
+def _classes(
+    leaf: NDArray[np.int64],
+    target: NDArray[np.int64],
+    cost: NDArray[np.int64],
+    leaf_of_place: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], list[list[int]]]:
+    """Class of the target of every candidate, and the targets of every class."""
+    targets, row = np.unique(target, return_inverse=True)
+    leaves, column = np.unique(leaf, return_inverse=True)
+    reached = np.full((len(targets), len(leaves) + 1), -1, dtype=np.int64)
+    reached[row, column] = cost
+    reached[:, -1] = leaf_of_place[targets]
+    kind_of_target = np.unique(reached, axis=0, return_inverse=True)[1].reshape(-1)
+    members: list[list[int]] = [[] for _ in range(int(kind_of_target.max()) + 1)]
+    for place, kind in zip(targets.tolist(), kind_of_target.tolist(), strict=True):
+        members[kind].append(place)
+    return kind_of_target[row], members
+
+
+def _solve(
+    leaf: NDArray[np.int64],
+    kind: NDArray[np.int64],
+    cost: NDArray[np.int64],
+    room_of_kind: NDArray[np.int64],
+    leaf_of_kind: NDArray[np.int64],
+    room_of_leaf: NDArray[np.int64],
+    most: int,
+) -> NDArray[np.int64]:
+    """Number of pairs for every flow from a leaf to a class of targets."""
+    count = len(leaf)
+    ones, number = np.ones(count), np.arange(count)
+    by_kind = scipy.sparse.coo_array((ones, (kind, number)), shape=(len(room_of_kind), count))
+    # A host of a leaf is a source or a target, not both.
+    ends = (np.concatenate((leaf, leaf_of_kind[kind])), np.concatenate((number, number)))
+    by_leaf = scipy.sparse.coo_array((np.ones(2 * count), ends), shape=(len(room_of_leaf), count))
+    rows = scipy.sparse.vstack(
+        (by_kind, by_leaf, scipy.sparse.coo_array(ones.reshape(1, -1)))
+    ).tocsr()
+    upper = np.concatenate((room_of_kind, room_of_leaf, [most]))
+    numbers = _optimum(-ones, rows, np.zeros(len(upper)), upper)
+    if len(np.unique(cost)) == 1:
+        return numbers
+    lower = np.zeros(len(upper))
+    lower[-1] = upper[-1] = numbers.sum()
+    return _optimum(cost.astype(np.float64), rows, lower, upper)
+
+
+def _optimum(
+    objective: NDArray[np.float64],
+    rows: scipy.sparse.csr_array,
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    solved = scipy.optimize.milp(
+        objective,
+        integrality=np.ones(len(objective)),
+        constraints=scipy.optimize.LinearConstraint(rows, lower, upper),
+        options={"mip_rel_gap": 0.0},
+    )
+    if solved.x is None:
+        raise ContendError(f"no choice of pairs was found: {solved.message}")
+    numbers: NDArray[np.int64] = np.rint(solved.x).astype(np.int64)
+    return numbers
+
+
+def _with_hosts(
+    leaf: NDArray[np.int64],
+    kind: NDArray[np.int64],
+    cost: NDArray[np.int64],
+    numbers: NDArray[np.int64],
+    members: list[list[int]],
+    candidates: Candidates,
+) -> list[tuple[int, int, int]]:
+    """Hosts for the pairs of every flow: (cost, source, target)."""
+    used = np.flatnonzero(numbers)
+    unused = [list(places) for places in members]
+    targets = {flow: [unused[kind[flow]].pop(0) for _ in range(numbers[flow])] for flow in used}
+    taken = {place for places in targets.values() for place in places}
+    senders: dict[int, list[int]] = {}
+    for place in np.flatnonzero(candidates.free).tolist():
+        if place not in taken:
+            senders.setdefault(int(candidates.leaf_of_place[place]), []).append(place)
+    return [
+        (int(cost[flow]), senders[int(leaf[flow])].pop(0), to)
+        for flow in used
+        for to in targets[flow]
+    ]

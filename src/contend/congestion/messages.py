@@ -1,15 +1,34 @@
-"""Congestion of given messages between hosts, one by one."""
+"""Given messages between hosts: the congestion and the fair share of each, and when it ends."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+import lazy_loader
 import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.congestion.placed import Hosts, place_messages
+from contend.congestion.drawing import DrawnPattern
+from contend.errors import UsageError
 from contend.fabric import Fabric
+from contend.routes import make_resolver
+
+if TYPE_CHECKING:
+    import polars
+else:
+    # It takes longer to load than most predictions take.
+    polars = lazy_loader.load("polars")
+
+Hosts = Sequence[int] | NDArray[np.integer]
+"""Host numbers, shape [messages]."""
+
+_COLUMNS = (
+    *("pattern", "round", "source_rank", "target_rank", "source_host", "target_host"),
+    *("congestion", "fair_share"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +71,149 @@ def message_congestion(
     placed = place_messages(fabric, [(source, target)], spread=spread)
     congestion, counted = _core.message_congestion(placed.resolver, *placed.rounds[0])
     return MessageCongestion(congestion, channels_of_fabric(fabric, placed.hosts, counted))
+
+
+def fair_share(
+    fabric: Fabric, source: Hosts, target: Hosts, *, spread: bool = False
+) -> NDArray[np.float64]:
+    """The max-min fair share of a link's rate that each of simultaneous messages gets.
+
+    No message could get more without taking from one that has no more than itself (Bertsekas and
+    Gallager, Data Networks, 1992, section 6.5.2). It is never less than the 1/pi of
+    `message_congestion`, and more where rivals are held back on other channels.
+
+    Args:
+        fabric: with routes; every channel has rate 1, those of hosts included.
+        source: host numbers, shape [messages].
+        target: host numbers, shape [messages].
+        spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
+
+    Returns:
+        Shape [messages]; 1 from a host to itself.
+
+    Raises:
+        UsageError: when a host does not exist, or there is no route.
+    """
+    placed = place_messages(fabric, [(source, target)], spread=spread)
+    return _core.fair_share(placed.resolver, *placed.rounds[0])
+
+
+def fluid_times(
+    fabric: Fabric,
+    source: Hosts,
+    target: Hosts,
+    *,
+    size: Sequence[float] | NDArray[np.floating] | None = None,
+    spread: bool = False,
+) -> NDArray[np.float64]:
+    """When messages that start together end, each getting its max-min fair share all the time.
+
+    A message that ends leaves its share to the others from then on. The mean bandwidth of a message
+    over its whole transfer is its size over its time. Messages of equal size end at one over their
+    `fair_share`: on the channel that holds a message back no other is faster, so none ends before
+    it and makes room.
+
+    Args:
+        fabric: with routes; every channel has rate 1, those of hosts included.
+        source: host numbers, shape [messages].
+        target: host numbers, shape [messages].
+        size: of every message, above 0, shape [messages]; None: all have size 1.
+        spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
+
+    Returns:
+        Shape [messages], in units of what size 1 takes on an empty fabric; its size for a message
+        from a host to itself.
+
+    Raises:
+        UsageError: when a host does not exist, there is no route, or a size is not above 0.
+    """
+    placed = place_messages(fabric, [(source, target)], spread=spread)
+    sizes = np.array([] if size is None else size, dtype=np.float64)
+    return _core.fluid_times(placed.resolver, *placed.rounds[0], sizes)
+
+
+def predict(
+    fabric: Fabric, patterns: Iterable[DrawnPattern], *, spread: bool = False
+) -> polars.DataFrame:
+    """Congestion and max-min fair share of every message of drawn patterns.
+
+    Host channels count, as in `message_congestion`.
+
+    Args:
+        fabric: with routes.
+        patterns: from `draw_patterns` on this fabric.
+        spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
+
+    Returns:
+        One row a message: ``pattern`` (the sample's number), ``round``, ``source_rank``,
+        ``target_rank``, ``source_host``, ``target_host``, ``congestion`` (pi; 0 on one host) and
+        ``fair_share`` (of a link's rate).
+
+    Raises:
+        UsageError: when there is no route.
+    """
+    cases = [(sample, number) for sample in patterns for number in range(len(sample.rounds))]
+    ends = [sample.between_hosts(number) for sample, number in cases]
+    placed = place_messages(fabric, ends, spread=spread)
+    columns: dict[str, list[NDArray[Any]]] = {name: [] for name in _COLUMNS}
+    for (sample, number), hosts, (source, target) in zip(cases, ends, placed.rounds, strict=True):
+        pi, _ = _core.message_congestion(placed.resolver, source, target)
+        share = _core.fair_share(placed.resolver, source, target)
+        names = (
+            np.full(len(source), sample.number, dtype=np.uint64),
+            np.full(len(source), number, dtype=np.uint32),
+        )
+        row: tuple[NDArray[Any], ...] = (*names, *sample.rounds[number], *hosts, pi, share)
+        for name, values in zip(_COLUMNS, row, strict=True):
+            columns[name].append(values)
+    empty = np.zeros(0, dtype=np.float64)
+    return polars.DataFrame(
+        {name: np.concatenate(parts) if parts else empty for name, parts in columns.items()}
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedMessages:
+    """Messages between places, which are the hosts that send or receive any.
+
+    Attributes:
+        resolver: the routes between the places.
+        hosts: host of every place, shape [places].
+        rounds: source and target places of the messages of every round, shape [messages] each.
+    """
+
+    resolver: _core.Resolver
+    hosts: NDArray[np.int64]
+    rounds: tuple[tuple[NDArray[np.uint32], NDArray[np.uint32]], ...]
+
+
+def place_messages(
+    fabric: Fabric, rounds: Sequence[tuple[Hosts, Hosts]], *, spread: bool = False
+) -> PlacedMessages:
+    """Prepares the routes of messages, given as source and target hosts of every round.
+
+    Raises:
+        UsageError: when a host does not exist, there is no route, or not as many targets as
+            sources.
+    """
+    ends = [tuple(np.asarray(end, dtype=np.int64) for end in messages) for messages in rounds]
+    for source, target in ends:
+        if len(source) != len(target):
+            raise UsageError(
+                f"expected as many targets as sources, got {len(target)} and {len(source)}"
+            )
+    every_end = np.concatenate([np.zeros(0, np.int64), *(end for both in ends for end in both)])
+    hosts = np.unique(every_end)
+    if len(hosts) and not 0 <= hosts[0] <= hosts[-1] < fabric.hosts:
+        raise UsageError(f"expected hosts 0 .. {fabric.hosts - 1}, got {hosts[0]} .. {hosts[-1]}")
+    resolver = make_resolver(
+        fabric, hosts.astype(np.uint32), spread=spread, messages=len(every_end) // 2
+    )
+    place = np.zeros(fabric.hosts, dtype=np.uint32)
+    place[hosts] = np.arange(len(hosts), dtype=np.uint32)
+    return PlacedMessages(
+        resolver, hosts, tuple((place[source], place[target]) for source, target in ends)
+    )
 
 
 def channels_of_fabric(

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import lazy_loader
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.errors import UsageError
 from contend.fabric import Fabric
 
 if TYPE_CHECKING:
     import polars
+    import scipy.special
+else:
+    # They take longer to load than many simulations run.
+    polars = lazy_loader.load("polars")
+    scipy = lazy_loader.load("scipy")
 
 # Below this many samples the interval comes from Student's distribution.
 _MANY_SAMPLES = 200
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
     """Congestion of many samples of a pattern on a fabric; a sample is one pattern and placement.
 
@@ -26,7 +33,7 @@ class Simulation:
     messages on any channel of its route; it gets 1/pi (Hoefler et al. 2008, section 3.1).
 
     Attributes:
-        fabric: name of the fabric.
+        fabric_name: name of the fabric.
         engine: what made its routes.
         hosts: number of hosts of the fabric.
         switches: number of switches.
@@ -43,8 +50,10 @@ class Simulation:
         bandwidth: shape [samples]; mean over rounds of the mean over messages of 1/pi.
         mean_congestion: shape [samples]; mean over rounds of the mean over messages of pi.
         max_congestion: shape [samples]; mean over rounds of the largest pi.
-        round_mean_congestion: shape [rounds]; mean over samples of the round's mean pi.
-        round_max_congestion: shape [rounds]; mean over samples of the round's largest pi.
+        round_mean_congestion: shape [rounds]; the round's mean pi, averaged over the samples in
+            which the round has messages between hosts; 0 where it never has. A sample in which no
+            round has any counts as free of congestion, 1 in every round.
+        round_max_congestion: shape [rounds]; the round's largest pi, averaged in the same way.
         histogram: shape [largest pi + 1]; messages by pi, those that stay on their host at 0; by
             their bytes where the pattern says how many, in units that keep sums within 64 bits.
         channel_load: shape [channels]; mean number of messages a round.
@@ -52,9 +61,10 @@ class Simulation:
         drawing_s: core seconds spent on drawing patterns and placements.
         counting_s: core seconds spent on counting.
         messages: number of messages judged.
+        fabric: what was simulated; None where a kept result was read back without it.
     """
 
-    fabric: str
+    fabric_name: str
     engine: str
     hosts: int
     switches: int
@@ -79,6 +89,7 @@ class Simulation:
     drawing_s: float
     counting_s: float
     messages: int
+    fabric: Fabric | None = field(default=None, repr=False)
 
     @property
     def effective_bandwidth(self) -> float:
@@ -116,11 +127,30 @@ class Simulation:
         """Samples a second."""
         return self.samples / self.elapsed_s if self.elapsed_s > 0 else 0.0
 
-    def samples_frame(self) -> polars.DataFrame:
-        """One row per sample: ``bandwidth``, ``mean_congestion``, ``max_congestion``."""
-        # Imported here, as below: it takes longer to load than many simulations run.
-        import polars
+    @property
+    def interval(self) -> str:
+        """The 95 % interval in words: ``52.1 to 52.3 %``."""
+        if self.exhaustive:
+            return "exact, every outcome was counted"
+        if self.samples < 2:
+            return "none, there is a single sample"
+        low, high = (f"{100 * end:.4g}" for end in self.ci95)
+        return f"{low} to {high} %"
 
+    def __repr__(self) -> str:
+        engine = f", {self.engine}" if self.engine else ""
+        return (
+            f"<Simulation of {self.pattern} on {self.fabric_name}{engine}: "
+            f"{100 * self.effective_bandwidth:.4g} % of link speed ({self.interval})>"
+        )
+
+    def _known_fabric(self) -> Fabric:
+        if self.fabric is None:
+            raise UsageError(f"this result of {self.fabric_name} was read back without its fabric")
+        return self.fabric
+
+    def to_frame(self) -> polars.DataFrame:
+        """One row per sample: ``bandwidth``, ``mean_congestion``, ``max_congestion``."""
         return polars.DataFrame(
             {
                 "bandwidth": self.bandwidth,
@@ -129,14 +159,13 @@ class Simulation:
             }
         )
 
-    def channels_frame(self, fabric: Fabric) -> polars.DataFrame:
+    def channels_frame(self) -> polars.DataFrame:
         """One row per channel: ``channel``, ``source``, ``target``, ``load``; fullest first.
 
-        Args:
-            fabric: what the simulation ran on, for the names.
+        Raises:
+            UsageError: the result was read back without its fabric.
         """
-        import polars
-
+        fabric = self._known_fabric()
         ends = [fabric.channel_ends(channel) for channel in range(self.channels)]
         return polars.DataFrame(
             {
@@ -155,8 +184,5 @@ def half_width(values: NDArray[np.float64]) -> float:
         return float("inf")
     quantile = 1.959963984540054
     if n < _MANY_SAMPLES:
-        # Imported here: it takes longer to load than most simulations run.
-        from scipy.stats import t
-
-        quantile = float(t.ppf(0.975, n - 1))
+        quantile = float(scipy.special.stdtrit(n - 1, 0.975))
     return quantile * float(values.std(ddof=1)) / math.sqrt(n)

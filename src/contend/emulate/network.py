@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
+
+import numpy as np
 
 from contend.emulate import headroom, programs, traffic
 from contend.emulate.claims import claim, end_inside, remove_left, state_folder
@@ -254,6 +257,7 @@ class EmulatedHosts:
         slots: names of the hosts, and ranks that each takes.
         launcher: "": the library's own is used.
         alone: False: there are several hosts, if on one machine.
+        asked: fabric, routes, cables and order of the hosts, as they were asked for.
     """
 
     launcher = ""
@@ -267,6 +271,7 @@ class EmulatedHosts:
         names = network.hosts if order is None else network.labels_of(order)
         self.name = f"emulated:{network.fabric.name}"
         self.slots: Sequence[tuple[str, int | None]] = [(name, ranks_per_host) for name in names]
+        self.asked: dict[str, str] = _asked(network, order)
 
     @property
     def fabric(self) -> Fabric:
@@ -315,3 +320,32 @@ class EmulatedHosts:
     def counters(self) -> dict[str, Any]:
         """What crossed every channel since this place was made."""
         return (self._network.counters() - self._before).json(self._network.fabric)
+
+
+def _asked(network: Network, order: Sequence[int] | None) -> dict[str, str]:
+    """What was asked for, whatever of it the machine carries."""
+    fabric, settings = network.fabric, network.settings
+    rate = settings.rate if network.headroom is None else network.headroom.asked
+    routes = fabric.routes
+    asked = {
+        "fabric": fabric.name,
+        "cables": _digest(fabric),
+        "routes": "" if routes is None else f"{routes.engine} {_digest(routes)}".strip(),
+        "rate": format_bandwidth(rate),
+        "buffer": f"{settings.buffer} B",
+        "burst": f"{settings.burst} B",
+    }
+    if order is not None and list(order) != sorted(network.numbers):
+        asked["placement"] = ",".join(map(str, order))
+    return asked
+
+
+def _digest(value: Any) -> str:
+    """The same for all that have the same arrays."""
+    digest = hashlib.sha256()
+    for column in fields(value):
+        array = getattr(value, column.name)
+        if isinstance(array, np.ndarray):
+            digest.update(f"{column.name} {array.dtype} {array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:12]

@@ -9,16 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 import pymetis
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
+from contend import _core
 from contend.fabric.composition import Capacities, capacities
 from contend.fabric.fabric import Fabric
 
 # METIS runs: as many as small fabrics can have in a fraction of a second, a dozen for the largest.
 _FEWEST_SEEDS, _MOST_SEEDS, _SWITCHES_FOR_ALL = 12, 96, 100
-# scipy's maximum flow counts in 32 bits.
-_LARGEST_FLOW = 2**30
+# Capacities are counted in steps, of which the whole fabric has at most so many.
+_MOST_STEPS = 2**30
 _STEPS_PER_SLOWEST = 1000
 
 
@@ -102,8 +101,14 @@ class _Network:
         self.host_order = np.lexsort((np.arange(fabric.hosts), capacity.host))
         slowest = min(float(capacity.host.min()), float(self.cable.min(initial=np.inf)))
         total = float(capacity.host.sum() + 2 * self.cable.sum())
-        self.step = max(slowest / _STEPS_PER_SLOWEST, total / _LARGEST_FLOW)
-        self.adjacency = self._adjacency()
+        self.step = max(slowest / _STEPS_PER_SLOWEST, total / _MOST_STEPS)
+        steps = np.rint(self.cable / self.step).astype(np.int64)
+        self.adjacency = _Adjacency(
+            fabric.switches,
+            np.concatenate([self.near, self.far]),
+            np.concatenate([self.far, self.near]),
+            np.tile(steps, 2),
+        )
 
     def narrowest_from(self, half: NDArray[np.bool_], found_by: str) -> _Cut:
         """The minimum cut of a half, then of halves made from its two sides while they improve."""
@@ -126,20 +131,15 @@ class _Network:
         tail = np.concatenate([self.near, self.far, np.full(switches, source), every])
         head = np.concatenate([self.far, self.near, every, np.full(switches, sink)])
         limit = np.concatenate([self.cable, self.cable, *by_switch])
-        graph = self._csr(np.rint(limit / self.step).astype(np.int32), tail, head)
-        residual = (graph - maximum_flow(graph, source, sink).flow).tocsr()
-        residual.eliminate_zeros()
-        near = np.zeros(switches + 2, dtype=np.bool_)
-        near[breadth_first_order(residual, source, return_predecessors=False)] = True
-        return self._cut(half, near[:switches], found_by)
-
-    def _csr(
-        self, values: NDArray[np.int32], tail: NDArray[np.int64], head: NDArray[np.int64]
-    ) -> csr_array:
-        size = self.fabric.switches + 2
-        graph = coo_array((values, (tail, head)), shape=(size, size)).tocsr()
-        graph.eliminate_zeros()
-        return graph
+        reached = _core.minimum_cut(
+            switches + 2,
+            tail.astype(np.uint32),
+            head.astype(np.uint32),
+            np.rint(limit / self.step).astype(np.int64),
+            source,
+            sink,
+        )
+        return self._cut(half, reached[:switches].astype(np.bool_), found_by)
 
     def _cut(self, half: NDArray[np.bool_], side: NDArray[np.bool_], found_by: str) -> _Cut:
         cables = side[self.near] != side[self.far]
@@ -166,15 +166,47 @@ class _Network:
         if 2 * self.hosts_at[side].sum() < self.fabric.hosts:
             side = ~side
         # The larger side stands first, its switches with the strongest ties to the other side last.
-        pull = self.adjacency @ np.where(side, -1, 1)
+        pull = self.adjacency.times(np.where(side, -1, 1))
         return self.first_half(np.lexsort((pull, ~side)))
 
-    def _adjacency(self) -> csr_array:
-        """Weighted neighbours of every switch, in steps."""
-        steps = np.rint(self.cable / self.step).astype(np.int64)
-        ends = (np.concatenate([self.near, self.far]), np.concatenate([self.far, self.near]))
-        size = self.fabric.switches
-        return coo_array((np.tile(steps, 2), ends), shape=(size, size)).tocsr()
+
+class _Adjacency:
+    """Neighbours of every switch with the steps of the cables to them, as METIS wants them.
+
+    Attributes:
+        start: where each switch's neighbours begin, shape [switches + 1].
+        neighbours: ascending for every switch, each once, shape [joined pairs both ways].
+        steps: of all cables to that neighbour, likewise.
+    """
+
+    def __init__(
+        self,
+        switches: int,
+        tail: NDArray[np.int64],
+        head: NDArray[np.int64],
+        steps: NDArray[np.int64],
+    ) -> None:
+        pairs, which = np.unique(tail * switches + head, return_inverse=True)
+        self.switches = switches
+        self.ends = pairs // switches
+        self.neighbours = pairs % switches
+        self.steps = np.bincount(which.reshape(-1), steps, len(pairs)).astype(np.int64)
+        self.start = np.searchsorted(self.ends, np.arange(switches + 1))
+
+    def times(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The sum over every switch's neighbours, of value times steps; shape [switches]."""
+        weighted = self.steps * values[self.neighbours]
+        return np.bincount(self.ends, weighted, self.switches).astype(np.int64)
+
+    def breadth_first(self, start: int) -> list[int]:
+        """What is reached from a switch, in the order in which it is."""
+        order, seen = [start], {start}
+        for switch in order:
+            for neighbour in self.neighbours[self.start[switch] : self.start[switch + 1]].tolist():
+                if neighbour not in seen:
+                    seen.add(neighbour)
+                    order.append(neighbour)
+        return order
 
 
 def _proposals(fabric: Fabric, network: _Network) -> Iterator[tuple[str, NDArray[np.bool_]]]:
@@ -197,31 +229,27 @@ def _proposals(fabric: Fabric, network: _Network) -> Iterator[tuple[str, NDArray
         yield f"METIS, seed {seed}", network.even_out(_metis_side(network, seed))
 
 
-def _by_distance(adjacency: csr_array) -> NDArray[np.int64]:
+def _by_distance(adjacency: _Adjacency) -> NDArray[np.int64]:
     """Breadth-first order from a switch at the rim, part by part."""
-    size = adjacency.shape[0]
     order: list[int] = []
-    seen = np.zeros(size, dtype=np.bool_)
-    for start in range(size):
-        if not seen[start]:
-            rim = breadth_first_order(adjacency, start, return_predecessors=False)[-1]
-            reached = breadth_first_order(adjacency, int(rim), return_predecessors=False)
-            seen[reached] = True
-            order += reached.tolist()
+    seen: set[int] = set()
+    for start in range(adjacency.switches):
+        if start not in seen:
+            reached = adjacency.breadth_first(adjacency.breadth_first(start)[-1])
+            seen.update(reached)
+            order += reached
     return np.array(order, dtype=np.int64)
 
 
 def _metis_side(network: _Network, seed: int) -> NDArray[np.bool_]:
     """Which switches METIS puts into its second part."""
     adjacency = network.adjacency
-    neighbours = pymetis.CSRAdjacency(
-        adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int64)
-    )
+    neighbours = pymetis.CSRAdjacency(adjacency.start, adjacency.neighbours)
     _, part = pymetis.part_graph(
         2,
         neighbours,
         vweights=network.hosts_at.astype(np.int64),
-        eweights=adjacency.data,
+        eweights=adjacency.steps,
         options=pymetis.Options(seed=seed),
     )
     side: NDArray[np.bool_] = np.asarray(part) == 1

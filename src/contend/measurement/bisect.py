@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
-from contend.congestion import DrawnPattern, draw_patterns, write_destinations
-from contend.errors import MissingError, UsageError
-from contend.fabric import make
-from contend.measurement.carry_out import measure_workload
-from contend.measurement.conditions import Conditions
-from contend.measurement.folder import new_folder
-from contend.measurement.observer import Observer
-from contend.measurement.place import Place
-from contend.measurement.workload import OptionValue, make_workload
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from contend.congestion import DrawnPattern, draw_patterns, predict, write_destinations
+from contend.errors import InputError, ShortfallError, UsageError
+from contend.fabric import Fabric, make
+from contend.measurement.question import MeasuredCell, Workload, make_workload
 from contend.pattern import parse
 from contend.runs import Run
+from contend.units import parse_numbers, parse_size
 
 PATTERNS = "patterns.txt"
 """File of a run's folder that says which rank sent to which, a pattern in every line."""
@@ -51,73 +50,48 @@ class BisectWork:
         if self.two_way and self.pattern != "bisect":
             raise UsageError(f"two ways: both of a pair send in bisect, not in {self.pattern}")
 
+    @classmethod
+    def of(cls, cell: MeasuredCell) -> BisectWork:
+        """What a cell asks for."""
+        options = make_workload("bisect", cell.options).options
+        return cls(
+            patterns=_number(options, "patterns"),
+            pattern=options["pattern"],
+            two_way="two_way" in options,
+            bytes=_size(options, "bytes"),
+            packets=_number(options, "packets"),
+            repeats=_number(options, "repeats"),
+        )
 
-def measure_bisect(
-    work: BisectWork,
-    conditions: Conditions,
-    *,
-    libraries: Sequence[str | None] = (None,),
-    place: Place | None = None,
-    folder: Path | None = None,
-    observer: Observer | None = None,
-) -> list[Run]:
-    """Measures random bisect patterns under one MPI library, or several in turns.
+    @property
+    def workload(self) -> Workload:
+        """The probe and what it is to do."""
+        return make_workload(
+            "bisect",
+            {
+                "patterns": self.patterns,
+                "pattern": self.pattern,
+                "two_way": self.two_way,
+                "bytes": self.bytes,
+                "packets": self.packets,
+                "repeats": self.repeats,
+            },
+        )
+
+
+def draw(cell: MeasuredCell) -> list[DrawnPattern]:
+    """The patterns that a cell measures.
 
     Messages between ranks depend on the seed and the number of ranks alone: `contend.simulate`
     counts the same ones where its placement is the one that the ranks have. Of an odd number of
     ranks one sits out, another one in every pattern.
 
-    Args:
-        work: what is sent.
-        conditions: with one number of ranks; its seed is that of the patterns.
-        libraries: names, folders or wrappers, see `contend.mpi.select`.
-        place: where; None for this machine or the hosts of a batch system's job.
-        folder: of the run; None for a new one in ``contend-runs``.
-        observer: is told what happens.
-
     Raises:
-        UsageError: for what does not fit together.
-        MissingError: the machine lacks something.
-        ShortfallError: nothing was measured.
+        UsageError: for several numbers of ranks, or patterns of which a rank has several messages.
     """
-    if len(conditions.ranks) != 1 or conditions.ranks[0] < 2:
+    if len(cell.ranks) != 1 or cell.ranks[0] < 2:
         raise UsageError("bisect patterns are drawn for one number of ranks, at least 2")
-    drawn = _draw(work, conditions.ranks[0], conditions.seed)
-    target = folder or new_folder("bisect", datetime.now(UTC).date())
-    made = not target.exists()
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{target}: {error.strerror}") from None
-    path = target / PATTERNS
-    samples = write_destinations(path, drawn) * work.repeats
-    options: dict[str, OptionValue] = {
-        "patterns": str(path.resolve()),
-        "bytes": work.bytes,
-        "packets": work.packets,
-        "repeats": work.repeats,
-        "repetitions": f"{samples}:{samples}",
-        "precision": 0,
-    }
-    try:
-        return measure_workload(
-            make_workload("bisect", options),
-            conditions,
-            libraries=libraries,
-            place=place,
-            folder=target,
-            observer=observer,
-        )
-    except (UsageError, MissingError):
-        # Refused before anything was measured.
-        if made and list(target.iterdir()) == [path]:
-            path.unlink()
-            target.rmdir()
-        raise
-
-
-def _draw(work: BisectWork, ranks: int, seed: int) -> list[DrawnPattern]:
-    """What is measured; raises UsageError for patterns of which a rank has several messages."""
+    work, ranks = BisectWork.of(cell), cell.ranks[0]
     pattern = parse("bisect:two-way" if work.two_way else work.pattern, ranks)
     drawn = list(
         draw_patterns(
@@ -126,10 +100,156 @@ def _draw(work: BisectWork, ranks: int, seed: int) -> list[DrawnPattern]:
             pattern,
             placement="linear",
             ranks=ranks,
-            seed=seed,
+            seed=cell.seed,
             count=work.patterns if pattern.random else 1,
         )
     )
     for number in range(pattern.rounds):
         drawn[0].destinations(number)
     return drawn
+
+
+def bisect_arguments(cell: MeasuredCell, folder: Path) -> tuple[str, ...]:
+    """What the probe is told; its patterns are written into the folder of its run."""
+    work, path = BisectWork.of(cell), folder / PATTERNS
+    samples = write_destinations(path, draw(cell)) * work.repeats
+    return (
+        f"--patterns={path.resolve()}",
+        f"--bytes={work.bytes}",
+        f"--packets={work.packets}",
+        f"--repeats={work.repeats}",
+        f"--repetitions={samples}:{samples}",
+        "--precision=0",
+        f"--warmups={cell.options.get('warmups', '1')}",
+        *(["--verify"] if "verify" in cell.options else []),
+    )
+
+
+def _number(options: Mapping[str, str], name: str) -> int:
+    numbers = parse_numbers(options[name])
+    if len(numbers) != 1:
+        raise UsageError(f"{name}=: expected one number, got {options[name]!r}")
+    return numbers[0]
+
+
+def _size(options: Mapping[str, str], name: str) -> int:
+    try:
+        return parse_size(options[name])
+    except UsageError as error:
+        raise UsageError(f"{name}=: {error}") from None
+
+
+def read_destinations(path: Path) -> list[NDArray[np.int64]]:
+    """The rank that every rank sends to, -1 for none, by pattern.
+
+    Raises:
+        InputError: naming the line, when it is not what `contend.write_destinations` writes.
+    """
+    try:
+        lines = path.read_text(encoding="ascii").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(str(path), 0, "a file of patterns", str(error)) from None
+    patterns: list[NDArray[np.int64]] = []
+    for number, line in enumerate(lines, start=1):
+        if not line or line.startswith("#"):
+            continue
+        words = line.split()
+        if not all(word == "-" or (word.isdecimal() and len(word) < 10) for word in words):
+            raise InputError(str(path), number, "ranks or -", line[:60])
+        to = np.array([-1 if word == "-" else int(word) for word in words], dtype=np.int64)
+        if (patterns and len(to) != len(patterns[0])) or (to >= len(to)).any():
+            raise InputError(str(path), number, "ranks of all other lines", line[:60])
+        patterns.append(to)
+    return patterns
+
+
+def patterns_of(run: Run) -> list[NDArray[np.int64]]:
+    """The patterns that a run measured.
+
+    Raises:
+        UsageError: the run is of another probe.
+        InputError: its file of patterns is not there or damaged.
+    """
+    if run.record.probe != "bisect":
+        raise UsageError(f"{run.folder}: expected a run of bisect, got {run.record.probe}")
+    near = (run.folder / PATTERNS, run.folder.parent / PATTERNS)
+    return read_destinations(next((path for path in near if path.is_file()), near[0]))
+
+
+def pair_bandwidths(run: Run) -> pl.DataFrame:
+    """The bandwidth of every message of a run of bisect patterns.
+
+    Returns:
+        One row a message: ``launch``, ``sample`` (from 0, without warm-ups), ``pattern``,
+        ``source_rank``, ``target_rank``, ``seconds`` (from the agreed start until the receiver had
+        everything), ``bandwidth_Bps`` and ``late`` (a rank of the sample had started late).
+
+    Raises:
+        UsageError: the run is of another probe.
+        InputError: its file of patterns is not there or damaged.
+        ShortfallError: nothing was measured.
+    """
+    patterns = patterns_of(run)
+    if not run.record.cells:
+        raise ShortfallError(f"{run.folder}: no sample was written")
+    cell = run.record.cells[0]
+    repeats, packets = (int(cell.labels[name] or 1) for name in ("repeats", "packets"))
+    size = (cell.bytes or 0) * packets
+    messages = pl.DataFrame(
+        {
+            "pattern": np.repeat(np.arange(len(patterns)), [int((p >= 0).sum()) for p in patterns]),
+            "source_rank": np.concatenate([np.flatnonzero(p >= 0) for p in patterns]),
+            "target_rank": np.concatenate([p[p >= 0] for p in patterns]),
+        }
+    )
+    timed = run.samples.filter(~pl.col("warmup")).with_columns(
+        # Warm-ups are counted before: the first sample that is timed is the first pattern's.
+        sample=pl.col("repetition").cast(pl.Int64)
+        - pl.col("repetition").min().over("launch").cast(pl.Int64)
+    )
+    received = timed.select(
+        "launch",
+        "sample",
+        "late",
+        pattern=(pl.col("sample") // repeats) % len(patterns),
+        target_rank=pl.col("rank").cast(pl.Int64),
+        seconds=pl.col("received") - pl.col("agreed_s"),
+    )
+    return (
+        received.join(messages, on=["pattern", "target_rank"])
+        .with_columns(bandwidth_Bps=size / pl.col("seconds"))
+        .sort("launch", "sample", "source_rank")
+        .select(
+            *("launch", "sample", "pattern", "source_rank", "target_rank"),
+            *("seconds", "bandwidth_Bps", "late"),
+        )
+    )
+
+
+def beside_predictions(run: Run, fabric: Fabric, hosts: Sequence[int]) -> pl.DataFrame:
+    """Measured bandwidths with what the routes predict.
+
+    Args:
+        run: of bisect patterns.
+        fabric: with routes.
+        hosts: number in the fabric of every rank's host.
+
+    Returns:
+        `pair_bandwidths` with ``congestion`` (pi) and ``fair_share`` (max-min, of a link's rate).
+    """
+    placed = np.asarray(hosts, dtype=np.uint32)
+    drawn = [_drawn(number, to, placed) for number, to in enumerate(patterns_of(run))]
+    foreseen = predict(fabric, drawn).select(
+        pl.col("pattern").cast(pl.Int64),
+        pl.col("source_rank").cast(pl.Int64),
+        pl.col("congestion").cast(pl.Int64),
+        "fair_share",
+    )
+    ends = ["pattern", "source_rank"]
+    return pair_bandwidths(run).join(foreseen, on=ends)
+
+
+def _drawn(number: int, to: NDArray[np.int64], hosts: NDArray[np.uint32]) -> DrawnPattern:
+    source = np.flatnonzero(to >= 0)
+    messages = (source.astype(np.uint32), to[source].astype(np.uint32))
+    return DrawnPattern("bisect", "measured", 0, number, hosts, (messages,))

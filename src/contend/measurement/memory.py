@@ -1,36 +1,287 @@
-"""Refuses what hosts cannot hold, before anything is started."""
+"""Memory that the data of a probe needs, predicted from its options, and compared with a host's."""
 
 from __future__ import annotations
 
-from contend.errors import MissingError
-from contend.measurement.place import Place
-from contend.measurement.shape import Shape
-from contend.measurement.sort_memory import NEAR
-from contend.measurement.workload import Workload
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from contend.errors import UsageError
+from contend.measurement.place import Place, Shape
 from contend.runs import Warned
-from contend.units import counted, format_bytes
+from contend.units import counted, format_bytes, parse_numbers, parse_sizes
+
+Memory = Callable[[int, int], int]
+"""Bytes that a host needs for a number of ranks, of which so many are on it."""
+
+BYTES_OF_DOUBLE = 8
+ARRAYS = 2
+"""Arrays that every process of a sort holds: unsorted and sorted."""
+
+NEAR = Fraction(7, 10)
+"""Share of a host's memory from which data is near it.
+
+The operating system, the program and the MPI library's buffers need memory too. How much is not
+known beforehand, so this is a margin and no prediction.
+"""
+
+# Schedules that pass blocks on, and so hold them a second time.
+_PASSING_ON = ("all", "bruck", "hierarchical")
+_MOST_IN_FLIGHT = 256 << 20
+# MPI numbers processes, and file offsets and addresses are counted, in signed integers.
+_MOST_PROCESSES = 2**31 - 1
+_MOST_BYTES = 2**63 - 1
+_LENGTH = re.compile(r"([0-9]{1,19}) ?(N?)")
 
 
-def check_memory(workload: Workload, shape: Shape, place: Place) -> Warned | None:
-    """Compares what a host's ranks need for their data with what the host has.
+def alltoall_memory(options: Mapping[str, str]) -> Memory:
+    """A block for every rank is sent and one is received: 2 p bytes on each of p ranks.
 
-    Returns:
-        A warning when it comes near.
-
-    Raises:
-        MissingError: when it exceeds the host's memory; says both figures.
+    Twice that where blocks differ in size, as the largest are twice the size that is named, and
+    twice that again for schedules that pass blocks on.
     """
+    largest = _largest(options)
+    uneven = options["counts"] != "even"
+    copies = 4 if any(name in _PASSING_ON for name in options["algorithm"].split(",")) else 2
+    return lambda ranks, here: here * copies * ranks * largest * (2 if uneven else 1)
+
+
+def sort_memory(options: Mapping[str, str]) -> Memory:
+    """The arrays before and after; see `MemoryPrediction`."""
+    numbers = max(_whole_numbers(options, "vectors"))
+    bytes_of_vector = BYTES_OF_DOUBLE * max(_whole_numbers(options, "length"))
+    return lambda ranks, here: ARRAYS * here * -(-numbers // ranks) * bytes_of_vector
+
+
+def pingpong_memory(options: Mapping[str, str]) -> Memory:
+    """A message each way, or a window of them, but for large ones at most 256 MiB."""
+    largest = _largest(options)
+    window = max(_whole_numbers(options, "window"))
+    held = max(largest, min(window * largest, _MOST_IN_FLIGHT))
+    return lambda _, here: 2 * here * held
+
+
+def bisect_memory(options: Mapping[str, str]) -> Memory:
+    """A packet that is sent, and a ring of four that are received."""
+    largest = _largest(options)
+    return lambda _, here: 5 * here * largest
+
+
+def hotspot_memory(options: Mapping[str, str]) -> Memory:
+    """Two of a rival's messages, or a window of the victim's and one more."""
+    load = max(_sizes(options, "load_bytes"))
+    largest = _largest(options)
+    window = max(_whole_numbers(options, "window"))
+    return lambda _, here: here * max(2 * load, (window + 1) * largest)
+
+
+def _largest(options: Mapping[str, str]) -> int:
+    return max(_sizes(options, "bytes"))
+
+
+def _sizes(options: Mapping[str, str], name: str) -> tuple[int, ...]:
+    try:
+        return parse_sizes(options[name])
+    except UsageError as error:
+        raise UsageError(f"{name}=: {error}") from None
+
+
+def _whole_numbers(options: Mapping[str, str], name: str) -> tuple[int, ...]:
+    try:
+        return parse_numbers(options[name], least=0)
+    except UsageError as error:
+        raise UsageError(f"{name}=: {error}") from None
+
+
+class Fit(Enum):
+    """What a host's memory is to the data of its ranks."""
+
+    FITS = "yes"
+    NEAR = "near"
+    EXCEEDS = "no"
+
+    @classmethod
+    def of(cls, needed: int, memory: int) -> Fit:
+        """Compares bytes that are needed with those that are there; see `NEAR`."""
+        if needed > memory:
+            return cls.EXCEEDS
+        return cls.NEAR if needed >= NEAR * memory else cls.FITS
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the ranks of a host need for their data, beside what the host has.
+
+    Attributes:
+        shape: all ranks.
+        together: ranks that share the memory.
+        needed: bytes of their data.
+        free: bytes.
+    """
+
+    shape: Shape
+    together: int
+    needed: int
+    free: int
+
+    @property
+    def fit(self) -> Fit:
+        """Whether it fits."""
+        return Fit.of(self.needed, self.free)
+
+    def refusal(self) -> str:
+        """Why it does not fit."""
+        return f"{self}: take smaller messages or fewer ranks per host"
+
+    def warning(self) -> Warned:
+        """What to know of data that comes near the memory."""
+        return Warned("memory", f"{self}: the library's buffers may not fit beside them")
+
+    def __str__(self) -> str:
+        return (
+            f"{self.shape}: the data of {counted(self.together, 'rank')} on a host is "
+            f"{self.needed:,} bytes ({format_bytes(self.needed)}), and "
+            f"{format_bytes(self.free)} are free there"
+        )
+
+
+def compare_memory(memory: Memory, shape: Shape, place: Place) -> Comparison | None:
+    """What a host's ranks need for their data, beside its memory; None where that is not known."""
     known = place.memory(shape)
-    if workload.memory is None or known is None:
+    if known is None:
         return None
     together, free = known
-    needed = workload.memory(shape.ranks, together)
-    said = (
-        f"{shape}: the data of {counted(together, 'rank')} on a host is {needed:,} bytes "
-        f"({format_bytes(needed)}), and {format_bytes(free)} are free there"
-    )
-    if needed > free:
-        raise MissingError(f"{said}: take smaller messages or fewer ranks per host")
-    if needed >= NEAR * free:
-        return Warned("memory", f"{said}: the library's buffers may not fit beside them")
-    return None
+    return Comparison(shape, together, memory(shape.ranks, together), free)
+
+
+@dataclass(frozen=True)
+class VectorLength:
+    """Doubles in an m-vector as a function of the nodes: ``512``, or ``512N`` that grows with them.
+
+    Attributes:
+        factor: doubles, at least 1.
+        per_node: whether they are multiplied by the number of nodes.
+    """
+
+    factor: int
+    per_node: bool
+
+    @staticmethod
+    def parse(text: str) -> VectorLength:
+        """Reads ``512``, ``512N`` or ``512 N``.
+
+        Raises:
+            UsageError: when it is none of these.
+        """
+        match = _LENGTH.fullmatch(text)
+        if match is None or int(match[1]) == 0:
+            raise UsageError(f"expected a vector length m such as 512 or 512N, got {text!r}")
+        return VectorLength(int(match[1]), match[2] == "N")
+
+    def at(self, nodes: int) -> int:
+        """Doubles in an m-vector on so many nodes."""
+        return self.factor * nodes if self.per_node else self.factor
+
+    def __str__(self) -> str:
+        return f"{self.factor}N" if self.per_node else str(self.factor)
+
+
+@dataclass(frozen=True)
+class MemoryPrediction:
+    """Lengths and bytes of the arrays of a parallel sort; all exact.
+
+    Each of p processes holds l_n = n/p of n m-vectors, and sends a block of l_n/p = n/p² of them to
+    every process. Where p or p² does not divide n, lengths are fractions: the means of unequal
+    arrays and blocks.
+
+    Source: Mistry et al., Throughput Studies on an InfiniBand Interconnect via All-to-All
+    Communications, HPC 2015, table 1.
+
+    Attributes:
+        numbers: n, the m-vectors that are sorted.
+        nodes: N.
+        processes_per_node: processes on every node.
+        doubles: m, doubles in each vector.
+    """
+
+    numbers: int
+    nodes: int
+    processes_per_node: int
+    doubles: int
+
+    def __post_init__(self) -> None:
+        """Refuses what no MPI program could run.
+
+        Raises:
+            UsageError: when something is below 1, or beyond MPI's processes or 64-bit bytes.
+        """
+        for name, value in (
+            ("numbers", self.numbers),
+            ("nodes", self.nodes),
+            ("processes per node", self.processes_per_node),
+            ("doubles in a vector", self.doubles),
+        ):
+            if value < 1:
+                raise UsageError(f"{name}: expected at least 1, got {value}")
+        if self.processes > _MOST_PROCESSES:
+            raise UsageError(
+                f"expected at most {_MOST_PROCESSES:,} processes, got {self.processes:,} "
+                f"({self.processes_per_node:,} on every node)"
+            )
+        if self.nodes * self.node_bytes > _MOST_BYTES:
+            raise UsageError(
+                f"expected arrays of less than 8 EiB, got {self.numbers:,} vectors of "
+                f"{self.doubles:,} doubles over {self.processes:,} processes"
+            )
+
+    @property
+    def processes(self) -> int:
+        """p, over all nodes."""
+        return self.nodes * self.processes_per_node
+
+    @property
+    def local_length(self) -> Fraction:
+        """l_n = n/p, m-vectors in a local array."""
+        return Fraction(self.numbers, self.processes)
+
+    @property
+    def block_length(self) -> Fraction:
+        """l_n/p = n/p², m-vectors that a process sends to each."""
+        return Fraction(self.numbers, self.processes**2)
+
+    @property
+    def divides(self) -> bool:
+        """Whether all blocks, and so all local arrays, are of the same length."""
+        return self.block_length.denominator == 1
+
+    @property
+    def vector_bytes(self) -> int:
+        """Bytes of an m-vector."""
+        return BYTES_OF_DOUBLE * self.doubles
+
+    @property
+    def global_bytes(self) -> int:
+        """Bytes of one array over all processes."""
+        return self.numbers * self.vector_bytes
+
+    @property
+    def local_bytes(self) -> Fraction:
+        """Bytes of one local array."""
+        return self.local_length * self.vector_bytes
+
+    @property
+    def block_bytes(self) -> Fraction:
+        """Bytes that a process sends to each."""
+        return self.block_length * self.vector_bytes
+
+    @property
+    def node_bytes(self) -> int:
+        """Bytes of all arrays of a node, unsorted and sorted, each local length rounded up."""
+        longest = -(-self.numbers // self.processes)
+        return ARRAYS * self.processes_per_node * longest * self.vector_bytes
+
+    def fit(self, node_memory: int) -> Fit:
+        """Compares the arrays of a node with its memory in bytes; see `NEAR`."""
+        return Fit.of(self.node_bytes, node_memory)

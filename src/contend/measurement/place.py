@@ -1,4 +1,4 @@
-"""Where ranks run: the seam between a measurement and machines, real or emulated."""
+"""Where ranks run: how many on which hosts, and the seam to machines, real or emulated."""
 
 from __future__ import annotations
 
@@ -8,8 +8,85 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from contend.measurement.shape import Shape, Slots
-from contend.mpi import Ended, Launch, Library, launch, this_machine
+from contend.errors import UsageError
+from contend.mpi import Ended, HostRanks, Launch, Library, launch, share_out, this_machine
+from contend.units import counted
+
+Slots = Sequence[tuple[str, int | None]]
+"""Hosts by name, and how many ranks each takes; None where nobody said."""
+
+# Of a launch that is only looked at.
+_NOBODYS = Library("", "", usable=False)
+# Far above any machine: more is a typing error.
+_MOST = 1 << 24
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Ranks and their places.
+
+    Attributes:
+        ranks: in all.
+        ranks_per_host: as it was asked for; None where hosts decide.
+        hosts: ranks of every host; empty where the launcher decides, or all are on this machine.
+    """
+
+    ranks: int
+    ranks_per_host: int | None = None
+    hosts: tuple[HostRanks, ...] = ()
+
+    @property
+    def fullest(self) -> int:
+        """Ranks on the host that has most of them; all of them where no hosts are known."""
+        return Launch(_NOBODYS, self.ranks, self.ranks_per_host, self.hosts).fullest
+
+    def __str__(self) -> str:
+        ranks = counted(self.ranks, "rank")
+        if self.hosts:
+            return f"{ranks} on {counted(len(self.hosts), 'host')}"
+        return ranks if self.ranks_per_host is None else f"{ranks}, {self.ranks_per_host} a host"
+
+
+def make_shapes(
+    ranks: Sequence[int], ranks_per_host: Sequence[int], slots: Slots, *, alone: bool
+) -> tuple[Shape, ...]:
+    """A shape for every number of ranks and every number of ranks per host.
+
+    Args:
+        ranks: numbers of ranks.
+        ranks_per_host: numbers on every host; empty leaves it to the hosts.
+        slots: hosts to use; empty for those that the launcher knows.
+        alone: whether without hosts all ranks are on this machine.
+
+    Raises:
+        UsageError: when some combination has no place, or two are the same.
+    """
+    if not ranks:
+        raise UsageError("expected a number of ranks")
+    for number in (*ranks, *ranks_per_host):
+        if not 1 <= number <= _MOST:
+            raise UsageError(f"expected 1 to {_MOST:,} ranks, got {number:,}")
+    shapes = [
+        _shape(count, each, slots, alone) for count in ranks for each in ranks_per_host or (None,)
+    ]
+    for shape in shapes:
+        if shapes.count(shape) > 1:
+            raise UsageError(f"{shape} is asked for twice")
+    return tuple(shapes)
+
+
+def _shape(ranks: int, ranks_per_host: int | None, slots: Slots, alone: bool) -> Shape:
+    if slots:
+        return Shape(ranks, ranks_per_host, share_out(slots, ranks, ranks_per_host))
+    if alone and ranks_per_host is not None:
+        if ranks_per_host < ranks:
+            needed = -(-ranks // ranks_per_host)
+            raise UsageError(
+                f"{ranks} ranks with {ranks_per_host} on every host need {needed} hosts, and only "
+                "this machine is known: name hosts with --on HOSTFILE"
+            )
+        return Shape(ranks)
+    return Shape(ranks, ranks_per_host)
 
 
 class Place(Protocol):
@@ -23,6 +100,8 @@ class Place(Protocol):
         remarks: what a reader must know of figures from there.
         wire: bytes per second of a host's port each way; None where it is not known.
         described: for people, with all that decides figures there; "" where others describe it.
+        asked: what decides figures there as it was asked for, by name; empty for real hosts, which
+            their names tell.
     """
 
     @property
@@ -39,6 +118,8 @@ class Place(Protocol):
     def wire(self) -> float | None: ...  # noqa: D102
     @property
     def described(self) -> str: ...  # noqa: D102
+    @property
+    def asked(self) -> Mapping[str, str]: ...  # noqa: D102
 
     def memory(self, shape: Shape) -> tuple[int, int] | None:
         """Ranks that share a memory at most, and its free bytes; None when it is not known."""
@@ -69,32 +150,34 @@ class RealHosts:
         slots: hosts of a host file.
         launcher: how ranks are started; "" for the library's own launcher.
         environment: variables that all ranks see.
-        host_memory: free bytes of each host where somebody said; None to look where possible.
+        free_memory: bytes of each host where somebody said; None to look where possible.
         name: "".
         remarks: none.
         wire: None.
         described: "".
+        asked: nothing.
     """
 
     slots: Slots = ()
     launcher: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
-    host_memory: int | None = None
+    free_memory: int | None = None
     name: str = ""
     remarks: tuple[str, ...] = ()
     wire: float | None = None
     described: str = ""
+    asked: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def alone(self) -> bool:
         """Whether all ranks run on this machine."""
-        nobody = Library("", "", usable=False, environment=os.environ)
-        return not self.slots and Launch(nobody, 1, launcher=self.launcher).local
+        nobodys = replace(_NOBODYS, environment=os.environ)
+        return not self.slots and Launch(nobodys, 1, launcher=self.launcher).local
 
     def memory(self, shape: Shape) -> tuple[int, int] | None:
         """Ranks of the fullest host; this machine's free memory where it is the host."""
-        if self.host_memory is not None:
-            return shape.fullest, self.host_memory
+        if self.free_memory is not None:
+            return shape.fullest, self.free_memory
         free = this_machine().memory if self.alone else None
         return None if free is None else (shape.fullest, free)
 

@@ -1,4 +1,4 @@
-"""A user's own pattern: rounds from a CSV file, or a matrix of bytes from an .npy file."""
+"""A pattern from a file: rounds from a CSV file, or a matrix of bytes from an .npy file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import InputError, UsageError
-from contend.pattern.matrix import read_matrix
+from contend.pattern.pattern import Messages, from_columns, messages_of_matrix
 
 _COLUMNS = ("round", "source", "target", "bytes")
 # Without such a column all messages are of one round, and weigh alike.
 _ABSENT = (0, 0, 0, 1)
-# Leaves room for 2^23 samples; what it rounds away is below one part in 2^40 a message.
-_LARGEST_TOTAL = 2**40
+_LARGEST_MATRIX = 20_000
+_MATRIX = "a numpy array file of a square matrix of numbers"
 
 
 class _Reader(Protocol):
@@ -39,40 +39,46 @@ def read_pattern_file(path: str, ranks: int) -> _core.Pattern:
     ``.npy`` file holds a square matrix [source, target] of bytes: one round.
 
     Raises:
-        InputError: naming the line, when something else stands there.
+        InputError: something else stands in the file; the error names the line.
     """
     if path.endswith(".npy"):
-        source, target, weight = read_matrix(path)
-        rounds = np.zeros(len(source), dtype=np.int64)
+        source, target, size = _from_matrix(path)
+        rounds: NDArray[np.integer] = np.zeros(len(source), dtype=np.int64)
     else:
-        rounds, source, target, weight = _from_csv(path)
-    sent = weight > 0
-    rounds, source, target, weight = (column[sent] for column in (rounds, source, target, weight))
+        rounds, source, target, size = _from_csv(path)
+    sent = size > 0
+    rounds, source, target, size = (column[sent] for column in (rounds, source, target, size))
     if len(source) == 0:
         raise InputError(path, 0, "at least one message", "none")
     highest = int(max(source.max(), target.max()))
     if highest >= ranks:
-        raise UsageError(f"ranks below {ranks} (give --ranks or more hosts), got rank {highest}")
+        raise UsageError(
+            f"ranks below {ranks}, the number of ranks, got rank {highest}: it needs more ranks "
+            "or hosts"
+        )
     order = np.argsort(rounds, kind="stable")
     begin = np.concatenate(([0], np.cumsum(np.unique(rounds, return_counts=True)[1])))
-    alike = bool((weight == weight[0]).all())
-    weight = _bounded(weight)
-    return _core.make_rounds(
-        ranks,
-        begin.astype(np.uint64),
-        source[order].astype(np.uint32),
-        target[order].astype(np.uint32),
-        np.zeros(0, dtype=np.uint64) if alike else weight[order].astype(np.uint64),
-    )
+    return from_columns(ranks, begin, source[order], target[order], size[order])
 
 
-def _bounded(weight: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Scales weights whose sum over messages and samples might not fit 64 bits."""
-    total = float(weight.sum(dtype=np.float64))
-    if total <= _LARGEST_TOTAL:
-        return weight
-    scaled: NDArray[np.float64] = np.rint(weight * (_LARGEST_TOTAL / total))
-    return np.maximum(scaled, 1).astype(np.int64)
+def _from_matrix(path: str) -> Messages:
+    try:
+        # What np.load maps a file with, without its ways to archives and pickles.
+        matrix = np.lib.format.open_memmap(path, mode="r")
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except Exception as error:
+        reason = "something else" if isinstance(error, ValueError) else type(error).__name__
+        raise InputError(path, 0, _MATRIX, reason) from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) == 0:
+        raise InputError(path, 0, "a square matrix [source, target]", f"shape {matrix.shape}")
+    if len(matrix) > _LARGEST_MATRIX:
+        raise InputError(path, 0, f"at most {_LARGEST_MATRIX} ranks", str(len(matrix)))
+    try:
+        return messages_of_matrix(matrix)
+    except UsageError as error:
+        expected, _, got = str(error).removeprefix("expected ").rpartition(", got ")
+        raise InputError(path, 0, expected, got) from None
 
 
 def _from_csv(path: str) -> tuple[NDArray[np.int64], ...]:
@@ -95,7 +101,7 @@ def _rows(path: str, reader: _Reader) -> Iterator[tuple[int, int, int, int]]:
         raise InputError(path, 1, "a heading of source,target[,round][,bytes]", got)
     if len(set(heading)) < len(heading):
         raise InputError(path, 1, "each column once", ",".join(heading))
-    places = [heading.index(name) if name in heading else -1 for name in _COLUMNS]
+    columns = [heading.index(name) if name in heading else -1 for name in _COLUMNS]
     for cells in reader:
         line = reader.line_num
         if not cells or (len(cells) == 1 and not cells[0].strip()):
@@ -103,8 +109,8 @@ def _rows(path: str, reader: _Reader) -> Iterator[tuple[int, int, int, int]]:
         if len(cells) != len(heading):
             raise InputError(path, line, f"{len(heading)} cells", str(len(cells)))
         values = [
-            _number(path, line, cells[at]) if at >= 0 else absent
-            for at, absent in zip(places, _ABSENT, strict=True)
+            _number(path, line, cells[column]) if column >= 0 else absent
+            for column, absent in zip(columns, _ABSENT, strict=True)
         ]
         yield values[0], values[1], values[2], values[3]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -14,6 +14,7 @@ from contend import _core
 from contend.errors import UsageError
 from contend.pattern.file import read_pattern_file
 from contend.pattern.pattern import Pattern
+from contend.units import nearest
 
 
 @dataclass(frozen=True)
@@ -25,10 +26,10 @@ class Form:
 
 
 FORMS = (
-    Form("bisect", "random pairs between two random halves, one of each pair sends"),
-    Form("bisect:two-way", "the same, both of each pair send"),
-    Form("permutation", "every rank sends to another, every rank receives, at random"),
-    Form("uniform", "every rank sends to a random other one; receivers collide"),
+    Form("bisect", "random pairs between two random halves; one of each pair sends"),
+    Form("bisect:two-way", "the same, and both of each pair send"),
+    Form("permutation", "a random permutation: every rank sends once and receives once"),
+    Form("uniform", "every rank sends to a random other one; several may choose the same"),
     Form("localised:W[,P%]", "P% (80%) of the ranks send within their block of W ranks"),
     Form("hot-spot:P%[,K]", "P% of the ranks send to one of K (1) random hot spots"),
     Form("hot-spot:K", "all ranks from K on send to the first K ranks in turn"),
@@ -38,13 +39,16 @@ FORMS = (
     Form("dissemination", "rank i sends to i + 1, 2, 4, ..."),
     Form("recursive-doubling", "partners i xor 1, 2, 4, ..."),
     Form("tree", "binomial tree from rank 0"),
-    Form("double-tree", "two binary trees at once, each rank inner in at most one"),
+    Form("double-tree", "two binary trees at once; a rank is an inner node of one at most"),
     Form("pipeline", "rank i sends to i + 1"),
     Form("ring", "the same, and the last to the first"),
     Form("scatter", "rank 0 sends to all others at once"),
     Form("gather", "all others send to rank 0 at once"),
     Form("neighbour:K", "every rank sends to its K nearest in rank order at once"),
-    Form("halo:XxYx...[,open]", "every rank sends to its grid neighbours at once; periodic"),
+    Form(
+        "halo:XxYx...[,open]",
+        "every rank sends to its grid neighbours at once; wraps around",
+    ),
     Form("halo:Nd[,open]", "the same on an N-dimensional grid as even as possible"),
     Form("transpose", "(i, j) sends to (j, i) on the largest square grid"),
     Form("bit-reversal", "rank i sends to its bits reversed"),
@@ -75,15 +79,16 @@ _PLAIN: dict[str, Callable[[int], _core.Pattern]] = {
     "bit-complement": _core.make_bit_complement,
     "tornado": _core.make_tornado,
 }
+_FAMILIES = ("bisect", "shift", "neighbour", "localised", "hot-spot", "halo", "file")
 
 
 def parse(spec: str, ranks: int) -> Pattern:
     """Makes the pattern that `spec` names, for so many ranks.
 
     Raises:
-        UsageError: when there is no such pattern, its parameters are wrong, or it does not exist
-            for so many ranks.
-        InputError: when a pattern file holds something else.
+        UsageError: there is no such pattern, its parameters are wrong, or it does not exist for so
+            many ranks.
+        InputError: a pattern file holds something else.
     """
     spec = spec.strip()
     if "&" in spec and not spec.startswith("file:"):
@@ -106,7 +111,9 @@ def _make(spec: str, family: str, rest: str, ranks: int) -> Pattern:
     if family in _PLAIN:
         if rest:
             raise UsageError(f"no parameter after {family}, got {rest}")
-        return Pattern(spec, _PLAIN[family](ranks))
+        # Every rank's link carries a message to each of the others.
+        scale = max(ranks - 1.0, 1.0) if family == "alltoall" else 1.0
+        return Pattern(spec, _PLAIN[family](ranks), scale)
     match family:
         case "bisect":
             if rest not in ("", "one-way", "two-way"):
@@ -130,7 +137,8 @@ def _make(spec: str, family: str, rest: str, ranks: int) -> Pattern:
         case "file":
             return Pattern(spec, read_pattern_file(rest, ranks))
     known = ", ".join(form.form for form in FORMS)
-    raise UsageError(f"one of {known}, got {family or 'nothing'}")
+    hint = nearest(family, [*_PLAIN, *_FAMILIES])
+    raise UsageError(f"one of {known}, got {family or 'nothing'}{hint}")
 
 
 def _whole(text: str, expected: str, *, negative: bool = False) -> int:
@@ -204,6 +212,4 @@ def _parts(spec: str, ranks: int) -> Pattern:
     first_ranks = ranks * int(percent[1]) // 100 if percent else ranks // 2
     first = parse(first_text, first_ranks)
     second = parse(texts[1], ranks - first_ranks)
-    if first.core.weighted or second.core.weighted:
-        raise _refusal(spec, "expected patterns without bytes of their own, got a file with them")
-    return Pattern(spec, _core.make_parts(first.core, second.core))
+    return replace(first & second, name=spec)

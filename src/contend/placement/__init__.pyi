@@ -4,5 +4,6 @@ from .host_list import ListFormat as ListFormat
 from .host_list import list_hosts as list_hosts
 from .host_list import write_list as write_list
 from .order import by_name as by_name
+from .placement import HostChoice as HostChoice
 from .placement import Placement as Placement
-from .specification import parse as parse
+from .placement import parse as parse

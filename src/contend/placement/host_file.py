@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contend.errors import InputError
-from contend.placement.names import HostNames
-from contend.placement.ranges import expand, split_list
+from contend.placement.names import HostNames, expand, split_list
 
 _SLOTS = re.compile(r"\s+slots\s*=\s*(\S*)")
 _OTHER_OPTION = re.compile(r"\s+(?:max[-_]slots|sockets|port|user)\s*=\s*\S*")
@@ -21,7 +20,7 @@ _MOST_SLOTS = 100_000
 
 @dataclass(frozen=True)
 class HostLine:
-    """What one line of a host file says: hosts that a name means, and its slots (None: unsaid)."""
+    """The hosts that a name in a host file means, and its slots, None where none are given."""
 
     hosts: tuple[int, ...]
     slots: int | None
@@ -48,21 +47,21 @@ def read_host_file(path: str, names: HostNames) -> list[HostLine]:
     Several names on a line are separated by commas and may hold ranges, ``node[01-04]``.
 
     Raises:
-        InputError: for names that are unknown or ambiguous and counts that are none, with the line.
+        InputError: a name is unknown or ambiguous, or a count is no number, with the line.
     """
     return [
-        HostLine(tuple(names.find(one.name, path, one.line)), one.slots)
-        for one in _read(path, names)
+        HostLine(tuple(names.find(entry.name, path, entry.line)), entry.slots)
+        for entry in _read(path, names)
     ]
 
 
 def read_host_names(path: str) -> tuple[tuple[str, int | None], ...]:
-    """Reads a host file whose names launchers know: each with its slots, None where none stand.
+    """Reads the names in a host file for a launcher, each with its slots or None without any.
 
     Raises:
-        InputError: for counts and ranges that are none, with the line.
+        InputError: a count or a range cannot be read, with the line.
     """
-    return tuple((one.name, one.slots) for one in _read(path, ()))
+    return tuple((entry.name, entry.slots) for entry in _read(path, ()))
 
 
 def _read(path: str, known: HostNames | tuple[()]) -> list[_Named]:
@@ -71,14 +70,14 @@ def _read(path: str, known: HostNames | tuple[()]) -> list[_Named]:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise InputError(path, 0, "a host file in UTF-8", f"byte {error.start}") from None
-    found: list[_Named] = []
+    entries: list[_Named] = []
     for number, line in enumerate(text.splitlines(), start=1):
         content = _COMMENT.sub("", line).strip()
         if content:
-            found += _names_of(content, path, number, known)
-    if not found:
+            entries += _names_of(content, path, number, known)
+    if not entries:
         raise InputError(path, 0, "at least one host", "none")
-    return found
+    return entries
 
 
 def _names_of(
@@ -93,8 +92,8 @@ def _names_of(
         name, count = item, slots
         if item not in known and (match := _COUNT.fullmatch(item)):
             name, count = match[1], _slots(match[2], path, number)
-        for one in [name] if name in known else expand(name, path, number):
-            yield _Named(one, count, number)
+        for host in [name] if name in known else expand(name, path, number):
+            yield _Named(host, count, number)
 
 
 def _slots(text: str, path: str, number: int) -> int:

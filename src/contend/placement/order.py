@@ -1,14 +1,23 @@
-"""Orders in which ranks can fill a fabric's hosts."""
+"""Orders in which ranks fill a fabric's hosts, and hosts chosen by where they hang.
+
+A leaf is a switch with hosts. Leaves come in the order in which a breadth-first walk meets them, so
+neighbours are few switches apart; hosts of a leaf come by port.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from itertools import chain, groupby, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.errors import UsageError
 from contend.fabric import Fabric
+from contend.units import counted
 
 _DIGITS = re.compile(r"(\d+)")
 
@@ -100,3 +109,161 @@ def _neighbours(fabric: Fabric) -> list[list[int]]:
     bounds = np.searchsorted(ends[order], np.arange(fabric.switches + 1))
     peers = peers[order]
     return [peers[bounds[s] : bounds[s + 1]].tolist() for s in range(fabric.switches)]
+
+
+FORMS_BY_PLACE = ("same-leaf", "leaves:K", "spread", "port-group:K")
+
+_SPEC = re.compile(r"(same-leaf|spread)|(leaves|port-group):(\d{1,9})")
+
+Leaves = list[list[int]]
+
+
+@dataclass(frozen=True)
+class PlaceSpec:
+    """``same-leaf``, ``spread``, or a ``kind`` with its number: ``leaves:2``, ``port-group:9``."""
+
+    kind: str
+    number: int
+
+    @classmethod
+    def parse(cls, spec: str) -> PlaceSpec | None:
+        """What a specification says; None when it does not choose hosts by place."""
+        match = _SPEC.fullmatch(spec)
+        if match is None or match[3] == "0":
+            return None
+        return cls(match[1] or match[2], int(match[3] or 0))
+
+
+def choose_by_place(
+    spec: PlaceSpec, fabric: Fabric, among: Collection[int] | None, count: int | None
+) -> list[int]:
+    """The hosts that a specification means, in rank order.
+
+    Args:
+        spec: ``same-leaf``: all on one leaf, the first that has enough; ``leaves:K``: evenly on K
+            leaves, one leaf after the other; ``spread``: as few as possible on each leaf, and on
+            leaves far apart; ``port-group:K``: on groups of K adjacent ports. A group larger than a
+            leaf takes whole leaves.
+        fabric: whose hosts.
+        among: the hosts to choose from; None is all.
+        count: how many; None: the fullest leaf, the K fullest leaves as evenly as they allow, all,
+            one group.
+
+    Raises:
+        UsageError: when the fabric has not enough.
+    """
+    leaves = _leaves(fabric, among)
+    try:
+        return _KINDS[spec.kind](fabric, leaves, spec.number, count)
+    except UsageError as error:
+        number = f":{spec.number}" if spec.number else ""
+        raise UsageError(
+            f"placement {spec.kind}{number}: expected {error}, "
+            f"{fabric.name} has {counted(sum(map(len, leaves)), 'host')} on "
+            f"{counted(len(leaves), 'leaf switch')} to choose from"
+        ) from None
+
+
+def _leaves(fabric: Fabric, among: Collection[int] | None) -> Leaves:
+    order = (h for h in breadth_first(fabric).tolist() if among is None or h in among)
+    return [list(hosts) for _, hosts in groupby(order, key=lambda h: int(fabric.host_switch[h]))]
+
+
+def _same_leaf(_: Fabric, leaves: Leaves, __: int, count: int | None) -> list[int]:
+    fullest = max(leaves, key=len, default=[])
+    if count is None:
+        return fullest
+    if count > len(fullest):
+        raise UsageError(f"a leaf with {counted(count, 'host')}; the fullest has {len(fullest)}")
+    return next(leaf for leaf in leaves if len(leaf) >= count)[:count]
+
+
+def _on_leaves(_: Fabric, leaves: Leaves, number: int, count: int | None) -> list[int]:
+    if number > len(leaves):
+        raise UsageError(f"{counted(number, 'leaf switch')}")
+    if count is None:
+        count = number * sorted(map(len, leaves))[-number]
+    each, more = divmod(count, number)
+    if each == 0:
+        raise UsageError(f"at least a host for each of {number} leaves, not {count} in all")
+    larger = [leaf for leaf in leaves if len(leaf) > each][:more]
+    others = [leaf for leaf in leaves if len(leaf) >= each and leaf not in larger]
+    if len(larger) < more or len(others) < number - more:
+        raise UsageError(
+            f"{_leaves_with(more, each + 1)} and {_leaves_with(number - more, each)}"
+            if more
+            else _leaves_with(number, each)
+        )
+    shares = [*((leaf, each + 1) for leaf in larger), *((leaf, each) for leaf in others)][:number]
+    return [host for leaf, share in shares for host in leaf[:share]]
+
+
+def _spread(_: Fabric, leaves: Leaves, __: int, count: int | None) -> list[int]:
+    available = sum(map(len, leaves))
+    if count is None:
+        count = available
+    if count > available:
+        raise UsageError(counted(count, "host"))
+    chosen: list[int] = []
+    lap = 0
+    while len(chosen) < count:
+        open_leaves = [leaf for leaf in leaves if len(leaf) > lap]
+        taken = min(count - len(chosen), len(open_leaves))
+        chosen += [open_leaves[i * len(open_leaves) // taken][lap] for i in range(taken)]
+        lap += 1
+    return chosen
+
+
+def _port_group(fabric: Fabric, leaves: Leaves, number: int, count: int | None) -> list[int]:
+    count = number if count is None else count
+    if number > max(map(len, leaves), default=0):
+        groups = _groups_of_leaves(leaves, number)
+        what = "on whole leaves"
+    else:
+        runs = chain.from_iterable(_runs(fabric, leaf) for leaf in leaves)
+        groups = [
+            run[start : start + number]
+            for run in runs
+            for start in range(0, len(run) - number + 1, number)
+        ]
+        what = "on adjacent ports"
+    held = len(groups) * number
+    if count > held:
+        raise UsageError(
+            f"{counted(count, 'host')} in groups of {number} {what}; such groups hold {held}"
+        )
+    return list(islice(chain.from_iterable(groups), count))
+
+
+def _groups_of_leaves(leaves: Leaves, number: int) -> Leaves:
+    groups: Leaves = []
+    group: list[int] = []
+    for leaf in leaves:
+        group += leaf
+        if len(group) >= number:
+            groups.append(group[:number])
+            group = []
+    return groups
+
+
+def _runs(fabric: Fabric, leaf: list[int]) -> Leaves:
+    """The hosts of a leaf, parted where a port between them has none."""
+    runs: Leaves = []
+    for host in leaf:
+        if runs and fabric.host_port[host] == fabric.host_port[runs[-1][-1]] + 1:
+            runs[-1].append(host)
+        else:
+            runs.append([host])
+    return runs
+
+
+def _leaves_with(leaves: int, hosts: int) -> str:
+    return f"{counted(leaves, 'leaf switch')} of {counted(hosts, 'host')}"
+
+
+_KINDS: dict[str, Callable[[Fabric, Leaves, int, int | None], list[int]]] = {
+    "same-leaf": _same_leaf,
+    "leaves": _on_leaves,
+    "spread": _spread,
+    "port-group": _port_group,
+}

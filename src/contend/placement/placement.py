@@ -1,16 +1,31 @@
-"""A placement: the hosts in the order in which ranks fill them."""
+"""A placement: which rank sits on which host, as a specification, a host file or an array says."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.placement.host_file import read_host_file
+from contend.placement.names import HostNames, expand, split_list
+from contend.placement.order import FORMS_BY_PLACE, ORDERS, PlaceSpec, by_name, choose_by_place
+from contend.units import nearest
+
+HostChoice = str | int | Sequence[int] | Sequence[str] | NDArray[np.integer]
+"""A specification, how many hosts (the first by name), or hosts by number or name."""
+
+_SOURCE = "hosts"
+# The longest array that is written out in a name or a representation.
+_SHOWN = 4
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Placement:
     """Which rank sits on which host: rank r on ``hosts[r // ranks_per_host]``.
 
@@ -28,12 +43,42 @@ class Placement:
 
     def __post_init__(self) -> None:
         if self.ranks_per_host < 1:
-            raise UsageError(f"ranks per host must be at least 1, got {self.ranks_per_host}")
+            raise UsageError(f"expected at least 1 rank per host, got {self.ranks_per_host}")
         if len(self.hosts) == 0:
             raise UsageError(f"placement {self.name}: no host is left to place ranks on")
         hosts = np.array(self.hosts, dtype=np.uint32)
         hosts.flags.writeable = False
         object.__setattr__(self, "hosts", hosts)
+
+    @classmethod
+    def from_hosts(
+        cls,
+        fabric: Fabric,
+        hosts: Sequence[int] | Sequence[str] | NDArray[np.integer],
+        *,
+        name: str = "given",
+    ) -> Placement:
+        """Places every rank on the host that an array names.
+
+        Args:
+            fabric: whose hosts.
+            hosts: host of every rank, shape [ranks]: numbers as in `Fabric.host_name`, or names as
+                in a host file. Where a name means several hosts, the rails of a server, the ranks
+                that bear it are dealt to them in blocks.
+            name: what the placement is called in results.
+
+        Raises:
+            UsageError: a number is no host's, or the array has another shape.
+            InputError: a name is unknown or ambiguous.
+        """
+        return cls(name, _hosts_of_array(fabric, hosts, "placement"))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(str, self.hosts[:_SHOWN].tolist()))
+        more = ", ..." if len(self.hosts) > _SHOWN else ""
+        each = f" with {self.ranks_per_host} ranks each" if self.ranks_per_host > 1 else ""
+        how = "shuffled for every sample" if self.random else "in rank order"
+        return f"<Placement {self.name}: hosts {shown}{more}{each}, {how}>"
 
     @property
     def ranks(self) -> int:
@@ -44,3 +89,134 @@ class Placement:
     def host_of_rank(self) -> NDArray[np.uint32]:
         """Host of every rank, shape [ranks], before any shuffling."""
         return np.repeat(self.hosts, self.ranks_per_host)
+
+
+def parse(
+    spec: str,
+    fabric: Fabric,
+    *,
+    ranks_per_host: int = 1,
+    hosts: HostChoice | None = None,
+    ranks: int | None = None,
+) -> Placement:
+    """Places ranks on a fabric's hosts.
+
+    Args:
+        spec: ``random``, ``linear``, ``guid``, ``bfs``, ``round-robin`` or ``file:PATH``; or hosts
+            by their place, ``same-leaf``, ``leaves:K``, ``spread`` or ``port-group:K``.
+        fabric: whose hosts.
+        ranks_per_host: ranks that share a host; a host file may give each its own slots instead.
+        hosts: a choice among the hosts, see `choose_hosts`; None is all.
+        ranks: how many ranks there will be, for which hosts by their place are chosen; None takes
+            as many hosts as the specification allows. The other placements have all hosts.
+
+    Raises:
+        UsageError: there is no such placement, the choice leaves no host, or the fabric has not
+            enough hosts in such a place.
+        InputError: a name is unknown or ambiguous, with the line of the host file.
+    """
+    chosen = None
+    names = HostNames(fabric) if hosts is not None or spec.startswith("file:") else None
+    if hosts is not None and names is not None:
+        chosen = choose_hosts(hosts, fabric, names)
+    if names is not None and spec.startswith("file:"):
+        slots = _slots_of_file(spec.removeprefix("file:"), names, ranks_per_host)
+    elif spec == "random":
+        slots = by_name(fabric).tolist()
+    elif spec in ORDERS:
+        slots = ORDERS[spec](fabric).tolist()
+    elif (place := PlaceSpec.parse(spec)) is not None:
+        count = None if ranks is None else -(-ranks // max(ranks_per_host, 1))
+        slots = choose_by_place(place, fabric, chosen, count)
+    else:
+        known = ("random", *ORDERS, *FORMS_BY_PLACE, "file:PATH")
+        family = spec.partition(":")[0]
+        hint = nearest(family, [form.partition(":")[0] for form in known])
+        raise UsageError(f"placement: expected one of {', '.join(known)}, got {spec!r}{hint}")
+    if chosen is not None:
+        slots = [host for host in slots if host in chosen]
+    return Placement(
+        name=spec,
+        hosts=np.array(slots, dtype=np.uint32),
+        ranks_per_host=ranks_per_host,
+        random=spec == "random",
+    )
+
+
+def _slots_of_file(path: str, names: HostNames, ranks_per_host: int) -> list[int]:
+    lines = read_host_file(path, names)
+    if ranks_per_host != 1 and any(line.slots is not None for line in lines):
+        raise UsageError(f"{path} says how many ranks a host takes: leave ranks per host at 1")
+    return [host for line in lines for host in line.fill()]
+
+
+def choose_hosts(spec: HostChoice, fabric: Fabric, names: HostNames) -> frozenset[int]:
+    """The hosts that a choice means.
+
+    Args:
+        spec: a number N (the first N by name), a glob (``luna-01*``), a comma-separated list of
+            names, ranges and globs, or a host file (its path, or ``file:`` and its path); or an
+            array of numbers or names.
+        fabric: whose hosts.
+        names: its names.
+
+    Raises:
+        UsageError: the fabric has no such number.
+        InputError: a name is unknown or ambiguous.
+    """
+    if isinstance(spec, (int, np.integer)):
+        spec = str(spec)
+    if not isinstance(spec, str):
+        return frozenset(_hosts_of_array(fabric, spec, "hosts").tolist())
+    if spec.removeprefix("-").isdecimal():
+        if not spec.isdecimal() or len(spec) > 9 or not 1 <= int(spec) <= fabric.hosts:
+            raise UsageError(f"hosts: expected 1 to {fabric.hosts} of {fabric.name}, got {spec}")
+        return frozenset(names.first(int(spec)))
+    if spec.startswith("file:"):
+        return _of_file(spec.removeprefix("file:"), names)
+    if spec not in names and Path(spec).is_file():
+        return _of_file(spec, names)
+    return frozenset(host for item in split_list(spec) for host in _of_item(item, names))
+
+
+def _of_file(path: str, names: HostNames) -> frozenset[int]:
+    return frozenset(host for line in read_host_file(path, names) for host in line.hosts)
+
+
+def _of_item(item: str, names: HostNames) -> list[int]:
+    if item in names:
+        return names.find(item, _SOURCE)
+    if "*" in item or "?" in item:
+        return names.match(item, _SOURCE)
+    return [host for name in expand(item, _SOURCE) for host in names.find(name, _SOURCE)]
+
+
+def _hosts_of_array(
+    fabric: Fabric, array: Sequence[int] | Sequence[str] | NDArray[np.integer], argument: str
+) -> NDArray[np.uint32]:
+    """Host numbers of an array of numbers or names, shape [ranks]."""
+    values = np.asarray(array)
+    if values.ndim != 1 or len(values) == 0:
+        raise UsageError(f"{argument}: expected one host per rank, got shape {values.shape}")
+    if values.dtype.kind == "U":
+        return _deal_rails([str(name) for name in values], HostNames(fabric), argument)
+    if values.dtype.kind not in "iu":
+        raise UsageError(f"{argument}: expected numbers or names of hosts, got {values.dtype}")
+    if not 0 <= int(values.min()) <= int(values.max()) < fabric.hosts:
+        raise UsageError(
+            f"{argument}: expected hosts 0 .. {fabric.hosts - 1} of {fabric.name}, "
+            f"got {values.min()} .. {values.max()}"
+        )
+    return values.astype(np.uint32)
+
+
+def _deal_rails(names: list[str], known: HostNames, argument: str) -> NDArray[np.uint32]:
+    """Host of every name; rank i of n on a server with k rails sits on rail i * k // n."""
+    ranks_of, hosts_of = Counter(names), {name: known.find(name, argument) for name in set(names)}
+    dealt: Counter[str] = Counter()
+    hosts = []
+    for name in names:
+        rails = hosts_of[name]
+        hosts.append(rails[dealt[name] * len(rails) // ranks_of[name]])
+        dealt[name] += 1
+    return np.array(hosts, dtype=np.uint32)

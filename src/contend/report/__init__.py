@@ -1,1 +1,5 @@
-"""Reports: figures, tables and JSON of results; one file per picture and per format."""
+"""Reports: tables, figures and JSON of results, a folder for each thing that is reported."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

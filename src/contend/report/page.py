@@ -1,13 +1,16 @@
-"""One self-contained HTML page: a figure and its tables, nothing loaded from elsewhere."""
+"""What figures are saved as, and the page: figures and tables in one file, nothing loaded."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from html import escape
+from pathlib import Path
 
-from contend.report.result_table import ResultTable
+from contend.errors import UsageError
+from contend.report.table import ResultTable
 
+SUFFIXES = (".svg", ".png", ".pdf", ".html")
 _LOOK = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 52rem; margin: 2rem auto;
        padding: 0 1rem; }
@@ -23,7 +26,17 @@ p { color: #555; margin: 0; }
 _PROLOGUE = re.compile(r"^.*?(?=<svg)", re.DOTALL)
 
 
-def page(pictures: Sequence[str], tables: Sequence[ResultTable]) -> str:
+def check_suffix(path: Path) -> None:
+    """Refuses early what `save_figure` could not write.
+
+    Raises:
+        UsageError: for a name that ends otherwise than .svg, .png, .pdf or .html.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"{path}: expected a figure's name ending in one of {', '.join(SUFFIXES)}")
+
+
+def html_page(pictures: Sequence[str], tables: Sequence[ResultTable]) -> str:
     """The page's text; `pictures` are whole SVG documents."""
     title = escape(tables[0].title if tables else "contend")
     return "\n".join(

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
-from contend.errors import UsageError
 from contend.files import write_whole
-from contend.report.page import page
-from contend.report.result_table import ResultTable
+from contend.report.page import check_suffix, html_page
+from contend.report.table import ResultTable
+from contend.report.words import printable
 
-SUFFIXES = (".svg", ".png", ".pdf", ".html")
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 _DOTS_PER_INCH = 300
 # Without a date, equal results give equal files.
@@ -24,16 +24,6 @@ _METADATA: dict[str, dict[str, str | None]] = {
     "pdf": {"CreationDate": None, "Creator": "contend"},
     "png": {"Software": "contend"},
 }
-
-
-def check_suffix(path: Path) -> None:
-    """Refuses early what `save_figure` could not write.
-
-    Raises:
-        UsageError: for a name that ends otherwise than .svg, .png, .pdf or .html.
-    """
-    if path.suffix.lower() not in SUFFIXES:
-        raise UsageError(f"{path}: expected a figure's name ending in one of {', '.join(SUFFIXES)}")
 
 
 def save_figure(figure: Figure, path: Path, tables: Sequence[ResultTable] = ()) -> None:
@@ -51,7 +41,7 @@ def save_figure(figure: Figure, path: Path, tables: Sequence[ResultTable] = ()) 
     check_suffix(path)
     kind = path.suffix.lower().removeprefix(".")
     if kind == "html":
-        content = page([_render(figure, "svg").decode()], tables).encode()
+        content = html_page([_render(figure, "svg").decode()], tables).encode()
     else:
         content = _render(figure, kind)
     write_whole(path, content)
@@ -77,19 +67,26 @@ def save_figures(
     check_suffix(path)
     if path.suffix.lower() == ".html":
         pictures = [_render(figure, "svg").decode() for _, figure in figures]
-        write_whole(path, page(pictures, tables).encode())
+        write_whole(path, html_page(pictures, tables).encode())
         return [path]
     written = []
     for name, figure in figures:
-        one = path.with_name(f"{path.stem}-{_UNFIT.sub('-', name)}{path.suffix}")
-        save_figure(figure, one)
-        written.append(one)
+        file = path.with_name(f"{path.stem}-{_UNFIT.sub('-', name)}{path.suffix}")
+        save_figure(figure, file)
+        written.append(file)
     return written
 
 
 def _render(figure: Figure, kind: str) -> bytes:
+    _make_printable(figure)
     buffer = BytesIO()
     # Text stays text in SVG: it can be searched, and read aloud.
     with mpl.rc_context({"svg.hashsalt": "contend", "svg.fonttype": "none"}):
         figure.savefig(buffer, format=kind, dpi=_DOTS_PER_INCH, metadata=_METADATA[kind])
     return buffer.getvalue()
+
+
+def _make_printable(figure: Figure) -> None:
+    """Names from dumps may hold anything; control characters make an ill-formed SVG."""
+    for text in figure.findobj(Text):
+        text.set_text(printable(text.get_text()))

@@ -54,11 +54,13 @@ def new_figure(height: float, width: float = COLUMN_WIDTH) -> Figure:
 def title(figure: Figure, finding: str) -> None:
     """Writes the finding above the figure, wrapped to its width, aligned left."""
     width = int(_TITLE_CHARACTERS * figure.get_figwidth() / COLUMN_WIDTH)
-    # A number and its per cent sign stay together.
+    figure.suptitle(wrapped(finding, width), x=0.01, ha="left", fontsize=8.5, fontweight="bold")
+
+
+def wrapped(finding: str, width: int = _TITLE_CHARACTERS) -> str:
+    """A finding in lines of so many characters; a number and its per cent sign stay together."""
     lines = textwrap.fill(finding.replace(" %", "\u00a0%"), width, break_long_words=True)
-    figure.suptitle(
-        lines.replace("\u00a0", " "), x=0.01, ha="left", fontsize=8.5, fontweight="bold"
-    )
+    return lines.replace("\u00a0", " ")
 
 
 def percent_axis(axis: Any, decimals: int = 0) -> None:

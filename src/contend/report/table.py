@@ -1,15 +1,43 @@
-"""Tables of results for the terminal."""
+"""Tables of results as text, and as they are rendered for a terminal and in Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from contend.report.result_table import ResultTable
+from contend.report.words import printable
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """Rows of text.
+
+    Attributes:
+        title: what the table shows.
+        columns: heads; an empty head is allowed.
+        rows: each as long as `columns`.
+        numeric: names of the columns that are aligned right.
+        note: a sentence below the table, or "".
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: frozenset[str] = frozenset()
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        """Replaces what no terminal or page should be sent: names from dumps may hold anything."""
+        rows = tuple(tuple(map(printable, row)) for row in self.rows)
+        object.__setattr__(self, "rows", rows)
+        for name in ("title", "note"):
+            object.__setattr__(self, name, printable(getattr(self, name)))
+
 
 # Text up to this width stays on one line.
 _SHORT = 16
@@ -26,7 +54,7 @@ def print_tables(console: Console, tables: Sequence[ResultTable]) -> None:
 
 def rich_table(table: ResultTable) -> Table:
     """A result table as rich's; names are taken literally, never as markup."""
-    made = Table(
+    rendered = Table(
         title=Text(table.title, style="bold"),
         title_justify="left",
         box=box.SIMPLE_HEAD,
@@ -38,9 +66,35 @@ def rich_table(table: ResultTable) -> Table:
         widest = max((len(row[place]) for row in table.rows), default=0)
         if head in table.numeric:
             # Numbers stay whole; a long head may wrap above them.
-            made.add_column(Text(head), justify="right", vertical="bottom", min_width=widest)
+            rendered.add_column(Text(head), justify="right", vertical="bottom", min_width=widest)
         else:
-            made.add_column(Text(head), min_width=min(widest, _SHORT))
+            rendered.add_column(Text(head), min_width=min(widest, _SHORT))
     for row in table.rows:
-        made.add_row(*(Text(cell) for cell in row))
-    return made
+        rendered.add_row(*(Text(cell) for cell in row))
+    return rendered
+
+
+def markdown_of(tables: Sequence[ResultTable]) -> str:
+    """Tables one below the other, each with its title above and its note below."""
+    return "\n".join(_table(table) for table in tables)
+
+
+def _table(table: ResultTable) -> str:
+    heads = table.columns
+    rules = ["---:" if head in table.numeric else "---" for head in heads]
+    lines = [f"**{_escaped(table.title)}**", "", _row(heads), _row(rules)]
+    lines += [_row(row) for row in table.rows]
+    if table.note:
+        lines += ["", _escaped(table.note)]
+    return "\n".join((*lines, ""))
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(_escaped, cells))} |"
+
+
+def _escaped(text: str) -> str:
+    """Text in which nothing is markup."""
+    for mark in ("\\", "|", "*", "_", "`", "<"):
+        text = text.replace(mark, f"\\{mark}")
+    return text

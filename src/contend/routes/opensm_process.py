@@ -115,7 +115,7 @@ def _await_ready(process: Program, output: Path, deadline: float, limit: float) 
     while True:
         # In this order: what it said last is in the file once it has ended.
         ended = process.poll() is not None
-        if _READY in (said := output.read_bytes()):
+        if _READY in (said := output.read_bytes()) and time.monotonic() <= deadline:
             return
         if ended:
             lines = said.decode(errors="replace").split("\n")

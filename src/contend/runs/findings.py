@@ -9,6 +9,7 @@ import polars as pl
 
 from contend.runs.collapse import Collapse, collapses
 from contend.runs.record import (
+    NO_TIME,
     Cause,
     CellEnd,
     LaunchRecord,
@@ -126,7 +127,8 @@ def _errors(record: RunRecord, cells: Sequence[CellSummary]) -> tuple[PointError
     ]
     first: dict[tuple[object, ...], PointError] = {}
     for error in every:
-        first.setdefault((error.launch, error.algorithm, error.bytes), error)
+        labels = tuple(sorted((name, str(value)) for name, value in error.labels.items()))
+        first.setdefault((error.launch, error.algorithm, error.bytes, labels), error)
     return tuple(first.values())
 
 
@@ -137,11 +139,22 @@ def _of_launch(
         if launch.status not in _ENDED_WELL and launch.whole not in {n for _, n in measured}:
             yield PointError(*_why_ended(launch), launch.whole)
         return
+    # What one start of a launch was cut in, another of its starts may have measured.
+    others = [one for one in record.launches if one.whole == launch.whole and one is not launch]
+    again = {
+        end.cell
+        for other in others
+        if other.measured is not None
+        for end in other.measured.ends
+        if end.reason in _MEASURED_ENDS
+    }
     for end in launch.measured.ends:
+        if end.reason == "cut" and end.cell in again:
+            continue
         cell = record.cells[end.cell] if end.cell < len(record.cells) else None
         why = _why_no_figure(launch, end, (end.cell, launch.whole) in measured)
         if cell is not None and why is not None:
-            yield PointError(*why, launch.whole, cell.algorithm, cell.bytes)
+            yield PointError(*why, launch.whole, cell.algorithm, cell.bytes, cell.labels)
 
 
 def _why_no_figure(
@@ -154,7 +167,7 @@ def _why_no_figure(
         # Samples up to an interruption are sound; those up to a crash are of a launch gone wrong.
         interrupted = launch.status in ("interrupted", *_ENDED_WELL)
         return None if has_samples and interrupted else _why_ended(launch)
-    if end.reason in ("budget", "skipped") and not end.said and not has_samples:
+    if end.reason in ("budget", "skipped") and end.said in ("", NO_TIME) and not has_samples:
         return "budget", "no time was left for it"
     if end.reason in _MEASURED_ENDS and has_samples:
         return None

@@ -36,6 +36,10 @@ wrong; the algorithm is not made for this (one for powers of two on 12 ranks); o
 in another way."""
 
 
+NO_TIME = "no time left"
+"""What a probe says of a cell for which no time was left."""
+
+
 class Warned(msgspec.Struct, frozen=True):
     """Something to know about a run; `code` is a word for scripts, `text` names the remedy."""
 
@@ -91,6 +95,7 @@ class PointError(msgspec.Struct, frozen=True):
             could begin it.
         algorithm: of the point; None with `bytes` None for all points that were asked for.
         bytes: of the point; None where the probe has no sizes.
+        labels: what else tells the point from others.
     """
 
     cause: Cause
@@ -98,6 +103,7 @@ class PointError(msgspec.Struct, frozen=True):
     launch: LaunchNumber | None = None
     algorithm: str | None = None
     bytes: Count | None = None
+    labels: dict[str, Label] = {}
 
 
 class CellEnd(msgspec.Struct, frozen=True):

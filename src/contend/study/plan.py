@@ -1,146 +1,82 @@
-"""A study's plan: patterns on fabrics under routings, and what is known of them elsewhere."""
+"""What all plans of studies share: their names, their words, and the checks of what is in them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Annotated, Literal
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Annotated, ClassVar
 
-import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct
+
+from contend.errors import InputError, UsageError
+from contend.study.toml_file import SEVERAL_LINES
+
+_UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
+_LONGEST = 60
 
 Name = Annotated[str, Meta(min_length=1, max_length=80)]
-Positive = Annotated[int, Meta(ge=1)]
-Average = Literal["effective_bandwidth", "of_mean_congestion", "of_max_congestion"]
+Text = Annotated[str, Meta(max_length=4096)]
+Note = Annotated[str, Meta(max_length=4096, title=SEVERAL_LINES)]
+Count = Annotated[int, Meta(ge=1, le=2**40)]
+Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Precision = Annotated[float, Meta(ge=1e-9, lt=1)]
 
 
-class FabricEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A fabric of the plan.
-
-    Attributes:
-        name: what it is called in tables and figures.
-        source: a generator or a topology file.
-        routes: a file of forwarding tables.
-        engines: routings to compute; None takes the plan's, or the fabric's own when it has
-            `routes`. An empty name stands for the fabric's own routes.
-    """
-
-    name: Name
-    source: Name
-    routes: str | None = None
-    engines: tuple[str, ...] | None = None
-
-
-class PatternEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A pattern of the plan; what is None is taken from the plan.
+class StudyPlan(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What every plan has.
 
     Attributes:
-        name: what it is called in tables and figures.
-        pattern: its specification, such as ``neighbour:6``.
-        placement: which rank sits on which host.
-        samples: how many to draw.
-        fabrics: names of the fabrics it runs on; None is all.
-    """
-
-    name: Name
-    pattern: Name
-    placement: str | None = None
-    samples: Positive | None = None
-    fabrics: tuple[str, ...] | None = None
-
-
-class Reference(Struct, frozen=True, forbid_unknown_fields=True):
-    """A number known from elsewhere, printed beside ours.
-
-    Attributes:
-        fabric: name of a fabric of the plan.
-        pattern: name of a pattern of the plan.
-        percent: the bandwidth, in per cent of the link speed.
-        source: whose number it is.
-        engine: the routing it was found with; None: unknown, it stands beside every routing.
-        average: which average it is; None is the plan's.
-    """
-
-    fabric: str
-    pattern: str
-    percent: Annotated[float, Meta(gt=0, le=10_000)]
-    source: Name
-    engine: str | None = None
-    average: Average | None = None
-
-
-class Plan(Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole study.
-
-    Attributes:
-        name: what it is called; its run folder, too.
-        fabrics: in the order in which they run.
-        patterns: in the order in which they run.
+        name: what the study is called, and by itself the folder of its results.
         title: what it is about.
-        engines: routings for every fabric that names none.
-        placement: which rank sits on which host.
-        samples: patterns and placements to draw for a cell.
-        precision: relative half-width of the interval at which a cell may stop before.
         seed: of all random choices.
-        average: which average is compared first.
-        references: numbers known from elsewhere.
         notes: sentences that readers of the results must know.
     """
 
+    kind: ClassVar[str] = ""
+    """How its figures are made, in one word."""
+
+    takes: ClassVar[frozenset[str]] = frozenset()
+    """Options of the command line that change such a plan, by their names in Python."""
+
     name: Name
-    fabrics: Annotated[tuple[FabricEntry, ...], Meta(min_length=1)] = field(name="fabric")
-    patterns: Annotated[tuple[PatternEntry, ...], Meta(min_length=1)] = field(name="pattern")
-    title: str = ""
-    engines: tuple[str, ...] = ()
-    placement: str = "random"
-    samples: Positive = 10_000
-    precision: Annotated[float, Meta(gt=0, lt=1)] | None = None
-    seed: Annotated[int, Meta(ge=0)] = 1
-    average: Average = "effective_bandwidth"
-    references: tuple[Reference, ...] = field(default=(), name="reference")
-    notes: tuple[str, ...] = ()
+    title: Text = ""
+    seed: Seed = 1
+    notes: tuple[Note, ...] = ()
 
-    def engines_of(self, fabric: FabricEntry) -> tuple[str, ...]:
-        """Routings of a fabric; an empty name stands for its own routes."""
-        if fabric.engines is not None:
-            return fabric.engines or ("",)
-        return ("",) if fabric.routes is not None else self.engines or ("",)
+    def check(self, source: str) -> None:
+        """Refuses a plan whose parts do not fit together, as one changed by options may not.
 
-    def patterns_of(self, fabric: FabricEntry) -> tuple[PatternEntry, ...]:
-        """Patterns that run on a fabric."""
-        return tuple(p for p in self.patterns if p.fabrics is None or fabric.name in p.fabrics)
+        Raises:
+            InputError: naming `source` and the key.
+        """
+        if self.name.startswith(".") or any(mark in self.name for mark in "/\\"):
+            wanted = "a name that a folder can have, without / or \\ and no dot first, at name"
+            raise InputError(source, 0, wanted, self.name)
 
-    def cells(self) -> Iterator[Cell]:
-        """All cells in the order in which they run: by fabric, routing, pattern."""
-        for fabric in self.fabrics:
-            for engine in self.engines_of(fabric):
-                for pattern in self.patterns_of(fabric):
-                    yield Cell(fabric, engine, pattern)
+    def refuse_foreign(self, options: Iterable[str]) -> None:
+        """Refuses options that belong to plans of another kind.
 
-    def only(self, fabrics: tuple[str, ...]) -> Plan:
-        """The plan for some of its fabrics."""
-        kept = tuple(fabric for fabric in self.fabrics if fabric.name in fabrics)
-        return msgspec.structs.replace(self, fabrics=kept)
-
-    def with_samples(self, samples: int) -> Plan:
-        """The plan with so many samples for every cell."""
-        patterns = tuple(msgspec.structs.replace(p, samples=None) for p in self.patterns)
-        return msgspec.structs.replace(self, samples=samples, patterns=patterns)
-
-    def with_seed(self, seed: int) -> Plan:
-        """The plan with another seed."""
-        return msgspec.structs.replace(self, seed=seed)
+        Raises:
+            UsageError: naming the first of them.
+        """
+        for option in options:
+            if option not in self.takes:
+                name = option.replace("_", "-")
+                raise UsageError(f"--{name} does not belong to the study {self.name}")
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One pattern on one fabric under one routing; what a study counts in."""
+def check_each_once(source: str, what: str, names: Iterable[str]) -> None:
+    """Refuses names of a plan of which one is there twice.
 
-    fabric: FabricEntry
-    engine: str
-    pattern: PatternEntry
+    Raises:
+        InputError: naming `source` and the name.
+    """
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise InputError(source, 0, f"every {what} once", f"{name} {count} times")
 
-    @property
-    def label(self) -> str:
-        """The cell for people."""
-        return ", ".join(filter(None, (self.fabric.name, self.engine, self.pattern.name)))
+
+def file_name(text: str) -> str:
+    """A name of a plan as part of the name of a file."""
+    return _UNFIT.sub("-", text).strip("-")[:_LONGEST]

@@ -1,54 +1,106 @@
-"""Reads plans of simulations from TOML files and checks that their names fit together."""
+"""Plans as files: those that come with contend, and those that users write."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
-from contend.errors import InputError
-from contend.study.plan import Plan
-from contend.study.toml_file import read_as
+from contend.errors import InputError, UsageError
+from contend.files import write_whole
+from contend.measurement import MemoryPrediction, VectorLength
+from contend.study.measured_plan import MeasuredPlan
+from contend.study.simulated_plan import Plan
+from contend.study.toml_file import checked, read_toml
+from contend.study.verification_plan import VerificationPlan
+from contend.units import nearest
+
+_SHIPPED = Path(__file__).parent / "plans"
+# The tables that only plans of one kind have.
+_KINDS: dict[str, type[Plan] | type[MeasuredPlan] | type[VerificationPlan]] = {
+    "case": VerificationPlan,
+    "measure": MeasuredPlan,
+    "pattern": Plan,
+    "fabric": Plan,
+}
 
 
-def read_plan(path: Path) -> Plan:
-    """Reads and checks a plan.
+def shipped_plans() -> tuple[str, ...]:
+    """Names of the plans that come with contend."""
+    return tuple(sorted(path.stem for path in _SHIPPED.glob("*.toml")))
+
+
+def find_plan(name: str) -> Path:
+    """The file of a plan: one that comes with contend, or a TOML file.
+
+    Raises:
+        UsageError: when it is neither.
+    """
+    if name in shipped_plans():
+        return _SHIPPED / f"{name}.toml"
+    path = Path(name)
+    if "\0" in name or not path.is_file():
+        known = ", ".join(shipped_plans())
+        hint = nearest(name, shipped_plans())
+        raise UsageError(f"{name!r} is neither a file nor a study of contend's ({known}){hint}")
+    return path
+
+
+def read_plan(path: Path) -> Plan | MeasuredPlan | VerificationPlan:
+    """Reads and checks a plan, whatever its kind.
 
     Raises:
         InputError: naming the file and the key, when something is not what it should be.
     """
-    source = str(path)
-    plan = read_as(path, Plan)
-    _check_names(source, plan)
-    _check_references(source, plan)
+    content = read_toml(path)
+    kind = next((kind for table, kind in _KINDS.items() if table in content), None)
+    if kind is None:
+        wanted = "[[measure]] or [[case]] tables, or [[fabric]] and [[pattern]] tables"
+        raise InputError(str(path), 0, wanted, "none")
+    plan = checked(str(path), content, kind)
+    plan.check(str(path))
     return plan
 
 
-def _check_names(source: str, plan: Plan) -> None:
-    _unique(source, "fabric", (fabric.name for fabric in plan.fabrics))
-    _unique(source, "pattern", (pattern.name for pattern in plan.patterns))
-    for fabric in plan.fabrics:
-        _unique(source, f"engine of {fabric.name}", plan.engines_of(fabric))
-    fabrics = {fabric.name for fabric in plan.fabrics}
-    for pattern in plan.patterns:
-        for name in pattern.fabrics or ():
-            if name not in fabrics:
-                raise InputError(source, 0, f"fabrics of pattern {pattern.name} by name", name)
+def copy_plan(name: str, folder: Path) -> list[Path]:
+    """Copies a plan that comes with contend, and the files it names, for its user to change.
+
+    Returns:
+        The files that were written, the plan first.
+
+    Raises:
+        UsageError: there is no such plan, or a file of that name is there already.
+    """
+    if name not in shipped_plans():
+        known = ", ".join(shipped_plans())
+        raise UsageError(f"expected one of {known}, got {name}{nearest(name, shipped_plans())}")
+    # Files beside a plan begin with its name.
+    sources = [_SHIPPED / f"{name}.toml", *sorted(_SHIPPED.glob(f"{name}-*"))]
+    targets = [folder / source.name for source in sources]
+    for target in targets:
+        if target.exists():
+            raise UsageError(f"{target}: is there already")
+    for source, target in zip(sources, targets, strict=True):
+        write_whole(target, source.read_bytes())
+    return targets
 
 
-def _check_references(source: str, plan: Plan) -> None:
-    cells = {(cell.fabric.name, cell.pattern.name) for cell in plan.cells()}
-    routed = {(cell.fabric.name, cell.engine) for cell in plan.cells()}
-    for number, reference in enumerate(plan.references, start=1):
-        place = f"[[reference]] number {number}"
-        if (reference.fabric, reference.pattern) not in cells:
-            got = f"{reference.pattern} on {reference.fabric}"
-            raise InputError(source, 0, f"a pattern and a fabric of the plan in {place}", got)
-        if reference.engine is not None and (reference.fabric, reference.engine) not in routed:
-            raise InputError(source, 0, f"an engine of that fabric in {place}", reference.engine)
+def published(length: VectorLength, prediction: MemoryPrediction) -> dict[str, float | None]:
+    """Seconds that Mistry et al. 2015 published for a sort on the cluster tara, by source.
+
+    None is an error there; a source that is missing published nothing for this run.
+    """
+    return {
+        known.source: known.seconds
+        for known in _mistry2015().known()
+        if known.doubles == str(length)
+        and known.nodes == prediction.nodes
+        and known.numbers == prediction.numbers
+        and known.ranks_per_node == prediction.processes_per_node
+    }
 
 
-def _unique(source: str, what: str, names: Iterable[str]) -> None:
-    for name, count in Counter(names).items():
-        if count > 1:
-            raise InputError(source, 0, f"every {what} once", f"{name} {count} times")
+@cache
+def _mistry2015() -> MeasuredPlan:
+    plan = read_plan(find_plan("mistry2015"))
+    assert isinstance(plan, MeasuredPlan)
+    return plan

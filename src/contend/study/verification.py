@@ -1,159 +1,187 @@
-"""The simulation held against a network: which fabrics are emulated, and what is kept of each."""
+"""The simulation held against a network: fabrics emulated, measured, and compared pair by pair."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import polars as pl
 
 from contend.emulate import EmulatedHosts, bring_up
-from contend.errors import ContendError, UsageError
+from contend.errors import ContendError, InputError, MissingError, ShortfallError, UsageError
 from contend.fabric import Fabric
-from contend.files import whole_file
+from contend.files import write_whole
 from contend.loading import load
-from contend.measurement import BisectWork, Conditions, Observer, beside_predictions, measure_bisect
-
-_UNFIT = re.compile(r"[^A-Za-z0-9]+")
-# TCP headers, acknowledgements and the start of every message take their part of the wire.
-_OF_WIRE = 0.9
-# Random pairs on the small fabrics here get a little more than half of a link's rate.
-_MEAN_SLOWEST = 2.5
-
-
-@dataclass(frozen=True)
-class Case:
-    """A fabric that is emulated.
-
-    Attributes:
-        source: a generator or a topology file.
-        routes: a file of forwarding tables.
-        engine: computes the routes; both None for the fabric's own.
-        name: what it is called in tables and figures.
-    """
-
-    source: str
-    routes: str | None = None
-    engine: str | None = None
-    name: str = ""
-
-    def load(self) -> Fabric:
-        """The fabric with its routes."""
-        return load(self.source, routes=self.routes, route=self.engine, need_routes=True)
-
-
-CASES = (
-    Case("fig1", engine="fig1", name="16-node figure"),
-    Case("xgft:2;6,4;1,3", engine="dmodk", name="fat tree, 24 hosts"),
-    Case("random:8,3,2,1", engine="minhop", name="irregular, 16 hosts"),
+from contend.measurement import (
+    Agreement,
+    BisectWork,
+    Measured,
+    MeasuredCell,
+    MeasuredWork,
+    RealHosts,
+    agreement,
+    beside_predictions,
 )
-"""The paper's figure, an oversubscribed fat tree of two levels, and a random graph."""
+from contend.runs import Run
+from contend.session import Session
+from contend.study.observer import StudyObserver
+from contend.study.simulated import beside_plan, digest
+from contend.study.verification_plan import Case, VerificationPlan
+from contend.units import parse_rate, parse_size
+
+_RUNS = "runs"
+_HOSTS = "hosts.json"
+# Starting ranks and bringing patterns into order takes its time beside sending.
+_LEAST_BUDGET_S, _BUDGET = 300.0, 10.0
 
 
 @dataclass(frozen=True)
-class Network:
-    """How cables are emulated.
+class Verified:
+    """A fabric that was measured, or why it was not.
 
     Attributes:
-        rate: bytes per second each way.
-        buffer: bytes that wait for a channel at most.
+        case: the fabric.
+        pairs: its messages, see `contend.measurement.beside_predictions`; None without any.
+        agreement: of measured and predicted bandwidths; None without messages.
+        rate: bytes per second that its cables carried.
+        error: why nothing can be said of it.
     """
 
-    rate: float = 100e6 / 8
-    buffer: int = 200_000
+    case: Case
+    pairs: pl.DataFrame | None = None
+    agreement: Agreement | None = None
+    rate: float = 0.0
+    error: ContendError | None = None
 
 
-def predicted_seconds(work: BisectWork, network: Network) -> float:
-    """How long a case takes at least, from what its messages and cables are."""
-    message = work.bytes * work.packets / (network.rate * _OF_WIRE)
-    return work.patterns * work.repeats * message * _MEAN_SLOWEST
-
-
-def verify_case(
+def verify(
     case: Case,
-    work: BisectWork,
-    network: Network,
-    conditions: Conditions,
+    plan: VerificationPlan,
     folder: Path,
     *,
-    library: str | None = None,
-    observer: Observer | None = None,
-) -> tuple[pl.DataFrame, float]:
+    beside: Path,
+    retry: bool = False,
+    observer: StudyObserver | None = None,
+) -> Verified:
     """Measures a fabric's bisect patterns and puts what its routes predict beside every message.
 
-    What is kept in the folder from before is not measured again.
+    What is kept in the folder is not measured again, and needs no emulation.
 
     Args:
         case: the fabric.
-        work: what is sent.
-        network: how its cables are emulated.
-        conditions: its ranks are replaced by the fabric's hosts.
+        plan: what is sent, and over which cables.
         folder: of the study.
-        library: the MPI library; None for the first that is usable.
+        beside: where files that the plan names are looked for first.
+        retry: measure again what failed before.
         observer: is told what happens.
 
-    Returns:
-        The messages, see `contend.measurement.pairs.beside_predictions`, and the rate in bytes per
-        second that the cables had in the end.
+    Raises:
+        UsageError: for what does not fit together.
+        MissingError: this machine cannot emulate, or lacks an MPI library.
+    """
+    observer = observer or StudyObserver()
+    try:
+        fabric = load(
+            beside_plan(beside, case.source),
+            routes=None if case.routes is None else beside_plan(beside, case.routes),
+            route=case.engine,
+            need_routes=True,
+        )
+        run, hosts = _measured(
+            case, plan, fabric, folder, beside, retry, observer or StudyObserver()
+        )
+        pairs = beside_predictions(run, fabric, hosts)
+        return Verified(case, pairs, agreement(pairs), run.record.wire_Bps or 0.0)
+    except (MissingError, UsageError):
+        raise
+    except ContendError as error:
+        return Verified(case, error=error)
+
+
+def verified_cell(case: Case, plan: VerificationPlan, fabric: Fabric, beside: Path) -> MeasuredCell:
+    """What is asked of a case: all that decides its figures, as it was asked for."""
+    work = BisectWork(
+        plan.patterns, two_way=plan.two_way, bytes=plan.packet_bytes, packets=plan.packets
+    )
+    place = {
+        "fabric": case.source,
+        "routes": case.routes or "",
+        "engine": case.engine or "",
+        "rate": f"{8 * parse_rate(plan.rate):.0f} bit/s",
+        "buffer": f"{parse_size(str(plan.buffer))} B",
+        "files": " ".join(digest(beside_plan(beside, n)) for n in (case.source, case.routes or "")),
+    }
+    return MeasuredCell(
+        probe="bisect",
+        options=dict(work.workload.options),
+        ranks=(fabric.hosts,),
+        mpi=plan.mpi or "",
+        place={name: text for name, text in place.items() if text.strip()},
+        seed=plan.seed,
+    )
+
+
+def _measured(
+    case: Case,
+    plan: VerificationPlan,
+    fabric: Fabric,
+    folder: Path,
+    beside: Path,
+    retry: bool,
+    observer: StudyObserver,
+) -> tuple[Run, Sequence[int]]:
+    """The run of a case, and the number in the fabric of every rank's host."""
+    cell = verified_cell(case, plan, fabric, beside)
+    observer.named({cell.key: case.name})
+    budget = max(_LEAST_BUDGET_S, _BUDGET * plan.least_seconds)
+    run_folder = folder / _RUNS / cell.folder_name
+    kept = Measured(RealHosts()).open(cell, run_folder)
+    hosts = _kept_hosts(run_folder / _HOSTS)
+    if not kept.left(1, retry=retry) and hosts is not None:
+        observer.kept(cell)
+        return _with_samples(kept), hosts
+    with bring_up(fabric, parse_rate(plan.rate), parse_size(str(plan.buffer))) as network:
+        place = EmulatedHosts(network)
+        session = Session(
+            kind=plan.name,
+            cells=(cell,),
+            method=Measured(place, budget, strict=False, observer=observer),
+            folder=folder,
+            budget=budget,
+            seed=plan.seed,
+            below=_RUNS,
+            plan=msgspec.to_builtins(plan),
+            retry=retry,
+            observer=observer,
+        )
+        (work,) = session.run().works
+        assert isinstance(work, MeasuredWork)
+        run = _with_samples(work)
+        measured = next(one.measured for one in run.record.launches if one.measured is not None)
+        hosts = place.numbers_of(measured.rank_hosts)
+    write_whole(run_folder / _HOSTS, msgspec.json.encode(hosts))
+    return run, hosts
+
+
+def _with_samples(work: MeasuredWork) -> Run:
+    """The run of a case that was measured.
 
     Raises:
-        ContendError: as of `bring_up` and `measure_bisect`.
+        ShortfallError: it was not.
     """
-    place = folder / _UNFIT.sub("-", case.name or case.source).strip("-").lower()
-    kept = place / "pairs.parquet"
-    if kept.exists():
-        return _kept(kept, work, conditions.seed)
-    fabric = case.load()
-    with bring_up(fabric, network.rate, network.buffer) as emulated:
-        hosts = EmulatedHosts(emulated)
-        run = measure_bisect(
-            work,
-            Conditions(
-                (len(emulated.hosts),),
-                budget=conditions.budget,
-                seed=conditions.seed,
-                labels=conditions.labels,
-            ),
-            libraries=(library,),
-            place=hosts,
-            folder=_fresh(place),
-            observer=observer,
-        )[0]
-        measured = run.record.launches[0].measured
-        names = () if measured is None else measured.rank_hosts
-        pairs = beside_predictions(run, fabric, hosts.numbers_of(names))
-        rate = hosts.wire
-    asked = pairs.with_columns(
-        rate_Bps=pl.lit(rate),
-        asked=pl.lit(f"{work} seed {conditions.seed}"),
-    )
-    with whole_file(kept) as file:
-        asked.write_parquet(file)
-    return asked, rate
+    run = work.run
+    if run.samples.is_empty():
+        reasons = [error.reason for error in run.findings.errors]
+        raise ShortfallError((reasons or ["no sample was written"])[0])
+    return run
 
 
-def _kept(path: Path, work: BisectWork, seed: int) -> tuple[pl.DataFrame, float]:
+def _kept_hosts(path: Path) -> list[int] | None:
     try:
-        pairs = pl.read_parquet(path)
-        asked, rate = pairs["asked"][0], float(pairs["rate_Bps"][0])
-    except (pl.exceptions.PolarsError, OSError, IndexError) as error:
-        raise UsageError(f"{path}: {error}; remove it to have it measured again") from None
-    if asked != f"{work} seed {seed}":
-        raise UsageError(f"{path} was measured with {asked}: choose another folder with --out")
-    return pairs, rate
-
-
-def _fresh(place: Path) -> Path:
-    """A folder for a new run: one that was cut short stays, beside it."""
-    for number in range(1, 1000):
-        folder = place / f"run-{number}"
-        if not folder.exists():
-            return folder
-    raise UsageError(f"{place}: too many runs that were cut short; remove some")
-
-
-def failures(errors: Sequence[tuple[Case, ContendError]]) -> str:
-    """What went wrong, in one line; "" when nothing did."""
-    return "; ".join(f"{case.name}: {error}" for case, error in errors)
+        return msgspec.json.decode(path.read_bytes(), type=list[int])
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.DecodeError) as error:
+        raise InputError(str(path), 0, "the number of every rank's host", str(error)) from None

@@ -46,7 +46,7 @@ def contend(tmp_path: Path, require_program: Callable[[str], str]) -> Contend:
 def test_json_is_all_that_is_printed(contend: Contend, tmp_path: Path) -> None:
     ended = contend(
         *("alltoall", *FEW, "--algorithm", "library,shift", "--bytes", "1K,2K"),
-        *("--label", "flow control=on", "--wire-limit", "1Gbit", "--json", "-"),
+        *("--label", "flow control=on", "--wire", "1Gbit", "--json", "-"),
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     result = json.loads(ended.stdout)
@@ -79,7 +79,9 @@ def test_the_budget_comes_first_and_a_line_for_every_launch(
     assert "4 launches within 60 s, kept in both" in lines[0]
     assert [line.split()[0] for line in lines[1:5]] == ["1/4", "2/4", "3/4", "4/4"]
     assert all("2 ranks: 1 cell in " in line for line in lines[1:5])
-    assert len(list((tmp_path / "both").iterdir())) == 2
+    # A run folder for each library, and what was asked of both.
+    assert len(list((tmp_path / "both").glob("*/run.json"))) == 2
+    assert (tmp_path / "both" / "session.json").is_file()
     again = contend("pingpong", "--resume", "both", "--json", "both.json")
     assert (again.returncode, again.stderr) == (0, "")
     assert "0 launches within 60 s" in again.stdout
@@ -96,20 +98,21 @@ def test_a_launch_that_runs_out_of_time_falls_short(contend: Contend) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["-n", "two"], 2, "-n: expected numbers such as 2,4,8, got 'two'"),
-        ([], 2, "-n: expected a number of ranks"),
-        (["-n", "2", "--budget", "soon"], 2, "--budget: expected a time such as 90s or 5min"),
-        (["-n", "2", "--bytes", "1X"], 2, "--bytes: expected a size such as 512, 4K or 1M"),
+        (["-n", "two"], 2, "--ranks: expected numbers such as 2,4,8 or 1-4, got 'two'"),
+        ([], 2, "--ranks: expected a number of ranks, such as -n 4"),
+        (["-n", "2", "--budget", "soon"], 2, "--budget: expected a time such as 90s, 5min or 1.5h"),
+        (["-n", "2", "--bytes", "1X"], 2, "--bytes: expected a size such as 512, 64K or 1MiB"),
         (["-n", "2", "--bytes", "9999999T"], 2, "is more bytes than 64 bits can count"),
-        (["-n", "2", "--wire-limit", "fast"], 2, "--wire-limit: expected a rate such as 1Gbit"),
+        (["-n", "2", "--wire", "fast"], 2, "--wire: expected a rate such as 1Gbit/s"),
         (["-n", "2", "--precision", "x"], 2, "--precision: expected a share such as 5%"),
         (["-n", "4", "--ranks-per-host", "2"], 2, "need 2 hosts"),
         (["-n", "2", "--on", "nowhere"], 2, "nowhere: no such file"),
         (["-n", "2", "--mpi", "lam"], 3, "no MPI library lam is usable on this machine"),
         (["-n", "2", "--mpi", "./lam"], 2, "lam: no such folder or program"),
         (["-n", "2", "--launcher", "no-such"], 3, "the launcher no-such is not installed"),
-        (["-n", "2", "--host-memory", "1MiB"], 3, "16,777,216 bytes (16 MiB), and 1 MiB are free"),
-        (["--resume", "nowhere"], 2, "nowhere: no run is here"),
+        (["-n", "2", "--memory", "1MiB"], 3, "16,777,216 bytes (16 MiB), and 1 MiB are free"),
+        (["--resume", "nowhere"], 2, "no session is here"),
+        (["-n", "2", "--algoritm", "all"], 2, "--algoritm"),
     ],
 )
 def test_what_cannot_be_is_one_line(
@@ -134,7 +137,7 @@ def test_any_pattern_is_measured_pair_by_pair(contend: Contend, tmp_path: Path) 
     (tmp_path / "ring.csv").write_text("round,source,target\n0,0,1\n0,1,0\n1,1,0\n")
     ended = contend(
         *("bisect", "-n", "2", "--mpi", "openmpi-4", "--pattern", "file:ring.csv"),
-        *("--repeats", "3", "--bytes", "1K", "--packets", "2", "--pairs", "pairs.csv"),
+        *("--repeats", "3", "--bytes", "1K", "--packets", "2", "--messages", "pairs.csv"),
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     pairs = pl.read_csv(tmp_path / "pairs.csv")
@@ -152,7 +155,7 @@ def test_any_pattern_is_measured_pair_by_pair(contend: Contend, tmp_path: Path) 
         (["--pattern", "alltoall"], "alltoall: a rank sends or receives several messages at once"),
         (["--pattern", "shift:1", "--two-way"], "both of a pair send in bisect, not in shift:1"),
         (["--pattern", "file:nowhere.csv"], "nowhere.csv"),
-        (["--pairs", "pairs.txt"], "--pairs: expected a name that ends in .csv or .parquet"),
+        (["--messages", "pairs.txt"], "--messages: expected a name that ends in .csv or .parquet"),
         (["--mpi", "lam"], "no MPI library lam is usable on this machine"),
     ],
 )

@@ -48,6 +48,25 @@ TEST_CASE("faults name their line") {
   CHECK(fault_of("# none\n") == "f: expected a cell a line, got none");
 }
 
+TEST_CASE("cells that a file names are left out") {
+  const Arguments arguments(kAxes, {"--algorithm=all", "--bytes=1,2"});
+  const auto left = [&](const std::string& text) {
+    std::vector<Cell> cells = cross_product(kAxes, arguments);
+    try {
+      leave_out(cells, text, "f");
+    } catch (const BadInput& problem) {
+      return std::vector<std::string>{problem.what()};
+    }
+    return names(cells);
+  };
+  CHECK(left("algorithm=a bytes=2\n\nbytes=1 # both of them\n") == std::vector<std::string>{"b 2"});
+  CHECK(left("algorithm=c\nradix=2 bytes=1\n") ==
+        std::vector<std::string>{"a 1", "a 2", "b 1", "b 2"});
+  CHECK(left("bytes=1\nb\n") == std::vector<std::string>{"f:2: expected NAME=VALUE, got 'b'"});
+  CHECK(left("bytes=1\nbytes=2\n") ==
+        std::vector<std::string>{"f: expected a cell to be left, got none"});
+}
+
 TEST_CASE("the seed alone decides the order, and 0 keeps it") {
   const Arguments arguments(kAxes, {"--bytes", "1:1M"});
   const std::vector<Cell> cells = cross_product(kAxes, arguments);

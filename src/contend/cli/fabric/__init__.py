@@ -1,7 +1,1 @@
-"""The verb ``contend fabric``: one file per action."""
-
-import typer
-
-fabric_app = typer.Typer(
-    no_args_is_help=True, help="Show, check, convert, make or draw a fabric, or list its hosts."
-)
+"""The verbs of ``contend fabric``."""

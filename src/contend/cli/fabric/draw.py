@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from matplotlib.figure import Figure
 
-from contend.cli.common import RouteOption, RoutesOption, load, writable
-from contend.cli.fabric import fabric_app
+from contend.cli.common import load
+from contend.cli.options import FigureOption, Numbers, RouteOption, RoutesOption, parsed
 from contend.errors import UsageError
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from contend.report import alltoall_figure, check_suffix, fabric_figure, save_figure
+from contend.routes import all_to_all_load
+from contend.units import parse_numbers
 
 SourceArgument = Annotated[
     str | None,
     typer.Argument(metavar="[FABRIC]", help="The fabric to draw; none with --alltoall."),
-]
-FigureOption = Annotated[
-    Path,
-    typer.Option(
-        "--plot",
-        metavar="FILE",
-        callback=writable,
-        help="The figure: .svg, .png, .pdf or .html.",
-    ),
 ]
 LoadsOption = Annotated[
     bool,
@@ -34,16 +25,16 @@ LoadsOption = Annotated[
     ),
 ]
 AllToAllOption = Annotated[
-    str | None,
+    Numbers | None,
     typer.Option(
         "--alltoall",
-        metavar="N[,N...]",
+        metavar="N,...",
+        callback=parsed("--alltoall", parse_numbers),
         help="Draw the connections of an all-to-all of N processes instead, a panel for each N.",
     ),
 ]
 
 
-@fabric_app.command()
 def draw(
     plot: FigureOption,
     fabric: SourceArgument = None,
@@ -57,33 +48,18 @@ def draw(
     Examples: contend fabric draw chic --route dmodk --loads --plot chic.svg,
     contend fabric draw --alltoall 9,18,36 --plot alltoall.svg
     """
-    # Imported here, as below: matplotlib takes longer to load than other verbs run.
-    from contend.report.save import check_suffix, save_figure
-
     check_suffix(plot)
     if (fabric is None) == (alltoall is None):
         raise UsageError("name a fabric to draw, or give --alltoall N")
-    save_figure(_figure(fabric, routes, route, loads, alltoall), plot)
+    save_figure(_figure(fabric, routes, route, loads, alltoall or ()), plot)
 
 
 def _figure(
-    fabric: str | None, routes: str | None, route: str | None, loads: bool, alltoall: str | None
+    fabric: str | None, routes: str | None, route: str | None, loads: bool, alltoall: Numbers
 ) -> Figure:
     if fabric is not None:
-        from contend.report.fabric_figure import fabric_figure
-        from contend.routes import all_to_all_load
-
-        whole = load(fabric, routes, route, need_routes=loads)
-        return fabric_figure(whole, all_to_all_load(whole) if loads else None)
-    from contend.report.alltoall_figure import alltoall_figure
-
+        loaded = load(fabric, routes, route, need_routes=loads)
+        return fabric_figure(loaded, all_to_all_load(loaded) if loads else None)
     if loads or routes or route:
         raise UsageError("--loads, --routes and --route need a fabric, not --alltoall")
-    return alltoall_figure(_counts(alltoall or ""))
-
-
-def _counts(text: str) -> list[int]:
-    try:
-        return [int(number) for number in text.split(",")]
-    except ValueError:
-        raise UsageError(f"--alltoall {text}: expected numbers such as 9,18,36") from None
+    return alltoall_figure(list(alltoall))

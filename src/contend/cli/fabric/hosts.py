@@ -7,39 +7,31 @@ from typing import Annotated
 
 import typer
 
-from contend.cli.common import (
+from contend.cli.common import console_for, load, write_json
+from contend.cli.options import (
     FabricArgument,
+    FileOption,
     HostsOption,
     JsonOption,
     PlacementOption,
     RanksOption,
     RanksPerHostOption,
-    console_for,
-    load,
-    writable,
-    write_json,
 )
-from contend.cli.fabric import fabric_app
 from contend.errors import UsageError
 from contend.files import write_whole
 from contend.placement import ListFormat, list_hosts, parse, write_list
-from contend.report.host_list import host_list_json, host_list_summary
+from contend.report import host_list_json, host_list_summary
 
 FormatOption = Annotated[
     ListFormat,
     typer.Option(
         "--format",
-        help="plain names; a host file for Open MPI or MPICH; for Slurm a line a rank "
-        "(SLURM_HOSTFILE with srun --distribution=arbitrary), or a nodelist.",
+        help="Form of the list: plain names; a host file for Open MPI or MPICH; for Slurm a line "
+        "for every rank (SLURM_HOSTFILE with srun --distribution=arbitrary), or a nodelist.",
     ),
 ]
-OutputOption = Annotated[
-    str,
-    typer.Option("-o", "--output", metavar="FILE", callback=writable, help="- is standard output."),
-]
 
 
-@fabric_app.command()
 def hosts(
     fabric: FabricArgument,
     placement: PlacementOption = "linear",
@@ -47,7 +39,7 @@ def hosts(
     ranks: RanksOption = None,
     ranks_per_host: RanksPerHostOption = 1,
     form: FormatOption = ListFormat.PLAIN,
-    output: OutputOption = "-",
+    output: FileOption = "-",
     json: JsonOption = None,
 ) -> None:
     """List hosts by their place in a fabric, for mpirun and Slurm.
@@ -58,10 +50,10 @@ def hosts(
     if output == json == "-":
         # The list is in the JSON too.
         output = ""
-    whole = load(fabric, None, None)
-    placed = parse(placement, whole, ranks_per_host=ranks_per_host, hosts=choice, ranks=ranks)
+    loaded = load(fabric, None, None)
+    placed = parse(placement, loaded, ranks_per_host=ranks_per_host, hosts=choice, ranks=ranks)
     try:
-        entries = list_hosts(whole, placed, ranks)
+        entries = list_hosts(loaded, placed, ranks)
         text = write_list(entries, form)
     except UsageError as error:
         raise UsageError(f"hosts: expected {error}") from None
@@ -69,6 +61,6 @@ def hosts(
         print(text, end="")
     elif output:
         write_whole(Path(output), text.encode())
-        said = f"{host_list_summary(whole, entries)}, written to {output}"
-        console_for(json).print(said, markup=False, highlight=False, soft_wrap=True)
-    write_json(json, host_list_json(whole, placed, entries))
+        line = f"{host_list_summary(loaded, entries)}, written to {output}"
+        console_for(json).print(line, markup=False, highlight=False, soft_wrap=True)
+    write_json(json, host_list_json(loaded, placed, entries))

@@ -2,59 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
-from contend.cli.measure.command import probe_command
-from contend.measurement import OptionValue
+from contend.cli.measure.command import Asked, measures
+from contend.cli.options import ALGORITHM, BYTES
 
 AlgorithmOption = Annotated[
-    str | None,
-    typer.Option(
-        "--algorithm",
-        "-a",
-        metavar="NAME,...",
-        help="Schedules: library, shift, bruck ..., or all. \\[default: all]",
-    ),
+    str | None, ALGORITHM(": library, shift, bruck ..., or all.", many=True, default="all")
 ]
 BytesOption = Annotated[
     str | None,
-    typer.Option(
-        "--bytes",
-        metavar="SIZE,...",
-        help="Bytes for each destination: 1,2,4K, or 1:1M for powers of two. \\[default: 1:1M]",
-    ),
+    BYTES("To each other rank: 1,2,4K, or 1:1M for powers of two.", many=True, default="1:1M"),
 ]
 CountsOption = Annotated[
     str | None,
     typer.Option(
-        "--counts", metavar="even|uneven", help="Whether blocks differ in size. \\[default: even]"
+        "--counts",
+        metavar="KIND",
+        help="Whether blocks differ in size: even or uneven. \\[default: even]",
     ),
 ]
 BatchOption = Annotated[
     str | None,
-    typer.Option("--batch", metavar="N,...", help="Messages in a batch of scattered."),
+    typer.Option(
+        "--batch",
+        metavar="N,...",
+        help="How many messages each way scattered sends at a time. \\[default: 32]",
+    ),
 ]
 InFlightOption = Annotated[
     str | None,
-    typer.Option("--in-flight", metavar="N,...", help="Messages that inflight has under way."),
+    typer.Option(
+        "--in-flight",
+        metavar="N,...",
+        help="How many messages each way inflight keeps under way. \\[default: 32]",
+    ),
 ]
 RadixOption = Annotated[
-    str | None, typer.Option("--radix", metavar="N,...", help="Base of the digits in bruck.")
+    str | None,
+    typer.Option(
+        "--radix", metavar="N,...", help="The base in which bruck writes ranks. \\[default: 2]"
+    ),
 ]
 RanksPerNodeOption = Annotated[
     str | None,
     typer.Option(
         "--ranks-per-node",
         metavar="N,...",
-        help="Ranks in a row that schedules by node take for a node. \\[default: as they are]",
+        help="How many consecutive ranks algorithms that go by nodes treat as one node. "
+        "\\[default: the ranks of a host]",
     ),
 ]
 
 
-@probe_command
+@measures
 def alltoall(
     algorithm: AlgorithmOption = None,
     bytes: BytesOption = None,  # noqa: A002
@@ -63,17 +66,20 @@ def alltoall(
     in_flight: InFlightOption = None,
     radix: RadixOption = None,
     ranks_per_node: RanksPerNodeOption = None,
-) -> Mapping[str, OptionValue]:
-    """Measure all-to-all communication under the library's schedules and others.
+) -> Asked:
+    """Measure all-to-all communication under the library's algorithms and others.
 
-    Example: contend measure alltoall -n 16 --bytes 1:1M --mpi openmpi --mpi mpich --budget 10min
+    Example: contend measure alltoall -n 16 --bytes 1:1M --mpi openmpi,mpich --budget 10min
     """
-    return {
-        "algorithm": algorithm,
-        "bytes": bytes,
-        "counts": counts,
-        "batch": batch,
-        "in_flight": in_flight,
-        "radix": radix,
-        "ranks_per_node": ranks_per_node,
-    }
+    return Asked(
+        "alltoall",
+        {
+            "algorithm": algorithm,
+            "bytes": bytes,
+            "counts": counts,
+            "batch": batch,
+            "in_flight": in_flight,
+            "radix": radix,
+            "ranks_per_node": ranks_per_node,
+        },
+    )

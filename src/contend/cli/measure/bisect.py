@@ -2,63 +2,58 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import polars as pl
 import typer
 
-from contend.cli.common import console_for, write_json
-from contend.cli.measure.command import measured_command
-from contend.cli.measure.options import Common
-from contend.cli.measure.place import find_place
-from contend.cli.measure.watch import watching
+from contend import report
+from contend.cli.measure.command import Asked, Report, measures
+from contend.cli.options import PATTERN, BytesOption, PacketsOption, PatternsOption, TwoWayOption
+from contend.emulate import EmulatedHosts
 from contend.errors import ShortfallError, UsageError
-from contend.files import whole_file
-from contend.units import parse_size
+from contend.files import check_place, whole_file
+from contend.measurement import (
+    Agreement,
+    BisectWork,
+    Place,
+    agreement,
+    beside_predictions,
+    pair_bandwidths,
+)
+from contend.runs import Run
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from contend.runs import Run
-
-PatternsOption = Annotated[
-    int, typer.Option("--patterns", metavar="N", min=1, help="Random patterns to measure.")
-]
 PatternOption = Annotated[
     str,
-    typer.Option(
-        "--pattern",
-        metavar="P",
-        help="What is drawn, as in simulate, where every rank sends one message at most: bisect, "
-        "permutation, shift:K, file:PATH ...; every round is measured by itself.",
+    PATTERN(
+        ": bisect, permutation, shift:K, file:PATH and others in which every rank sends one "
+        "message at most. Every round is measured by itself."
     ),
 ]
-TwoWayOption = Annotated[bool, typer.Option("--two-way", help="Both of each pair send.")]
-BytesOption = Annotated[str, typer.Option("--bytes", metavar="SIZE", help="Bytes of a packet.")]
-PacketsOption = Annotated[
-    int, typer.Option("--packets", metavar="R", min=1, help="Packets that make up a message.")
-]
 RepeatsOption = Annotated[
-    int, typer.Option("--repeats", metavar="N", min=1, help="Samples of every pattern.")
+    int, typer.Option("--repeats", metavar="N", min=1, help="How many samples of every pattern.")
 ]
-PairsOption = Annotated[
+MessagesOption = Annotated[
     Path | None,
-    typer.Option("--pairs", metavar="FILE", help="Write every message: .csv or .parquet."),
+    typer.Option(
+        "--messages", metavar="FILE", help="Write a line for every message: .csv or .parquet."
+    ),
 ]
 
 
-@measured_command
+@measures
 def bisect(
-    common: Common,
     patterns: PatternsOption = 100,
     pattern: PatternOption = "bisect",
     two_way: TwoWayOption = False,
-    bytes: BytesOption = "1M",  # noqa: A002
+    bytes: BytesOption = "1M",  # type: ignore[assignment]  # noqa: A002
     packets: PacketsOption = 10,
     repeats: RepeatsOption = 1,
-    pairs: PairsOption = None,
-) -> None:
+    messages: MessagesOption = None,
+) -> Asked:
     """Measure random pairs of ranks that all send at once.
 
     The pairs are those that contend simulate draws for the same --seed and number of ranks. On an
@@ -66,69 +61,59 @@ def bisect(
 
     Example: contend measure bisect -n 16 --on emulated:fig1 --patterns 20 --plot bisect.png
     """
-    # Imported here: measuring and reports take longer to load than other verbs run.
-    from contend.measurement import BisectWork, measure_bisect
-    from contend.report.measure_json import measure_json
-    from contend.report.measure_tables import measure_tables
-    from contend.report.pair_json import pair_json
-    from contend.report.pair_tables import pair_tables
-    from contend.report.save import check_suffix
-    from contend.report.table import print_tables
-
-    if common.resume is not None:
-        raise UsageError("--resume: bisect patterns are measured in one launch")
-    if common.plot is not None:
-        check_suffix(common.plot)
-    if pairs is not None and pairs.suffix not in (".csv", ".parquet"):
-        raise UsageError(f"--pairs: expected a name that ends in .csv or .parquet, got {pairs}")
-    console = console_for(common.json)
-    work = BisectWork(patterns, pattern, two_way, parse_size(bytes), packets, repeats)
-    with watching(console) as observer, find_place(common, console) as place:
-        runs = measure_bisect(
-            work,
-            common.conditions(),
-            libraries=common.mpi or (None,),
-            place=place,
-            folder=common.output,
-            observer=observer,
-        )
-        messages = [_messages(run, place) for run in runs]
-    written = []
-    for run, found in zip(runs, messages, strict=True):
-        print_tables(console, [*pair_tables(run, found), *measure_tables(run)])
-        written.append({**measure_json(run), "pairs": pair_json(found)})
-    write_json(common.json, written[0] if len(written) == 1 else {"results": written})
-    _keep(messages, runs, pairs)
-    if common.plot is not None:
-        _draw(runs, messages, common.plot)
-    failed = [launch.why for run in runs for launch in run.record.launches if launch.why]
-    if failed:
-        raise ShortfallError(failed[0])
+    if messages is not None:
+        if messages.suffix not in (".csv", ".parquet"):
+            raise UsageError(
+                f"--messages: expected a name that ends in .csv or .parquet, got {messages}"
+            )
+        check_place(messages)
+    work = BisectWork(patterns, pattern, two_way, bytes, packets, repeats)
+    return Asked(
+        "bisect", work.workload.options, report=functools.partial(_report, messages_file=messages)
+    )
 
 
-def _messages(run: Run, place: object) -> pl.DataFrame:
+def _report(runs: Sequence[Run], place: Place | None, *, messages_file: Path | None) -> Report:
+    pairs = [_pairs(run, place) for run in runs]
+    agreements = [_agreement(messages) for messages in pairs]
+    tables: list[report.ResultTable] = []
+    results = []
+    for run, messages, agreed in zip(runs, pairs, agreements, strict=True):
+        tables += [*report.pair_tables(run, messages, agreed), *report.measure_tables(run)]
+        results.append(report.measure_json(run, pairs=report.pair_json(messages, agreed)))
+    return Report(
+        tables,
+        results[0] if len(results) == 1 else {"results": results},
+        draw=functools.partial(_draw, runs, pairs, agreements, tables),
+        keep=functools.partial(_keep, runs, pairs, messages_file),
+    )
+
+
+def _pairs(run: Run, place: Place | None) -> pl.DataFrame:
     """Every message's bandwidth; with predictions where the routes are known."""
-    from contend.emulate import EmulatedHosts
-    from contend.measurement import beside_predictions, pair_bandwidths
-
-    if isinstance(place, EmulatedHosts):
-        first = run.record.launches[0].measured
-        if first is not None:
-            return beside_predictions(run, place.fabric, place.numbers_of(first.rank_hosts))
+    measured = [launch.measured for launch in run.record.launches if launch.measured is not None]
+    if isinstance(place, EmulatedHosts) and measured:
+        return beside_predictions(run, place.fabric, place.numbers_of(measured[0].rank_hosts))
     return pair_bandwidths(run)
 
 
-def _keep(messages: Sequence[pl.DataFrame], runs: Sequence[Run], path: Path | None) -> None:
+def _agreement(pairs: pl.DataFrame) -> Agreement | None:
+    """How well models agree; None without predictions, or with too little to compare."""
+    if "congestion" not in pairs.columns:
+        return None
+    try:
+        return agreement(pairs)
+    except ShortfallError:
+        return None
+
+
+def _keep(runs: Sequence[Run], pairs: Sequence[pl.DataFrame], path: Path | None) -> None:
     """Writes every message, with the library's name where there are several."""
     if path is None:
         return
-    import polars as pl
-
     whole = pl.concat(
-        found.with_columns(
-            library=pl.lit(f"{run.record.library.name} {run.record.library.version}")
-        )
-        for run, found in zip(runs, messages, strict=True)
+        messages.with_columns(library=pl.lit(name))
+        for name, messages in zip(_names(runs), pairs, strict=True)
     )
     with whole_file(path) as file:
         if path.suffix == ".csv":
@@ -137,28 +122,25 @@ def _keep(messages: Sequence[pl.DataFrame], runs: Sequence[Run], path: Path | No
             whole.write_parquet(file)
 
 
-def _draw(runs: Sequence[Run], messages: Sequence[pl.DataFrame], path: Path) -> None:
-    from contend.report.agreement_figure import Compared, agreement_figure
-    from contend.report.pair_figure import pair_figure
-    from contend.report.pair_tables import pair_tables
-    from contend.report.save import save_figure
-    from contend.study.agreements import agreement
-
+def _draw(
+    runs: Sequence[Run],
+    pairs: Sequence[pl.DataFrame],
+    agreements: Sequence[Agreement | None],
+    tables: Sequence[report.ResultTable],
+    path: Path,
+) -> list[Path]:
     names = _names(runs)
-    if all("congestion" in found.columns for found in messages):
-        compared = [
-            Compared(name if len(runs) > 1 else run.record.placement, found, agreement(found))
-            for name, run, found in zip(names, runs, messages, strict=True)
-        ]
-        figure = agreement_figure(compared)
-    else:
-        figure = pair_figure(dict(zip(names, messages, strict=True)), runs[0].record.wire_Bps)
-    tables = [
-        table
-        for run, found in zip(runs, messages, strict=True)
-        for table in pair_tables(run, found)
+    compared = [
+        report.Compared(name if len(runs) > 1 else run.record.placement, messages, agreed)
+        for name, run, messages, agreed in zip(names, runs, pairs, agreements, strict=True)
+        if agreed is not None
     ]
-    save_figure(figure, path, tables)
+    if len(compared) == len(runs):
+        figure = report.agreement_figure(compared)
+    else:
+        figure = report.pair_figure(dict(zip(names, pairs, strict=True)), runs[0].record.wire_Bps)
+    report.save_figure(figure, path, list(tables))
+    return []
 
 
 def _names(runs: Sequence[Run]) -> list[str]:

@@ -1,59 +1,118 @@
-"""Registers a probe's verb: its own options, then those that all probes share."""
+"""A verb of ``contend measure``: what it asks for, measured and reported; one way for all."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, get_type_hints
 
-from contend.cli.measure import measure_app
-from contend.cli.measure.carry_out import measure_and_report
+from rich.console import Console
+from rich.text import Text
+
+from contend.cli.common import console_for, write_json
 from contend.cli.measure.options import Common
-from contend.measurement import OptionValue
+from contend.cli.measure.place import find_place
+from contend.cli.measure.watch import watching
+from contend.errors import ShortfallError
+from contend.measurement import OptionValue, Place, make_workload, measure_workload, resume
+from contend.report import (
+    ResultTable,
+    check_suffix,
+    comparison_tables,
+    draw_runs,
+    measure_tables,
+    print_tables,
+    runs_json,
+)
+from contend.runs import PointError, Run
 
-Verb = Callable[..., Mapping[str, OptionValue]]
-Report = Callable[..., None]
+# Of launches that were not interrupted by somebody.
+_ENDED_BADLY = ("failed", "killed", "timeout")
 
 
-def probe_command(verb: Verb) -> Verb:
-    """Makes a function a verb of ``contend measure``.
+@dataclass(frozen=True)
+class Report:
+    """What is told of runs.
 
-    The function is named after its probe. It takes the options of the probe's own and returns them
-    as the probe wants them; what all probes have follows on the command line.
+    Attributes:
+        tables: printed, and beside figures.
+        json: for --json.
+        draw: draws figures into a file and returns the files; None where nothing can be drawn.
+        keep: writes further files.
     """
 
-    @functools.wraps(verb)
-    def report(common: Common, **own: Any) -> None:
-        measure_and_report(verb.__name__, verb(**own), common)
-
-    _register(verb, report)
-    return verb
+    tables: Sequence[ResultTable]
+    json: Any
+    draw: Callable[[Path], Sequence[Path]] | None = None
+    keep: Callable[[], None] = lambda: None
 
 
-def measured_command(report: Report) -> Report:
-    """Makes a function that measures by itself a verb of ``contend measure``.
+OpenPlace = Callable[[Common, Console], AbstractContextManager[Place | None]]
 
-    It takes what all probes have as `common`, and options of its own, which come first on the
-    command line.
+
+def report_runs(runs: Sequence[Run], _: Place | None) -> Report:
+    """What is told of any probe's runs."""
+    tables = [table for run in runs for table in measure_tables(run)]
+    tables += comparison_tables(runs)
+    draw = functools.partial(_draw, runs, tables) if any(run.summaries for run in runs) else None
+    return Report(tables, runs_json(runs), draw)
+
+
+def _draw(runs: Sequence[Run], tables: Sequence[ResultTable], path: Path) -> Sequence[Path]:
+    return draw_runs(runs, path, tables=list(tables))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a verb asks for.
+
+    Attributes:
+        probe: its name.
+        options: the probe's own.
+        ranks: number of ranks, where the command line does not say it.
+        preface: printed before anything is measured.
+        place: opens where ranks run.
+        report: what is told of the runs; called while the place is open.
+        shortfall: what falls short whatever is measured; "" for nothing.
     """
-    _register(report, report)
-    return report
+
+    probe: str
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    ranks: int | None = None
+    preface: str = ""
+    place: OpenPlace = find_place
+    report: Callable[[Sequence[Run], Place | None], Report] = report_runs
+    shortfall: str = ""
 
 
-def _register(verb: Callable[..., Any], report: Report) -> None:
+Verb = Callable[..., Asked]
+
+
+def measures(verb: Verb) -> Callable[..., None]:
+    """Makes a function that says what to ask for a verb of ``contend measure``.
+
+    It takes the options of the probe's own, which come first on the command line, and `common`
+    where it needs what all probes have. Those follow.
+    """
+
     @functools.wraps(verb)
     def command(**given: Any) -> None:
         common = Common(**{name: given.pop(name) for name in shared})
-        report(common, **given)
+        if "common" in own:
+            given["common"] = common
+        measure(common, functools.partial(verb, **given))
 
-    shared = [field.name for field in dataclasses.fields(Common)]
+    own = inspect.signature(verb).parameters
+    shared = [option.name for option in dataclasses.fields(Common)]
     hints = {
         **get_type_hints(verb, include_extras=True),
         **get_type_hints(Common, include_extras=True),
     }
-    hints["return"] = None
     parameters = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name])
         for function in (verb, Common)
@@ -63,4 +122,79 @@ def _register(verb: Callable[..., Any], report: Report) -> None:
     # Typer reads what a command takes from here.
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {name: hints[name] for name in (p.name for p in parameters)}
-    measure_app.command()(command)
+    return command
+
+
+def measure(common: Common, verb: Callable[[], Asked]) -> None:
+    """Measures what a verb asks for, or goes on with a run; then prints, writes and draws it.
+
+    Raises:
+        ShortfallError: after all that, when something failed or fell short.
+    """
+    if common.plot is not None:
+        check_suffix(common.plot)
+    asked = verb()
+    console = console_for(common.json)
+    if asked.preface:
+        console.print(Text(asked.preface))
+    with watching(console) as observer, asked.place(common, console) as place:
+        if common.resume is not None:
+            runs = resume(
+                common.resume,
+                mpi=common.mpi or (),
+                launcher=common.launcher,
+                place=place,
+                budget=common.budget,
+                observer=observer,
+            )
+        else:
+            ranks = common.ranks if asked.ranks is None else (asked.ranks,)
+            runs = measure_workload(
+                make_workload(asked.probe, {**common.of_probe(), **asked.options}),
+                replace(common, ranks=ranks).conditions(),
+                libraries=common.mpi or (None,),
+                place=place,
+                folder=common.output,
+                observer=observer,
+            )
+        report = asked.report(runs, place)
+    print_tables(console, report.tables)
+    write_json(common.json, report.json)
+    report.keep()
+    if common.plot is not None and report.draw is not None:
+        for path in report.draw(common.plot):
+            console.print(Text(str(path)))
+    fallen = [text for text in (_failures(runs), asked.shortfall) if text]
+    if fallen:
+        raise ShortfallError("; ".join(fallen))
+
+
+def _failures(runs: Sequence[Run]) -> str:
+    """What went wrong, in one line; "" when nothing did."""
+    failed = [line for run in runs for line in _failed(run)]
+    more = f" (and {len(failed) - 1} more; run.json has all)" if len(failed) > 1 else ""
+    return f"{failed[0]}{more}" if failed else ""
+
+
+def _failed(run: Run) -> Iterator[str]:
+    name = f"{run.record.library.name} {run.record.library.version}".strip()
+    errors = [
+        error
+        for error in run.findings.errors
+        # What makes no sense there is no fault, nor is a cell that the budget was too short for.
+        if error.cause != "unsuited" and (error.cause != "budget" or _is_whole(error))
+    ]
+    for error in errors:
+        what = error.algorithm or run.record.probe
+        size = "" if error.bytes is None else f" of {error.bytes:,} bytes"
+        number = "" if error.launch is None else f"launch {error.launch}"
+        yield f"{name}, {number if _is_whole(error) else what + size}: {error.reason}"
+    told = {error.launch for error in errors}
+    told |= {launch.whole for launch in run.record.launches if launch.status == "done"}
+    for launch in run.record.launches:
+        if launch.status in _ENDED_BADLY and launch.whole not in told:
+            yield f"{name}, launch {launch.number}: {launch.why}"
+
+
+def _is_whole(error: PointError) -> bool:
+    return error.algorithm is None and error.bytes is None

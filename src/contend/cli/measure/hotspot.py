@@ -2,61 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
-from contend.cli.common import console_for, load, write_json
-from contend.cli.emulated import emulated_hosts
-from contend.cli.measure.command import measured_command
+from contend import report
+from contend.cli.common import load
+from contend.cli.measure.command import Asked, Report, measures
 from contend.cli.measure.options import Common
-from contend.cli.measure.place import EMULATED
-from contend.cli.measure.watch import watching
-from contend.cli.numbers import option_value
+from contend.cli.measure.place import emulated, emulated_fabric, is_emulated
+from contend.cli.options import BYTES, FABRIC, parsed
 from contend.congestion import HotSpot
 from contend.congestion import hotspot as choose
-from contend.errors import ShortfallError, UsageError
+from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.units import parse_numbers
-
-if TYPE_CHECKING:
-    from contend.measurement import Place
+from contend.measurement import HotspotWork, Place, RealHosts, victim_operations
+from contend.runs import Run
+from contend.units import parse_numbers, parse_size
 
 RivalsOption = Annotated[
     str,
-    typer.Option("--rivals", "-k", metavar="K,...", help="How many others send: each is measured."),
+    typer.Option(
+        "--rivals",
+        "-k",
+        metavar="K,...",
+        help="How many other pairs send; every number is measured.",
+    ),
 ]
 FabricOption = Annotated[
     str | None,
-    typer.Option(
-        "--fabric",
-        metavar="FABRIC",
-        help="The real cluster's fabric, whose host names are those that the launcher knows.",
-    ),
+    FABRIC(": that of the real cluster, whose host names are those that the launcher knows."),
 ]
-BytesOption = Annotated[
-    str, typer.Option("--bytes", metavar="SIZE,...", help="Bytes of the victim's messages.")
-]
+BytesOption = Annotated[str, BYTES("Of the measured pair.", many=True)]
 LoadBytesOption = Annotated[
     str | None,
     typer.Option(
         "--load-bytes",
         metavar="SIZE",
-        help="Bytes of the others' messages. \\[default: 20 ms of the wire, at most 8M]",
+        callback=parsed("--load-bytes", parse_size),
+        help="Bytes of the other pairs' messages. "
+        "\\[default: what the wire carries in 20 ms, at most 8M]",
     ),
 ]
 LeadOption = Annotated[
     float,
-    typer.Option("--lead", metavar="SECONDS", min=0, help="The others begin so much earlier."),
+    typer.Option(
+        "--lead",
+        metavar="SECONDS",
+        min=0,
+        help="How many seconds the other pairs send before the measured pair begins.",
+    ),
 ]
 
 
-@measured_command
+@measures
 def hotspot(
     common: Common,
     rivals: RivalsOption = "0,1,2",
@@ -64,100 +67,80 @@ def hotspot(
     bytes: BytesOption = "1:1M",  # noqa: A002
     load_bytes: LoadBytesOption = None,
     lead: LeadOption = 0.05,
-) -> None:
+) -> Asked:
     """Measure a pair of hosts while k other pairs load a channel that it crosses.
 
     The pairs are chosen from the fabric's routes: they share a channel but no host.
 
     Example: contend measure hotspot -k 0,1,2,3 --on emulated:fig1 --plot hotspot.png
     """
-    # Imported here: reports take longer to load than other verbs run.
-    from contend.measurement import HotspotWork, measure_hotspot, victim_operations
-    from contend.report.hotspot_figure import hotspot_figure
-    from contend.report.hotspot_tables import hotspot_tables
-    from contend.report.measure_json import measure_json
-    from contend.report.save import check_suffix, save_figure
-    from contend.report.table import print_tables
-
-    if common.resume is not None or common.ranks is not None:
-        raise UsageError("hotspot chooses its ranks from -k, and cannot be resumed")
-    if common.plot is not None:
-        check_suffix(common.plot)
-    active = _numbers(rivals)
-    loaded = _fabric(common, fabric)
-    spot = choose(loaded, max(active))
-    console = console_for(common.json)
-    _tell(console, loaded, spot)
-    reachable = tuple(k for k in active if k <= len(spot.rivals))
-    work = HotspotWork(reachable, bytes, load_bytes, lead)
-    with watching(console) as observer, _place(common, loaded, spot, console) as place:
-        conditions = replace(common, ranks=str(len(spot.hosts))).conditions()
-        runs = measure_hotspot(
-            work,
-            conditions,
-            common.of_probe(),
-            libraries=common.mpi or (None,),
-            place=place,
-            folder=common.output,
-            observer=observer,
+    if common.ranks is not None:
+        raise UsageError(
+            "--ranks: a hot spot has as many ranks as its pairs, two for each; say with --rivals "
+            "how many other pairs send"
         )
-    operations = [victim_operations(run) for run in runs]
-    tables = [table for found in operations for table in hotspot_tables(found)]
-    print_tables(console, tables)
-    written = [{**measure_json(run), "hotspot": _json(loaded, spot)} for run in runs]
-    write_json(common.json, written[0] if len(written) == 1 else {"results": written})
-    if common.plot is not None:
-        save_figure(hotspot_figure(operations[0], loaded.name), common.plot, tables)
-    if len(reachable) < len(active):
-        most = len(spot.rivals)
-        raise ShortfallError(f"{loaded.name} allows {most} rivals at most: no channel carries more")
+    active = _numbers(rivals)
+    network = _fabric(common, fabric)
+    spot = choose(network, max(active))
+    reachable = tuple(k for k in active if k <= len(spot.rivals))
+    work = HotspotWork(reachable, bytes, load_bytes and str(load_bytes), lead)
+    most = len(spot.rivals)
+    short = f"{network.name} allows {most} rivals at most: no channel carries more pairs"
+    return Asked(
+        "hotspot",
+        work.workload(len(spot.hosts), {}).options,
+        ranks=len(spot.hosts),
+        preface=_preface(network, spot),
+        place=functools.partial(_place, network, spot),
+        report=functools.partial(_report, network, spot),
+        shortfall=short if len(reachable) < len(active) else "",
+    )
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(sorted(option_value("-k", text, lambda said: parse_numbers(said, least=0))))
+    try:
+        return tuple(sorted(parse_numbers(text, least=0)))
+    except UsageError as error:
+        raise UsageError(f"--rivals: {error}") from None
 
 
 def _fabric(common: Common, fabric: str | None) -> Fabric:
-    emulated = common.on is not None and common.on.startswith(EMULATED)
-    if emulated == (fabric is not None):
+    if is_emulated(common) == (fabric is not None):
         raise UsageError("give --on emulated:FABRIC, or --fabric FABRIC for a real cluster's")
-    source = fabric or (common.on or "").removeprefix(EMULATED)
-    return load(source, common.routes, common.route, need_routes=True)
+    if fabric is None:
+        return emulated_fabric(common)
+    return load(fabric, common.routes, common.route, need_routes=True)
 
 
 @contextmanager
-def _place(common: Common, fabric: Fabric, spot: HotSpot, console: Console) -> Iterator[Place]:
+def _place(fabric: Fabric, spot: HotSpot, common: Common, console: Console) -> Iterator[Place]:
     """The hosts of the pairs in their order, one rank each."""
-    from contend.measurement import RealHosts
-
-    if common.on is not None and common.on.startswith(EMULATED):
-        asked = (fabric, common.rate, common.buffer, console)
-        with emulated_hosts(*asked, order=spot.hosts, hosts=sorted(spot.hosts)) as place:
+    if is_emulated(common):
+        hosts = sorted(spot.hosts)
+        with emulated(fabric, common, console, order=spot.hosts, hosts=hosts) as place:
             yield place
         return
     # An adapter's name begins with its server's.
     slots = tuple((str(fabric.host_name[host]).split()[0], 1) for host in spot.hosts)
-    yield RealHosts(slots=slots, launcher=common.launcher, host_memory=common.memory())
+    yield RealHosts(slots=slots, launcher=common.launcher, free_memory=common.memory)
 
 
-def _tell(console: Console, fabric: Fabric, spot: HotSpot) -> None:
+def _report(fabric: Fabric, spot: HotSpot, runs: Sequence[Run], _: Place | None) -> Report:
+    operations = [victim_operations(run) for run in runs]
+    tables = [table for measured in operations for table in report.hotspot_tables(measured)]
+    hot = report.hotspot_json(spot, fabric)
+    results = [report.measure_json(run, hotspot=hot) for run in runs]
+
+    def draw(path: object) -> list[object]:
+        report.save_figure(report.hotspot_figure(operations[0], fabric.name), path, tables)  # type: ignore[arg-type]
+        return []
+
+    return Report(tables, results[0] if len(results) == 1 else {"results": results}, draw)  # type: ignore[arg-type]
+
+
+def _preface(fabric: Fabric, spot: HotSpot) -> str:
     lines = [f"shared channel: {fabric.channel_name(spot.channel)}"]
-    for name, (source, target) in zip(
-        ["victim", *(f"rival {k}" for k in range(1, len(spot.rivals) + 1))],
-        [spot.victim, *spot.rivals],
-        strict=True,
-    ):
-        ends = f'"{fabric.host_name[source]}" -> "{fabric.host_name[target]}"'
-        lines.append(f"{name}: {ends}")
-    console.print(Text("\n".join(lines)))
-
-
-def _json(fabric: Fabric, spot: HotSpot) -> dict[str, object]:
-    def pair(ends: tuple[int, int]) -> list[str]:
-        return [str(fabric.host_name[host]) for host in ends]
-
-    return {
-        "channel": fabric.channel_name(spot.channel),
-        "victim": pair(spot.victim),
-        "rivals": [pair(one) for one in spot.rivals],
-    }
+    names = ["victim", *(f"rival {k}" for k in range(1, len(spot.rivals) + 1))]
+    for name, (source, target) in zip(names, [spot.victim, *spot.rivals], strict=True):
+        lines.append(f'{name}: "{fabric.host_name[source]}" -> "{fabric.host_name[target]}"')
+    return "\n".join(lines)

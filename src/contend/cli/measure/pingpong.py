@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
-from contend.cli.measure.command import probe_command
-from contend.measurement import OptionValue
+from contend.cli.measure.command import Asked, measures
+from contend.cli.options import ALGORITHM, BYTES
 
 AlgorithmOption = Annotated[
     str | None,
-    typer.Option(
-        "--algorithm",
-        "-a",
-        metavar="NAME,...",
-        help="pingpong, bounce (back from where it arrived), stream (windows one way), both-ways, "
-        "or all. \\[default: pingpong]",
+    ALGORITHM(
+        ": pingpong, bounce (the reply goes back from where the message arrived), stream (windows "
+        "of messages one way), both-ways, or all.",
+        many=True,
+        default="pingpong",
     ),
 ]
 BytesOption = Annotated[
-    str | None,
-    typer.Option(
-        "--bytes",
-        metavar="SIZE,...",
-        help="Bytes of a message: 1,2,4K, or 1:1M for powers of two. \\[default: 1:1M]",
-    ),
+    str | None, BYTES(": 1,2,4K, or 1:1M for powers of two.", many=True, default="1:1M")
 ]
 PairsOption = Annotated[
     str | None,
@@ -36,29 +29,35 @@ PairsOption = Annotated[
 ]
 InnerOption = Annotated[
     int | None,
-    typer.Option("--inner", metavar="N", min=1, help="Round trips or windows in a sample."),
+    typer.Option(
+        "--inner", metavar="N", min=1, help="Round trips or windows in a sample. \\[default: 1]"
+    ),
 ]
 WindowOption = Annotated[
-    int | None, typer.Option("--window", metavar="N", min=1, help="Messages in a window.")
+    int | None,
+    typer.Option("--window", metavar="N", min=1, help="Messages in a window. \\[default: 64]"),
 ]
 
 
-@probe_command
+@measures
 def pingpong(
     algorithm: AlgorithmOption = None,
     bytes: BytesOption = None,  # noqa: A002
     pairs: PairsOption = None,
     inner: InnerOption = None,
     window: WindowOption = None,
-) -> Mapping[str, OptionValue]:
+) -> Asked:
     """Measure messages between two ranks, to and fro or as many as fit.
 
     Example: contend measure pingpong -n 2 --bytes 1:4M --on hosts.txt --ranks-per-host 1
     """
-    return {
-        "algorithm": algorithm,
-        "bytes": bytes,
-        "pairs": pairs,
-        "inner": inner,
-        "window": window,
-    }
+    return Asked(
+        "pingpong",
+        {
+            "algorithm": algorithm,
+            "bytes": bytes,
+            "pairs": pairs,
+            "inner": inner,
+            "window": window,
+        },
+    )

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from contend.cli.common import load
-from contend.cli.emulated import emulated_hosts
 from contend.cli.measure.options import Common
+from contend.cli.options import DEFAULT_BUFFER, DEFAULT_RATE
+from contend.emulate import EmulatedHosts, bring_up
 from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.measurement import Place, RealHosts
 from contend.placement import parse, read_host_names
-
-if TYPE_CHECKING:
-    from contend.emulate import EmulatedHosts
-    from contend.measurement import Place
+from contend.report import network_line
+from contend.units import parse_rate, parse_size
 
 EMULATED = "emulated:"
 """How --on names a fabric that is to be emulated."""
@@ -33,8 +34,8 @@ def find_place(common: Common, console: Console) -> Iterator[Place | None]:
         InputError: for a host file that is none.
         MissingError: this machine cannot emulate a fabric.
     """
-    if common.on is not None and common.on.startswith(EMULATED):
-        with _emulated(common, common.on.removeprefix(EMULATED), console) as place:
+    if is_emulated(common):
+        with _emulated(common, console) as place:
             yield place
         return
     for option in ("routes", "route", "rate", "buffer"):
@@ -45,21 +46,56 @@ def find_place(common: Common, console: Console) -> Iterator[Place | None]:
     if common.resume is not None and common.on is None:
         yield None
         return
-    # Imported here, as in all of this verb: measuring takes longer to load than other verbs run.
-    from contend.measurement import RealHosts
-
     slots = () if common.on is None else read_host_names(common.on)
-    yield RealHosts(slots=slots, launcher=common.launcher, host_memory=common.memory())
+    yield RealHosts(slots=slots, launcher=common.launcher, free_memory=common.memory)
+
+
+def is_emulated(common: Common) -> bool:
+    """Whether ranks are to run on an emulated fabric."""
+    return common.on is not None and common.on.startswith(EMULATED)
+
+
+def emulated_fabric(common: Common) -> Fabric:
+    """The fabric that is to be emulated, with its routes."""
+    source = (common.on or "").removeprefix(EMULATED)
+    return load(source, common.routes, common.route, need_routes=True)
 
 
 @contextmanager
-def _emulated(common: Common, source: str, console: Console) -> Iterator[EmulatedHosts]:
-    if common.launcher:
-        raise UsageError("--launcher: an emulated fabric takes the library's own")
-    fabric = load(source, common.routes, common.route, need_routes=True)
+def _emulated(common: Common, console: Console) -> Iterator[EmulatedHosts]:
+    fabric = emulated_fabric(common)
     placed = parse(common.placement or "linear", fabric)
     if placed.random:
         raise UsageError("--placement random: ranks need one placement here; give file:PATH")
     order = list(dict.fromkeys(placed.hosts.tolist()))
-    with emulated_hosts(fabric, common.rate, common.buffer, console, order=order) as place:
+    with emulated(fabric, common, console, order=order) as place:
         yield place
+
+
+@contextmanager
+def emulated(
+    fabric: Fabric,
+    common: Common,
+    console: Console,
+    *,
+    order: Sequence[int],
+    hosts: Sequence[int] | None = None,
+) -> Iterator[EmulatedHosts]:
+    """The hosts of a fabric that is emulated as long as the context lasts; says that it is up.
+
+    Args:
+        fabric: with routes.
+        common: what its cables carry.
+        console: is told.
+        order: hosts in the order in which ranks fill them.
+        hosts: only these, and what their routes use; None for all.
+    """
+    if common.launcher:
+        raise UsageError("--launcher: an emulated fabric takes the library's own")
+    started = time.monotonic()
+    rate = parse_rate(DEFAULT_RATE) if common.rate is None else common.rate
+    buffer = parse_size(DEFAULT_BUFFER) if common.buffer is None else common.buffer
+    with bring_up(fabric, rate, buffer, hosts=hosts) as network:
+        line = network_line(network, time.monotonic() - started)
+        console.print(line, markup=False, soft_wrap=True)
+        yield EmulatedHosts(network, order)

@@ -1,24 +1,19 @@
-"""What the terminal shows while a measurement goes on."""
+"""What the terminal shows while a session goes on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress as Bar
-from rich.progress import TaskID
 from rich.text import Text
 
-from contend.cli.common import progress_bar
-from contend.measurement import Observer
+from contend.report import progress_bar
+from contend.runs import Warned
+from contend.session import Attempt, Observer, Step
 from contend.units import counted, format_seconds
-
-if TYPE_CHECKING:
-    from contend.measurement import Plan, Step
-    from contend.mpi import Library
-    from contend.runs import LaunchRecord, Progress, Warned
 
 
 @contextmanager
@@ -32,50 +27,38 @@ class _Watch(Observer):
     def __init__(self, console: Console, bar: Bar) -> None:
         self._console = console
         self._bar = bar
-        self._task: TaskID = bar.add_task("", total=None)
-        self._plan: Plan | None = None
-        self._taken = 0
-        self._cells = 0
+        self._task = bar.add_task("", total=None)
+        self._launches = 0
+        self._taken: set[tuple[int, int]] = set()
 
-    def compiling(self, library: Library, probe: str) -> None:
-        self._bar.update(self._task, description=f"compiling {probe} with {_name(library)}")
+    def preparing(self, text: str) -> None:
+        self._bar.update(self._task, description=text)
 
-    def planned(self, plan: Plan) -> None:
-        self._plan = plan
-        libraries = " and ".join(_name(library) for library in plan.libraries)
-        self._say(
-            f"{plan.probe} under {libraries}: {counted(len(plan.steps), 'launch')} within "
-            f"{format_seconds(plan.budget)}, kept in {plan.folder}"
-        )
+    def planned(self, title: str, steps: Sequence[Step], budget: float, folder: Path) -> None:
+        self._launches = len(steps)
+        launches = counted(len(steps), "launch")
+        self._say(f"{title}: {launches} within {format_seconds(budget)}, kept in {folder}")
 
     def launching(self, step: Step, seconds: float) -> None:
         self._bar.update(self._task, completed=0, total=None)
 
-    def progressed(self, step: Step, progress: Progress) -> None:
-        self._cells = progress.ended
-        self._bar.update(self._task, completed=progress.ended, total=progress.cells or None)
+    def progressed(self, step: Step, done: int, whole: int) -> None:
+        self._bar.update(self._task, completed=done, total=whole or None)
 
-    def ended(self, step: Step, record: LaunchRecord) -> None:
-        assert self._plan is not None
-        self._taken += 1
-        what = f"{_name(self._plan.libraries[step.series])}, {step.shape}"
-        cells = counted(self._cells, "cell")
-        if record.status == "done":
-            how = f"{cells} in {format_seconds(record.elapsed_s or 0)}"
-        else:
-            how = f"{record.status}: {record.why}"
-            how += f"; {cells} are kept" if self._cells else ""
-        self._cells = 0
-        self._say(f"  {self._taken}/{len(self._plan.steps)} {what}: {how}")
+    def ended(self, step: Step, attempt: Attempt) -> None:
+        self._tell(step, attempt.name, attempt.summary or str(attempt.failure))
+
+    def left(self, step: Step) -> None:
+        self._tell(step, "", "no time was left")
 
     def warned(self, warning: Warned) -> None:
         # Standard error, above the bar where there is one.
         line = Text(f"contend: warning: {warning.text}")
         self._bar.console.print(line, soft_wrap=True)
 
+    def _tell(self, step: Step, name: str, how: str) -> None:
+        self._taken.add((step.index, step.number))
+        self._say(f"  {len(self._taken)}/{self._launches} {name or step.cell.words}: {how}")
+
     def _say(self, line: str) -> None:
         self._console.print(Text(line), soft_wrap=True)
-
-
-def _name(library: Library) -> str:
-    return f"{library.name} {library.version}".strip()

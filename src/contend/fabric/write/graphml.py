@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from xml.sax.saxutils import escape
+from html import escape
 
 from contend.fabric.fabric import Fabric
 
@@ -33,7 +33,7 @@ def write(fabric: Fabric) -> Iterator[str]:
     for name, what, kind in _KEYS:
         yield f'<key id="{name}" for="{what}" attr.name="{name}" attr.type="{kind}"/>\n'
     yield '<graph id="fabric" edgedefault="undirected">\n'
-    yield f"<desc>{escape(_legal(fabric.name))}</desc>\n"
+    yield f"<desc>{escape(_legal(fabric.name), quote=False)}</desc>\n"
     yield from _nodes(fabric)
     yield from _edges(fabric)
     yield "</graph>\n</graphml>\n"
@@ -82,7 +82,7 @@ def _edges(fabric: Fabric) -> Iterator[str]:
 
 def _element(opening: str, **data: str | int) -> str:
     inner = "".join(
-        f'<data key="{key}">{escape(_legal(str(value)))}</data>'
+        f'<data key="{key}">{escape(_legal(str(value)), quote=False)}</data>'
         for key, value in data.items()
         if value != ""
     )

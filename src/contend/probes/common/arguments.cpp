@@ -351,6 +351,34 @@ std::vector<Cell> parse_cells(const std::string& text, const std::string& source
   return cells;
 }
 
+void leave_out(std::vector<Cell>& cells, const std::string& text, const std::string& source) {
+  std::istringstream stream(text);
+  int number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    ++number;
+    const std::vector<std::string> words = words_in(line);
+    for (const std::string& word : words) {
+      if (word.find('=') == std::string::npos) {
+        throw BadInput(source + ":" + std::to_string(number) + ": expected NAME=VALUE, got '" +
+                       word + "'");
+      }
+    }
+    const auto is_named = [&](const Cell& cell) {
+      return std::all_of(words.begin(), words.end(), [&](const std::string& word) {
+        return std::any_of(cell.labels.begin(), cell.labels.end(), [&](const auto& label) {
+          return word == label.first + "=" + words_of(label.second);
+        });
+      });
+    };
+    if (!words.empty()) {
+      cells.erase(std::remove_if(cells.begin(), cells.end(), is_named), cells.end());
+    }
+  }
+  if (cells.empty()) {
+    throw BadInput(source + ": expected a cell to be left, got none");
+  }
+}
+
 void shuffle(std::vector<Cell>& cells, std::uint64_t seed) {
   if (seed == 0) {
     return;

@@ -99,6 +99,13 @@ class Arguments {
                                             const std::vector<Option>& axes,
                                             const Arguments& arguments);
 
+/// Takes out the cells that a file's text names: a line for each kind of them, its words
+/// NAME=VALUE.
+///
+/// A cell goes when it has all labels of a line. Empty lines and what follows a # are passed over.
+/// `source` names the file in messages. Throws BadInput: "FILE:LINE: expected X, got Y".
+void leave_out(std::vector<Cell>& cells, const std::string& text, const std::string& source);
+
 /// Brings cells into an order that the seed decides, the same on all ranks; 0 leaves them.
 void shuffle(std::vector<Cell>& cells, std::uint64_t seed);
 

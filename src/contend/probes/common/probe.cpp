@@ -23,10 +23,13 @@ namespace {
 
 std::vector<Option> common_options() {
   return {
-      {"output", Kind::word, "", "File in which rank 0 keeps every sample. Without it, the probe prints a table."},
+      {"output", Kind::word, "",
+       "File in which rank 0 keeps every sample. Without it, the probe prints a table."},
       {"cells", Kind::word, "",
        "File of the cells to measure, in its order. Each line gives one cell by its values of the "
        "options above, in their order; a line may leave out the first ones."},
+      {"without", Kind::word, "",
+       "File of the cells to leave out. Each line gives one by labels of it, as words NAME=VALUE."},
       {"repetitions", Kind::word, "6:1000", "Smallest and largest number of samples of a cell."},
       {"precision", Kind::number, "0.05",
        "A cell ends when the 95 % interval of its median reaches no further than this fraction of "
@@ -201,6 +204,9 @@ std::vector<Cell> find_cells(const Probe& probe, const Arguments& arguments, int
       }
     }
     cells = std::move(expanded);
+  }
+  if (const std::string& path = arguments.text("without"); !path.empty()) {
+    leave_out(cells, read_on_first(path, MPI_COMM_WORLD), path);
   }
   if (arguments.text("cells").empty()) {
     shuffle(cells, static_cast<std::uint64_t>(arguments.integer("seed")));

@@ -71,8 +71,8 @@ std::vector<Cell> checked(const Cell& cell, const Arguments& arguments, int rank
   for (const Pair& pair : pairs) {
     for (const int end : {pair.first, pair.second}) {
       if (!ends.insert(end).second) {
-        throw BadInput("--rivals: expected each rank in one pair only, got " +
-                       std::to_string(end) + " twice");
+        throw BadInput("--rivals: expected each rank in one pair only, got " + std::to_string(end) +
+                       " twice");
       }
     }
   }
@@ -118,7 +118,8 @@ int main(int argc, char** argv) {
   probe.name = "hotspot";
   probe.about =
       "Measures latency and bandwidth of one pair of ranks while other pairs send large messages "
-      "without a pause. Choose pairs whose routes share a channel; contend measure hotspot does so.";
+      "without a pause. Choose pairs whose routes share a channel; contend measure hotspot does "
+      "so.";
   probe.example = "--victim 0:2 --rivals 1:3 --rivals-active 0,1 --bytes 1:1M";
   probe.axes = {
       {"algorithm",

@@ -102,7 +102,8 @@ int main(int argc, char** argv) {
        "ranks at once, each with the rank S above it, for each S."},
       {"peer", Kind::integer, "", "The same as --pairs 0-N."},
       {"inner", Kind::integer, "1", "Round trips or windows in one sample."},
-      {"window", Kind::integer, "64", "Messages in a window; fewer where they would exceed 256 MiB."},
+      {"window", Kind::integer, "64",
+       "Messages in a window; fewer where they would exceed 256 MiB."},
   };
   probe.expand = expand;
   probe.make = make;

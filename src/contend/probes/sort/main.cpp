@@ -93,8 +93,7 @@ std::unique_ptr<Operation> make(alltoall::ParameterMaker& parameters, const Cell
 std::vector<Option> options() {
   std::vector<Option> all = alltoall::schedule_options();
   all.push_back({"print", Kind::flag, "", "Print the keys before and after."});
-  all.push_back(
-      {"check", Kind::flag, "", "Verify the data of each cell once, without measuring."});
+  all.push_back({"check", Kind::flag, "", "Verify the data of each cell once, without measuring."});
   return all;
 }
 
@@ -110,11 +109,11 @@ Probe probe(alltoall::ParameterMaker& parameters) {
       {"n", Kind::integers, "1492992", "Number of vectors over all ranks."},
       {"m", Kind::integers, "8", "Number of doubles in a vector."},
       {"input", Kind::words, "built",
-       "Distribution of the keys. built: the local sorts have nothing to do, and all ranks exchange "
+       "Distribution of the keys. built: the local sorts have nothing to do, and all ranks "
+       "exchange "
        "blocks of the same length; n must be a multiple of the number of ranks squared.",
        input_kinds()},
-      {"exchange", Kind::words, "library-v", "Schedule of the data exchange.",
-       exchange_names()},
+      {"exchange", Kind::words, "library-v", "Schedule of the data exchange.", exchange_names()},
   };
   made.options = options();
   made.expand = expand;

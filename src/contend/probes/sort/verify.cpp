@@ -99,8 +99,8 @@ std::optional<std::string> wrong_whole(const std::vector<Told>& all) {
     return std::nullopt;
   }
   return "the " + std::to_string(output.count) +
-         " records of all ranks are not a permutation of the " +
-         std::to_string(input.count) + " of the input";
+         " records of all ranks are not a permutation of the " + std::to_string(input.count) +
+         " of the input";
 }
 
 }  // namespace

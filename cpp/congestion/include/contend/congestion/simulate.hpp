@@ -37,10 +37,13 @@ struct BatchResult {
   std::vector<double> bandwidth;
   std::vector<double> mean_congestion;
   std::vector<double> max_congestion;
-  /// Per round: sums over the samples of its mean pi, in units of kMeanUnit, and of its largest pi.
-  /// Whole numbers, so that the sum is the same however the samples were shared out.
+  /// Per round: sums over the samples in which it has messages of its mean pi, in units of
+  /// kMeanUnit, and of its largest pi, and the number of those samples. A sample without any
+  /// network message adds 1 in every round. Whole numbers, so that the sum is the same however the
+  /// samples were shared out.
   std::vector<std::uint64_t> round_mean_congestion;
   std::vector<std::uint64_t> round_max_congestion;
+  std::vector<std::uint64_t> round_samples;
   /// (Weighted) number of messages by pi; entry 0 holds those that stay on their host.
   std::vector<std::uint64_t> histogram;
   /// Messages that crossed each channel, over all rounds and samples: channels between switches,
@@ -51,7 +54,7 @@ struct BatchResult {
   double counting_seconds = 0;
 };
 
-/// Runs a batch on `threads` threads (0: as many as there are). Throws Error when pattern and
+/// Runs a batch on `threads` threads (0: as many as there are; four a core at most). Throws Error when pattern and
 /// places do not fit together, or when an enumeration asks for an outcome that does not exist.
 ///
 /// Cost per message: one draw, one route lookup, one increment and one load per channel.

@@ -51,6 +51,8 @@ class Pattern {
   virtual std::uint32_t rounds() const { return 1; }
   virtual std::uint32_t pieces(std::uint32_t /*round*/) const { return 1; }
 
+  /// About how many messages a sample has in all its rounds: what the work is planned by.
+  virtual std::uint64_t messages_expected() const { return std::uint64_t{ranks_} * rounds(); }
   /// Whether rounds differ from sample to sample.
   virtual bool random() const { return false; }
   /// Whether renaming the ranks changes nothing, so that a random placement need not be drawn.

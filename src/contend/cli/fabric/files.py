@@ -1,0 +1,210 @@
+"""``contend fabric make`` and ``convert``: a fabric in, or on paper, and a file out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from contend.cli.common import console_for, load, write_json
+from contend.cli.options import (
+    LIST,
+    ROUTE,
+    FabricArgument,
+    FileOption,
+    JsonOption,
+    MaybeFileOption,
+    Option,
+    RouteOption,
+    RoutesOption,
+    SeedOption,
+    Share,
+    parsed,
+)
+from contend.errors import UsageError
+from contend.fabric import (
+    Fabric,
+    catalogue,
+    remove_cables,
+    remove_switches,
+    with_parallel_links,
+)
+from contend.fabric import make as make_fabric
+from contend.routes import KINDS, NEED_ROUTES, compute, kind_of, save, save_to
+from contend.units import counted, parse_share
+
+TO = Option(("--to",), "KIND", f"Kind of file to write: {', '.join(KINDS)}")
+REMOVE = Option(
+    ("--remove",),
+    "SHARE",
+    "Leave out this share of the cables between switches, chosen at random, such as 5%",
+    parsed("--remove", parse_share),
+)
+REMOVE_SWITCHES = Option(
+    ("--remove-switches",),
+    "SHARE",
+    "Leave out this share of the switches without hosts, such as 5%",
+    parsed("--remove-switches", parse_share),
+)
+ToOption = Annotated[str | None, TO(default="by the ending of FILE")]
+
+
+def convert(
+    fabric: FabricArgument,
+    output: FileOption,
+    to: ToOption = None,
+    routes: RoutesOption = None,
+    route: RouteOption = None,
+) -> None:
+    """Write a fabric as a file of another kind.
+
+    Example: contend fabric convert net.ibnetdiscover --routes net.lfts -o net.fabric
+    """
+    kind = _kind(to, output)
+    for source in (fabric, routes):
+        if source is not None and _is_same_file(source, output):
+            raise UsageError(
+                f"{output}: this file is being read, and what contend leaves out of it would be "
+                "lost; write to another one"
+            )
+    _write(load(fabric, routes, route, need_routes=kind in NEED_ROUTES), output, kind)
+
+
+def make(
+    fabric: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[GENERATOR]", help="A generator and its parameters; --list shows them all."
+        ),
+    ] = None,
+    output: MaybeFileOption = None,
+    to: ToOption = None,
+    parallel_links: Annotated[
+        int,
+        typer.Option(
+            "--parallel-links",
+            metavar="N",
+            min=1,
+            help="Lay every cable between switches N times.",
+        ),
+    ] = 1,
+    remove: Annotated[Share | None, REMOVE()] = None,
+    remove_switches: Annotated[Share | None, REMOVE_SWITCHES()] = None,
+    route: Annotated[
+        str | None,
+        ROUTE(": minhop, updn, dor or dmodk, or opensm:NAME. The tables are written too."),
+    ] = None,
+    seed: SeedOption = 0,
+    families: Annotated[bool, LIST()] = False,
+    json: JsonOption = None,
+) -> None:
+    """Make a fabric on paper and write it to a file.
+
+    Example: contend fabric make "xgft:2;18,36;1,18" --route minhop -o tree.fabric
+    """
+    console = console_for(json)
+    if families:
+        _list_generators(console)
+        write_json(json, {"families": _generators()})
+        return
+    if fabric is None or output is None:
+        raise UsageError("make needs a generator and -o FILE, or --list")
+    if output == json == "-":
+        raise UsageError("--output and --json cannot both be standard output")
+    made = _degraded(
+        make_fabric(fabric), parallel_links, remove_switches or 0.0, remove or 0.0, seed
+    )
+    if route is not None:
+        made = compute(made, route)
+    _write(made, output, _kind(to, output))
+    if output != "-":
+        engine = "" if made.routes is None else f", routes by {made.routes.engine}"
+        line = (
+            f"{made.name}: {counted(made.hosts, 'host')}, {counted(made.switches, 'switch')}, "
+            f"{counted(made.cables, 'cable')} between them{engine}, written to {output}"
+        )
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    write_json(json, _made_json(made, fabric, output, seed))
+
+
+def _kind(to: str | None, output: str) -> str:
+    if to is not None:
+        return to
+    if output == "-":
+        raise UsageError(f"say with --to what to write: one of {', '.join(KINDS)}")
+    return kind_of(Path(output))
+
+
+def _is_same_file(source: str, output: str) -> bool:
+    """Whether two names stand for one file, links followed; standard streams are none."""
+    return "-" not in (source, output) and (
+        Path(source).exists() and Path(output).exists() and Path(source).samefile(output)
+    )
+
+
+def _write(fabric: Fabric, output: str, kind: str) -> None:
+    if output == "-":
+        save_to(fabric, sys.stdout.buffer, kind)
+        sys.stdout.flush()
+    else:
+        save(fabric, Path(output), kind)
+
+
+def _degraded(
+    fabric: Fabric, parallel_links: int, switches: float, cables: float, seed: int
+) -> Fabric:
+    """The fabric with parallel links first, then without switches, then without cables."""
+    if parallel_links > 1:
+        fabric = with_parallel_links(fabric, parallel_links)
+    if switches > 0:
+        fabric = remove_switches(fabric, _percent(switches), seed)
+    if cables > 0:
+        fabric = remove_cables(fabric, _percent(cables), seed)
+    return fabric
+
+
+def _percent(share: float) -> float:
+    # 0.07 is no binary fraction, but 7 % is a whole number.
+    return round(100 * share, 9)
+
+
+def _made_json(fabric: Fabric, generator: str, output: str, seed: int) -> dict[str, Any]:
+    return {
+        "spec": generator,
+        "seed": seed,
+        "fabric": {
+            "name": fabric.name,
+            "hosts": fabric.hosts,
+            "switches": fabric.switches,
+            "cables": fabric.cables,
+            "channels": fabric.channels,
+        },
+        "engine": None if fabric.routes is None else fabric.routes.engine,
+        "findings": [
+            {"kind": finding.kind, "message": finding.message} for finding in fabric.findings
+        ],
+        "file": output,
+    }
+
+
+def _generators() -> list[dict[str, str]]:
+    return [
+        {"name": each.name, "form": each.form, "summary": each.summary, "example": each.example}
+        for each in catalogue()
+    ]
+
+
+def _list_generators(console: Console) -> None:
+    table = Table(box=None, pad_edge=False)
+    # A form or example cut short could not be copied, so only the description is wrapped.
+    table.add_column("form", no_wrap=True)
+    table.add_column("what it is")
+    table.add_column("example", no_wrap=True)
+    for row in _generators():
+        table.add_row(escape(row["form"]), escape(row["summary"]), escape(row["example"]))
+    console.print(table)

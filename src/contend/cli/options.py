@@ -1,0 +1,292 @@
+"""The options that verbs share, each declared once: its name, what it takes, what it means.
+
+A verb takes `Annotated` types from here. What an option says is turned into a value by a parser of
+`contend.units` before the verb runs, and an error names the option. docs/words.md explains every
+option, those of single verbs too, and tests/cli/test_vocabulary.py holds all verbs to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+
+import typer
+
+from contend.errors import UsageError
+from contend.files import check_place
+from contend.units import (
+    parse_numbers,
+    parse_rate,
+    parse_seconds,
+    parse_share,
+    parse_size,
+)
+
+# Typer reads words; the callback of an option makes its value of them. So what typer is told is
+# `str`, and what a verb gets is what stands here for the type checker.
+if TYPE_CHECKING:
+    Bytes: TypeAlias = int
+    BytesPerSecond: TypeAlias = float
+    Seconds: TypeAlias = float
+    Share: TypeAlias = float
+    Numbers: TypeAlias = tuple[int, ...]
+else:
+    Bytes = BytesPerSecond = Seconds = Share = Numbers = str
+
+Value = TypeVar("Value")
+_Target = TypeVar("_Target", str, Path, str | None, Path | None)
+
+
+def parsed(flag: str, parse: Callable[[str], Value]) -> Callable[[str | None], Value | None]:
+    """A callback that makes an option's value of its text; None stays None.
+
+    Raises:
+        UsageError: as the parser does, with the option's name.
+    """
+
+    def value(text: str | None) -> Value | None:
+        if text is None:
+            return None
+        try:
+            return parse(text)
+        except UsageError as error:
+            raise UsageError(f"{flag}: {error}") from None
+
+    return value
+
+
+def words(texts: list[str] | None) -> list[str] | None:
+    """The words of an option that may be repeated and takes several with commas; None for none."""
+    return [part.strip() for part in ",".join(texts).split(",")] if texts else None
+
+
+def labels(texts: Iterable[str] | None) -> dict[str, str]:
+    """``flow control=on`` by its parts; a text without ``=`` is a condition that holds."""
+    parts = [text.partition("=") for text in texts or ()]
+    return {name.strip(): value.strip() for name, _, value in parts}
+
+
+def writable(target: _Target) -> _Target:
+    """The same target of an option, refused before any work where it could not be written."""
+    if target is not None and str(target) != "-":
+        check_place(Path(target))
+    return target
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option as every verb has it.
+
+    Attributes:
+        names: its names, the long one first.
+        metavar: what it takes; None for a switch.
+        help: what it means, without the last full stop, so that a verb may go on.
+        callback: what makes its value of its text.
+    """
+
+    names: tuple[str, ...]
+    metavar: str | None
+    help: str
+    callback: Callable[..., Any] | None = None
+
+    def __call__(
+        self, more: str = "", *, default: str = "", many: bool = False, **others: Any
+    ) -> Any:
+        """The option for a verb.
+
+        Args:
+            more: what the verb adds to the help: after the full stop, or as ``: such as ...``.
+            default: in words, where the option that was not given is None.
+            many: whether it takes a list.
+            others: as of typer.Option.
+        """
+        glue = "" if more.startswith((":", ",", ";")) else "." if not more else ". "
+        shown = f" [default: {default}]" if default else ""
+        return typer.Option(
+            *self.names,
+            metavar=f"{self.metavar},..." if many and self.metavar else self.metavar,
+            # Brackets are marks of style where help is printed.
+            help=f"{self.help}{glue}{more}{shown}".replace("[", r"\["),
+            callback=others.pop("callback", self.callback),
+            show_default=not default,
+            **others,
+        )
+
+
+def _option(
+    *names: str, takes: str | None, means: str, by: Callable[[str], Any] | None = None
+) -> Option:
+    return Option(names, takes, means, parsed(names[0], by) if by is not None else None)
+
+
+# What is looked at.
+FABRIC_HELP = (
+    "A topology file of any kind that contend knows (compressed or not, - for standard input), or "
+    "a generator with its parameters, such as thunderbird or xgft:2;18,36;1,18."
+)
+FabricArgument = Annotated[str, typer.Argument(metavar="FABRIC", help=FABRIC_HELP)]
+ROUTES = _option("--routes", takes="FILE", means="Read the fabric's forwarding tables from FILE")
+ROUTE = _option("--route", takes="ENGINE", means="Compute the routes with ENGINE")
+_ENGINES = ": minhop, updn, dor or dmodk, or opensm:NAME, which runs the real OpenSM."
+RoutesOption = Annotated[str | None, ROUTES()]
+RouteOption = Annotated[str | None, ROUTE(_ENGINES)]
+RouteListOption = Annotated[
+    list[str] | None, ROUTE(f"{_ENGINES} Give it several times to compare engines.")
+]
+
+FABRIC = _option("--fabric", takes="FABRIC", means="Use this fabric")
+
+# Who communicates: patterns, ranks, hosts.
+PATTERN = _option("--pattern", "-p", takes="PATTERN", means="Who sends to whom")
+PLACEMENT = _option("--placement", takes="PLACEMENT", means="Which rank runs on which host")
+_PLACEMENTS = (
+    ": linear, guid, bfs, round-robin, same-leaf, leaves:K, spread, port-group:K, random, or "
+    "file:PATH."
+)
+HOSTS = _option("--hosts", takes="CHOICE", means="Use these hosts only")
+RANKS = _option("--ranks", "-n", takes="N", means="Number of ranks")
+RANKS_PER_HOST = _option("--ranks-per-host", takes="N", means="Number of ranks on every host")
+PlacementOption = Annotated[str, PLACEMENT(_PLACEMENTS)]
+MaybePlacementOption = Annotated[
+    str | None,
+    PLACEMENT(f"{_PLACEMENTS} For an emulated fabric.", default="linear"),
+]
+HostsOption = Annotated[
+    str | None,
+    HOSTS(
+        ": a number of them, their names, a pattern such as node[1-64], or a file.", default="all"
+    ),
+]
+RanksOption = Annotated[int | None, RANKS(min=1)]
+RanksPerHostOption = Annotated[int, RANKS_PER_HOST(min=1)]
+_IN_TURNS = "Several numbers are measured in turns."
+RanksListOption = Annotated[
+    Numbers | None, RANKS(_IN_TURNS, many=True, callback=parsed("--ranks", parse_numbers))
+]
+RanksPerHostListOption = Annotated[
+    Numbers | None,
+    RANKS_PER_HOST(_IN_TURNS, many=True, callback=parsed("--ranks-per-host", parse_numbers)),
+]
+
+# Where it is measured.
+ON = _option("--on", takes="HOSTFILE", means="Run on the hosts of a host file")
+MPI = _option("--mpi", takes="LIBRARY", means="The MPI library")
+_LIBRARIES = ": openmpi, mpich-4.0 and the like, a folder with bin/mpicc, or a compiler wrapper."
+LAUNCHER = _option("--launcher", takes="COMMAND", means="What starts the ranks")
+MEMORY = _option(
+    "--memory", takes="SIZE", means="Free memory of a host, such as 24GiB", by=parse_size
+)
+WIRE = _option(
+    "--wire", takes="RATE", means="What the port of a host carries, such as 1Gbit/s", by=parse_rate
+)
+RATE = _option(
+    "--rate", takes="RATE", means="What an emulated cable carries each way", by=parse_rate
+)
+BUFFER = _option(
+    "--buffer", takes="SIZE", means="How many bytes may wait for an emulated channel", by=parse_size
+)
+DEFAULT_RATE, DEFAULT_BUFFER = "100Mbit", "200kB"
+OnOption = Annotated[
+    str | None, ON(", or on emulated:FABRIC.", default="this machine, or a batch job's hosts")
+]
+_FIRST = "the first usable one of contend mpi"
+MpiOption = Annotated[str | None, MPI(_LIBRARIES, default=_FIRST)]
+MpiListOption = Annotated[
+    list[str] | None,
+    MPI(
+        f"{_LIBRARIES} Several libraries are compared.",
+        many=True,
+        default=_FIRST,
+        callback=words,
+    ),
+]
+LauncherOption = Annotated[
+    str,
+    LAUNCHER(
+        ': mpirun, srun, sbatch, or the beginning of a command line such as "aprun -n {ranks}".',
+        default="the library's own",
+    ),
+]
+MemoryOption = Annotated[Bytes | None, MEMORY(default="what is free, if it is this machine")]
+WireOption = Annotated[BytesPerSecond | None, WIRE("Figures and tables compare with it.")]
+RateOption = Annotated[BytesPerSecond | None, RATE(default=DEFAULT_RATE)]
+BufferOption = Annotated[Bytes | None, BUFFER(default=DEFAULT_BUFFER)]
+
+# What is measured, and how often.
+ALGORITHM = _option("--algorithm", "-a", takes="NAME", means="Algorithms to measure")
+BYTES = _option("--bytes", takes="SIZE", means="Bytes of a message")
+VECTORS = _option("--vectors", takes="N", means="How many vectors are sorted, over all ranks")
+LENGTH = _option("--length", "-m", takes="M", means="Doubles in a vector")
+PATTERNS = _option("--patterns", takes="N", means="How many random patterns to measure")
+PACKETS = _option("--packets", takes="N", means="Packets that make up a message")
+TWO_WAY = _option("--two-way", takes=None, means="Both ranks of a pair send")
+SAMPLES = _option("--samples", takes="N", means="How many random patterns or placements to draw")
+SEED = _option("--seed", takes="N", means="Seed of every random choice")
+PRECISION = _option(
+    "--precision",
+    takes="SHARE",
+    means="Stop at a 95 % interval that reaches this share to either side, such as 5% or 0.05",
+    by=parse_share,
+)
+LAUNCHES = _option("--launches", takes="N", means="How often to launch every cell")
+BUDGET = _option(
+    "--budget", takes="TIME", means="Time for everything, such as 10min", by=parse_seconds
+)
+VERIFY = _option("--verify", takes=None, means="Check the data of every sample, not only the first")
+LABEL = _option(
+    "--label",
+    takes="TEXT",
+    means='A condition that no program can see, such as "flow control=on"',
+)
+RETRY = _option("--retry", takes=None, means="Try again what failed before")
+LIST = _option("--list", takes=None, means="List all that can be named here and exit")
+ONLY = _option("--only", takes="NAME", means="Run only this part of the plan")
+BytesOption = Annotated[Bytes, BYTES(callback=parsed("--bytes", parse_size))]
+PatternsOption = Annotated[int, PATTERNS(min=1)]
+PacketsOption = Annotated[int, PACKETS(min=1)]
+TwoWayOption = Annotated[bool, TWO_WAY()]
+SeedOption = Annotated[int, SEED(min=0, max=2**64 - 1)]
+MaybeSeedOption = Annotated[int | None, SEED(min=0, max=2**64 - 1, default="the plan's")]
+PrecisionOption = Annotated[Share | None, PRECISION()]
+LaunchesOption = Annotated[int, LAUNCHES(min=1)]
+MaybeLaunchesOption = Annotated[int | None, LAUNCHES(min=1, default="the plan's")]
+BudgetOption = Annotated[Seconds | None, BUDGET()]
+VerifyOption = Annotated[bool, VERIFY()]
+LabelOption = Annotated[list[str] | None, LABEL("Give it several times for several.")]
+RetryOption = Annotated[bool, RETRY()]
+OnlyOption = Annotated[list[str] | None, ONLY(many=True, callback=words)]
+
+# What comes out.
+JSON = _option("--json", takes="FILE", means="Write the result as JSON; - is standard output")
+PLOT = _option("--plot", takes="FILE", means="Draw a figure: .svg, .png, .pdf or .html")
+MARKDOWN = _option(
+    "--markdown", takes="FILE", means="Write the tables as Markdown; - is standard output"
+)
+CSV = _option(
+    "--csv", takes="FILE", means="Write a line for every cell as CSV; - is standard output"
+)
+OUTPUT = _option("--output", "-o", takes="PATH", means="Where to write the result")
+PICTURE = _option("--picture", takes="NAME", means="What --plot draws")
+JsonOption = Annotated[str | None, JSON(callback=writable)]
+PlotOption = Annotated[Path | None, PLOT(callback=writable)]
+FigureOption = Annotated[Path, PLOT(callback=writable)]
+MarkdownOption = Annotated[str | None, MARKDOWN(callback=writable)]
+CsvOption = Annotated[str | None, CSV(callback=writable)]
+FileOption = Annotated[
+    str,
+    OUTPUT(": a file; .gz, .xz and .zst compress, - is standard output.", callback=writable),
+]
+MaybeFileOption = Annotated[
+    str | None,
+    OUTPUT(": a file; .gz, .xz and .zst compress, - is standard output.", callback=writable),
+]
+RunFolderOption = Annotated[
+    Path | None,
+    OUTPUT(": a new folder, the run.", default="contend-runs/PROBE-DATE-NUMBER"),
+]
+StudyFolderOption = Annotated[
+    Path | None,
+    OUTPUT(": a folder; what it holds already is not run again.", default="the plan's name"),
+]

@@ -1,0 +1,72 @@
+"""Verbs that are imported when they run: the list of all of them is known without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+
+class Verb(TyperCommand):
+    """A verb by its line in the list; its module is imported when the verb runs or tells its help.
+
+    Attributes:
+        place: module and function that carry it out, as ``contend.cli.mpi:mpi``.
+    """
+
+    def __init__(self, name: str, place: str, line: str, cls: str | None = None) -> None:
+        """A verb.
+
+        Args:
+            name: as it is typed.
+            place: module and function, as ``contend.cli.mpi:mpi``.
+            line: the first line of its help.
+            cls: module and class of the command, where that is one of its own.
+        """
+        super().__init__(name=name, help=line, rich_markup_mode="rich")
+        self.place = place
+        self._cls = cls
+
+    @cached_property
+    def command(self) -> Any:
+        """The verb itself, with its options."""
+        cls = TyperCommand if self._cls is None else _import(self._cls)
+        assert self.name is not None
+        return command_of(self.name, _import(self.place), cls)
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """The context of the verb itself."""
+        return self.command.make_context(info_name, args, parent, **extra)
+
+
+def _import(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def command_of(
+    name: str, function: Callable[..., None], cls: type[TyperCommand] = TyperCommand
+) -> Any:
+    """The command that a function is, by its arguments."""
+    single = typer.Typer(
+        add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
+    )
+    single.command(name, cls=cls)(function)
+    return typer.main.get_command(single)
+
+
+def group(name: str, line: str, verbs: Sequence[Verb]) -> TyperGroup:
+    """Verbs under one name."""
+    return TyperGroup(
+        name=name,
+        help=line,
+        commands={verb.name or "": verb for verb in verbs},
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+    )

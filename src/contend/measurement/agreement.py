@@ -1,0 +1,206 @@
+"""How well measured bandwidths of pairs agree with what the routes predict."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from contend.errors import ShortfallError
+from contend.units import counted
+
+TOLERANCE = 0.10
+"""A pair agrees with a model when it got within this part of what the model gives it."""
+
+_LEAST_UNCONTENDED = 3
+_DIFFERENT = 1.01
+
+MODELS = {
+    "congestion": "γ/π",
+    "fair_share": "max-min fair share",
+}
+"""Columns of predictions, and what they are called."""
+
+
+@dataclass(frozen=True)
+class ByCongestion:
+    """Pairs of one congestion.
+
+    Attributes:
+        congestion: pi.
+        pairs: how many messages.
+        median: bandwidth in parts of γ.
+        low: a quarter of the messages got less.
+        high: a quarter got more.
+        within: part of them within `TOLERANCE` of 1/pi.
+    """
+
+    congestion: int
+    pairs: int
+    median: float
+    low: float
+    high: float
+    within: float
+
+
+@dataclass(frozen=True)
+class Model:
+    """One way to predict bandwidths, held against all messages.
+
+    Attributes:
+        name: see `MODELS`.
+        within: part of the messages within `TOLERANCE` of it.
+        error: median of how far the messages are from it, as a factor minus 1.
+        error_apart: the same of the messages to which models give different parts; None without.
+        effective: mean bandwidth that it gives the messages, in parts of γ.
+    """
+
+    name: str
+    within: float
+    error: float
+    error_apart: float | None
+    effective: float
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Measured against predicted.
+
+    Attributes:
+        gamma: γ, what an uncontended pair gets, in bytes per second.
+        messages: how many were compared.
+        apart: to how many of them models give parts that differ by more than 1 %.
+        patterns: of how many patterns.
+        late: messages left out because a rank had started late; 0 when all were, and none is.
+        same_host: messages left out because both ranks are on one host and cross no channel.
+        effective: measured effective bisection bandwidth, in parts of γ.
+        effective_ci95: its 95 % interval over patterns; samples of one pattern count as one.
+        by_congestion: messages by pi.
+        models: what each model makes of them.
+    """
+
+    gamma: float
+    messages: int
+    apart: int
+    patterns: int
+    late: int
+    same_host: int
+    effective: float
+    effective_ci95: tuple[float, float]
+    by_congestion: tuple[ByCongestion, ...]
+    models: tuple[Model, ...]
+
+    @property
+    def nearest(self) -> Model:
+        """The model with the least error where models differ, or anywhere when they never do."""
+        return min(
+            self.models,
+            key=lambda model: model.error if model.error_apart is None else model.error_apart,
+        )
+
+
+def usable(pairs: pl.DataFrame) -> pl.DataFrame:
+    """The messages that can be compared with models.
+
+    Those that cross a channel, of samples without a late rank; of all samples where there are no
+    such samples.
+    """
+    crossing = pairs.filter(pl.col("congestion") > 0)
+    on_time = crossing.filter(~pl.col("late"))
+    return crossing if on_time.is_empty() else on_time
+
+
+def agreement(pairs: pl.DataFrame) -> Agreement:
+    """Compares messages with every model.
+
+    γ is the median bandwidth of the messages that share no channel: the models are about sharing,
+    and not about what a protocol makes of a free wire.
+
+    Args:
+        pairs: of `contend.measurement.beside_predictions`.
+
+    Raises:
+        ShortfallError: too few messages are uncontended.
+    """
+    used = usable(pairs)
+    free = used.filter(pl.col("congestion") == 1)["bandwidth_Bps"]
+    if len(free) < _LEAST_UNCONTENDED:
+        raise ShortfallError(
+            f"{counted(len(free), 'message')} shared no channel: too few to compare with"
+        )
+    gamma = float(np.median(free.to_numpy()))
+    parts = used["bandwidth_Bps"].to_numpy() / gamma
+    given = predictions(used)
+    apart = _apart(list(given.values()))
+    by_pattern = (
+        used.with_columns(part=pl.Series(parts))
+        .group_by("pattern", maintain_order=True)
+        .agg(pl.col("part").mean())["part"]
+        .to_numpy()
+    )
+    crossing = int((pairs["congestion"] > 0).sum())
+    return Agreement(
+        gamma=gamma,
+        messages=len(used),
+        apart=int(apart.sum()),
+        patterns=len(by_pattern),
+        late=crossing - len(used),
+        same_host=len(pairs) - crossing,
+        effective=float(by_pattern.mean()),
+        effective_ci95=_interval(by_pattern),
+        by_congestion=_by_congestion(used["congestion"].to_numpy(), parts),
+        models=tuple(_model(MODELS[name], share, parts, apart) for name, share in given.items()),
+    )
+
+
+def predictions(pairs: pl.DataFrame) -> dict[str, NDArray[np.float64]]:
+    """What every model gives messages that cross a channel, in parts of γ, by `MODELS`' names."""
+    return {
+        "congestion": 1.0 / pairs["congestion"].to_numpy(),
+        "fair_share": pairs["fair_share"].to_numpy(),
+    }
+
+
+def _apart(shares: list[NDArray[np.float64]]) -> NDArray[np.bool_]:
+    """Which messages models give different parts."""
+    least, most = np.min(shares, axis=0), np.max(shares, axis=0)
+    return np.asarray(most > _DIFFERENT * least)
+
+
+def _model(
+    name: str, share: NDArray[np.float64], parts: NDArray[np.float64], apart: NDArray[np.bool_]
+) -> Model:
+    off = np.abs(np.log(parts / share))
+    return Model(
+        name=name,
+        within=float((np.abs(parts / share - 1) <= TOLERANCE).mean()),
+        error=float(np.expm1(np.median(off))),
+        error_apart=float(np.expm1(np.median(off[apart]))) if apart.any() else None,
+        effective=float(share.mean()),
+    )
+
+
+def _by_congestion(
+    congestion: NDArray[np.int64], parts: NDArray[np.float64]
+) -> tuple[ByCongestion, ...]:
+    groups = []
+    for pi in np.unique(congestion).tolist():
+        bandwidth = parts[congestion == pi]
+        low, median, high = np.quantile(bandwidth, [0.25, 0.5, 0.75]).tolist()
+        within = float((np.abs(bandwidth * pi - 1) <= TOLERANCE).mean())
+        groups.append(ByCongestion(pi, len(bandwidth), median, low, high, within))
+    return tuple(groups)
+
+
+def _interval(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Of the mean of independent values, by Student's t; all of the line for a single value."""
+    mean = float(values.mean())
+    if len(values) < 2:
+        return -math.inf, math.inf
+    error = float(values.std(ddof=1)) / math.sqrt(len(values))
+    half = float(stdtrit(len(values) - 1, 0.975)) * error
+    return mean - half, mean + half

@@ -1,0 +1,315 @@
+"""Measurements from beginning to end: from what somebody wants to know to runs that say it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from contend.errors import InputError, ShortfallError, UsageError
+from contend.measurement.method import Measured, MeasuredWork, library_name
+from contend.measurement.place import Place, RealHosts
+from contend.measurement.question import (
+    DEFAULT_BUDGET,
+    Conditions,
+    MeasuredCell,
+    OptionValue,
+    Workload,
+    ask,
+    make_workload,
+)
+from contend.mpi import Library, select
+from contend.placement import read_host_names
+from contend.runs import Run
+from contend.session import (
+    RECORD,
+    Observer,
+    Session,
+    SessionRecord,
+    new_folder,
+    read_session,
+    refuse_occupied,
+)
+from contend.units import parse_rate, parse_size
+
+KIND = "measure"
+_HOST_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def measure_workload(
+    workload: Workload,
+    conditions: Conditions,
+    *,
+    libraries: Sequence[str | Library | None] = (None,),
+    place: Place | None = None,
+    folder: Path | None = None,
+    observer: Observer | None = None,
+) -> list[Run]:
+    """Measures a workload under one library, or under several in turns.
+
+    Args:
+        workload: what the probe is to do.
+        conditions: on how many ranks, how often, how long.
+        libraries: names, folders or wrappers, see `contend.mpi.select`; or libraries that have been
+            tried before.
+        place: where; None for this machine, or the hosts that a job of a batch system has.
+        folder: of the run, or of the runs of several libraries; None for a new one in
+            ``contend-runs``.
+        observer: is told what happens.
+
+    Returns:
+        A run for every library. Launches that failed are in their records.
+
+    Raises:
+        UsageError: for what does not fit together.
+        MissingError: the machine lacks a library, a compiler, memory, a launcher, or room for
+            samples.
+        ShortfallError: no launch left a sample.
+    """
+    place = place or RealHosts()
+    observer = observer or Observer()
+    if folder is not None:
+        refuse_occupied(folder)
+    method = Measured(place, conditions.budget, observer=observer)
+    cells = []
+    for library in libraries:
+        name = library.wrapper if isinstance(library, Library) else library or ""
+        if isinstance(library, Library):
+            method.libraries[name] = library
+        cells.append(ask(workload, conditions, place, name))
+    session = Session(
+        KIND,
+        cells,
+        method,
+        folder or new_folder(workload.probe, datetime.now(UTC).date()),
+        launches=conditions.launches,
+        budget=conditions.budget,
+        seed=conditions.seed,
+        strict=True,
+        observer=observer,
+    )
+    return _runs(session)
+
+
+def resume(
+    folder: Path,
+    *,
+    mpi: Sequence[str | Library] = (),
+    launcher: str = "",
+    place: Place | None = None,
+    budget: float | None = None,
+    observer: Observer | None = None,
+) -> list[Run]:
+    """Goes on with a measurement: what is complete is not measured again.
+
+    No program that the folder names is run: the libraries are those that this machine itself finds
+    by the names and versions that were measured, or those that are given.
+
+    Args:
+        folder: of the run, or of the runs of several libraries.
+        mpi: libraries, where this machine does not find them by name.
+        launcher: what it was launched with, where that was not the library's own.
+        place: where it ran, where that was not this machine or its host file.
+        budget: seconds for what is left; None for what it was for all.
+        observer: is told what happens.
+
+    Raises:
+        UsageError: nothing is there to go on with, or something differs from what was asked.
+        ContendError: as of `measure_workload`.
+    """
+    observer = observer or Observer()
+    record = read_session(folder)
+    if record.kind != KIND:
+        raise UsageError(f"{folder}: go on with contend study {record.kind}")
+    cells = [_cell(folder, asked.question) for asked in record.cells]
+    first = cells[0]
+    if first.launcher != (place.launcher if place is not None else launcher):
+        raise UsageError(
+            f"{folder}: was launched with {first.launcher!r}: give the same launcher="
+            if first.launcher
+            else f"{folder}: was launched with the library's own launcher"
+        )
+    if place is None:
+        place = RealHosts(slots=first.hosts, launcher=launcher)
+    _compare_places(folder, first, place)
+    method = Measured(place, budget or record.budget_s, observer=observer)
+    found = _libraries(folder, record, mpi, launched=bool(launcher))
+    method.libraries = {cell.mpi: library for cell, library in zip(cells, found, strict=True)}
+    session = Session(
+        KIND,
+        cells,
+        method,
+        folder,
+        launches=record.launches,
+        budget=budget or record.budget_s,
+        seed=record.seed,
+        retry=True,
+        strict=True,
+        observer=observer,
+    )
+    return _runs(session)
+
+
+def _runs(session: Session[MeasuredCell]) -> list[Run]:
+    """The runs that a session leaves; raises ShortfallError where nothing was measured."""
+    works = session.run().works
+    runs = [work.run for work in works if isinstance(work, MeasuredWork)]
+    if all(run.samples.is_empty() for run in runs):
+        failed = [launch.why for run in runs for launch in run.record.launches if launch.why]
+        raise ShortfallError(f"nothing was measured: {(failed or ['no sample was written'])[0]}")
+    return runs
+
+
+def _cell(folder: Path, question: Mapping[str, object]) -> MeasuredCell:
+    """A cell from what a folder keeps of it, every part of it looked at."""
+    try:
+        cell = msgspec.convert(question, MeasuredCell)
+        options = make_workload(cell.probe, cell.options).options
+    except (msgspec.ValidationError, UsageError) as error:
+        raise InputError(str(folder), 0, "what contend asks of a probe", str(error)) from None
+    names = [name for name, _ in cell.hosts]
+    if bad := [name for name in names if not _HOST_NAME.fullmatch(name)]:
+        raise InputError(str(folder), 0, "names of hosts", repr(bad[0]))
+    if dict(options) != cell.options:
+        raise InputError(str(folder), 0, "all options of a probe", "others")
+    return cell
+
+
+def _compare_places(folder: Path, cell: MeasuredCell, place: Place) -> None:
+    """Refuses to go on in another place."""
+    before: dict[str, object] = {**cell.place}
+    now: dict[str, object] = {**place.asked}
+    if not before and not now:
+        before["hosts"] = [name for name, _ in cell.hosts]
+        now["hosts"] = [name for name, _ in place.slots]
+    for name in {**before, **now}:
+        if before.get(name) != now.get(name):
+            was = f"{name} {_words(before.get(name))}"
+            raise UsageError(
+                f"{folder}: was measured with {was}, not {_words(now.get(name))}; go on "
+                "where it was begun"
+            )
+
+
+def _words(value: object) -> str:
+    return ", ".join(value) if isinstance(value, list) and value else str(value or "none")
+
+
+def _libraries(
+    folder: Path, record: SessionRecord, given: Sequence[str | Library], *, launched: bool
+) -> list[Library]:
+    """The libraries of a session's cells: given, or found by this machine's own search."""
+    named = [
+        library if isinstance(library, Library) else select(library, launched=launched)
+        for library in given
+    ]
+    found = []
+    for asked in record.cells:
+        if not (folder / asked.folder / RECORD).exists():
+            raise UsageError(f"{folder}: {asked.folder} has not begun: measure it anew")
+        before = Run.load(folder / asked.folder).record.library
+        version = (before.name, before.version)
+        library = next((one for one in named if (one.name, one.version) == version), None)
+        if library is None and not given:
+            name = re.sub(r"[^a-z]", "", before.name.lower())
+            library = select(f"{name}-{before.version}", launched=launched)
+            if library.wrapper != before.wrapper:
+                raise UsageError(
+                    f"{folder}: was measured with {before.wrapper}, and this machine finds "
+                    f"{library_name(library)} at {library.wrapper}: say which by mpi="
+                )
+        if library is None:
+            raise UsageError(
+                f"{folder}: was measured with {before.name} {before.version}: name it by mpi="
+            )
+        found.append(library)
+    return found
+
+
+def measure(
+    probe: str,
+    *,
+    ranks: int | Sequence[int],
+    mpi: str | Library | None = None,
+    hosts: str | Path | Sequence[str] | Place | None = None,
+    ranks_per_host: int | Sequence[int] = (),
+    launcher: str = "",
+    launches: int = 1,
+    budget: float = DEFAULT_BUDGET,
+    seed: int = 1,
+    labels: Mapping[str, str] | None = None,
+    wire: float | str | None = None,
+    memory: int | str | None = None,
+    output: str | Path | None = None,
+    progress: Observer | None = None,
+    **options: OptionValue,
+) -> Run:
+    """Measures what communication gets, as ``contend measure`` does.
+
+    Args:
+        probe: ``alltoall``, ``sort``, ``pingpong``, ``bisect`` or ``hotspot``.
+        ranks: number of ranks, or several that are measured in turns.
+        mpi: the MPI library: a name such as ``openmpi`` or ``mpich-4``, a folder with
+            ``bin/mpicc``, a wrapper, or what `contend.mpi.select` found; None for the first
+            that is usable.
+        hosts: a host file, names of hosts, or a place such as an emulated fabric; None for this
+            machine, or the hosts of the job that this runs in.
+        ranks_per_host: ranks on every host, or several numbers that are measured in turns.
+        launcher: ``srun``, ``sbatch``, or the beginning of a command line; "" for the library's.
+        launches: how often everything is launched.
+        budget: seconds for all launches together.
+        seed: of the order of launches and cells.
+        labels: conditions that no program can see, such as ``{"flow control": "on"}``.
+        wire: what a host's port carries: bytes per second, or a rate such as ``100Gbit``.
+        memory: free memory of a host in bytes, or a size such as ``64GiB``; None to look.
+        output: folder of the run; None for a new one in ``contend-runs``.
+        progress: is told what happens.
+        **options: the probe's own, such as ``algorithm="all"`` and ``bytes="1:1M"``: those of the
+            command line, with ``_`` for ``-``.
+
+    Returns:
+        The run: its record, every sample of every rank, and the folder where they are kept.
+
+    Raises:
+        UsageError: for what does not fit together.
+        MissingError: the machine lacks a library, a compiler, memory, a launcher, or room for
+            samples.
+        ShortfallError: no launch left a sample.
+    """
+    conditions = Conditions(
+        ranks=_several(ranks),
+        ranks_per_host=_several(ranks_per_host),
+        launches=launches,
+        budget=budget,
+        seed=seed,
+        labels=labels or {},
+        wire=parse_rate(wire) if isinstance(wire, str) else wire,
+    )
+    return measure_workload(
+        make_workload(probe, options),
+        conditions,
+        libraries=(mpi,),
+        place=_place(hosts, launcher, parse_size(memory) if isinstance(memory, str) else memory),
+        folder=None if output is None else Path(output),
+        observer=progress,
+    )[0]
+
+
+def _place(
+    hosts: str | Path | Sequence[str] | Place | None, launcher: str, memory: int | None
+) -> Place:
+    slots: Sequence[tuple[str, int | None]] = ()
+    if isinstance(hosts, str | Path):
+        slots = read_host_names(str(hosts))
+    elif isinstance(hosts, Sequence):
+        slots = tuple((name, None) for name in hosts)
+    elif hosts is not None:
+        return hosts
+    return RealHosts(slots=slots, launcher=launcher, free_memory=memory)
+
+
+def _several(numbers: int | Sequence[int]) -> tuple[int, ...]:
+    return (numbers,) if isinstance(numbers, int) else tuple(numbers)

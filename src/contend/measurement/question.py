@@ -1,0 +1,272 @@
+"""What is measured: a probe with its options, and every condition that changes its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from contend.errors import UsageError
+from contend.measurement.memory import (
+    Memory,
+    alltoall_memory,
+    bisect_memory,
+    hotspot_memory,
+    pingpong_memory,
+    sort_memory,
+)
+from contend.session import Cell
+from contend.units import counted, nearest
+
+if TYPE_CHECKING:
+    from contend.measurement.place import Place
+
+DEFAULT_BUDGET = 300.0
+_MOST_LAUNCHES = 10_000
+
+OptionValue = str | int | float | bool | None | Sequence[str | int | float]
+"""A value of a probe's option: True for one that stands alone, None and False for none."""
+
+OF_ALL_PROBES: Mapping[str, str | None] = {
+    "repetitions": "6:1000",
+    "precision": "0.05",
+    "warmups": "1",
+    "verify": None,
+}
+"""Options of every probe and their own values; None for those that have none."""
+
+STANDARD: Mapping[str, Mapping[str, str | None]] = {
+    "alltoall": {
+        "algorithm": "all",
+        "bytes": "1:1M",
+        "counts": "even",
+        "batch": "32",
+        "in_flight": "32",
+        "radix": "2",
+        "ranks_per_node": "0",
+    },
+    "sort": {
+        "vectors": "1492992",
+        "length": "8",
+        "input": "built",
+        "exchange": "library-v",
+    },
+    "pingpong": {
+        "algorithm": "pingpong",
+        "bytes": "1:1M",
+        "pairs": "0-1",
+        "inner": "1",
+        "window": "64",
+    },
+    "bisect": {
+        "patterns": "100",
+        "pattern": "bisect",
+        "two_way": None,
+        "bytes": "1M",
+        "packets": "10",
+        "repeats": "1",
+    },
+    "hotspot": {
+        "victim": "0:1",
+        "rivals": None,
+        "rivals_active": "0,1,2",
+        "algorithm": "round-trip,stream",
+        "bytes": "1:1M",
+        "load_bytes": None,
+        "lead": "0.05",
+        "operations": "10",
+        "window": "16",
+    },
+}
+"""Every probe that can be measured, its options, and their values where nobody says others.
+
+This is their one home: a probe is told all of them, so what is predicted from them is what runs.
+"""
+
+# What a probe's own program calls its options.
+_OF_PROGRAMS = {"vectors": "n", "length": "m"}
+
+_MEMORY: Mapping[str, Callable[[Mapping[str, str]], Memory]] = {
+    "alltoall": alltoall_memory,
+    "sort": sort_memory,
+    "pingpong": pingpong_memory,
+    "bisect": bisect_memory,
+    "hotspot": hotspot_memory,
+}
+LARGEST_LOAD = "8M"
+"""Bytes of a rival's messages in a hot spot at most."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A probe and what it is to do.
+
+    Attributes:
+        probe: its name.
+        options: values as words of a command line by names, in which ``_`` stands for ``-``; "" for
+            an option that stands alone.
+    """
+
+    probe: str
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The options on a command line."""
+        # In one word, so that a value may begin with a dash.
+        return tuple(
+            f"--{_OF_PROGRAMS.get(name, name).replace('_', '-')}{'=' if word else ''}{word}"
+            for name, word in self.options.items()
+        )
+
+    @property
+    def memory(self) -> Memory:
+        """Predicts what a host needs at most for its data.
+
+        Raises:
+            UsageError: a size or a number is none.
+        """
+        return _MEMORY[self.probe]({"load_bytes": LARGEST_LOAD, **self.options})
+
+
+def make_workload(probe: str, options: Mapping[str, OptionValue]) -> Workload:
+    """A probe with options by their names; those that are not given have their usual values.
+
+    Args:
+        probe: such as ``alltoall``.
+        options: such as ``{"algorithm": "all", "bytes": "1:1M", "verify": True}``.
+
+    Raises:
+        UsageError: when there is no such probe or option, or a size is none.
+    """
+    if probe not in STANDARD:
+        hint = nearest(probe, STANDARD)
+        raise UsageError(f"expected one of {', '.join(STANDARD)}, got {probe!r}{hint}")
+    usual = {**STANDARD[probe], **OF_ALL_PROBES}
+    for name in options:
+        if name not in usual:
+            raise UsageError(f"{probe} has no option {name!r}{nearest(name, usual)}")
+    given = {name: word for name, value in options.items() if (word := _word(value)) is not None}
+    words = {name: given.get(name, word) for name, word in usual.items()}
+    workload = Workload(probe, {name: word for name, word in words.items() if word is not None})
+    # Sizes that are none are told here and not by the probe.
+    workload.memory(1, 1)
+    return workload
+
+
+def _word(value: OptionValue) -> str | None:
+    """An option's value on the command line; "" for one that stands alone, None for no option."""
+    if value is None or value is False:
+        return None
+    if value is True:
+        return ""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ",".join(map(str, value))
+    return str(value)
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How a workload is measured.
+
+    Attributes:
+        ranks: numbers of ranks, each measured.
+        ranks_per_host: numbers on every host, each measured; empty leaves it to the hosts.
+        launches: how often everything is launched.
+        budget: seconds for all launches together.
+        seed: of the order of launches and cells.
+        labels: conditions that no program can see, such as ``{"flow control": "on"}``.
+        wire: bytes per second that a host's port carries each way; None for what the place knows.
+    """
+
+    ranks: tuple[int, ...]
+    ranks_per_host: tuple[int, ...] = ()
+    launches: int = 1
+    budget: float = DEFAULT_BUDGET
+    seed: int = 1
+    labels: Mapping[str, str] = field(default_factory=dict)
+    wire: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses what cannot be measured.
+
+        Raises:
+            UsageError: saying why.
+        """
+        if not 1 <= self.launches <= _MOST_LAUNCHES:
+            raise UsageError(f"expected 1 to {_MOST_LAUNCHES:,} launches, got {self.launches:,}")
+        if not 0 < self.budget < 1e9:
+            raise UsageError(f"expected a budget above 0 s, got {self.budget:g} s")
+
+
+class MeasuredCell(Cell, frozen=True, tag="measured"):
+    """A workload under one MPI library, with every condition that changes its figures.
+
+    Attributes:
+        probe: its name.
+        options: as of `Workload`.
+        ranks: numbers of ranks, measured in turns.
+        ranks_per_host: numbers on every host, measured in turns; empty leaves it to the hosts.
+        mpi: MPI library as it was asked for; "" for the first usable one.
+        launcher: as it was asked for; "" for the library's own.
+        hosts: of a host file, with the ranks that each takes; empty where the launcher knows them.
+        place: an emulated fabric as it was asked for: its name, routes, cables.
+        wire: what a host's port carries, in bytes per second, where somebody said.
+        labels: conditions that no program can see.
+        seed: of the order of launches and cells, and of drawn patterns.
+    """
+
+    probe: str
+    options: dict[str, str]
+    ranks: tuple[int, ...]
+    ranks_per_host: tuple[int, ...] = ()
+    mpi: str = ""
+    launcher: str = ""
+    hosts: tuple[tuple[str, int | None], ...] = ()
+    place: dict[str, str] = msgspec.field(default_factory=dict)
+    wire: float | None = None
+    labels: dict[str, str] = msgspec.field(default_factory=dict)
+    seed: int = 1
+
+    @property
+    def words(self) -> str:
+        """The cell in a few words, for names of folders and for people."""
+        ranks = counted(self.ranks[0], "rank") if len(self.ranks) == 1 else "several ranks"
+        each = "+".join(f"{count} a host" for count in self.ranks_per_host)
+        labels = [" ".join(filter(None, label)) for label in self.labels.items()]
+        library = self.mpi.rstrip("/").rpartition("/")[2]
+        words = (self.probe, library, ranks, each, self.place.get("fabric", ""), *labels)
+        return " ".join(filter(None, words))
+
+    @property
+    def workload(self) -> Workload:
+        """What the probe is to do."""
+        return Workload(self.probe, self.options)
+
+    @property
+    def variants(self) -> int:
+        """How many numbers of ranks are measured in turns, on so many numbers of hosts."""
+        return len(self.ranks) * max(1, len(self.ranks_per_host))
+
+    def wire_in(self, place: Place) -> float | None:
+        """What a host's port carries, said or known; None for neither."""
+        return place.wire if self.wire is None else self.wire
+
+
+def ask(workload: Workload, conditions: Conditions, place: Place, mpi: str = "") -> MeasuredCell:
+    """The question that a workload is under conditions and a library, in a place."""
+    return MeasuredCell(
+        probe=workload.probe,
+        options=dict(workload.options),
+        ranks=conditions.ranks,
+        ranks_per_host=conditions.ranks_per_host,
+        mpi=mpi,
+        launcher=place.launcher,
+        hosts=() if place.asked else tuple((name, count) for name, count in place.slots),
+        place=dict(place.asked),
+        wire=conditions.wire,
+        labels=dict(conditions.labels),
+        seed=conditions.seed,
+    )

@@ -1,0 +1,177 @@
+"""A command's run on an emulated fabric: what crossed it, as a table and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from contend.emulate import Headroom, Network, Settings, Traffic
+from contend.report.table import ResultTable
+from contend.units import counted, format_bandwidth, format_bytes
+
+_SHOWN = 10
+
+
+def network_line(network: Network, seconds: float) -> str:
+    """One line about a fabric that has come up."""
+    settings, fabric = network.settings, network.fabric
+    switches = counted(network.switches, "switch")
+    hosts = counted(len(network.hosts), "host")
+    return (
+        f"{fabric.name}: {hosts} and {switches} up in {seconds:.1f} s, "
+        f"{format_bandwidth(settings.rate)} per cable, buffers of {format_bytes(settings.buffer)}"
+    )
+
+
+def traffic_table(traffic: Traffic, network: Network) -> ResultTable:
+    """The channels that carried most bytes, and how full they were."""
+    frame = traffic.frame(network.fabric).sort(["bytes", "channel"], descending=[True, False])
+    busy = frame.filter(frame["bytes"] > 0)
+    capacity = network.settings.rate * traffic.elapsed_s
+    rows = tuple(
+        (
+            f"{row['source']} -> {row['target']}",
+            format_bytes(row["bytes"]),
+            f"{row['packets']:,}",
+            f"{row['drops']:,}",
+            f"{row['bytes'] / capacity:.1%}",
+        )
+        for row in busy.head(_SHOWN).iter_rows(named=True)
+    )
+    dropped = int(traffic.drops.sum())
+    verb = "was" if dropped == 1 else "were"
+    within = f"within {traffic.elapsed_s:.1f} s"
+    return ResultTable(
+        title=f"Traffic {within}" if rows else f"Nothing crossed the fabric {within}",
+        columns=("channel", "bytes", "packets", "drops", "of its rate") if rows else (),
+        rows=rows,
+        numeric=frozenset({"bytes", "packets", "drops", "of its rate"}),
+        note=f"{len(busy):,} of {counted(len(frame), 'channel')} carried traffic; "
+        f"{counted(dropped, 'packet')} found a full buffer and {verb} dropped",
+    )
+
+
+class EmulatedFabricJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What was emulated.
+
+    Attributes:
+        name: of the fabric.
+        hosts: number of hosts that were up.
+        switches: number of switches that were up.
+        channels: number of channels.
+    """
+
+    name: str
+    hosts: int
+    switches: int
+    channels: int
+
+
+class EmulatedHostJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A host that was up.
+
+    Attributes:
+        name: in the fabric.
+        label: name by which programs reach it.
+        address: its IP address.
+    """
+
+    name: str
+    label: str
+    address: str
+
+
+class CrossedJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What crossed a channel.
+
+    Attributes:
+        channel: its number in the fabric.
+        source: what sends on it.
+        target: what receives from it.
+        bytes: sent on the wire, Ethernet headers included.
+        packets: number of packets sent.
+        drops: number of packets that found the buffer full.
+    """
+
+    channel: int
+    source: str
+    target: str
+    bytes: int
+    packets: int
+    drops: int
+
+
+class TrafficJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What crossed the fabric.
+
+    Attributes:
+        elapsed_s: seconds in which it did.
+        bytes: over all channels.
+        packets: over all channels.
+        drops: over all channels.
+        channels: the same for every channel.
+    """
+
+    elapsed_s: float
+    bytes: int
+    packets: int
+    drops: int
+    channels: list[CrossedJson]
+
+
+class EmulationJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A command's run on an emulated fabric; rates are bytes per second.
+
+    Attributes:
+        fabric: what was emulated.
+        engine: what computed the routes.
+        settings: every cable's rate, buffer and burst.
+        headroom: what the machine carries; null where nobody looked.
+        hosts: the hosts in their order.
+        command: what ran.
+        status: its exit status.
+        traffic: what it sent.
+    """
+
+    fabric: EmulatedFabricJson
+    engine: str
+    settings: Settings
+    headroom: Headroom | None
+    hosts: list[EmulatedHostJson]
+    command: list[str]
+    status: int
+    traffic: TrafficJson
+
+
+def emulate_json(
+    network: Network, command: Sequence[str], status: int, traffic: Traffic
+) -> EmulationJson:
+    """The result of ``contend emulate --json``.
+
+    Args:
+        network: the network that was up.
+        command: the command that ran.
+        status: its exit status.
+        traffic: what it sent.
+    """
+    fabric = network.fabric
+    hosts = zip(network.numbers, network.hosts, network.addresses, strict=True)
+    return EmulationJson(
+        fabric=EmulatedFabricJson(
+            name=fabric.name,
+            hosts=len(network.hosts),
+            switches=network.switches,
+            channels=len(traffic.channel),
+        ),
+        engine="" if fabric.routes is None else fabric.routes.engine,
+        settings=network.settings,
+        headroom=network.headroom,
+        hosts=[
+            EmulatedHostJson(name=fabric.host_name[host], label=label, address=address)
+            for host, label, address in hosts
+        ],
+        command=list(command),
+        status=status,
+        traffic=msgspec.convert(traffic.json(fabric), TrafficJson),
+    )

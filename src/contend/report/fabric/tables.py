@@ -1,0 +1,284 @@
+"""A fabric as tables: what it is made of, its checks, lists of its hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from contend.fabric import Bisection, Check, Fabric, FabricSize, Status, Structure
+from contend.placement import HostEntry, Placement
+from contend.report.table import ResultTable
+from contend.routes import CheckReport, RoutesSummary
+from contend.units import counted, format_bandwidth
+
+
+@dataclass(frozen=True)
+class FabricSummary:
+    """All that ``contend fabric show`` tells.
+
+    Attributes:
+        fabric: its size.
+        structure: what it is made of.
+        bisection: the narrowest cut bisection.
+        routes: None when it has none.
+    """
+
+    fabric: FabricSize
+    structure: Structure
+    bisection: Bisection
+    routes: RoutesSummary | None
+
+
+def fabric_tables(summary: FabricSummary) -> tuple[ResultTable, ...]:
+    """The summary for a terminal or a page."""
+    tables = [_overview(summary), _levels(summary.structure)]
+    if summary.routes is not None:
+        tables.append(_balance(summary.routes))
+    return tuple(tables)
+
+
+def _overview(summary: FabricSummary) -> ResultTable:
+    structure = summary.structure
+    rows = [
+        ("hosts", f"{summary.fabric.hosts:,}", _counted(structure.host_links)),
+        ("servers", f"{structure.servers:,}", _rails(structure.hosts_per_server)),
+        ("switches", f"{summary.fabric.switches:,}", _odd_switches(structure)),
+        ("cables", f"{structure.cables:,}", _between_switches(structure)),
+        ("joined pairs", f"{sum(structure.parallel_cables.values()):,}", _parallel(structure)),
+        (
+            "channels",
+            f"{summary.fabric.channels:,}",
+            "two per cable, one each way, those of hosts included",
+        ),
+        _bisection_row(summary.bisection),
+    ]
+    if structure.parts > 1:
+        rows.append(("parts", f"{structure.parts:,}", "not connected to each other"))
+    if summary.routes is not None:
+        rows.append(_routes_row(summary.routes))
+    return ResultTable(
+        title=summary.fabric.name,
+        columns=("what", "", "of which"),
+        rows=tuple(rows),
+        numeric=frozenset({""}),
+        note="; ".join(structure.left_out),
+    )
+
+
+def _bisection_row(bisection: Bisection) -> tuple[str, str, str]:
+    cut = ", ".join(
+        counted(count, what)
+        for count, what in (
+            (bisection.cut_cables, "cable"),
+            (bisection.cut_host_links, "host link"),
+        )
+        if count
+    )
+    capacity, full = (
+        _capacity(value, bisection.unit) for value in (bisection.capacity, bisection.full)
+    )
+    narrowest = f", the narrowest cut found: {cut}" if cut else ""
+    return ("rated bisection", f"{100 * bisection.share:.1f} %", f"{capacity} of {full}{narrowest}")
+
+
+def _routes_row(routes: RoutesSummary) -> tuple[str, str, str]:
+    engine = f"by {routes.engine}; " if routes.engine else ""
+    hops = ", ".join(f"{count:,} of {hops}" for hops, count in routes.hops.items())
+    lost = f"; {routes.undelivered:,} do not arrive" if routes.undelivered else ""
+    return ("routes", f"{routes.delivered:,}", f"{engine}cables between switches: {hops}{lost}")
+
+
+def _levels(structure: Structure) -> ResultTable:
+    unit = structure.unit
+    rows = tuple(
+        (
+            str(level.level),
+            f"{level.switches:,}",
+            f"{level.hosts:,}",
+            _capacity(level.down, unit),
+            _capacity(level.across, unit) if level.across else "-",
+            _capacity(level.up, unit) if level.up else "-",
+            "-" if level.oversubscription is None else f"{level.oversubscription:.2f} : 1",
+        )
+        for level in structure.levels
+    )
+    columns = ("level", "switches", "hosts", "down", "across", "up", "down : up")
+    return ResultTable(
+        title="Levels, from the hosts up",
+        columns=columns,
+        rows=rows,
+        numeric=frozenset(columns),
+        note="capacity in one direction" if unit != "cables" else "some rates are unknown",
+    )
+
+
+def _balance(routes: RoutesSummary) -> ResultTable:
+    rows = tuple(
+        (
+            item.kind if item.level == 0 else f"{item.kind}, from level {item.level}",
+            f"{item.channels:,}",
+            f"{item.idle:,}",
+            f"{item.mean_routes:,.0f}",
+            f"{item.most_routes:,}",
+            f"{item.imbalance:.2f}",
+        )
+        for item in routes.balance
+    )
+    columns = ("channels", "number", "idle", "mean", "most", "times its share")
+    return ResultTable(
+        title="Routes per channel between switches",
+        columns=columns,
+        rows=rows,
+        numeric=frozenset(columns[1:]),
+        note="The last column divides by the mean of the channels that could share the load.",
+    )
+
+
+def _capacity(value: float, unit: str) -> str:
+    return format_bandwidth(value) if unit == "bytes/s" else counted(round(value), "cable")
+
+
+def _counted(links: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} of {label}" for label, count in links.items())
+
+
+def _between_switches(structure: Structure) -> str:
+    links = _counted(structure.switch_links)
+    return f"between switches: {links}" if links else "between switches"
+
+
+def _rails(per_server: dict[int, int]) -> str:
+    if set(per_server) == {1}:
+        return "one host each"
+    return ", ".join(
+        f"{servers:,} of {counted(hosts, 'host')}" for hosts, servers in per_server.items()
+    )
+
+
+def _parallel(structure: Structure) -> str:
+    return ", ".join(
+        f"{pairs:,} by {counted(cables, 'cable')}"
+        for cables, pairs in structure.parallel_cables.items()
+    )
+
+
+def _odd_switches(structure: Structure) -> str:
+    kinds = (
+        (structure.unreached_switches, "reach no host"),
+        (structure.idle_switches, "join only what is joined below"),
+    )
+    return ", ".join(f"{count:,} {what}" for count, what in kinds if count)
+
+
+_STYLE = {Status.OK: "green", Status.WARNING: "yellow", Status.WRONG: "bold red"}
+
+
+def print_checks(console: Console, report: CheckReport) -> None:
+    """Prints every check with its verdict; what is not in order with its places and its remedy."""
+    size = report.fabric
+    sizes = ((size.hosts, "host"), (size.switches, "switch"), (size.channels, "channel"))
+    head = f"{size.name}: {', '.join(counted(number, thing) for number, thing in sizes)}"
+    console.print(Text(head, style="bold"))
+    width = max(len(item.name) for item in report.checks)
+    for item in report.checks:
+        _print_check(console, item, width)
+    console.print(Text(_verdict(report), style="bold"))
+
+
+def _print_check(console: Console, item: Check, width: int) -> None:
+    line = Table.grid(padding=(0, 2))
+    line.add_column(width=len(Status.WARNING))
+    line.add_column(width=width)
+    line.add_column()
+    style = _STYLE[item.status]
+    line.add_row(Text(item.status.value, style=style), Text(item.name), Text(item.summary))
+    console.print(line)
+    for detail in item.details:
+        _print_indented(console, Text(f"- {detail}"))
+    if item.remedy:
+        _print_indented(console, Text(f"=> {item.remedy}", style=style))
+
+
+def _print_indented(console: Console, text: Text) -> None:
+    """Long names wrap under themselves on a terminal; none is broken."""
+    indent = len(Status.WARNING) + 2
+    console.print(Padding(text, (0, 0, 0, indent), expand=False))
+
+
+def _verdict(report: CheckReport) -> str:
+    wrong = sum(item.status == Status.WRONG for item in report.checks)
+    warnings = sum(item.status == Status.WARNING for item in report.checks)
+    rest = counted(warnings, "warning")
+    return f"{wrong} of {len(report.checks)} checks failed, {rest}" if wrong else f"sound, {rest}"
+
+
+def host_list_summary(fabric: Fabric, entries: Sequence[HostEntry]) -> str:
+    """``72 ranks on 9 hosts of 1 leaf switch``."""
+    hosts = {entry.host for entry in entries}
+    leaves = {int(fabric.host_switch[host]) for host in hosts}
+    ranks = sum(entry.ranks for entry in entries)
+    return (
+        f"{counted(ranks, 'rank')} on {counted(len(hosts), 'host')} of "
+        f"{counted(len(leaves), 'leaf switch')}"
+    )
+
+
+class PlacedHostJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A host of a list of hosts.
+
+    Attributes:
+        name: as launchers know it.
+        host: its name in the fabric.
+        ranks: number of ranks on it.
+        switch: the switch that it hangs on.
+        port: the switch's port.
+    """
+
+    name: str
+    host: str
+    ranks: int
+    switch: str
+    port: int
+
+
+class HostListJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A list of hosts in rank order.
+
+    Attributes:
+        fabric: name of the fabric.
+        placement: how the hosts were chosen.
+        ranks: number of ranks.
+        hosts: the hosts in rank order.
+    """
+
+    fabric: str
+    placement: str
+    ranks: int
+    hosts: list[PlacedHostJson]
+
+
+def host_list_json(
+    fabric: Fabric, placement: Placement, entries: Sequence[HostEntry]
+) -> HostListJson:
+    """The result of ``contend fabric hosts --json``."""
+    return HostListJson(
+        fabric=fabric.name,
+        placement=placement.name,
+        ranks=sum(entry.ranks for entry in entries),
+        hosts=[
+            PlacedHostJson(
+                name=entry.name,
+                host=fabric.host_name[entry.host],
+                ranks=entry.ranks,
+                switch=fabric.switch_name[int(fabric.host_switch[entry.host])],
+                port=int(fabric.host_port[entry.host]),
+            )
+            for entry in entries
+        ],
+    )

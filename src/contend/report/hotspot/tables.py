@@ -1,0 +1,80 @@
+"""A pair's latency and bandwidth while others load its route, as tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from contend.measurement import ROUND_TRIP, STREAM, victim_samples
+from contend.report.table import ResultTable
+from contend.report.words import percent
+from contend.runs import median_interval
+from contend.units import format_bandwidth, format_bytes, format_seconds
+
+
+def hotspot_tables(operations: pl.DataFrame) -> list[ResultTable]:
+    """Time one way by message size and rivals; bandwidth beside γ/(k + 1)."""
+    tables = []
+    trips = operations.filter(pl.col("algorithm") == ROUND_TRIP)
+    if not trips.is_empty():
+        tables.append(_latency(trips))
+    streams = operations.filter((pl.col("algorithm") == STREAM) & (pl.col("bytes") > 0))
+    if not streams.is_empty():
+        tables.append(_bandwidth(streams))
+    return tables
+
+
+def _latency(trips: pl.DataFrame) -> ResultTable:
+    rivals = trips["rivals"].unique().sort().to_list()
+    rows = []
+    for size in trips["bytes"].unique().sort().to_list():
+        words = [format_bytes(size)]
+        for k in rivals:
+            beside = trips.filter((pl.col("bytes") == size) & (pl.col("rivals") == k))
+            seconds = beside["seconds"].to_numpy()
+            words.append(format_seconds(float(np.median(seconds))) if len(seconds) else "-")
+        rows.append(tuple(words))
+    columns = ("bytes", *(f"k = {k}" for k in rivals))
+    return ResultTable(
+        title="The victim's time one way while k other pairs send",
+        columns=columns,
+        rows=tuple(rows),
+        numeric=frozenset(columns),
+        note="Medians of single round trips, halved.",
+    )
+
+
+def _bandwidth(streams: pl.DataFrame) -> ResultTable:
+    # The largest messages show the channel's share; small ones show the software.
+    largest = int(streams["bytes"].max())  # type: ignore[arg-type]
+    shown = victim_samples(streams.filter(pl.col("bytes") == largest))
+    alone = shown.filter(pl.col("rivals") == 0)["bandwidth_Bps"]
+    gamma = float(alone.median()) if len(alone) else None  # type: ignore[arg-type]
+    rows = []
+    for k in shown["rivals"].unique().sort().to_list():
+        bandwidth = shown.filter(pl.col("rivals") == k)["bandwidth_Bps"].to_numpy()
+        median = median_interval(bandwidth)
+        interval = "-"
+        if median.low is not None and median.high is not None:
+            interval = f"{format_bandwidth(median.low)} to {format_bandwidth(median.high)}"
+        rows.append(
+            (
+                str(k),
+                format_bandwidth(median.value),
+                interval,
+                "-" if gamma is None else percent(median.value / gamma),
+                percent(1 / (k + 1)),
+            )
+        )
+    return ResultTable(
+        title=(
+            f"The victim's bandwidth while k other pairs send, messages of {format_bytes(largest)}"
+        ),
+        columns=("k", "bandwidth", "95 % interval", "of γ", "1/(k + 1)"),
+        rows=tuple(rows),
+        numeric=frozenset({"k", "bandwidth", "of γ", "1/(k + 1)"}),
+        note=(
+            "Medians over samples of several operations in a row, with 95 % intervals. γ is its "
+            "bandwidth alone; 1/(k + 1) is its share of the channel."
+        ),
+    )

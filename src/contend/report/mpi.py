@@ -1,0 +1,122 @@
+"""The MPI libraries of this machine as tables and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from contend.mpi import Library
+from contend.report.table import ResultTable
+
+_NO_NUMBER = "?"
+
+
+def mpi_tables(libraries: Sequence[Library]) -> list[ResultTable]:
+    """A table of what is usable and, where there is any, one of what is not and why."""
+    usable = [library for library in libraries if library.usable]
+    others = [library for library in libraries if not library.usable]
+    tables = []
+    if usable:
+        tables.append(
+            ResultTable(
+                title="Usable MPI libraries",
+                columns=("library", "version", "standard", "wrapper", "launcher", "found by"),
+                rows=tuple(_row(library) for library in usable),
+                note="\n ".join(_remarks(usable)),
+            )
+        )
+    if others:
+        tables.append(
+            ResultTable(
+                title="Not usable",
+                columns=("wrapper", "found by", "why"),
+                rows=tuple(
+                    (_wrapper(library), library.origin, _why(library)) for library in others
+                ),
+            )
+        )
+    return tables
+
+
+def _row(library: Library) -> tuple[str, ...]:
+    return (
+        library.name,
+        library.version or _NO_NUMBER,
+        library.standard,
+        library.wrapper,
+        library.launcher,
+        library.origin,
+    )
+
+
+def _wrapper(library: Library) -> str:
+    return library.wrapper or "none"
+
+
+def _why(library: Library) -> str:
+    name = f"{library.name} {library.version}: ".replace(" :", ":") if library.name else ""
+    return f"{name}{library.why}"
+
+
+def _remarks(libraries: Sequence[Library]) -> list[str]:
+    remarks = []
+    for library in libraries:
+        remarks += [f"{library.wrapper}: {note}" for note in library.notes]
+        if library.also:
+            remarks.append(f"{library.wrapper}: the same library as {', '.join(library.also)}")
+    return remarks
+
+
+class FoundLibraryJson(msgspec.Struct, frozen=True, kw_only=True):
+    """An MPI library; its environment is left out, as it may hold secrets.
+
+    Attributes:
+        name: what it calls itself; "" where no probe ran.
+        version: its version.
+        standard: version of the MPI standard that it follows.
+        usable: whether a probe compiles and two of its ranks find each other.
+        why: why it is not usable; "" where it is.
+        wrapper: its compiler wrapper; "" where there is none.
+        launcher: what starts its ranks; "" where nothing does.
+        size: how many ranks found each other when two were started.
+        origin: how it was found.
+        file: the shared library that a probe loads.
+        also: other wrappers that lead to the same library.
+        notes: what a user should know.
+        reported: the whole text with which it describes itself.
+    """
+
+    name: str
+    version: str
+    standard: str
+    usable: bool
+    why: str
+    wrapper: str
+    launcher: str
+    size: int
+    origin: str
+    file: str
+    also: list[str]
+    notes: list[str]
+    reported: str
+
+
+class LibrariesJson(msgspec.Struct, frozen=True, kw_only=True):
+    """The MPI libraries of a machine.
+
+    Attributes:
+        usable: how many can be used.
+        libraries: all that were found.
+    """
+
+    usable: int
+    libraries: list[FoundLibraryJson]
+
+
+def mpi_json(libraries: Sequence[Library]) -> LibrariesJson:
+    """The result of ``contend mpi --json``."""
+    return LibrariesJson(
+        usable=sum(library.usable for library in libraries),
+        libraries=msgspec.convert(libraries, list[FoundLibraryJson], from_attributes=True),
+    )

@@ -1,0 +1,1 @@
+"""Reports of pairs of ranks in bisect patterns."""

@@ -1,0 +1,332 @@
+"""Figures of runs: which fit, ping-pongs, and several runs against the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from contend.errors import UsageError
+from contend.report.axes import (
+    MOST_VECTOR_POINTS,
+    Look,
+    columns_for,
+    label_bottoms,
+    looks,
+    mark_wire,
+    points,
+    rate_axis,
+    size_axis,
+    spread,
+    time_axis,
+)
+from contend.report.run.findings import Compared, compared, in_order
+from contend.report.run.rates import run_rate_figures
+from contend.report.run.times import distribution_figure, sort_figure
+from contend.report.save import save_figure, save_figures
+from contend.report.style import COLUMN_WIDTH, QUIET, new_figure, styled, title
+from contend.report.table import ResultTable
+from contend.report.words import MEBI, rate_words, size_words
+from contend.runs import ROUND_TRIPS, CellSummary, Pair, Run
+from contend.units import counted, format_seconds
+
+
+class Picture(StrEnum):
+    """What is drawn of runs."""
+
+    COMPARISON = "comparison"
+    PINGPONG = "pingpong"
+    STEPS = "steps"
+    RATES = "rates"
+    TIMES = "times"
+
+
+Named = tuple[str, Figure]
+
+
+def run_figures(
+    runs: Sequence[Run], size: int | None = None
+) -> dict[Picture, Callable[[], Iterator[Named]]]:
+    """The pictures that say something about these runs, the most telling one first.
+
+    Args:
+        runs: at least one.
+        size: of the cells whose times are drawn; see `distribution_figure`.
+    """
+    pictures: dict[Picture, Callable[[], Iterator[Named]]] = {}
+    if compared(runs):
+        pictures[Picture.COMPARISON] = lambda: iter([("comparison", comparison_figure(runs))])
+    probes = {run.record.probe for run in runs}
+    if "pingpong" in probes:
+        pictures[Picture.PINGPONG] = lambda: _each(
+            [run for run in runs if run.record.probe == "pingpong"], "pingpong", pingpong_figure
+        )
+    if "sort" in probes:
+        pictures[Picture.STEPS] = lambda: _each(
+            [run for run in runs if run.record.probe == "sort"], "steps", sort_figure
+        )
+    if any(cell.sent for run in runs for cell in run.summaries):
+        pictures[Picture.RATES] = lambda: _rates(runs)
+    if any(run.summaries for run in runs):
+        drawn = [run for run in runs if run.summaries]
+        pictures[Picture.TIMES] = lambda: _each(
+            drawn, "times", lambda run: distribution_figure(run, size)
+        )
+    return pictures
+
+
+def draw_runs(
+    runs: Sequence[Run],
+    path: Path,
+    *,
+    picture: str | None = None,
+    size: int | None = None,
+    tables: Sequence[ResultTable] = (),
+) -> list[Path]:
+    """Draws one picture of runs, or for a page (.html) all that fit.
+
+    Args:
+        runs: at least one.
+        path: of the figure; where a picture is several figures, their names go before the ending.
+        picture: a `Picture`; by default the most telling one.
+        size: see `distribution_figure`.
+        tables: what a page shows below the figures.
+
+    Returns:
+        The files, in order.
+
+    Raises:
+        UsageError: for another ending, a picture that does not fit, or without samples.
+    """
+    pictures = run_figures(runs, size)
+    if not pictures:
+        raise UsageError("the runs have no samples to draw")
+    if picture is None and path.suffix.lower() == ".html":
+        return save_figures((drawn for draw in pictures.values() for drawn in draw()), path, tables)
+    chosen = picture or next(iter(pictures))
+    drawn = [figure for name, draw in pictures.items() if name == chosen for figure in draw()]
+    if not drawn:
+        fitting = ", ".join(pictures)
+        raise UsageError(
+            f"picture: expected one that fits what was measured, {fitting}, got {chosen}"
+        )
+    if len(drawn) > 1:
+        return save_figures(drawn, path, tables)
+    save_figure(drawn[0][1], path, tables)
+    return [path]
+
+
+def _each(runs: Sequence[Run], name: str, draw: Callable[[Run], Figure]) -> Iterator[Named]:
+    for run in runs:
+        yield (name if len(runs) == 1 else f"{run.name}-{name}"), draw(run)
+
+
+def _rates(runs: Sequence[Run]) -> Iterator[Named]:
+    for run in runs:
+        for name, figure in run_rate_figures(run):
+            yield (name if len(runs) == 1 else f"{run.name}-{name}"), figure
+
+
+_PINGPONG_SPREAD = 0.16
+
+
+def pingpong_figure(run: Run) -> Figure:
+    """Left the time one way of a ping-pong, right the rate of all ways of sending.
+
+    Raises:
+        UsageError: no message of a ping-pong was measured.
+    """
+    cells = [cell for cell in run.summaries if cell.record.bytes and cell.median.value > 0]
+    if not cells:
+        raise UsageError(f"{run.folder}: the run has no messages between pairs")
+    series: dict[str, list[CellSummary]] = {}
+    for cell in sorted(cells, key=lambda cell: cell.record.bytes or 0):
+        series.setdefault(_series(cell, cells), []).append(cell)
+    look = looks(series)
+    many = sum(cell.n for cell in cells) > MOST_VECTOR_POINTS
+    sizes = [cell.record.bytes or 1 for cell in cells]
+    with styled():
+        figure = new_figure(height=2.9, width=2 * COLUMN_WIDTH)
+        latency, rate = figure.subplots(1, 2)
+        for name, members in series.items():
+            _curve(rate, members, look[name], many, name, rates=True)
+            if members[0].record.algorithm in ROUND_TRIPS:
+                _curve(latency, members, look[name], many, name, rates=False)
+        latency.set_yscale("log")
+        time_axis(latency, "y")
+        rate_axis(rate)
+        if run.record.wire_Bps:
+            mark_wire(rate, run.record.wire_Bps)
+        for axes, words in ((latency, "time one way"), (rate, "MiB/s, one direction")):
+            size_axis(axes, sizes)
+            axes.set_ylabel(words)
+            axes.set_xlabel("bytes of a message")
+        figure.legend(
+            *rate.get_legend_handles_labels(),
+            loc="outside lower center",
+            ncols=4,
+            frameon=False,
+            fontsize=6.5,
+        )
+        title(figure, _pingpong_finding(cells))
+    return figure
+
+
+def _series(cell: CellSummary, cells: Sequence[CellSummary]) -> str:
+    """The way of sending and, where there are several, the pair or how many ranks."""
+    pairs = {other.record.labels.get("pairs") for other in cells}
+    pair = cell.record.labels.get("pairs")
+    return f"{cell.schedule}, {pair}" if len(pairs) > 1 and pair else cell.schedule
+
+
+def _curve(
+    axes: Axes,
+    cells: Sequence[CellSummary],
+    look: Look,
+    many: bool,
+    name: str,
+    *,
+    rates: bool,
+) -> None:
+    for cell in cells:
+        size = cell.record.bytes or 1
+        for values, left_out in ((cell.used, False), (cell.left_out, True)):
+            if len(values):
+                y = size / values / MEBI if rates else values
+                x = size * 2 ** (_PINGPONG_SPREAD * spread(len(values)))
+                points(axes, x, y, look.colour, left_out=left_out, many=many)
+    sizes = [cell.record.bytes or 1 for cell in cells]
+    medians = [cell.median.value for cell in cells]
+    line = [size / m / MEBI for size, m in zip(sizes, medians, strict=True)] if rates else medians
+    axes.plot(
+        sizes, line, color=look.colour, linestyle=look.line, linewidth=0.9, zorder=1.5, label=name
+    )
+
+
+def _pingpong_finding(cells: Sequence[CellSummary]) -> str:
+    trips = [cell for cell in cells if cell.record.algorithm in ROUND_TRIPS]
+    fastest = max(cells, key=lambda cell: (cell.record.bytes or 0) / cell.median.value)
+    rate = (fastest.record.bytes or 0) / fastest.median.value
+    at = size_words(fastest.record.bytes)
+    most = f"at most {rate_words(rate)}, {fastest.schedule} at {at}"
+    if not trips:
+        return f"Messages: {most}"
+    least = min(trips, key=lambda cell: cell.median.value)
+    return f"A message takes {format_seconds(least.median.value)} or more; {most}"
+
+
+_COMPARISON_SPREAD = 0.2
+_PANEL_HEIGHT = 1.45
+# Ratios of less than this, either way, are drawn on a linear axis.
+_NARROW = 2.0
+
+
+def comparison_figure(runs: Sequence[Run]) -> Figure:
+    """Time of every sample over the first run's median, a panel for each schedule.
+
+    Dots with bars are ratios of medians with their 95 % intervals.
+
+    Raises:
+        UsageError: no run has a cell in common with the first.
+    """
+    others = compared(runs)
+    if not others:
+        raise UsageError("the runs have no cell in common with the first")
+    base, names = others[0].base, [other.name for other in others]
+    look = looks(names)
+    panels = _panels(others)
+    columns = columns_for(len(panels))
+    rows = -(-len(panels) // columns)
+    many = sum(pair.other.n for other in others for pair in other.pairs) > MOST_VECTOR_POINTS
+    with styled():
+        figure = new_figure(
+            height=1.1 + _PANEL_HEIGHT * rows,
+            width=COLUMN_WIDTH if columns == 1 else 0.62 * COLUMN_WIDTH * columns,
+        )
+        grid = figure.subplots(rows, columns, sharex=True, squeeze=False)
+        for axes in list(grid.flat)[len(panels) :]:
+            axes.set_axis_off()
+        sizes = [p.base.record.bytes or 1 for other in others for p in other.pairs]
+        for axes, panel in zip(grid.flat, panels, strict=False):
+            axes.set_title(panel, loc="left", fontsize=7.5)
+            for number, other in enumerate(others):
+                mine = [pair for pair in other.pairs if _panel(pair) == panel]
+                shift = number - (len(others) - 1) / 2
+                _draw(axes, mine, look[other.name].colour, shift, many)
+            _finish(axes, sizes)
+        label_bottoms(grid)
+        figure.supxlabel("bytes", fontsize=7.5)
+        figure.supylabel(f"time over that of {base}", fontsize=7.5)
+        if len(others) > 1:
+            _legend(figure, {name: look[name].colour for name in names})
+        title(figure, _comparison_finding(base, others))
+    return figure
+
+
+def _panel(pair: Pair) -> str:
+    return f"{pair.base.schedule}, {counted(pair.base.record.ranks, 'rank')}"
+
+
+def _panels(others: Sequence[Compared]) -> list[str]:
+    pairs = sorted((pair for other in others for pair in other.pairs), key=in_order)
+    return list(dict.fromkeys(map(_panel, pairs)))
+
+
+def _draw(axes: Axes, pairs: Sequence[Pair], colour: str, shift: float, many: bool) -> None:
+    for pair in pairs:
+        centre = (pair.base.record.bytes or 1) * 2 ** (0.3 * shift)
+        used = pair.other.used
+        x = centre * 2 ** (_COMPARISON_SPREAD * spread(len(used)))
+        points(axes, x, used / pair.base.median.value, colour, many=many)
+        low = pair.factor.value if pair.factor.low is None else pair.factor.low
+        high = pair.factor.value if pair.factor.high is None else pair.factor.high
+        axes.errorbar(
+            [centre],
+            [pair.factor.value],
+            yerr=[[pair.factor.value - low], [high - pair.factor.value]],
+            fmt="o",
+            markersize=2.5,
+            color=colour,
+            markeredgecolor="black",
+            ecolor="black",
+            markeredgewidth=0.4,
+            elinewidth=0.8,
+            capsize=1.5,
+            zorder=4,
+        )
+
+
+def _finish(axes: Axes, sizes: Sequence[int]) -> None:
+    low, high = axes.get_ylim()
+    if not 1 / _NARROW < low < high < _NARROW:
+        axes.set_yscale("log")
+        axes.yaxis.set_minor_formatter(NullFormatter())
+        if max(high, 1.0) < 100 * max(low, 1e-3):
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+    axes.axhline(1, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
+    size_axis(axes, sizes)
+
+
+def _legend(figure: Figure, colours: dict[str, str]) -> None:
+    handles = [
+        Line2D([], [], color=colour, linestyle="", marker="o", markersize=3, label=name)
+        for name, colour in colours.items()
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=6.5)
+
+
+def _comparison_finding(base: str, others: Sequence[Compared]) -> str:
+    pairs = [pair for other in others for pair in other.pairs]
+    slower = sum(bool(pair.differs) and pair.factor.value > 1 for pair in pairs)
+    faster = sum(bool(pair.differs) and pair.factor.value < 1 for pair in pairs)
+    are = f"{others[0].name} is" if len(others) == 1 else "the others are"
+    return (
+        f"{are} slower than {base} in {slower} and faster in {faster} of "
+        f"{counted(len(pairs), 'cell')}"
+    )

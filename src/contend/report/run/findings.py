@@ -1,0 +1,229 @@
+"""What follows from runs, as tables: winners, collapses, how runs compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from contend.report.table import ResultTable
+from contend.report.words import (
+    UNKNOWN,
+    condition_words,
+    factor_words,
+    modes_words,
+    rate_words,
+    size_words,
+)
+from contend.runs import (
+    Basis,
+    CellSummary,
+    Collapse,
+    Contest,
+    Kind,
+    Pair,
+    Run,
+    compare,
+    run_names,
+    typical_time,
+)
+from contend.units import format_seconds
+
+_WINNER_COLUMNS = ("bytes", "fastest", "median", "runner-up", "times slower", "p", "tied with")
+_WINNER_NUMERIC = frozenset({"bytes", "median", "times slower", "p"})
+
+
+def winner_tables(contests: Sequence[Contest]) -> list[ResultTable]:
+    """A table for every condition; a row for every size."""
+    groups: dict[object, list[Contest]] = {}
+    for contest in contests:
+        key = contest.winner.condition
+        groups.setdefault(key, []).append(contest)
+    return [
+        ResultTable(
+            f"Fastest schedule, {condition_words(group[0].winner.condition)}",
+            _WINNER_COLUMNS,
+            tuple(_winner_row(contest) for contest in group),
+            _WINNER_NUMERIC,
+            _note(group),
+        )
+        for group in groups.values()
+    ]
+
+
+def _winner_row(contest: Contest) -> tuple[str, ...]:
+    rival = contest.rivals[0]
+    level = [rival.cell.schedule for rival in contest.level]
+    return (
+        size_words(contest.bytes),
+        contest.winner.schedule,
+        format_seconds(contest.winner.median.value),
+        rival.cell.schedule,
+        factor_words(rival.factor),
+        _probability(rival.p),
+        ", ".join(level) if level else UNKNOWN,
+    )
+
+
+def _probability(p: float) -> str:
+    return f"{p:.2f}" if p >= 0.01 else f"{p:.0e}"
+
+
+def _note(contests: Sequence[Contest]) -> str:
+    bases = {contest.basis for contest in contests}
+    on = {
+        Basis.LAUNCHES: "medians of launches",
+        Basis.SAMPLES: "samples (another launch may decide otherwise)",
+    }
+    where = on[bases.pop()] if len(bases) == 1 else "medians of launches where there are enough"
+    return (
+        "Ratios of medians; intervals are 95 % unless they say otherwise. p is that of the rank "
+        f"test of Mann and Whitney, corrected for all pairs of a row, on {where}. A tie is a p of "
+        "0.05 or more, or a ratio that may be 1."
+    )
+
+
+_COLLAPSE_COLUMNS = ("schedule", "bytes", "worst", "times lower", "than", "samples", "avoided by")
+_COLLAPSE_NUMERIC = frozenset({"worst", "times lower"})
+
+
+def collapse_tables(collapses: Sequence[Collapse]) -> list[ResultTable]:
+    """One table with a row for every collapse; none where there is none."""
+    if not collapses:
+        return []
+    several = len({collapse.condition for collapse in collapses}) > 1
+    heads = (("condition",) if several else ()) + _COLLAPSE_COLUMNS
+    rows = tuple(
+        ((condition_words(collapse.condition),) if several else ()) + _collapse_row(collapse)
+        for collapse in collapses
+    )
+    return [
+        ResultTable(
+            "Collapses of the rate",
+            heads,
+            rows,
+            _COLLAPSE_NUMERIC,
+            "The rate falls to less than half against smaller sizes, or slow samples, such as "
+            "those with time-outs, take half of it.",
+        )
+    ]
+
+
+def sizes_of(collapse: Collapse) -> str:
+    """The sizes of a collapse: ``32 KiB to 128 KiB``."""
+    sizes = [size_words(cell.record.bytes) for cell in collapse.cells]
+    return sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+
+
+def judged_rate(cell: CellSummary) -> float:
+    """Bytes per second that a collapse is judged by."""
+    time = typical_time(cell)
+    return (cell.sent or 0) / time.value if time is not None and time.value > 0 else 0.0
+
+
+def _collapse_row(collapse: Collapse) -> tuple[str, ...]:
+    worst, reference = collapse.worst, collapse.reference
+    rate = judged_rate(reference)
+    if collapse.kind == Kind.STALLS:
+        rate *= collapse.factor.value
+    return (
+        worst.schedule,
+        sizes_of(collapse),
+        f"{rate_words(judged_rate(worst))} at {size_words(worst.record.bytes)}",
+        factor_words(collapse.factor),
+        f"{than_words(collapse)} ({rate_words(rate)})",
+        "one kind" if worst.modes is None else modes_words(worst.modes),
+        avoided_words(collapse),
+    )
+
+
+def than_words(collapse: Collapse) -> str:
+    """What a collapsed rate is lower than."""
+    if collapse.kind == Kind.FALLS:
+        return f"at {size_words(collapse.reference.record.bytes)}"
+    return "its faster samples"
+
+
+def avoided_words(collapse: Collapse) -> str:
+    """What avoids a collapse, and by how much."""
+    if collapse.avoided_by is None or collapse.gain is None:
+        return "nothing measured"
+    return f"{collapse.avoided_by.schedule}: {factor_words(collapse.gain)} times faster"
+
+
+def collapse_words(collapses: Sequence[Collapse]) -> str:
+    """The worst collapse in one sentence: the rate that falls most against smaller sizes."""
+    falls = [collapse for collapse in collapses if collapse.kind == Kind.FALLS] or collapses
+    worst = max(falls, key=lambda collapse: collapse.factor.value)
+    words = (
+        f"{worst.worst.schedule} collapses by a factor of {worst.factor.value:.3g} at "
+        f"{size_words(worst.worst.record.bytes)}"
+    )
+    if worst.avoided_by is None:
+        return words
+    return f"{words}, {worst.avoided_by.schedule} does not"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A run beside the first one.
+
+    Attributes:
+        base: what the first is called.
+        name: what this one is called.
+        pairs: cells that both measured, at least one.
+    """
+
+    base: str
+    name: str
+    pairs: tuple[Pair, ...]
+
+
+def compared(runs: Sequence[Run]) -> list[Compared]:
+    """Every run but the first that has a cell in common with the first."""
+    names = run_names(runs)
+    every = [
+        Compared(names[0], name, compare(runs[0], run))
+        for name, run in zip(names[1:], runs[1:], strict=True)
+    ]
+    return [other for other in every if other.pairs]
+
+
+def comparison_tables(runs: Sequence[Run]) -> list[ResultTable]:
+    """A table for every run that has cells in common with the first."""
+    return [_table(other.base, other.name, other.pairs) for other in compared(runs)]
+
+
+def _table(base: str, other: str, pairs: Sequence[Pair]) -> ResultTable:
+    heads = ("condition", "schedule", "bytes", base, other, "ratio of times", "")
+    rows = tuple(
+        (
+            condition_words(pair.base.condition),
+            pair.base.schedule,
+            size_words(pair.base.record.bytes),
+            format_seconds(pair.base.median.value),
+            format_seconds(pair.other.median.value),
+            factor_words(pair.factor),
+            _verdict(pair),
+        )
+        for pair in sorted(pairs, key=in_order)
+    )
+    numeric = frozenset({"bytes", base, other, "ratio of times"})
+    note = (
+        f"Medians; the ratio is {other} over {base}, below 1 where {other} is faster, with its "
+        "95 % interval."
+    )
+    return ResultTable(f"{other} beside {base}", heads, rows, numeric, note)
+
+
+def in_order(pair: Pair) -> tuple[int, int, str, int]:
+    """Sorts pairs by ranks, hosts, schedule and size."""
+    cell = pair.base.record
+    return cell.ranks, cell.hosts, pair.base.schedule, cell.bytes or 0
+
+
+def _verdict(pair: Pair) -> str:
+    if pair.differs is None:
+        return "too few samples"
+    if not pair.differs:
+        return "alike"
+    return "slower" if pair.factor.value > 1 else "faster"

@@ -1,0 +1,507 @@
+"""Runs as JSON: the keys that scripts rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from contend.report.hotspot.json import HotspotPairsJson
+from contend.report.pairs.json import PairsJson
+from contend.report.run.findings import compared
+from contend.runs import (
+    COMPARED,
+    CellRecord,
+    CellSummary,
+    Collapse,
+    Condition,
+    Contest,
+    Estimate,
+    Run,
+    Warned,
+)
+
+Label = int | float | str | None
+
+
+class EstimateJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A number with its interval.
+
+    Attributes:
+        value: the number.
+        ci95: both ends of its 95 % interval; null where too little was measured for one.
+        interval: both ends of the interval that there is; null where there is none.
+        coverage: how probable it is that the interval holds the true value; null without one.
+    """
+
+    value: float
+    ci95: tuple[float, float] | None
+    interval: tuple[float, float] | None
+    coverage: float | None
+
+
+class ConditionJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What cells have in common that are compared.
+
+    Attributes:
+        ranks: number of ranks.
+        hosts: number of hosts.
+        labels: everything else that the probe says about them.
+    """
+
+    ranks: int
+    hosts: int
+    labels: dict[str, Label]
+
+
+class RivalJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A schedule that did not win.
+
+    Attributes:
+        schedule: its name.
+        times_slower: its median over that of the winner.
+        p: corrected probability of such a difference between equals.
+        beaten: whether the winner is proven faster.
+    """
+
+    schedule: str
+    times_slower: EstimateJson
+    p: float
+    beaten: bool
+
+
+class WinnerJson(ConditionJson, frozen=True, kw_only=True):
+    """The fastest schedule at one size under one condition.
+
+    Attributes:
+        bytes: to each other rank; null where cells have no size.
+        schedule: the one with the smallest median.
+        median_s: its median in seconds.
+        test_on: whether the test compared ``launches`` (their medians) or ``samples``.
+        rivals: all other schedules, the fastest first.
+    """
+
+    bytes: int | None
+    schedule: str
+    median_s: float
+    test_on: str
+    rivals: list[RivalJson]
+
+
+class ReferenceJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What a collapse was held against.
+
+    Attributes:
+        schedule: of the reference.
+        bytes: of the reference.
+    """
+
+    schedule: str
+    bytes: int | None
+
+
+class AvoidedJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What avoids a collapse.
+
+    Attributes:
+        schedule: the best one at the worst size that has not collapsed there.
+        times_faster: than the collapsed one.
+    """
+
+    schedule: str
+    times_faster: EstimateJson
+
+
+class CollapseJson(ConditionJson, frozen=True, kw_only=True):
+    """Neighbouring sizes at which the rate of a schedule has collapsed.
+
+    Attributes:
+        schedule: its name.
+        kind: ``falls`` against smaller sizes, or ``stalls``: slow samples take half of the rate.
+        bytes: the collapsed sizes.
+        worst_bytes: the size with the largest factor.
+        factor: how many times lower the rate is there than that of the reference.
+        against: the reference.
+        bimodal: whether the samples there are of two kinds.
+        avoided_by: null where nothing that was measured avoids it.
+    """
+
+    schedule: str
+    kind: str
+    bytes: list[int | None]
+    worst_bytes: int | None
+    factor: EstimateJson
+    against: ReferenceJson
+    bimodal: bool
+    avoided_by: AvoidedJson | None
+
+
+class ModesJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Samples of two kinds, such as those with and without a time-out.
+
+    Attributes:
+        fast_s: median seconds of the faster kind.
+        slow_s: median seconds of the slower kind.
+        slow_share: fraction of the samples that is of the slower kind.
+    """
+
+    fast_s: float
+    slow_s: float
+    slow_share: float
+
+
+class CellJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A cell: one schedule at one size under one condition.
+
+    Times are of one operation: half a round trip of a ping-pong, a message of a stream, anything
+    else as a whole. What a cell without samples does not have is null.
+
+    Attributes:
+        algorithm: as the probe was asked for it.
+        bytes: to each other rank; null where the probe has no sizes.
+        ranks: number of ranks.
+        hosts: number of hosts.
+        labels: everything else that the probe says about it.
+        schedule: what it is called in tables; tells cells of one algorithm apart.
+        n: number of timed samples; 0 where the cell was skipped or failed.
+        used: number of samples that the figures rest on.
+        late: number of samples of which a rank started late.
+        launches: number of launches that measured it.
+        median_s: median in seconds.
+        ci95_s: both ends of its 95 % interval; null where too little was measured for one.
+        interval_s: both ends of the interval that there is; null below six samples.
+        coverage: how probable it is that the interval holds the true median; null without one.
+        p99_s: 99 % of the samples took at most this many seconds.
+        max_s: the longest sample in seconds.
+        mean_s: mean in seconds.
+        rate_Bps_per_rank: what a rank sends (p - 1 blocks, or one message) over the median.
+        mean_rate_Bps_per_rank: all bytes that a rank sent over all time.
+        two_kinds: null where the samples are of one kind.
+        verified: whether the received data were right; null where nobody looked.
+        ended: why each launch stopped sampling.
+        said: what the probe said about it.
+    """
+
+    algorithm: str
+    bytes: int | None
+    ranks: int
+    hosts: int
+    labels: dict[str, Label]
+    schedule: str
+    n: int = 0
+    used: int = 0
+    late: int = 0
+    launches: int = 0
+    median_s: float | None = None
+    ci95_s: tuple[float, float] | None = None
+    interval_s: tuple[float, float] | None = None
+    coverage: float | None = None
+    p99_s: float | None = None
+    max_s: float | None = None
+    mean_s: float | None = None
+    rate_Bps_per_rank: float | None = None  # noqa: N815
+    mean_rate_Bps_per_rank: float | None = None  # noqa: N815
+    two_kinds: ModesJson | None = None
+    verified: bool | None
+    ended: list[str]
+    said: list[str]
+
+
+class LibraryJson(msgspec.Struct, frozen=True, kw_only=True):
+    """The MPI library.
+
+    Attributes:
+        name: what it calls itself.
+        version: its version.
+        standard: version of the MPI standard that it follows.
+        wrapper: the compiler wrapper that the probe was built with.
+    """
+
+    name: str
+    version: str
+    standard: str
+    wrapper: str
+
+
+class HarnessJson(msgspec.Struct, frozen=True, kw_only=True):
+    """How it was measured.
+
+    Attributes:
+        timer_s: seconds that reading the clock takes; null where it was not measured.
+        clock_residual_s: seconds within which the ranks' clocks agree; null where not measured.
+        launches: number of launches.
+        budget_s: seconds that the run had; null for no limit.
+    """
+
+    timer_s: float | None
+    clock_residual_s: float | None
+    launches: int
+    budget_s: float | None
+
+
+class MeasurementJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A run; ``contend measure bisect`` and ``hotspot`` add what only they have.
+
+    Attributes:
+        probe: what measured.
+        mpi: the MPI library.
+        ranks: number of ranks, or a list where launches differ.
+        hosts: number of hosts, or a list where launches differ.
+        host_names: names of the hosts.
+        labels: conditions that nobody sees, as they were given.
+        cells: what was measured, one by one.
+        winners: fastest schedules; there for all-to-alls and sorts.
+        collapses: where rates collapse; there for all-to-alls and sorts.
+        harness: how it was measured.
+        warnings: what a reader must know.
+        run: folder of the run.
+        pairs: of random pairs; there for bisect.
+        hotspot: the pairs that shared a channel; there for hotspot.
+    """
+
+    probe: str
+    mpi: LibraryJson
+    ranks: int | list[int] | None
+    hosts: int | list[int] | None
+    host_names: list[str]
+    labels: dict[str, str]
+    cells: list[CellJson]
+    winners: list[WinnerJson] | UnsetType = UNSET
+    collapses: list[CollapseJson] | UnsetType = UNSET
+    harness: HarnessJson
+    warnings: list[Warned]
+    run: str
+    pairs: PairsJson | UnsetType = UNSET
+    hotspot: HotspotPairsJson | UnsetType = UNSET
+
+
+class ComparedCellJson(ConditionJson, frozen=True, kw_only=True):
+    """A cell that two runs measured.
+
+    Attributes:
+        schedule: its name.
+        bytes: to each other rank.
+        ratio: median of the other run over that of the base.
+        differs: whether the interval of the ratio leaves 1 out; null without an interval.
+    """
+
+    schedule: str
+    bytes: int | None
+    ratio: EstimateJson
+    differs: bool | None
+
+
+class ComparedRunJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A run beside the first.
+
+    Attributes:
+        base: name of the first run.
+        other: name of this run.
+        cells: what both measured.
+    """
+
+    base: str
+    other: str
+    cells: list[ComparedCellJson]
+
+
+class RunsJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Several runs.
+
+    Attributes:
+        results: the runs.
+        comparison: every run that has cells in common with the first.
+    """
+
+    results: list[MeasurementJson]
+    comparison: list[ComparedRunJson]
+
+
+def runs_json(runs: Sequence[Run]) -> MeasurementJson | RunsJson:
+    """The result of ``contend measure --json`` and ``contend report --json``."""
+    if len(runs) == 1:
+        return measure_json(runs[0])
+    return RunsJson(results=list(map(measure_json, runs)), comparison=comparison_json(runs))
+
+
+def measure_json(
+    run: Run,
+    *,
+    pairs: PairsJson | UnsetType = UNSET,
+    hotspot: HotspotPairsJson | UnsetType = UNSET,
+) -> MeasurementJson:
+    """A run by itself.
+
+    Args:
+        run: the run.
+        pairs: what pairs got, of a run of bisect.
+        hotspot: which pairs shared a channel, of a run of hotspot.
+    """
+    record = run.record
+    summaries = {cell.record.cell: cell for cell in run.summaries}
+    judged = record.probe in COMPARED
+    return MeasurementJson(
+        probe=record.probe,
+        mpi=msgspec.convert(record.library, LibraryJson, from_attributes=True),
+        ranks=_one_or_all([cell.ranks for cell in record.cells]),
+        hosts=_one_or_all([cell.hosts for cell in record.cells]),
+        host_names=_host_names(run),
+        labels=record.labels,
+        cells=[
+            _measured(summaries[cell.cell]) if cell.cell in summaries else _without(run, cell)
+            for cell in record.cells
+        ],
+        winners=[_winner(contest) for contest in run.findings.contests] if judged else UNSET,
+        collapses=[_collapse(collapse) for collapse in run.findings.collapses] if judged else UNSET,
+        harness=HarnessJson(
+            timer_s=run.findings.timer_s,
+            clock_residual_s=run.findings.clock_residual_s,
+            launches=len(record.launches),
+            budget_s=record.budget_s,
+        ),
+        warnings=list(run.findings.remarks),
+        run=str(run.folder),
+        pairs=pairs,
+        hotspot=hotspot,
+    )
+
+
+def comparison_json(runs: Sequence[Run]) -> list[ComparedRunJson]:
+    """For every run with cells of the first, ratios of its medians to those of the first."""
+    return [
+        ComparedRunJson(
+            base=other.base,
+            other=other.name,
+            cells=[
+                ComparedCellJson(
+                    **_condition(pair.base.condition),
+                    schedule=pair.base.schedule,
+                    bytes=pair.base.record.bytes,
+                    ratio=_estimate(pair.factor),
+                    differs=pair.differs,
+                )
+                for pair in other.pairs
+            ],
+        )
+        for other in compared(runs)
+    ]
+
+
+def _measured(cell: CellSummary) -> CellJson:
+    modes, rate = cell.modes, cell.rate
+    return CellJson(
+        **_labels(cell.record),
+        schedule=cell.schedule,
+        n=cell.n,
+        used=len(cell.used),
+        late=cell.late,
+        launches=len(cell.launches),
+        median_s=cell.median.value,
+        ci95_s=cell.median.ci95,
+        interval_s=cell.median.interval,
+        coverage=_coverage(cell.median),
+        p99_s=cell.p99_s,
+        max_s=cell.max_s,
+        mean_s=cell.mean_s,
+        rate_Bps_per_rank=0.0 if cell.sent == 0 else None if rate is None else rate.value,
+        mean_rate_Bps_per_rank=cell.mean_rate,
+        two_kinds=None
+        if modes is None
+        else ModesJson(fast_s=modes.fast_s, slow_s=modes.slow_s, slow_share=modes.slow_share),
+        verified=cell.verified,
+        ended=list(cell.reasons),
+        said=list(cell.said),
+    )
+
+
+def _without(run: Run, cell: CellRecord) -> CellJson:
+    """A cell without samples: skipped, or failed before the first."""
+    ends = [
+        end
+        for launch in run.record.launches
+        if launch.measured is not None
+        for end in launch.measured.ends
+        if end.cell == cell.cell
+    ]
+    return CellJson(
+        **_labels(cell),
+        schedule=cell.algorithm,
+        verified=False if any(end.verified is False for end in ends) else None,
+        ended=[end.reason for end in ends],
+        said=list(dict.fromkeys(end.said for end in ends if end.said)),
+    )
+
+
+def _labels(cell: CellRecord) -> dict[str, Any]:
+    names = ("algorithm", "bytes", "ranks", "hosts", "labels")
+    return {name: getattr(cell, name) for name in names}
+
+
+def _winner(contest: Contest) -> WinnerJson:
+    return WinnerJson(
+        **_condition(contest.condition),
+        bytes=contest.bytes,
+        schedule=contest.winner.schedule,
+        median_s=contest.winner.median.value,
+        test_on=contest.basis.value,
+        rivals=[
+            RivalJson(
+                schedule=rival.cell.schedule,
+                times_slower=_estimate(rival.factor),
+                p=rival.p,
+                beaten=rival.beaten,
+            )
+            for rival in contest.rivals
+        ],
+    )
+
+
+def _collapse(collapse: Collapse) -> CollapseJson:
+    avoided = None
+    if collapse.avoided_by is not None and collapse.gain is not None:
+        avoided = AvoidedJson(
+            schedule=collapse.avoided_by.schedule, times_faster=_estimate(collapse.gain)
+        )
+    return CollapseJson(
+        **_condition(collapse.condition),
+        schedule=collapse.worst.schedule,
+        kind=collapse.kind.value,
+        bytes=[cell.record.bytes for cell in collapse.cells],
+        worst_bytes=collapse.worst.record.bytes,
+        factor=_estimate(collapse.factor),
+        against=ReferenceJson(
+            schedule=collapse.reference.schedule, bytes=collapse.reference.record.bytes
+        ),
+        bimodal=collapse.worst.modes is not None,
+        avoided_by=avoided,
+    )
+
+
+def _condition(condition: Condition) -> dict[str, Any]:
+    labels = dict(condition.labels)
+    return {"ranks": condition.ranks, "hosts": condition.hosts, "labels": labels}
+
+
+def _estimate(estimate: Estimate) -> EstimateJson:
+    return EstimateJson(
+        value=estimate.value,
+        ci95=estimate.ci95,
+        interval=estimate.interval,
+        coverage=_coverage(estimate),
+    )
+
+
+def _coverage(estimate: Estimate) -> float | None:
+    return None if estimate.interval is None else estimate.coverage
+
+
+def _one_or_all(values: list[int]) -> int | list[int] | None:
+    different = sorted(set(values))
+    return different[0] if len(different) == 1 else different or None
+
+
+def _host_names(run: Run) -> list[str]:
+    launches = [launch.measured for launch in run.record.launches if launch.measured is not None]
+    return list(dict.fromkeys(host.name for launch in launches for host in launch.hosts))

@@ -1,0 +1,60 @@
+"""A picture of a simulation in somebody's own matplotlib axes, as notebooks want it."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+
+from contend.congestion import Simulation
+from contend.errors import UsageError
+from contend.report.simulation.figures import draw_channel_loads, draw_congestion
+from contend.report.simulation.histograms import draw_bandwidths, draw_bounds
+from contend.report.simulation.tables import Measure
+from contend.report.style import styled, wrapped
+from contend.units import nearest
+
+_PICTURES = ("bandwidth", "congestion", "rounds", "channels")
+
+
+def draw_simulation(
+    simulation: Simulation, picture: str | None = None, axes: Axes | None = None
+) -> Axes:
+    """Draws one picture of a simulation.
+
+    Args:
+        simulation: what to draw.
+        picture: ``bandwidth`` of the samples, ``congestion`` of the messages, ``rounds`` (both
+            bounds) or ``channels`` (their loads); None: the first of these that says something.
+        axes: where to draw; None makes a figure, which a notebook shows.
+
+    Returns:
+        The axes.
+
+    Raises:
+        UsageError: there is no such picture, or it says nothing of this simulation.
+    """
+    fitting = ["congestion"]
+    if simulation.samples > 1:
+        fitting.insert(0, "bandwidth")
+    if simulation.samples > 1 and simulation.rounds > 1:
+        fitting.append("rounds")
+    if simulation.fabric is not None:
+        fitting.append("channels")
+    picture = picture or fitting[0]
+    if picture not in fitting:
+        hint = nearest(picture, _PICTURES)
+        raise UsageError(f"picture: expected one of {', '.join(fitting)}, got {picture!r}{hint}")
+    with styled():
+        if axes is None:
+            _, axes = plt.subplots(figsize=(5, 3.2), layout="constrained")
+        match picture:
+            case "bandwidth":
+                finding = draw_bandwidths(axes, simulation, Measure.MEAN_BANDWIDTH)
+            case "rounds":
+                finding = draw_bounds(axes, simulation)
+            case "channels" if simulation.fabric is not None:
+                finding = draw_channel_loads(axes, simulation, simulation.fabric)
+            case _:
+                finding = draw_congestion(axes, [simulation])
+        axes.set_title(wrapped(finding), loc="left", fontsize=8.5, fontweight="bold")
+    return axes

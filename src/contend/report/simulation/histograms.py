@@ -1,0 +1,345 @@
+"""Histograms of the bandwidth of samples: by fabric and routing, and with both bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from contend.congestion import Simulation
+from contend.report.simulation.tables import Measure, engine_labels, labels, scaled_by
+from contend.report.style import (
+    COLOURS,
+    QUIET,
+    bandwidth_axis,
+    new_figure,
+    percent_axis,
+    styled,
+    title,
+)
+from contend.report.words import percent
+
+# Width of a character and height of a row of text at 7 points within a column-wide panel about an
+# inch high, as shares of the panel.
+_CHARACTER = 0.0185
+_ROW = 0.16
+
+
+@dataclass(frozen=True)
+class Label:
+    """Text for the thing whose top is at (x, top), in data coordinates with x from 0 to 1."""
+
+    text: str
+    x: float
+    top: float
+    colour: str
+
+
+def write_labels(axes: Axes, labels: Sequence[Label]) -> None:
+    """Writes labels above everything drawn, each joined to its thing by a thin line."""
+    rows = label_rows(labels)
+    room = _ROW * (max(rows, default=0) + 1) + 0.04
+    highest = max((label.top for label in labels), default=1) or 1
+    full = highest / (1 - min(room, 0.8))
+    axes.set_ylim(0, full)
+    # Only what is drawn is scaled; the room above is for words.
+    ticks = MaxNLocator(nbins=3, steps=[1, 2, 2.5, 5, 10]).tick_values(0, highest)
+    axes.set_yticks([tick for tick in ticks if 0 <= tick <= highest * 1.05])
+    for label, row in zip(labels, rows, strict=True):
+        y = full * (1 - room + 0.04 + _ROW * (row + 0.5))
+        left, right = _span(label)
+        axes.plot(
+            [label.x, label.x],
+            [label.top, y - full * _ROW / 2.2],
+            color=label.colour,
+            linewidth=0.5,
+        )
+        axes.text(
+            (left + right) / 2,
+            y,
+            label.text,
+            color=label.colour,
+            fontsize=7,
+            ha="center",
+            va="center",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.85},
+        )
+
+
+def label_rows(labels: Sequence[Label]) -> list[int]:
+    """Row of every label, from 0 (lowest), so that no two of a row overlap."""
+    rows = [0] * len(labels)
+    taken: list[list[tuple[float, float]]] = []
+    for i in sorted(range(len(labels)), key=lambda i: labels[i].x):
+        left, right = _span(labels[i])
+        row = 0
+        while row < len(taken) and any(left < r and lo < right for lo, r in taken[row]):
+            row += 1
+        if row == len(taken):
+            taken.append([])
+        taken[row].append((left, right))
+        rows[i] = row
+    return rows
+
+
+def _span(label: Label) -> tuple[float, float]:
+    """Left and right end of a label's text, kept within the panel."""
+    width = _CHARACTER * (len(label.text) + 1)
+    left = min(max(label.x - width / 2, 0), max(1 - width, 0))
+    return left, left + width
+
+
+def mark_rated(axes: Axes, rated: Sequence[float | None]) -> None:
+    """A broken vertical line at every rated bandwidth."""
+    for value in dict.fromkeys(value for value in rated if value is not None):
+        axes.axvline(value, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
+        # What messages get mostly lies left of what is rated: the text stands right of the line or,
+        # where there is no room, above the panel.
+        above = value > 0.7
+        axes.annotate(
+            f"rated {percent(value)}".replace(".0 %", " %"),
+            (value, 1 if above else 0.5),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 2) if above else (2, 0),
+            textcoords="offset points",
+            ha="right" if above else "left",
+            va="bottom" if above else "center",
+            fontsize=6.5,
+            color=QUIET,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.8},
+        )
+
+
+def mark_reference(axes: Axes, reference: Sequence[float | None], name: str) -> None:
+    """A black triangle on the axis at every number known from elsewhere."""
+    for value in dict.fromkeys(value for value in reference if value is not None):
+        axes.plot(
+            [value],
+            [0.03],
+            marker="^",
+            markersize=4.5,
+            color="black",
+            clip_on=False,
+            zorder=5,
+            transform=axes.get_xaxis_transform(),
+        )
+        axes.annotate(
+            f"{name} {percent(value)}",
+            (value, 0.05),
+            xycoords=axes.get_xaxis_transform(),
+            xytext=(5, 1),
+            textcoords="offset points",
+            fontsize=6.5,
+            va="center",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.8},
+            zorder=4,
+        )
+
+
+_FINE_BINS, _COARSE_BINS = 100, 50
+# Above this spread of the samples bins of 1 % would show combs rather than shapes.
+_WIDE = 0.1
+
+
+def bandwidth_histogram(
+    simulations: Sequence[Simulation],
+    *,
+    measure: Measure = Measure.OF_MEAN_CONGESTION,
+    rated: Sequence[float | None] = (),
+    reference: Sequence[float | None] = (),
+    reference_name: str = "paper",
+) -> Figure:
+    """Fraction of samples by bandwidth, one panel for each fabric, one outline for each routing.
+
+    Args:
+        simulations: at least one; those of one fabric share a panel.
+        measure: which bandwidth of a sample.
+        rated: rated bisection bandwidth for each simulation, marked by a broken line.
+        reference: a number known from elsewhere for each simulation, marked by a triangle.
+        reference_name: what the triangle is called.
+    """
+    fabrics = list(dict.fromkeys(s.fabric_name for s in simulations))
+    samples = [measure.per_sample(s) for s in simulations]
+    edges = bin_edges(samples)
+    with styled():
+        figure = new_figure(height=0.97 + 1.05 * len(fabrics))
+        panels = figure.subplots(len(fabrics), 1, sharex=True, squeeze=False)[:, 0]
+        outlines = _outlines(simulations, samples)
+        for fabric, axes in zip(fabrics, panels, strict=True):
+            members = [i for i, s in enumerate(simulations) if s.fabric_name == fabric]
+            _panel(axes, [outlines[i] for i in members], edges)
+            if len(simulations) > 1:
+                axes.set_title(fabric, loc="left", fontsize=7.5)
+            mark_rated(axes, [rated[i] for i in members if rated])
+            mark_reference(axes, [reference[i] for i in members if reference], reference_name)
+        bandwidth_axis(panels[-1], _axis_words(simulations, measure))
+        figure.supylabel("fraction of samples", fontsize=7.5)
+        title(figure, _bandwidth_finding(simulations, measure))
+    return figure
+
+
+def draw_bandwidths(axes: Axes, simulation: Simulation, measure: Measure) -> str:
+    """Draws `bandwidth_histogram` of one simulation into given axes; returns the finding."""
+    values = measure.per_sample(simulation)
+    _panel(axes, [_Outline("mean", values, COLOURS[0])], bin_edges([values]))
+    bandwidth_axis(axes, _axis_words([simulation], measure))
+    axes.set_ylabel("fraction of samples")
+    return _bandwidth_finding([simulation], measure)
+
+
+def _axis_words(simulations: Sequence[Simulation], measure: Measure) -> str:
+    average = measure.value + scaled_by(simulations)
+    return f"bandwidth of a sample ({average})\nas a share of the link speed"
+
+
+def bin_edges(samples: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Equal bins over 0 to 1: 100, or 50 as in the paper when the samples lie wide apart."""
+    wide = any(np.ptp(np.quantile(values, [0.01, 0.99])) > _WIDE for values in samples)
+    return np.linspace(0, 1, (_COARSE_BINS if wide else _FINE_BINS) + 1)
+
+
+def fractions(values: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Fraction of the values in every bin; what lies beyond the ends counts in the outer bins."""
+    # A value such as 0.57 must not fall below its edge by a rounding error of the last bit.
+    inside = np.clip(values * (1 + 1e-12), edges[0], edges[-1])
+    return np.histogram(inside, edges)[0] / len(values)
+
+
+def outline(
+    axes: Axes,
+    heights: NDArray[np.float64],
+    edges: NDArray[np.float64],
+    colour: str,
+    style: str = "-",
+) -> None:
+    """Draws one histogram as a filled outline."""
+    axes.stairs(heights, edges, fill=True, color=colour, alpha=0.18, linewidth=0)
+    axes.stairs(heights, edges, color=colour, linestyle=style)
+
+
+@dataclass(frozen=True)
+class _Outline:
+    name: str
+    values: NDArray[np.float64]
+    colour: str
+
+
+def _outlines(
+    simulations: Sequence[Simulation], samples: Sequence[NDArray[np.float64]]
+) -> list[_Outline]:
+    """Names and colours; a routing has the same in every panel."""
+    names = engine_labels([s.engine for s in simulations])
+    if len({(s.fabric_name, name) for s, name in zip(simulations, names, strict=True)}) < len(
+        names
+    ):
+        names = labels(simulations)
+    order = list(dict.fromkeys(names))
+    return [
+        _Outline(name, values, COLOURS[order.index(name) % len(COLOURS)])
+        for name, values in zip(names, samples, strict=True)
+    ]
+
+
+def _panel(axes: Axes, outlines: Sequence[_Outline], edges: NDArray[np.float64]) -> None:
+    written = []
+    for curve in outlines:
+        heights = fractions(curve.values, edges)
+        outline(axes, heights, edges, curve.colour)
+        mean = float(curve.values.mean())
+        text = f"{curve.name} {percent(mean)}".strip()
+        written.append(Label(text, mean, float(heights.max()), curve.colour))
+    write_labels(axes, written)
+    percent_axis(axes.yaxis)
+
+
+def _bandwidth_finding(simulations: Sequence[Simulation], measure: Measure) -> str:
+    means = [measure.estimate(s).mean for s in simulations]
+    patterns = " and ".join(dict.fromkeys(s.pattern for s in simulations))
+    if len(simulations) == 1:
+        name = labels(simulations)[0]
+        return f"{name}: {patterns} gets {percent(means[0])} of the link speed"
+    names = labels(simulations)
+    best, worst = int(np.argmax(means)), int(np.argmin(means))
+    if percent(means[best]) == percent(means[worst]):
+        return f"{patterns} gets {percent(means[best])} of the link speed in every case"
+    return (
+        f"{patterns} gets {percent(means[worst])} ({names[worst]}) "
+        f"to {percent(means[best])} ({names[best]}) of the link speed"
+    )
+
+
+_BOUNDS = (
+    (Measure.OF_MAX_CONGESTION, "waiting", COLOURS[1], "--"),
+    (Measure.OF_MEAN_CONGESTION, "no waiting", COLOURS[0], "-"),
+)
+
+
+def round_bounds(
+    simulations: Sequence[Simulation],
+    *,
+    reference: Sequence[float | None] = (),
+    reference_name: str = "paper",
+) -> Figure:
+    """Fraction of samples by bandwidth, a panel for each simulation with both of its bounds.
+
+    The pessimistic bound takes the largest π of every round: all wait for the slowest message. The
+    optimistic takes the mean π: nobody waits.
+
+    Args:
+        simulations: at least one, a panel each.
+        reference: a number known from elsewhere for the optimistic bound of each.
+        reference_name: what it is called.
+    """
+    bounds = [[measure.per_sample(s) for measure, *_ in _BOUNDS] for s in simulations]
+    edges = bin_edges([values for pair in bounds for values in pair])
+    names = labels(simulations)
+    with styled():
+        figure = new_figure(height=0.95 + 1.0 * len(simulations))
+        panels = figure.subplots(len(simulations), 1, sharex=True, squeeze=False)[:, 0]
+        for i, axes in enumerate(panels):
+            _bounds_panel(axes, bounds[i], edges)
+            axes.set_title(names[i], loc="left", fontsize=7.5)
+            mark_reference(axes, reference[i : i + 1], reference_name)
+        bandwidth_axis(
+            panels[-1],
+            f"bandwidth of a sample{scaled_by(simulations)} as a share of the link speed",
+        )
+        figure.supylabel("fraction of samples", fontsize=7.5)
+        title(figure, _rounds_finding(simulations))
+    return figure
+
+
+def draw_bounds(axes: Axes, simulation: Simulation) -> str:
+    """Draws `round_bounds` of one simulation into given axes; returns the finding."""
+    bounds = [measure.per_sample(simulation) for measure, *_ in _BOUNDS]
+    _bounds_panel(axes, bounds, bin_edges(bounds))
+    words = f"bandwidth of a sample{scaled_by([simulation])} as a share of the link speed"
+    bandwidth_axis(axes, words)
+    axes.set_ylabel("fraction of samples")
+    return _rounds_finding([simulation])
+
+
+def _bounds_panel(
+    axes: Axes, bounds: Sequence[NDArray[np.float64]], edges: NDArray[np.float64]
+) -> None:
+    written = []
+    for (_, name, colour, style), values in zip(_BOUNDS, bounds, strict=True):
+        heights = fractions(values, edges)
+        outline(axes, heights, edges, colour, style)
+        mean = float(values.mean())
+        written.append(Label(f"{name} {percent(mean)}", mean, float(heights.max()), colour))
+    write_labels(axes, written)
+    percent_axis(axes.yaxis)
+
+
+def _rounds_finding(simulations: Sequence[Simulation]) -> str:
+    ratios = [s.of_mean_congestion / s.of_max_congestion for s in simulations]
+    pattern = " and ".join(dict.fromkeys(s.pattern for s in simulations))
+    low, high = f"{min(ratios):.1f}", f"{max(ratios):.1f}"
+    factor = low if low == high else f"{low} to {high}"
+    return f"{pattern}: waiting for the slowest message of every round costs a factor of {factor}"

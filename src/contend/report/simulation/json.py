@@ -1,0 +1,198 @@
+"""A simulation as JSON: the keys that scripts rely on."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from contend.congestion import Simulation
+from contend.fabric import Fabric
+from contend.report.simulation.tables import congestion_shares, hottest_channels
+
+_HOTTEST = 10
+
+
+class FabricJson(msgspec.Struct, frozen=True, kw_only=True):
+    """The fabric.
+
+    Attributes:
+        name: what it is called.
+        hosts: number of end ports that carry traffic.
+        switches: number of switches.
+        channels: number of directions of cables, those of hosts included.
+    """
+
+    name: str
+    hosts: int
+    switches: int
+    channels: int
+
+
+class BandwidthJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Averages of the bandwidth that messages get, as fractions of the link speed.
+
+    Attributes:
+        mean: of 1/π over the messages of a round, then over rounds and samples.
+        ci95: both ends of its 95 % interval; null for a single sample.
+        of_mean_congestion: of 1 over the mean π of a sample: no waiting between rounds.
+        of_max_congestion: of 1 over the mean of the rounds' largest π: every round waits for its
+            slowest message.
+    """
+
+    mean: float
+    ci95: tuple[float, float] | None
+    of_mean_congestion: float
+    of_max_congestion: float
+
+
+class CongestionJson(msgspec.Struct, frozen=True, kw_only=True):
+    """How many messages share a channel.
+
+    Attributes:
+        histogram: fraction of the messages by π; "0" are those between ranks of one host.
+        max: the largest π that occurred.
+    """
+
+    histogram: dict[str, float]
+    max: int
+
+
+class RoundsJson(msgspec.Struct, frozen=True, kw_only=True):
+    """The rounds of the pattern.
+
+    Attributes:
+        count: how many.
+        mean_max: mean over rounds and samples of a round's largest π.
+        mean_mean: mean over rounds and samples of a round's mean π.
+        max_by_round: `mean_max` of every round.
+        mean_by_round: `mean_mean` of every round.
+    """
+
+    count: int
+    mean_max: float
+    mean_mean: float
+    max_by_round: list[float]
+    mean_by_round: list[float]
+
+
+class ChannelJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A channel and what it carries.
+
+    Attributes:
+        channel: its number.
+        name: both its ends with their ports.
+        messages_per_round: mean over rounds and samples.
+    """
+
+    channel: int
+    name: str
+    messages_per_round: float
+
+
+class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A simulation; only the last four keys depend on how fast the machine is.
+
+    Attributes:
+        fabric: what it ran on.
+        engine: what computed the routes; "" where they were read and their file does not say.
+        pattern: the traffic pattern.
+        placement: how ranks were placed on hosts.
+        ranks: number of ranks.
+        samples: number of patterns that were drawn.
+        exhaustive: whether every possible pattern was counted once.
+        patterns_exist: number of possible patterns; null above 2^63.
+        seed: of every random choice.
+        scale: what bandwidths may be multiplied by to leave out what a pattern such as
+            ``neighbour:6`` does to its own end points; the bandwidths here are not.
+        messages: number of messages that were counted.
+        effective_bandwidth: what messages get.
+        rated_bisection: capacity of the narrowest cut found, as a fraction of what all hosts of
+            one half could send; null where it is not known.
+        congestion: distribution of π.
+        rounds: both bounds for patterns of several rounds.
+        hottest_channels: the ten channels that carry most, the fullest first.
+        elapsed_s: seconds in all.
+        drawing_s: seconds of all cores spent on drawing patterns and placements.
+        counting_s: seconds of all cores spent on counting.
+        patterns_per_s: samples over `elapsed_s`.
+    """
+
+    fabric: FabricJson
+    engine: str
+    pattern: str
+    placement: str
+    ranks: int
+    samples: int
+    exhaustive: bool
+    patterns_exist: int | None
+    seed: int
+    scale: float
+    messages: int
+    effective_bandwidth: BandwidthJson
+    rated_bisection: float | None
+    congestion: CongestionJson
+    rounds: RoundsJson
+    hottest_channels: list[ChannelJson]
+    elapsed_s: float
+    drawing_s: float
+    counting_s: float
+    patterns_per_s: float
+
+
+def simulation_json(
+    simulation: Simulation, fabric: Fabric, rated: float | None = None
+) -> SimulationJson:
+    """The result of ``contend simulate --json``.
+
+    Args:
+        simulation: the result.
+        fabric: what it ran on, for the names of channels.
+        rated: capacity of the narrowest cut found, where it is known.
+    """
+    low, high = simulation.ci95
+    shares = congestion_shares(simulation)
+    return SimulationJson(
+        fabric=FabricJson(
+            name=simulation.fabric_name,
+            hosts=simulation.hosts,
+            switches=simulation.switches,
+            channels=simulation.channels,
+        ),
+        engine=simulation.engine,
+        pattern=simulation.pattern,
+        placement=simulation.placement,
+        ranks=simulation.ranks,
+        samples=simulation.samples,
+        exhaustive=simulation.exhaustive,
+        patterns_exist=simulation.outcomes,
+        seed=simulation.seed,
+        scale=simulation.scale,
+        messages=simulation.messages,
+        effective_bandwidth=BandwidthJson(
+            mean=simulation.effective_bandwidth,
+            ci95=(low, high) if math.isfinite(high - low) else None,
+            of_mean_congestion=simulation.of_mean_congestion,
+            of_max_congestion=simulation.of_max_congestion,
+        ),
+        rated_bisection=rated,
+        congestion=CongestionJson(
+            histogram={str(pi): share for pi, share in shares.items()},
+            max=max(shares, default=0),
+        ),
+        rounds=RoundsJson(
+            count=simulation.rounds,
+            mean_max=simulation.mean_max,
+            mean_mean=simulation.mean_mean,
+            max_by_round=simulation.round_max_congestion.tolist(),
+            mean_by_round=simulation.round_mean_congestion.tolist(),
+        ),
+        hottest_channels=[
+            ChannelJson(channel=channel, name=fabric.channel_name(channel), messages_per_round=load)
+            for channel, load in hottest_channels(simulation, _HOTTEST)
+        ],
+        elapsed_s=simulation.elapsed_s,
+        drawing_s=simulation.drawing_s,
+        counting_s=simulation.counting_s,
+        patterns_per_s=simulation.patterns_per_s,
+    )

@@ -1,0 +1,332 @@
+"""Measured rates against message size as tables, beside what others published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from contend.report.run.findings import avoided_words, sizes_of, than_words
+from contend.report.table import ResultTable
+from contend.report.words import MEBI, factor_words, mebibytes, modes_words
+from contend.runs import Collapse, Contest, collapses, contests
+from contend.study import (
+    UNSUITED,
+    Coordinates,
+    Known,
+    MeasuredPlan,
+    Result,
+    Row,
+    Series,
+    Table,
+    rate_limit,
+)
+from contend.units import counted, format_bytes, format_seconds, parse_rate, parse_sizes
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Rates against message size under several algorithms, at one place of the grid.
+
+    Attributes:
+        measure: name of the measurement.
+        nodes: how many.
+        ranks: in all.
+        ranks_per_node: ranks on every node.
+        series: library, conditions.
+        results: of all algorithms and sizes.
+        wire: bytes per second of a node's port; None where it is not known.
+    """
+
+    measure: str
+    nodes: int
+    ranks: int
+    ranks_per_node: int
+    series: Series
+    results: tuple[Result, ...]
+    wire: float | None
+
+    @property
+    def algorithms(self) -> list[str]:
+        """Algorithms in the order of the plan."""
+        return list(dict.fromkeys(result.place.algorithm or "" for result in self.results))
+
+    @property
+    def sizes(self) -> list[int]:
+        """Message sizes, ascending."""
+        return sorted({result.place.bytes or 0 for result in self.results})
+
+    @property
+    def label(self) -> str:
+        """Where and under what, for people."""
+        return ", ".join(filter(None, (self.results[0].seats, self.series.label)))
+
+    @property
+    def one_host(self) -> bool:
+        """Whether nodes were groups of ranks on one host, so that no network was measured."""
+        return any(result.one_host for result in self.results)
+
+    @property
+    def fastest(self) -> set[tuple[str, int | None]]:
+        """Schedule and size of every winner, and of those that it is not proven to beat."""
+        return {
+            (cell.record.algorithm, cell.record.bytes)
+            for contest in self.contests
+            for cell in (contest.winner, *(rival.cell for rival in contest.level))
+        }
+
+    def of(self, algorithm: str) -> list[Result]:
+        """Results of one algorithm by size."""
+        members = [r for r in self.results if (r.place.algorithm or "") == algorithm]
+        return sorted(members, key=lambda result: result.place.bytes or 0)
+
+    @property
+    def limit(self) -> float | None:
+        """Bytes per second and rank at which the nodes' ports are full."""
+        if self.wire is None:
+            return None
+        place = Coordinates(
+            self.measure, nodes=self.nodes, ranks=self.ranks, ranks_per_node=self.ranks_per_node
+        )
+        return rate_limit(place, self.wire)
+
+    @property
+    def collapses(self) -> tuple[Collapse, ...]:
+        """Where rates collapse; see `contend.runs.collapses`."""
+        return collapses(r.summary for r in self.results if r.summary is not None)
+
+    @property
+    def contests(self) -> tuple[Contest, ...]:
+        """Which schedule wins at every size; see `contend.runs.contests`."""
+        return contests(r.summary for r in self.results if r.summary is not None)
+
+
+def sweeps(plan: MeasuredPlan, results: Sequence[Result]) -> list[Sweep]:
+    """Results that have message sizes, by place and series in the order of the study.
+
+    What a port carries is what the plan says or, where nodes are hosts, the highest rate of the
+    study's own ping-pong under the same library and conditions.
+    """
+    groups: dict[tuple[str, int, int, int, Series], list[Result]] = {}
+    for result in results:
+        place = result.place
+        if place.bytes is not None:
+            nodes, ranks, each = place.nodes or 1, place.ranks or 1, place.ranks_per_node or 1
+            key = (place.measure, nodes, ranks, each, result.series)
+            groups.setdefault(key, []).append(result)
+    wire = None if plan.wire is None else parse_rate(plan.wire)
+    return [
+        Sweep(*key, tuple(members), wire or _ping_pong(plan, results, key[-1]))
+        for key, members in groups.items()
+    ]
+
+
+def _ping_pong(plan: MeasuredPlan, results: Sequence[Result], series: Series) -> float | None:
+    probes = {measure.name: measure.probe for measure in plan.measures}
+    rates = [
+        result.rate
+        for result in results
+        if probes.get(result.place.measure) == "pingpong"
+        and result.series == series
+        and (result.place.nodes or 1) > 1
+        and result.rate is not None
+        and not result.one_host
+    ]
+    return max(rates, default=None)
+
+
+def rate_tables(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[ResultTable]:
+    """The plan's own tables, a table of sizes and schedules for every sweep, the collapses."""
+    asked = (side_by_side(plan, table, results) for table in plan.tables)
+    yield from (table for table in asked if table is not None)
+    every = sweeps(plan, results)
+    for sweep in every:
+        yield _sweep_table(sweep)
+        yield from _barriers(sweep)
+    if every:
+        yield _collapses(every)
+
+
+def _sweep_table(sweep: Sweep) -> ResultTable:
+    algorithms = sweep.algorithms
+    results = {(r.place.algorithm or "", r.place.bytes): r for r in sweep.results}
+    fastest = sweep.fastest
+    rows = tuple(
+        (
+            format_bytes(size),
+            *(
+                rate_or_error(results.get((name, size))) + "*" * ((name, size) in fastest)
+                for name in algorithms
+            ),
+        )
+        for size in sweep.sizes
+    )
+    notes = [f"{sweep.label}; MiB/s per rank."]
+    if fastest:
+        notes.append("* marks the fastest and all that it does not beat for sure (rank test, 5 %).")
+    if sweep.limit is not None:
+        notes.append(f"The nodes' ports are full at {mebibytes(sweep.limit)} MiB/s.")
+    return ResultTable(
+        title=f"{sweep.measure}: {counted(sweep.ranks, 'rank')}, {sweep.ranks_per_node} per node",
+        columns=("bytes", *algorithms),
+        rows=rows,
+        numeric=frozenset(("bytes", *algorithms)),
+        note=" ".join(notes),
+    )
+
+
+def _barriers(sweep: Sweep) -> Iterator[ResultTable]:
+    """What barriers between phases cost, apart."""
+    costs = {
+        (result.place.algorithm or "", result.place.bytes): cost
+        for result in sweep.results
+        if (cost := _barrier_cost(result))
+    }
+    heads = tuple(name for name in sweep.algorithms if any(name == key[0] for key in costs))
+    if heads:
+        yield ResultTable(
+            title="Time in barriers, and its share of the median",
+            columns=("bytes", *heads),
+            rows=tuple(
+                (format_bytes(size), *(costs.get((name, size), "") for name in heads))
+                for size in sweep.sizes
+            ),
+            numeric=frozenset(("bytes", *heads)),
+        )
+
+
+def _barrier_cost(result: Result) -> str:
+    """Seconds and part of a sample: medians over launches."""
+    costs = [
+        (seconds, seconds / point.median_s)
+        for point in result.points
+        if (seconds := point.steps_s.get("barriers")) is not None and point.median_s
+    ]
+    if not costs:
+        return ""
+    seconds, part = (median(column) for column in zip(*costs, strict=True))
+    return f"{format_seconds(seconds)}, {100 * part:.0f} %"
+
+
+def _collapses(every: Sequence[Sweep]) -> ResultTable:
+    """Where rates collapse, how far, and what avoids it."""
+    rows = tuple(
+        (
+            sweep.label,
+            collapse.worst.schedule,
+            sizes_of(collapse),
+            factor_words(collapse.factor),
+            than_words(collapse),
+            "one kind" if collapse.worst.modes is None else modes_words(collapse.worst.modes),
+            avoided_words(collapse),
+        )
+        for sweep in every
+        for collapse in sweep.collapses
+    )
+    heads = ("where", "schedule", "bytes", "times lower", "than", "samples", "avoided by")
+    return ResultTable("Collapses", heads, rows, frozenset({"times lower"}), _remark(every, rows))
+
+
+def _remark(every: Sequence[Sweep], rows: Sequence[object]) -> str:
+    if not rows:
+        return "None: rates rise with the size and level out."
+    if any(sweep.one_host for sweep in every):
+        return "Where all ranks share one host, the machine gives way, not a network."
+    return ""
+
+
+_NOT = "not measured"
+
+
+def side_by_side(plan: MeasuredPlan, table: Table, results: Sequence[Result]) -> ResultTable | None:
+    """One of the plan's tables: ours for every library and condition, then everybody else's.
+
+    None when nothing of it was measured; its published numbers alone say nothing.
+    """
+    members = [result for result in results if result.place.measure == table.measure]
+    every = list(dict.fromkeys(result.series for result in members))
+    known = plan.known(table.measure)
+    rows = []
+    for row in table.rows:
+        places = [_place(table, row, column) for column in range(len(table.columns))]
+        ours = [(series, [_ours(members, series, place) for place in places]) for series in every]
+        measured = [(series, rates) for series, rates in ours if set(rates) != {_NOT}]
+        if not measured:
+            continue
+        rows += [(row.label, series.label or "measured", *rates) for series, rates in measured]
+        for source in dict.fromkeys(number.source for number in known):
+            theirs = [_published(known, source, place) for place in places]
+            if any(rate is not None for rate in theirs):
+                rows.append((row.label, source, *map(_printed, theirs)))
+    if not rows:
+        return None
+    return ResultTable(
+        title=table.title,
+        columns=(table.head, "", *table.columns),
+        rows=tuple(rows),
+        numeric=frozenset(table.columns),
+        note=_algorithms(table),
+    )
+
+
+def shown(plan: MeasuredPlan, known: Known) -> bool:
+    """Whether a published number stands in one of the plan's tables."""
+    return known.placed and any(
+        known.beside(_place(table, row, column))
+        for table in plan.tables
+        if table.measure == known.measure
+        for row in table.rows
+        for column in range(len(table.columns))
+    )
+
+
+def _place(table: Table, row: Row, column: int) -> Coordinates:
+    return Coordinates(
+        measure=table.measure,
+        ranks=row.ranks,
+        ranks_per_node=row.ranks_per_node,
+        algorithm=row.algorithms[column],
+        bytes=parse_sizes(str(row.bytes))[0],
+    )
+
+
+def _ours(members: Sequence[Result], series: Series, place: Coordinates) -> str:
+    for result in members:
+        there = result.place
+        if result.series == series and all(
+            getattr(there, name) == getattr(place, name)
+            for name in ("ranks", "ranks_per_node", "algorithm", "bytes")
+        ):
+            return rate_or_error(result)
+    return _NOT
+
+
+def _published(known: Sequence[Known], source: str, place: Coordinates) -> float | None:
+    for number in known:
+        if number.source == source and number.placed and number.beside(place):
+            return number.rate_of(place.ranks)
+    return None
+
+
+def _printed(rate: float | None) -> str:
+    return "" if rate is None else f"{rate / MEBI:.1f}"
+
+
+def _algorithms(table: Table) -> str:
+    """Which schedule each of the table's names stands for."""
+    texts = []
+    for number, name in enumerate(table.columns):
+        used = list(dict.fromkeys(row.algorithms[number] for row in table.rows))
+        texts.append(f"{name} is {' or '.join(used)}")
+    return f"MiB/s per process; here {', '.join(texts)}."
+
+
+def rate_or_error(result: Result | None) -> str:
+    """The rate of a result in MiB/s, or ERR with its cause."""
+    if result is None:
+        return ""
+    if result.rate is None:
+        if result.failure is None:
+            return "ERR"
+        return "–" if result.failure.cause == UNSUITED else f"ERR {result.failure.cause}"
+    return mebibytes(result.rate)

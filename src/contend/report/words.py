@@ -1,0 +1,120 @@
+"""Words for numbers: sizes, times with their intervals, rates, shares, conditions."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from contend.units import counted, format_bytes, format_seconds
+
+if TYPE_CHECKING:
+    from contend.runs import CellRecord, Condition, Estimate, Modes, RunRecord
+
+UNKNOWN = "-"
+_UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\ud800-\\udfff]")
+_SIZE_LABELS = ("n", "m")
+_UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
+
+
+def printable(text: str) -> str:
+    """Text without control characters, escape sequences and lone surrogates."""
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def percent(fraction: float, decimals: int = 1) -> str:
+    """A fraction for people: ``44.8 %``; two digits of what would read as nothing: ``0.023 %``."""
+    if 0 < abs(fraction) < 0.5 * 10.0 ** -(decimals + 2):
+        return f"{100 * fraction:.2g} %"
+    return f"{100 * fraction:.{decimals}f} %"
+
+
+def percent_range(low: float, high: float, decimals: int = 1) -> str:
+    """Two fractions for people, or one where they read alike: ``12.0 to 14.5 %``, ``139 %``."""
+    if not math.isfinite(high - low):
+        return "unbounded"
+    first, last = (f"{100 * end:.{decimals}f}" for end in (low, high))
+    return f"{last} %" if first == last else f"{first} to {last} %"
+
+
+def size_words(size: int | None) -> str:
+    """Bytes for people; a dash for cells that have no size."""
+    return UNKNOWN if size is None else format_bytes(size)
+
+
+def size_labels(cells: Iterable[CellRecord]) -> tuple[str, ...]:
+    """Labels of cells that say their size in the probe's own terms: those of a sort."""
+    present = {name for cell in cells for name in cell.labels}
+    return tuple(name for name in _SIZE_LABELS if name in present)
+
+
+def size_label_words(cell: CellRecord, names: Iterable[str]) -> tuple[str, ...]:
+    """The values of such labels."""
+    values = (cell.labels.get(name) for name in names)
+    return tuple(f"{value:,}" if isinstance(value, int) else UNKNOWN for value in values)
+
+
+def rate_words(bytes_per_second: float) -> str:
+    """A rate for people, in binary units: ``47 MiB/s``."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(bytes_per_second) < 999.5:
+            return f"{bytes_per_second:.3g} {unit}/s"
+        bytes_per_second /= 1024
+    return f"{bytes_per_second:.3g} TiB/s"
+
+
+def interval_words(estimate: Estimate) -> str:
+    """Both ends of an interval of seconds in one unit: ``1.02 to 1.09 ms``, and what they cover."""
+    if estimate.low is None or estimate.high is None:
+        return UNKNOWN
+    unit, size = next(
+        ((unit, size) for unit, size in _UNITS if abs(estimate.high) >= size), _UNITS[-1]
+    )
+    covered = _covered(estimate, " (", ")")
+    return f"{estimate.low / size:.3g} to {estimate.high / size:.3g} {unit}{covered}"
+
+
+def factor_words(factor: Estimate) -> str:
+    """A factor with its interval: ``9.2 (8.7 to 10.1)``."""
+    if factor.low is None or factor.high is None:
+        return f"{factor.value:.3g}"
+    return f"{factor.value:.3g} ({factor.low:.3g} to {factor.high:.3g}{_covered(factor, ', ')})"
+
+
+def _covered(estimate: Estimate, before: str, after: str = "") -> str:
+    """What an interval covers where that is not 95 %."""
+    if estimate.ci95 is not None:
+        return ""
+    return f"{before}{100 * estimate.coverage:.3g} %{after}"
+
+
+def modes_words(modes: Modes) -> str:
+    """Both kinds of samples: ``two kinds: 32 % near 201 ms, others near 1.2 ms``."""
+    share = f"{100 * modes.slow_share:.0f} %"
+    return (
+        f"two kinds: {share} near {format_seconds(modes.slow_s)}, the others near "
+        f"{format_seconds(modes.fast_s)}"
+    )
+
+
+def condition_words(condition: Condition) -> str:
+    """Ranks, hosts and labels: ``16 ranks on 4 hosts, counts even``."""
+    where = f"{counted(condition.ranks, 'rank')} on {counted(condition.hosts, 'host')}"
+    return ", ".join([where, *(f"{name} {value}" for name, value in condition.labels)])
+
+
+def run_words(record: RunRecord) -> str:
+    """What was measured under which library and which conditions that nobody sees."""
+    library = f"{record.library.name} {record.library.version}".strip()
+    labels = [f"{name}: {value}" for name, value in record.labels.items()]
+    return ", ".join(filter(None, [record.probe, library, *labels]))
+
+
+MEBI = 1 << 20
+
+
+def mebibytes(rate: float) -> str:
+    """A rate in MiB/s for a column of a table, to three digits."""
+    value = rate / MEBI
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

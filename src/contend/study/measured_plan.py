@@ -1,0 +1,441 @@
+"""A plan of measurements: what is measured on how many ranks, and what is known elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from contend.errors import InputError, UsageError
+from contend.measurement import VectorLength
+from contend.study.plan import Count, Name, Precision, StudyPlan, Text, check_each_once, file_name
+from contend.study.references import Coordinates, Known, Published
+from contend.units import nearest, parse_rate, parse_size, parse_sizes
+
+Probe = Literal["alltoall", "sort", "pingpong"]
+
+# What every probe needs of its measurement, and what the others must not have.
+_KEYS: dict[str, tuple[str, ...]] = {
+    "alltoall": ("algorithm", "bytes"),
+    "pingpong": ("algorithm", "bytes"),
+    "sort": ("vectors", "length"),
+}
+_OF_MEASURES = ("hosts", "ranks", "ranks_per_host", "algorithm", "bytes", "vectors", "length")
+
+_OF_PLANS = (
+    "only", "mpi", "launches", "budget", "precision", "verify", "seed", "label", "wire", "memory",
+    "predict",
+)  # fmt: skip
+_OF_PLACES = ("on", "routes", "route", "rate", "buffer", "placement", "launcher")
+
+
+class Measure(Struct, frozen=True, forbid_unknown_fields=True):
+    """A probe over a grid of ranks, and what it measures there.
+
+    Attributes:
+        name: what it is called in tables and figures.
+        probe: which program.
+        hosts: numbers of hosts; this or `ranks`.
+        ranks: numbers of ranks in all, spread over as many hosts as it takes.
+        ranks_per_host: ranks on every host, each with all `hosts` or `ranks`.
+        algorithm: schedules (alltoall), or kinds of messages (pingpong).
+        bytes: message sizes or ranges of them (alltoall, pingpong).
+        vectors: vectors that are sorted over all ranks (sort).
+        length: doubles in a vector, such as 512, or 512N for 512 times the hosts (sort).
+        input: kinds of input (sort).
+    """
+
+    former_keys: ClassVar[dict[str, str]] = {
+        "nodes": "hosts",
+        "ranks_per_node": "ranks_per_host",
+        "algorithms": "algorithm",
+        "numbers": "vectors",
+        "doubles": "length",
+        "inputs": "input",
+    }
+
+    name: Name
+    probe: Probe
+    hosts: tuple[Count, ...] = ()
+    ranks: tuple[Count, ...] = ()
+    ranks_per_host: Annotated[tuple[Count, ...], Meta(min_length=1)] = (1,)
+    algorithm: tuple[Name, ...] = ()
+    bytes: tuple[Text | Count, ...] = ()
+    vectors: Count | None = None
+    length: tuple[Text, ...] = ()
+    input: Annotated[tuple[Name, ...], Meta(min_length=1)] = ("built",)
+
+    def grid(self) -> Iterator[tuple[int, int, int]]:
+        """Hosts, ranks per host and ranks of every launch."""
+        for each in self.ranks_per_host:
+            for hosts in self.hosts:
+                yield hosts, each, hosts * each
+            for ranks in self.ranks:
+                yield -(-ranks // each), min(each, ranks), ranks
+
+    def sizes(self) -> tuple[int, ...]:
+        """Bytes of all message sizes."""
+        sizes = (size for item in self.bytes for size in parse_sizes(str(item)))
+        return tuple(dict.fromkeys(sizes))
+
+    def lengths(self) -> tuple[VectorLength, ...]:
+        """All vector lengths."""
+        return tuple(VectorLength.parse(text) for text in self.length)
+
+
+class GridCell(Struct, frozen=True, forbid_unknown_fields=True):
+    """One launch of a probe at a place of the grid, and the points that it measures.
+
+    Attributes:
+        measure: name of the measurement.
+        probe: which program.
+        library: MPI library as ``--mpi`` takes it; "" is the first usable one.
+        nodes: on how many hosts.
+        ranks_per_node: ranks on every host; the last may have fewer.
+        ranks: in all.
+        launch: number of the launch, from 1.
+        conditions: what programs cannot see.
+        algorithms: schedules (alltoall).
+        sizes: bytes of messages (alltoall, pingpong).
+        numbers: vectors that are sorted (sort).
+        doubles: doubles in a vector as the plan has them (sort).
+        vector: doubles in a vector (sort).
+        input: kind of input (sort).
+    """
+
+    measure: str
+    probe: str
+    library: str
+    nodes: int
+    ranks_per_node: int
+    ranks: int
+    launch: int
+    conditions: str = ""
+    algorithms: tuple[str, ...] = ()
+    sizes: tuple[int, ...] = ()
+    numbers: int | None = None
+    doubles: str | None = None
+    vector: int | None = None
+    input: str | None = None
+
+    @property
+    def place(self) -> Coordinates:
+        """Its place in the plan's grid, all points together."""
+        return Coordinates(
+            measure=self.measure,
+            nodes=self.nodes,
+            ranks=self.ranks,
+            ranks_per_node=self.ranks_per_node,
+            numbers=self.numbers,
+            doubles=self.doubles,
+        )
+
+    def points(self) -> list[tuple[str | None, int | None]]:
+        """Algorithm and bytes of everything that it measures; None where there are none."""
+        algorithms: tuple[str | None, ...] = self.algorithms or (None,)
+        sizes: tuple[int | None, ...] = self.sizes or (None,)
+        return [(algorithm, size) for algorithm in algorithms for size in sizes]
+
+    @property
+    def label(self) -> str:
+        """The cell for people."""
+        said = [
+            self.measure,
+            self.library,
+            f"{self.nodes} × {self.ranks_per_node}",
+            f"m = {self.doubles}" if self.doubles else "",
+            self.input if self.input not in (None, "built") else "",
+            self.conditions,
+            f"launch {self.launch}" if self.launch > 1 else "",
+        ]
+        return ", ".join(filter(None, said))
+
+    @property
+    def file_name(self) -> str:
+        """The name of its files, without an ending; cells of a plan have different ones."""
+        parts = [
+            self.measure,
+            self.library.rpartition("/")[2],
+            f"{self.nodes}x{self.ranks_per_node}" + self._uneven(),
+            self.doubles or "",
+            self.input or "",
+            self.conditions,
+            str(self.launch),
+        ]
+        return ".".join(filter(None, (file_name(part) for part in parts)))
+
+    def _uneven(self) -> str:
+        return "" if self.ranks == self.nodes * self.ranks_per_node else f"-{self.ranks}"
+
+
+class Row(Struct, frozen=True, forbid_unknown_fields=True):
+    """A row of a table of rates: a place in the grid, and an algorithm for each column."""
+
+    former_keys: ClassVar[dict[str, str]] = {"ranks_per_node": "ranks_per_host"}
+
+    label: Name
+    ranks: Count
+    ranks_per_node: Count = field(name="ranks_per_host")
+    bytes: Text | Count
+    algorithms: tuple[Name, ...]
+
+
+class Table(Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of rates per rank, all libraries and sources side by side.
+
+    Attributes:
+        title: above it.
+        measure: whose points it shows.
+        columns: what the algorithms of the rows are called, in their order.
+        rows: each with as many algorithms as there are columns.
+        head: what the rows' labels are.
+    """
+
+    title: Name
+    measure: Text
+    columns: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    rows: Annotated[tuple[Row, ...], Meta(min_length=1)] = field(name="row")
+    head: Text = ""
+
+
+class Predict(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a prediction of memory shows when nothing else is asked for.
+
+    Attributes:
+        length: vector lengths.
+        memory: bytes of a host.
+    """
+
+    former_keys: ClassVar[dict[str, str]] = {"doubles": "length", "node_memory": "memory"}
+
+    length: tuple[Text, ...]
+    memory: Text
+
+
+class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A whole study of measurements.
+
+    Attributes:
+        measures: in the order of tables and figures.
+        mpi: MPI libraries as ``--mpi`` takes them; none is the first usable one.
+        launches: times that every cell is launched, one round after the other.
+        budget_s: seconds that the whole study may measure, shared over its cells.
+        precision: relative half-width of the median's interval at which a point is done.
+        repetitions: fewest and most samples of a point.
+        verify: whether every sample's data is checked and not only the first's.
+        label: conditions that programs cannot see, such as ``flow control=on``.
+        wire: what one host's port carries, such as 1Gbit/s; drawn and compared with. None is the
+            highest rate of a ping-pong of the plan between two hosts.
+        memory: bytes of a host, such as 24GiB; None is what this machine has available.
+        predict: what a prediction shows by itself; None is what the plan measures.
+        tables: of rates, beside the usual ones.
+        references: numbers known from elsewhere.
+    """
+
+    former_keys: ClassVar[dict[str, str]] = {
+        "libraries": "mpi",
+        "conditions": "label",
+        "node_memory": "memory",
+    }
+    kind: ClassVar[str] = "measured"
+    takes: ClassVar[frozenset[str]] = frozenset((*_OF_MEASURES, *_OF_PLANS, *_OF_PLACES))
+
+    measures: Annotated[tuple[Measure, ...], Meta(min_length=1)] = field(name="measure")
+    mpi: tuple[Name, ...] = ()
+    launches: Annotated[int, Meta(ge=1, le=10_000)] = 1
+    budget_s: Annotated[float, Meta(gt=0, lt=1e9)] = 600.0
+    precision: Precision = 0.05
+    repetitions: tuple[Count, Count] = (6, 1000)
+    verify: bool = False
+    label: Text | tuple[Text, ...] = ()
+    wire: Text | None = None
+    memory: Text | None = None
+    predict: Predict | None = None
+    tables: tuple[Table, ...] = field(default=(), name="table")
+    references: tuple[Published, ...] = field(default=(), name="reference")
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Conditions by name; one that has no value holds."""
+        texts = (self.label,) if isinstance(self.label, str) else self.label
+        pairs = (text.partition("=") for text in texts if text)
+        return {name.strip(): value.strip() for name, _, value in pairs}
+
+    @property
+    def conditions(self) -> str:
+        """All conditions for people: ``flow control on``."""
+        return ", ".join(f"{name} {value}".strip() for name, value in self.labels.items())
+
+    def cells(self) -> Iterator[GridCell]:
+        """All launches in the plan's own order; they run in another."""
+        for launch in range(1, self.launches + 1):
+            for measure in self.measures:
+                for library in self.mpi or ("",):
+                    yield from _cells(measure, library, launch, self.conditions)
+
+    def known(self, measure: str | None = None) -> list[Known]:
+        """Every number known from elsewhere, of one measurement or all."""
+        return [
+            known
+            for reference in self.references
+            if measure in (None, reference.measure)
+            for known in reference.known()
+        ]
+
+    def measure(self, name: str) -> Measure:
+        """A measurement by its name."""
+        return next(measure for measure in self.measures if measure.name == name)
+
+    def changed(self, *, only: tuple[str, ...] | None = None, **values: Any) -> MeasuredPlan:
+        """The plan with other values, checked as a whole.
+
+        Args:
+            only: names of the measurements to keep.
+            values: for keys of the plan, and of all its measurements that have such a key. Either
+                of `hosts` and `ranks` takes the place of both.
+
+        Raises:
+            UsageError: when a value fits no measurement of the plan.
+            InputError: when the plan does not fit together any more.
+        """
+        names = [measure.name for measure in self.measures]
+        for name in only or ():
+            if name not in names:
+                known = ", ".join(names)
+                raise UsageError(
+                    f"--only: expected one of {known}, got {name}{nearest(name, names)}"
+                )
+        kept = [measure for measure in self.measures if only is None or measure.name in only]
+        of_measures = {key: values.pop(key) for key in _OF_MEASURES if key in values}
+        for key in of_measures:
+            if not any(_has(measure, key) for measure in kept):
+                name = key.replace("_", "-")
+                raise UsageError(f"--{name}: no measurement of {self.name} has {key} to change")
+        names = [measure.name for measure in kept]
+        plan = msgspec.structs.replace(
+            self,
+            measures=tuple(_changed(measure, of_measures) for measure in kept),
+            references=tuple(r for r in self.references if r.measure in names),
+            tables=tuple(table for table in self.tables if table.measure in names),
+            **values,
+        )
+        plan.check(self.name)
+        return plan
+
+    def check(self, source: str) -> None:
+        """Refuses a plan whose parts do not fit together, as one changed by options may not.
+
+        Raises:
+            InputError: naming `source` and the key.
+        """
+        super().check(source)
+        check_each_once(source, "measure", (measure.name for measure in self.measures))
+        check_each_once(source, "library", self.mpi)
+        if self.repetitions[0] > self.repetitions[1]:
+            raise InputError(source, 0, "repetitions [fewest, most]", str(list(self.repetitions)))
+        for number, measure in enumerate(self.measures, start=1):
+            _check_measure(source, f"[[measure]] number {number}", measure)
+        check_each_once(source, "cell", (cell.file_name for cell in self.cells()))
+        if self.wire is not None:
+            with _at(source, "wire"):
+                parse_rate(self.wire)
+        predicted = None if self.predict is None else self.predict.memory
+        for memory in (self.memory, predicted):
+            if memory is not None:
+                with _at(source, "memory"):
+                    if parse_size(memory) == 0:
+                        raise UsageError(f"expected a size above 0, got {memory}")
+        self._check_references(source)
+        self._check_tables(source)
+
+    def _check_references(self, source: str) -> None:
+        """References must name measurements; what they say must be numbers."""
+        names = [measure.name for measure in self.measures]
+        for number, reference in enumerate(self.references, start=1):
+            place = f"[[reference]] number {number}"
+            if reference.measure not in names:
+                raise InputError(source, 0, f"a measure of the plan in {place}", reference.measure)
+            with _at(source, place):
+                list(reference.known())
+
+    def _check_tables(self, source: str) -> None:
+        """Tables must name measurements, and have an algorithm for every column."""
+        names = [measure.name for measure in self.measures]
+        for number, table in enumerate(self.tables, start=1):
+            place = f"[[table]] number {number}"
+            if table.measure not in names:
+                raise InputError(source, 0, f"a measure of the plan in {place}", table.measure)
+            for row in table.rows:
+                with _at(source, f"row {row.label} of {place}"):
+                    parse_sizes(str(row.bytes))
+                if len(row.algorithms) != len(table.columns):
+                    wanted = f"{len(table.columns)} algorithms in row {row.label} of {place}"
+                    raise InputError(source, 0, wanted, str(len(row.algorithms)))
+
+
+def _cells(measure: Measure, library: str, launch: int, conditions: str) -> Iterator[GridCell]:
+    for hosts, each, ranks in measure.grid():
+        common = GridCell(
+            measure.name, measure.probe, library, hosts, each, ranks, launch, conditions
+        )
+        if measure.probe != "sort":
+            yield msgspec.structs.replace(
+                common, algorithms=measure.algorithm, sizes=measure.sizes()
+            )
+            continue
+        for length in measure.lengths():
+            for kind in measure.input:
+                yield msgspec.structs.replace(
+                    common,
+                    numbers=measure.vectors,
+                    doubles=str(length),
+                    vector=length.at(hosts),
+                    input=kind,
+                )
+
+
+def _changed(measure: Measure, values: dict[str, Any]) -> Measure:
+    fitting = {key: value for key, value in values.items() if _has(measure, key)}
+    # Hosts and ranks say the same in two ways.
+    if "hosts" in values:
+        fitting |= {"hosts": values["hosts"], "ranks": values.get("ranks", ())}
+    elif "ranks" in values:
+        fitting |= {"ranks": values["ranks"], "hosts": ()}
+    return msgspec.structs.replace(measure, **fitting)
+
+
+def _has(measure: Measure, key: str) -> bool:
+    return key in ("hosts", "ranks") or bool(getattr(measure, key))
+
+
+def _check_measure(source: str, place: str, measure: Measure) -> None:
+    if bool(measure.hosts) == bool(measure.ranks):
+        got = "both" if measure.hosts else "none"
+        raise InputError(source, 0, f"either hosts or ranks in {place}", got)
+    for key in sorted({key for keys in _KEYS.values() for key in keys}):
+        given, wanted = bool(getattr(measure, key)), key in _KEYS[measure.probe]
+        if given != wanted:
+            what = "a key" if wanted else "no key"
+            got = "none" if wanted else f"one for {measure.probe}"
+            raise InputError(source, 0, f"{what} {key} in {place}", got)
+    for name, items in (("hosts", measure.hosts), ("ranks", measure.ranks)):
+        check_each_once(source, f"number of {name} in {place}", map(str, items))
+    check_each_once(source, f"algorithm in {place}", measure.algorithm)
+    with _at(source, place):
+        measure.sizes()
+        measure.lengths()
+
+
+@contextmanager
+def _at(source: str, place: str) -> Iterator[None]:
+    """Says where in a plan a value stands that a grammar refuses."""
+    try:
+        yield
+    except UsageError as error:
+        expected, comma, got = str(error).removeprefix("expected ").partition(", got ")
+        if not comma:
+            raise InputError(source, 0, f"a sound value at {place}", expected) from None
+        raise InputError(source, 0, f"{expected} at {place}", got) from None

@@ -1,0 +1,135 @@
+"""``contend fabric convert`` and ``make``: what they write can be read again."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from contend.cli.app import run
+from contend.fabric import catalogue
+from contend.loading import load
+from sample_fabrics import DATA, described, host_ports
+
+TINY = str(DATA / "tiny.ibnetdiscover")
+TABLES = str(DATA / "tiny.opensm-lfts.dump")
+
+
+@pytest.mark.parametrize("suffix", ["fabric", "dot", "dot.zst"])
+def test_topology_and_tables_become_one_file(tmp_path: Path, suffix: str) -> None:
+    target = tmp_path / f"tiny.{suffix}"
+    # ORCS has no LIDs for ports that share an adapter, but keeps them apart.
+    arguments = ["fabric", "convert", TINY, "--routes", TABLES, "-o", str(target)]
+    assert run(arguments) == 0
+    again, source = load(str(target)), load(TINY, routes=TABLES)
+    assert described(again)["cables"] == described(source)["cables"]
+    if suffix == "fabric":
+        assert host_ports(again) == host_ports(source)
+
+
+def test_standard_output_needs_a_kind(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert run(["fabric", "convert", TINY, "-o", "-"]) == 2
+    assert b"say with --to what to write: one of fabric, " in capfdbinary.readouterr().err
+    assert run(["fabric", "convert", TINY, "-o", "-", "--to", "graphml"]) == 0
+    assert capfdbinary.readouterr().out.startswith(b"<?xml")
+
+
+def test_generated_fabrics_are_routed_for_kinds_that_need_it(tmp_path: Path) -> None:
+    target = tmp_path / "x.lfts"
+    assert run(["fabric", "convert", "fig1", "-o", str(target)]) == 0
+    assert target.read_text().startswith("Unicast lids [0-")
+
+
+def test_files_are_not_and_nothing_is_left_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["fabric", "convert", TINY, "-o", str(tmp_path / "x.lfts")]) == 2
+    assert "holds no routes: give --routes FILE or --route ENGINE" in capsys.readouterr().err
+    assert os.listdir(tmp_path) == []
+    assert run(["fabric", "convert", TINY, "-o", str(tmp_path / "no" / "x.fabric")]) == 2
+    assert "no/x.fabric: No such file or directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("read", ["topology", "tables"])
+def test_the_file_that_is_read_is_not_overwritten(
+    read: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dumps = {"topology": tmp_path / "net.ibnetdiscover", "tables": tmp_path / "net.lfts"}
+    dumps["topology"].write_bytes(Path(TINY).read_bytes())
+    dumps["tables"].write_bytes(Path(TABLES).read_bytes())
+    other_name = tmp_path / "link"
+    other_name.symlink_to(dumps[read])
+    before = dumps[read].read_bytes()
+    arguments = ["fabric", "convert", str(dumps["topology"]), "--routes", str(dumps["tables"])]
+    for name in (dumps[read], other_name):
+        assert run([*arguments, "-o", str(name), "--to", "ibnetdiscover"]) == 2
+        assert "this file is being read" in capsys.readouterr().err
+    assert dumps[read].read_bytes() == before
+
+
+def test_what_is_written_can_be_loaded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "tree.fabric"
+    arguments = ["--parallel-links", "2", "--remove", "25%", "--seed", "3", "-o", str(file)]
+    assert run(["fabric", "make", "kary:2,3", *arguments, "--route", "minhop"]) == 0
+    fabric = load(str(file))
+    # (3 - 1) 2^3 = 16 cables, laid twice, a quarter of them removed.
+    assert (fabric.hosts, fabric.switches, fabric.cables) == (8, 12, 24)
+    assert fabric.routes is not None
+    assert "8 hosts, 12 switches, 24 cables" in capsys.readouterr().out
+
+
+def test_json_alone_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "ring.fabric"
+    arguments = ["ring:8", "--remove", "12.5%", "-o", str(file), "--json", "-"]
+    assert run(["fabric", "make", *arguments]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["fabric"]["cables"] == 7
+    assert [finding["kind"] for finding in result["findings"]] == ["removed cable"]
+    assert result["engine"] is None
+    assert result["file"] == str(file)
+
+
+def test_the_file_itself_on_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert run(["fabric", "make", "ring:3", "--to", "ibnetdiscover", "-o", "-"]) == 0
+    written = capfdbinary.readouterr().out
+    assert written.count(b"Switch\t") == 3
+    assert b"3 switches" not in written
+
+
+def test_the_list_shows_every_family(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fabric", "make", "--list"]) == 0
+    shown = capsys.readouterr().out
+    for family in catalogue():
+        assert family.form in shown
+        assert family.example in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["chic"], "make needs a generator and -o FILE, or --list"),
+        (
+            ["chic", "-o", "x", "--remove", "some"],
+            "--remove: expected a share such as 5% or 0.05, got 'some'",
+        ),
+        (["chic", "-o", "x", "--remove", "200%"], "expected a percentage within 0 .. 100"),
+        (["chic", "-o", "-"], "say with --to what to write"),
+        (["torus:4x", "-o", "x"], 'torus:4x: expected torus:AxBx..[;hosts], got "" for a number'),
+    ],
+)
+def test_wrong_usage_is_one_line_and_writes_nothing(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["fabric", "make", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("contend: ")
+    assert error.count("\n") == 1
+    assert message in error
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,122 @@
+"""``contend fabric show``, ``check`` and ``draw`` as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contend import loading
+from contend.cli.app import run
+from contend.fabric import Fabric
+from contend.routes import NO_PORT, ForwardingTables
+from small_fabrics import fat_tree, shortest_path_tables
+
+
+@pytest.fixture(autouse=True)
+def _named_fabrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`bare`, `routed` and `broken` are fabrics; how files are read is tested elsewhere."""
+    bare = fat_tree(4, 4, 2)
+    routed = bare.replace(routes=shortest_path_tables(bare))
+    assert routed.routes is not None
+    ports = routed.routes.ports.copy()
+    ports[0, 6] = NO_PORT
+    broken = routed.replace(routes=ForwardingTables(ports))
+    fabrics = {"bare": bare, "routed": routed, "broken": broken}
+
+    def load(source: str, **options: Any) -> Fabric:
+        return fabrics[source]
+
+    monkeypatch.setattr(loading, "load", load)
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+def test_show(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fabric", "show", "routed"]) == 0
+    out = capsys.readouterr().out
+    # 4 leaves with 4 hosts and 2 cables up: half bisection.
+    assert "50.0 %" in out
+    assert "2.00 : 1" in out
+    assert "Routes per channel" in out
+
+
+def test_show_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fabric", "show", "bare", "--json", "-"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["fabric"] == {
+        "name": "fat tree",
+        "hosts": 16,
+        "switches": 6,
+        "channels": 2 * (16 + 8),
+    }
+    assert result["bisection"]["share"] == pytest.approx(0.5)
+    assert result["structure"]["levels"][0]["oversubscription"] == 2
+    assert result["routes"] is None
+
+
+def test_check_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fabric", "check", "routed"]) == 0
+    assert "sound, 0 warnings" in capsys.readouterr().out
+
+
+def test_check_names_what_is_wrong(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    target = tmp_path / "report.json"
+    assert run(["fabric", "check", "broken", "--json", str(target)]) == 1
+    captured = capsys.readouterr()
+    assert 'switch "switch 0" has no port for host "host 5" (LID 6)' in captured.out
+    assert captured.err == "contend: fat tree: wrong: arrival, missing entries\n"
+    assert json.loads(target.read_text())["passed"] is False
+
+
+def test_lanes_decide_about_a_cycle(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Three leaves route over each other in a circle.
+    three = fat_tree(3, 1, 3)
+    ports = np.full((6, 10), NO_PORT, dtype=np.uint16)
+    for leaf in range(3):
+        here, there, after = leaf, (leaf + 1) % 3, (leaf + 2) % 3
+        ports[here, here + 1] = 1
+        # To the next leaf by top `leaf`; to the one after by way of the next leaf.
+        ports[here, there + 1] = 2 + leaf
+        ports[here, after + 1] = 2 + leaf
+        ports[3 + leaf, [there + 1, after + 1]] = 1 + there
+    looped = three.replace(routes=ForwardingTables(ports))
+    monkeypatch.setattr(loading, "load", lambda source, **options: looped)
+    assert run(["fabric", "check", "looped"]) == 0
+    assert "warning" in capsys.readouterr().out
+    assert run(["fabric", "check", "looped", "--no-lanes"]) == 1
+    assert "wrong: deadlock" in capsys.readouterr().err
+
+
+def test_draw(tmp_path: Path) -> None:
+    for name, arguments in (
+        ("plain.svg", ["bare"]),
+        ("loaded.png", ["routed", "--loads"]),
+        ("pairs.pdf", ["--alltoall", "9,18,36"]),
+        ("page.html", ["bare"]),
+    ):
+        assert run(["fabric", "draw", *arguments, "--plot", str(tmp_path / name)]) == 0
+        assert (tmp_path / name).stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["bare", "--loads"], "has no routes"),
+        ([], "name a fabric to draw"),
+        (["bare", "--alltoall", "4"], "name a fabric to draw"),
+        (["--alltoall", "4", "--loads"], "need a fabric"),
+        (["--alltoall", "four"], "--alltoall: expected numbers such as 2,4,8"),
+    ],
+)
+def test_draw_refuses(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "figure.svg"
+    assert run(["fabric", "draw", *arguments, "--plot", str(target)]) == 2
+    assert said in capsys.readouterr().err
+    assert not target.exists()

@@ -1,0 +1,36 @@
+"""What every verb of measure tells at its end, whatever its probe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from contend.cli.app import run as contend
+from contend.cli.measure.command import _failures
+from contend.runs import LaunchRecord, PointError, Run, RunRecord
+
+
+def _run(folder: Path, probe: str, *launches: LaunchRecord, **changes: object) -> Run:
+    return Run.create(folder, RunRecord(probe, launches=launches, **changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("probe", ["alltoall", "hotspot", "bisect"])
+def test_a_launch_that_failed_falls_short(probe: str, tmp_path: Path) -> None:
+    good = _run(tmp_path / "good", probe, LaunchRecord(0, 2))
+    assert _failures([good]) == ""
+    killed = LaunchRecord(0, 2, status="killed", why="rank 1 was ended by SIGKILL")
+    bad = _run(tmp_path / "bad", probe, killed)
+    assert "rank 1 was ended by SIGKILL" in _failures([good, bad])
+
+
+def test_points_that_failed_are_named_and_those_that_make_no_sense_are_not(tmp_path: Path) -> None:
+    unsuited = PointError("unsuited", "only for powers of two", 0, "bruck", 64)
+    crashed = PointError("crash", "rank 3 was ended by SIGSEGV", 0, "linear", 1024)
+    run = _run(tmp_path / "run", "alltoall", LaunchRecord(0, 2), errors=(unsuited, crashed))
+    assert _failures([run]).endswith("linear of 1,024 bytes: rank 3 was ended by SIGSEGV")
+
+
+def test_a_hot_spot_says_which_option_decides_its_ranks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert contend(["measure", "hotspot", "-n", "16", "--on", "emulated:fig1"]) == 2
+    assert "say with --rivals how many other pairs send" in capsys.readouterr().err

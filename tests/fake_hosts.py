@@ -1,0 +1,147 @@
+"""Hosts on which probes end at once, with samples that a test chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from contend.measurement import Shape
+from contend.mpi import Death, Ended, Launch, Library
+from contend.units import parse_sizes
+from sample_files import Launch as SampleFile
+
+LIBRARY = Library("test", "/nowhere/mpicc", usable=True, name="Test MPI", version="1.0")
+Point = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a probe was asked for.
+
+    Attributes:
+        probe: its name.
+        ranks: how many.
+        options: on its command line, by their names.
+        points: algorithms and sizes that it is to measure.
+    """
+
+    probe: str
+    ranks: int
+    options: Mapping[str, str]
+    points: tuple[Point, ...]
+
+
+Seconds = Callable[[Asked], float]
+"""How long every sample takes; may raise, as an interruption does."""
+
+
+class Dies(Exception):  # noqa: N818 - no error of contend
+    """Ends a probe in the middle of a point."""
+
+    def __init__(self, point: Point) -> None:
+        super().__init__(str(point))
+        self.point = point
+
+
+@dataclass
+class FakeHosts:
+    """See `contend.measurement.Place`.
+
+    Attributes:
+        seconds: how long samples take.
+        free: bytes of a host.
+        asked: what decides figures here.
+        launches: everything that was asked for, in order.
+    """
+
+    seconds: Seconds = lambda asked: 1e-3
+    free: int | None = 1 << 30
+    slots: Sequence[tuple[str, int | None]] = ()
+    wire: float | None = None
+    described: str = ""
+    name: str = ""
+    launcher: str = ""
+    remarks: tuple[str, ...] = ()
+    asked: Mapping[str, str] = field(default_factory=dict)
+    launches: list[Asked] = field(default_factory=list)
+
+    @property
+    def alone(self) -> bool:
+        return not self.slots
+
+    def memory(self, shape: Shape) -> tuple[int, int] | None:
+        return None if self.free is None else (shape.fullest, self.free)
+
+    def counters(self) -> dict[str, Any]:
+        return {}
+
+    def launch(
+        self,
+        request: Launch,
+        program: Path,
+        arguments: Sequence[str],
+        *,
+        limit: float,
+        watch: Callable[[], None],
+    ) -> Ended:
+        if program.name == "version":
+            return Ended(0, output=f"contend met {request.ranks}")
+        asked = _asked(program.name, request.ranks, arguments)
+        self.launches.append(asked)
+        hosts = [host.name for host in request.hosts for _ in range(host.ranks)]
+        file = SampleFile(request.ranks, asked.probe, cells=len(asked.points))
+        if hosts:
+            file = SampleFile(request.ranks, asked.probe, cells=len(asked.points), hosts=hosts)
+        ended = Ended(0)
+        try:
+            seconds = self.seconds(asked)
+        except Dies as death:
+            seconds = 1e-3
+            ended = Ended(139, "rank 1 was ended by SIGSEGV", death=Death(rank=1, signal=11))
+            for point in asked.points:
+                if point == death.point:
+                    file.cell([seconds], reason=None, **_labels(asked, point))
+                    break
+                file.cell([seconds] * 6, **_labels(asked, point))
+        else:
+            for point in asked.points:
+                times = seconds * (1 + 0.01 * np.arange(6))
+                durations = {"local_sort_s": 0.5} if asked.probe == "sort" else {}
+                file.cell(times, durations=durations, **_labels(asked, point))
+        file.write(Path(asked.options["output"]), done=ended.status == 0)
+        watch()
+        return ended
+
+
+def _asked(probe: str, ranks: int, arguments: Sequence[str]) -> Asked:
+    options: dict[str, str] = {}
+    words = iter(arguments)
+    for word in words:
+        name, equals, value = word.removeprefix("--").partition("=")
+        alone = name in ("verify", "two-way")
+        options[name] = value if equals else "" if alone else next(words)
+    if probe == "sort":
+        return Asked(probe, ranks, options, (("library-v", 64),))
+    left_out = Path(options["without"]).read_text().splitlines() if "without" in options else []
+    return Asked(
+        probe,
+        ranks,
+        options,
+        tuple(
+            (name, size)
+            for name in options["algorithm"].split(",")
+            for size in parse_sizes(options["bytes"])
+            if not any(f"algorithm={name} bytes={size}" in line for line in left_out)
+        ),
+    )
+
+
+def _labels(asked: Asked, point: Point) -> dict[str, Any]:
+    labels: dict[str, Any] = {"algorithm": point[0], "bytes": point[1]}
+    if asked.probe == "sort":
+        labels |= {"n": int(asked.options["n"]), "m": int(asked.options["m"])}
+    return labels

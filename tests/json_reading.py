@@ -1,0 +1,12 @@
+"""What a script reads of a result's JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+def as_read(result: Any) -> Any:
+    """A result as it comes back from its JSON."""
+    return msgspec.json.decode(msgspec.json.encode(result))

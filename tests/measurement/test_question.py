@@ -1,0 +1,111 @@
+"""What is asked: options, shapes of ranks, conditions, and the key of it all."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from contend.errors import UsageError
+from contend.measurement import (
+    STANDARD,
+    Conditions,
+    RealHosts,
+    Shape,
+    ask,
+    make_shapes,
+    make_workload,
+)
+from contend.mpi import HostRanks
+
+
+def test_every_number_of_ranks_with_every_number_on_a_host() -> None:
+    slots = [("a", 4), ("b", 4)]
+    four = [(name, 1) for name in "abcd"]
+    shapes = make_shapes((2, 4), (1, 2), four, alone=False)
+    assert [(shape.ranks, len(shape.hosts), shape.fullest) for shape in shapes] == [
+        *((2, 2, 1), (2, 1, 2), (4, 4, 1), (4, 2, 2))
+    ]
+    assert make_shapes((6,), (), slots, alone=False)[0].hosts == (
+        HostRanks("a", 4),
+        HostRanks("b", 2),
+    )
+
+
+def test_ranks_on_other_hosts_need_other_hosts() -> None:
+    with pytest.raises(UsageError, match="4 ranks with 2 on every host need 2 hosts"):
+        make_shapes((4,), (2,), (), alone=True)
+    assert make_shapes((4,), (4,), (), alone=True) == (Shape(4),)
+    assert make_shapes((4,), (2,), (), alone=False) == (Shape(4, 2),)
+    with pytest.raises(UsageError, match="4 ranks is asked for twice"):
+        make_shapes((4,), (4, 8), (), alone=True)
+    with pytest.raises(UsageError, match="expected 1 to"):
+        make_shapes((0,), (), (), alone=True)
+
+
+def test_where_ranks_are_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE"):
+        monkeypatch.delenv(name, raising=False)
+    assert RealHosts().alone
+    assert RealHosts(launcher="mpiexec.hydra -l").alone
+    assert not RealHosts(launcher="srun").alone
+    assert not RealHosts(slots=(("a", 1),)).alone
+    # The launcher finds the hosts of the job.
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    assert not RealHosts().alone
+
+
+def test_options_become_a_command_line() -> None:
+    made = make_workload(
+        "alltoall", {"bytes": (1, 1024), "in_flight": 4, "verify": True, "radix": None}
+    )
+    assert {"--bytes=1,1024", "--in-flight=4", "--verify", "--radix=2"} <= set(made.arguments)
+    with pytest.raises(UsageError, match=r"alltoall has no option 'byte'; did you mean 'bytes'\?"):
+        make_workload("alltoall", {"byte": 1})
+    with pytest.raises(UsageError, match="expected one of alltoall, sort, pingpong"):
+        make_workload("bisection", {})
+
+
+def test_conditions_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(UsageError, match="budget above 0 s"):
+        Conditions(ranks=(2,), budget=0)
+    with pytest.raises(UsageError, match="launches"):
+        Conditions(ranks=(2,), launches=0)
+
+
+def test_a_probe_is_told_all_that_decides_its_memory() -> None:
+    """What is predicted from the usual values is what runs, whatever a probe's own would be."""
+    told = {word.partition("=")[0] for word in make_workload("alltoall", {}).arguments}
+    assert {"--algorithm", "--bytes", "--counts"} <= told
+    assert make_workload("sort", {}).arguments[:2] == ("--n=1492992", "--m=8")
+    probes = Path(__file__).parents[2] / "src" / "contend" / "probes"
+    for probe in ("alltoall", "sort", "pingpong"):
+        # A probe that is used by hand has the same usual values.
+        sources = "".join(path.read_text() for path in (probes / probe).glob("*.cpp"))
+        for name, word in STANDARD[probe].items():
+            name = {"vectors": "n", "length": "m"}.get(name, name)
+            own = re.search(rf'\{{"{name.replace("_", "-")}",\s*Kind::\w+,\s*"([^"]*)"', sources)
+            assert own is not None, name
+            assert own[1] == word, name
+
+
+def test_every_condition_is_part_of_the_question() -> None:
+    workload = make_workload("pingpong", {"bytes": "1K"})
+    usual = {"ranks": (2,)}
+    asked = [
+        ask(workload, Conditions(**usual), RealHosts()),
+        ask(make_workload("pingpong", {"bytes": "2K"}), Conditions(**usual), RealHosts()),
+        ask(workload, Conditions((4,)), RealHosts()),
+        ask(workload, Conditions((2,), (1,)), RealHosts()),
+        ask(workload, Conditions((2,), seed=2), RealHosts()),
+        ask(workload, Conditions((2,), labels={"flow control": "on"}), RealHosts()),
+        ask(workload, Conditions((2,), wire=125e6), RealHosts()),
+        ask(workload, Conditions(**usual), RealHosts(), "openmpi-5"),
+        ask(workload, Conditions(**usual), RealHosts(launcher="srun")),
+        ask(workload, Conditions(**usual), RealHosts(slots=(("a", 2),))),
+    ]
+    assert len({cell.key for cell in asked}) == len(asked)
+    # More launches, more time, another guess of the memory: the same question.
+    more = Conditions((2,), launches=5, budget=1.0)
+    assert ask(workload, more, RealHosts(free_memory=1 << 30)).key == asked[0].key

@@ -1,0 +1,143 @@
+"""Going on with a run: its folder is not trusted, and nothing differs from what was asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contend.errors import InputError, UsageError
+from contend.measurement import (
+    BisectWork,
+    Conditions,
+    RealHosts,
+    make_workload,
+    measure_workload,
+    resume,
+)
+from contend.runs import Run
+
+
+@dataclass(frozen=True)
+class _Emulated(RealHosts):
+    """This machine in place of an emulated fabric."""
+
+    rate: str = "100 Mbit/s"
+    lowered: float = 12.5e6
+    name: str = "emulated:pair"
+    asked: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "asked", {"fabric": "pair", "rate": self.rate})
+        object.__setattr__(self, "wire", self.lowered)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run in an emulated fabric."""
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    measure_workload(
+        make_workload("pingpong", {"bytes": "1K", "repetitions": "6:6"}),
+        Conditions((2,), budget=60),
+        libraries=("openmpi-4",),
+        place=_Emulated(),
+        folder=folder,
+    )
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _libraries(require_program: Callable[[str], str]) -> None:
+    require_program("mpicc.openmpi")
+
+
+def _changed(folder: Path, to: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    """A copy of a run whose session was asked for otherwise."""
+    to.mkdir()
+    for path in folder.iterdir():
+        (to / path.name).write_bytes(path.read_bytes())
+    session = json.loads((to / "session.json").read_bytes())
+    change(session["cells"][0]["question"])
+    (to / "session.json").write_text(json.dumps(session))
+    return to
+
+
+def test_another_rate_does_not_join_the_run(measured: Path) -> None:
+    with pytest.raises(UsageError, match="was measured with rate 100 Mbit/s, not 50 Mbit/s"):
+        resume(measured, place=_Emulated(rate="50 Mbit/s"))
+    with pytest.raises(UsageError, match="was measured with fabric pair, not none"):
+        resume(measured)
+
+
+def test_a_rate_that_the_machine_lowered_is_no_other_question(measured: Path) -> None:
+    (run,) = resume(measured, place=_Emulated(lowered=8e6))
+    assert run.record.wire_Bps == 12.5e6
+    assert [launch.status for launch in run.record.launches] == ["done"]
+
+
+def test_a_run_folder_runs_nothing(measured: Path, tmp_path: Path) -> None:
+    trap = tmp_path / "trap"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {trap}\n")
+    program.chmod(0o755)
+
+    def launcher(question: dict[str, Any]) -> None:
+        question["launcher"] = str(program)
+
+    folder = _changed(measured, tmp_path / "launcher", launcher)
+    with pytest.raises(UsageError, match=r"was launched with '.*program': give the same launcher="):
+        resume(folder, place=_Emulated())
+    folder = _changed(measured, tmp_path / "wrapper", lambda _: None)
+    record = json.loads((folder / "run.json").read_bytes())
+    record["library"]["wrapper"] = str(program)
+    (folder / "run.json").write_text(json.dumps(record))
+    with pytest.raises(UsageError, match=r"was measured with .*program, and this machine finds"):
+        resume(folder, place=_Emulated())
+    assert not trap.exists()
+    # Named by the user it is the library of that name and version, from this machine.
+    assert len(resume(folder, mpi=("openmpi-4",), place=_Emulated())) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda question: question["options"].update(output="/etc/passwd"),
+        lambda question: question["options"].update(cells="/etc/shadow"),
+        lambda question: question.update(hosts=[["-oProxyCommand=x", 1]], place={}),
+        lambda question: question.update(probe="no-such"),
+        lambda question: question.update(ranks="many"),
+    ],
+)
+def test_a_question_that_was_tampered_with_is_refused(
+    measured: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None]
+) -> None:
+    folder = _changed(measured, tmp_path / "run", change)
+    with pytest.raises((InputError, UsageError)):
+        resume(folder, place=_Emulated())
+
+
+def test_patterns_of_an_occupied_folder_stay(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "run.json").write_text("{}")
+    (folder / "patterns.txt").write_text("0 1\n")
+    with pytest.raises(UsageError, match="a run is here already"):
+        measure_workload(BisectWork(patterns=2).workload, Conditions((2,)), folder=folder)
+    assert (folder / "patterns.txt").read_text() == "0 1\n"
+
+
+def test_a_bisect_goes_on_with_the_same_patterns(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    work = BisectWork(patterns=3, bytes=1024, packets=2)
+    (run,) = measure_workload(
+        work.workload, Conditions((2,), budget=60), libraries=("openmpi-4",), folder=folder
+    )
+    patterns = (folder / "patterns.txt").read_bytes()
+    (again,) = resume(folder)
+    assert again.record.launches == run.record.launches
+    assert (folder / "patterns.txt").read_bytes() == patterns
+    assert Run.load(folder).samples.equals(run.samples)

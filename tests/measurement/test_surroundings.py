@@ -1,0 +1,74 @@
+"""What surrounds a measurement: where its ranks are, and settings that matter."""
+
+from __future__ import annotations
+
+import pytest
+
+from contend.measurement import Shape
+from contend.measurement.surroundings import variables_that_matter, warnings_about
+from contend.mpi import HostRanks
+from contend.runs import RanksFrame
+
+
+def _ranks(hosts: str, cpus: list[str], host_cpus: int, *, shared: bool = False) -> RanksFrame:
+    count = len(hosts)
+    return RanksFrame(
+        host=tuple(hosts),
+        pid=tuple(range(count)),
+        cpus=tuple(cpus),
+        host_cpus=(host_cpus,) * count,
+        oversubscribed=shared,
+    )
+
+
+@pytest.mark.parametrize(
+    ("ranks", "shape", "expected"),
+    [
+        (_ranks("aabb", ["0", "1", "0", "1"], 2), Shape(4), []),
+        # A core of two threads is a place of its own.
+        (_ranks("aa", ["0,4", "1,5"], 8), Shape(2), []),
+        (_ranks("aa", ["0-3", "0-3"], 4), Shape(2), ["unbound"]),
+        # Nowhere else to go.
+        (_ranks("a", ["0"], 1), Shape(1), []),
+        (_ranks("aaab", ["0-1"] * 4, 2, shared=True), Shape(4), ["oversubscribed"]),
+        (_ranks("aa", ["0", "0"], 4, shared=True), Shape(2), ["oversubscribed"]),
+        (
+            _ranks("aa", ["0", "1"], 2),
+            Shape(2, 1, (HostRanks("a", 1), HostRanks("b", 1))),
+            ["placement"],
+        ),
+        (_ranks("aa", ["0", "1"], 2), Shape(2, 1), ["placement"]),
+    ],
+)
+def test_codes(ranks: RanksFrame, shape: Shape, expected: list[str]) -> None:
+    assert [warning.code for warning in warnings_about(ranks, shape)] == expected
+
+
+def test_texts_name_the_remedy() -> None:
+    crowded = _ranks("aaab", ["0-1"] * 4, 2, shared=True)
+    text = next(warnings_about(crowded, Shape(4))).text
+    assert text.startswith("3 ranks share 2 processors on a,")
+    assert "use at most 2 ranks a host" in text
+    emulated = _ranks("abc", ["0-1"] * 3, 2, shared=True)
+    text = next(warnings_about(emulated, Shape(3))).text
+    assert text.startswith("3 hosts are one machine of 2 processors:")
+    # A machine of one processor binds nobody.
+    small = _ranks("abc", ["0"] * 3, 1, shared=True)
+    text = next(warnings_about(small, Shape(3))).text
+    assert text.startswith("3 hosts are one machine of 1 processor:")
+    free = _ranks("aa", ["0-3", "0"], 4)
+    text = next(warnings_about(free, Shape(2))).text
+    assert text.startswith("1 of 2 ranks may move")
+    assert "bind each to a core" in text
+
+
+def test_variables_that_matter_hold_no_secrets() -> None:
+    environment = {
+        "OMPI_MCA_btl": "tcp",
+        "UCX_TLS": "rc",
+        "HOME": "/root",
+        "SLURM_JWT": "a",
+        "FI_OPX_TOKEN": "b",
+        "LD_PRELOAD": "c.so",
+    }
+    assert list(variables_that_matter(environment)) == ["LD_PRELOAD", "OMPI_MCA_btl", "UCX_TLS"]

@@ -1,0 +1,42 @@
+"""What reports load, and how schedules look alike in all figures."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from contend.report.axes import looks
+from contend.report.style import COLOURS
+
+
+@pytest.mark.parametrize(
+    ("names", "unwanted"),
+    [
+        ("simulation_tables, simulation_json, print_tables, check_suffix", "matplotlib polars"),
+        ("mpi_tables, mpi_json, plan_list, memory_tables, network_line", "matplotlib polars"),
+        ("fabric_tables, print_checks, host_list_json", "matplotlib polars"),
+        ("run_tables, runs_json, pair_tables, hotspot_tables, study_tables", "matplotlib"),
+    ],
+)
+def test_only_figures_load_what_draws(names: str, unwanted: str) -> None:
+    code = (
+        f"import sys; from contend.report import {names}; "
+        f"print(*[name for name in '{unwanted}'.split() if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+def test_barriers_break_the_line_and_keep_the_colour() -> None:
+    look = looks(["library", "shift", "shift-barrier", "bruck"])
+    assert look["shift"].colour == look["shift-barrier"].colour
+    assert look["shift"].line != look["shift-barrier"].line
+    assert len({look[name].colour for name in ("library", "shift", "bruck")}) == 3
+
+
+def test_more_schedules_than_colours_differ_in_their_lines() -> None:
+    names = [f"{number}" for number in range(2 * len(COLOURS))]
+    look = looks([*names, *(f"{name}-barrier" for name in names)])
+    assert len({(each.colour, each.line) for each in look.values()}) == len(look)

@@ -1,0 +1,85 @@
+"""What is reported of a pair of hosts while others load its route."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from contend import load
+from contend.congestion import hotspot
+from contend.errors import UsageError
+from contend.report import hotspot_figure, hotspot_json, hotspot_tables
+from json_reading import as_read
+
+_LARGE = 1 << 20
+
+
+def operations(
+    sizes: dict[int, list[int]], algorithms: tuple[str, ...] = ("round-trip", "stream")
+) -> pl.DataFrame:
+    """Three operations each: a time of k + 1 ms, a bandwidth of 60 MB/s over k + 1.
+
+    Args:
+        sizes: message sizes that were measured beside each number of rivals.
+        algorithms: what was measured.
+    """
+    rows = [
+        (0, algorithm, size, k, (k + 1) * 1e-3, 6e7 / (k + 1), False)
+        for algorithm in algorithms
+        for k, measured in sizes.items()
+        for size in measured
+        for _ in range(3)
+    ]
+    names = ["launch", "algorithm", "bytes", "rivals", "seconds", "bandwidth_Bps", "late"]
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+def title(sizes: dict[int, list[int]], *algorithms: str) -> str:
+    figure = hotspot_figure(operations(sizes, algorithms), "fig1")
+    return figure._suptitle.get_text().replace("\n", " ")  # type: ignore[attr-defined,no-any-return]
+
+
+def test_the_pairs_are_named() -> None:
+    """Uplink 1 of leaf 1 of the figure of 2008 leads to hosts 5, 9 and 13."""
+    figure = load("fig1", route="fig1")
+    spot = as_read(hotspot_json(hotspot(figure, 3, victim=(0, 4)), figure))
+    assert spot["channel"] == 'switch "leaf 1" port 5 -> switch "top 1" port 1'
+    assert spot["victim"] == ["1", "5"]
+    assert sorted(target for _, target in spot["rivals"]) == ["13", "9"]
+
+
+def test_a_pair_shares_a_channel_with_two_others() -> None:
+    every = {k: [1, _LARGE] for k in (0, 1, 2)}
+    latency, bandwidth = hotspot_tables(operations(every))
+    assert latency.rows == (("1 B", "1 ms", "2 ms", "3 ms"), ("1 MiB", "1 ms", "2 ms", "3 ms"))
+    assert [row[3:] for row in bandwidth.rows] == [
+        *(("100.0 %", "100.0 %"), ("50.0 %", "50.0 %"), ("33.3 %", "33.3 %")),
+    ]
+    assert title(every, "stream") == (
+        "fig1: with 2 other pairs on its route a pair gets 33.3 % of its bandwidth"
+    )
+    assert "with 2 other pairs on its route a pair's messages take 3.0 times" in title(
+        every, "round-trip"
+    )
+
+
+def test_a_budget_that_ended_before_the_last_rivals_is_drawn() -> None:
+    """Beside two rivals only small messages were measured: the title speaks of one rival."""
+    cut = {0: [1, _LARGE], 1: [1, _LARGE], 2: [1]}
+    assert title(cut, "stream") == (
+        "fig1: with 1 other pair on its route a pair gets 50.0 % of its bandwidth"
+    )
+    assert "take 2.0 times" in title(cut, "round-trip")
+
+
+def test_a_pair_that_was_never_measured_alone_is_compared_with_nothing() -> None:
+    assert title({1: [_LARGE]}, "stream") == "fig1: a pair with 1 other pair on its route"
+
+
+def test_a_budget_that_ended_before_the_first_rival_leaves_a_pair_alone() -> None:
+    assert title({0: [_LARGE]}, "stream") == "fig1: a pair whose route nobody else loads"
+
+
+def test_nothing_measured_is_said() -> None:
+    with pytest.raises(UsageError, match="no message of the victim was measured"):
+        hotspot_figure(operations({}), "fig1")

@@ -1,0 +1,115 @@
+"""What is reported of pairs of ranks in bisect patterns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from contend.report import Compared, agreement_figure, pair_json, pair_tables
+from contend.report.save import save_figure
+from contend.report.table import ResultTable
+from contend.runs import Run, RunRecord
+from contend.study import Agreement, agreement
+from json_reading import as_read
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return Run.create(tmp_path / "bisect", RunRecord("bisect", placement="fig1", wire_Bps=125.0))
+
+
+def messages(congestion: list[int]) -> pl.DataFrame:
+    """Messages that get 100 B/s over their congestion, those within a host 1000 B/s."""
+    count = len(congestion)
+    share = [1 / pi if pi else 10.0 for pi in congestion]
+    return pl.DataFrame(
+        {
+            "launch": [0] * count,
+            "sample": [0] * count,
+            "pattern": [0] * count,
+            "source_rank": range(count),
+            "target_rank": [(rank + 1) % count for rank in range(count)],
+            "bandwidth_Bps": [100.0 * part for part in share],
+            "late": [False] * count,
+            "congestion": congestion,
+            "fair_share": share,
+        }
+    )
+
+
+@pytest.fixture
+def between_hosts() -> pl.DataFrame:
+    return messages([1, 1, 1, 1, 2, 2, 2, 2])
+
+
+@pytest.fixture
+def judged(between_hosts: pl.DataFrame) -> Agreement:
+    return agreement(between_hosts)
+
+
+def with_ranks_on_a_host(judged: Agreement) -> Agreement:
+    """The same with two messages that stayed on their hosts, whose congestion is 0."""
+    within = replace(judged.by_congestion[0], congestion=0, pairs=2, median=10, low=10, high=10)
+    return replace(judged, by_congestion=(within, *judged.by_congestion))
+
+
+def table(tables: list[ResultTable], title: str) -> ResultTable:
+    return next(table for table in tables if table.title.startswith(title))
+
+
+def test_messages_within_a_host_have_no_prediction(run: Run, judged: Agreement) -> None:
+    pairs = messages([0, 0, 1, 1, 1, 1, 2, 2, 2, 2])
+    tables = pair_tables(run, pairs, with_ranks_on_a_host(judged))
+    assert table(tables, "Messages by congestion").rows[0] == (
+        *("0", "2", "same host", "1000.0 %", "1000.0 %", "-"),
+    )
+    every = {row[0]: row for row in table(tables, "Every message").rows}
+    assert every["0 -> 1"][1:4] == ("0", "same host", "-")
+    assert every["6 -> 7"][1:5] == ("2", "50.0 %", "50.0 %", "50.0 %")
+
+
+def test_messages_within_a_host_are_not_drawn(judged: Agreement, tmp_path: Path) -> None:
+    pairs = messages([0, 0, 1, 1, 1, 1, 2, 2, 2, 2])
+    figure = agreement_figure([Compared("fig1", pairs, with_ranks_on_a_host(judged))])
+    left = figure.axes[0]
+    # Both models, eight messages each; the ends of both drawn medians beside.
+    points = [line for line in left.lines if line.get_marker() == "." and len(line.get_xdata())]
+    assert [len(line.get_xdata()) for line in points] == [8, 8]
+    assert [text.get_text() for text in left.texts if "π =" in text.get_text()] == [
+        *("π = 1", "π = 2"),
+    ]
+    save_figure(figure, tmp_path / "it.svg")
+
+
+def test_ranges_of_equal_ends_are_one_number(run: Run, between_hosts: pl.DataFrame) -> None:
+    """All messages of one congestion get the same here."""
+    judged = agreement(between_hosts)
+    groups = table(pair_tables(run, between_hosts, judged), "Messages by congestion")
+    assert [row[4] for row in groups.rows] == ["100.0 %", "50.0 %"]
+
+
+def test_json_has_the_agreement_where_it_is_known(
+    between_hosts: pl.DataFrame, judged: Agreement
+) -> None:
+    plain = as_read(pair_json(between_hosts))
+    assert (plain["messages"], plain["mean_Bps"], plain["median_Bps"]) == (8, 75.0, 75.0)
+    assert "agreement" not in plain
+    compared = as_read(pair_json(between_hosts, judged))["agreement"]
+    assert compared["gamma"] == 100.0
+    assert [group["median"] for group in compared["by_congestion"]] == [1.0, 0.5]
+    assert compared["nearest"] in {model["name"] for model in compared["models"]}
+    # A single pattern has no interval.
+    assert compared["effective_ci95"] == [None, None]
+    assert np.isclose(compared["effective"], 0.75)
+
+
+def test_without_predictions_bandwidths_stand_beside_the_link(
+    run: Run, between_hosts: pl.DataFrame
+) -> None:
+    (bandwidths,) = pair_tables(run, between_hosts.drop("congestion", "fair_share"))
+    assert bandwidths.rows[0][2] == "60.0 % of a link"
+    assert bandwidths.note == "8 messages of 1 pattern"

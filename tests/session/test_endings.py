@@ -1,0 +1,200 @@
+"""What ends a session, and how it goes on: one set of tests for all that run over the engine.
+
+A subject is a command that makes a session of some seconds, the command that goes on with it, and a
+count of what its folder keeps. Whoever runs over the engine adds its own to `SUBJECTS`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from contend.runs import Run, find_runs
+from contend.session import read_session
+from session import quick
+
+_CONTEND = (sys.executable, "-c", "from contend.cli import main; main()")
+_LIMIT = 120.0
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Something that runs over the engine.
+
+    Attributes:
+        name: of the subject.
+        begin: the command that makes a session in a folder: some launches of a second or so each.
+        again: the command that goes on with it.
+        count: what the folder keeps, from its files alone.
+        program: what the machine must have; "" for nothing.
+    """
+
+    name: str
+    begin: Callable[[Path], Sequence[str]]
+    again: Callable[[Path], Sequence[str]]
+    count: Callable[[Path], int]
+    program: str = ""
+
+
+def _quick(folder: Path) -> list[str]:
+    program = str(Path(quick.__file__))
+    return [sys.executable, program, str(folder), "0.15", "2"]
+
+
+def _measure(folder: Path) -> list[str]:
+    options = ["-n", "2", "--mpi", "openmpi-4", "--bytes", "1K,1M", "--launches", "2"]
+    options += ["--repetitions", "3000:3000", "--precision", "0", "--budget", "2min"]
+    return [*_CONTEND, "measure", "pingpong", *options, "--output", str(folder)]
+
+
+def _resume(folder: Path) -> list[str]:
+    return [*_CONTEND, "measure", "pingpong", "--resume", str(folder), "--budget", "2min"]
+
+
+def _samples(folder: Path) -> int:
+    """Rows of samples in a folder, in tables or still in the files of launches."""
+    if not (folder / "session.json").exists():
+        return 0
+    try:
+        return sum(Run.load(run).samples.height for run in find_runs(folder))
+    except Exception:
+        return 0
+
+
+SUBJECTS = (
+    Subject("quick", _quick, _quick, quick.count),
+    Subject("measure", _measure, _resume, _samples, program="mpicc.openmpi"),
+)
+
+
+@pytest.fixture(params=SUBJECTS, ids=lambda subject: subject.name)
+def subject(request: pytest.FixtureRequest, require_program: Callable[[str], str]) -> Subject:
+    chosen: Subject = request.param
+    if chosen.program:
+        require_program(chosen.program)
+    return chosen
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 192 KiB."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount a file system")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=192k", "none", folder], check=True)
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def _start(command: Sequence[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=_environment(),
+        start_new_session=True,
+    )
+
+
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=_LIMIT, env=_environment(), check=False
+    )
+
+
+def _end_at_work(
+    subject: Subject, command: Sequence[str], folder: Path, with_signal: signal.Signals
+) -> tuple[int, int]:
+    """Ends a command once it has made something more; its exit status, and what is kept then."""
+    before = subject.count(folder)
+    with _start(command) as process:
+        ends = time.monotonic() + _LIMIT
+        while subject.count(folder) <= before and time.monotonic() < ends:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.02)
+        process.send_signal(with_signal)
+        status = process.wait(_LIMIT)
+    return status, subject.count(folder)
+
+
+@pytest.mark.parametrize("with_signal", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_what_was_made_survives_every_interruption(
+    subject: Subject, with_signal: signal.Signals, tmp_path: Path
+) -> None:
+    """Interrupted twice and gone on with: what is kept never falls, and in the end all is there."""
+    folder = tmp_path / "session"
+    expected = -signal.SIGKILL if with_signal is signal.SIGKILL else 128 + with_signal
+    status, first = _end_at_work(subject, subject.begin(folder), folder, with_signal)
+    assert (status, first > 0) == (expected, True)
+    status, second = _end_at_work(subject, subject.again(folder), folder, with_signal)
+    assert (status, second > first) == (expected, True)
+    ended = _run(subject.again(folder))
+    assert (ended.returncode, ended.stderr) == (0, "")
+    whole = subject.count(folder)
+    assert whole > second
+    # All is there now, so there is nothing more to do, and no half file is left.
+    ended = _run(subject.again(folder))
+    assert (ended.returncode, subject.count(folder)) == (0, whole)
+    assert [path for path in folder.rglob("*") if path.name.endswith((".samples", ".lock"))] == []
+    assert list(folder.rglob(".*")) == []
+
+
+def test_a_second_writer_is_told_who_has_the_folder(subject: Subject, tmp_path: Path) -> None:
+    folder = tmp_path / "session"
+    _end_at_work(subject, subject.begin(folder), folder, signal.SIGTERM)
+    before = subject.count(folder)
+    with _start(subject.again(folder)) as first:
+        ends = time.monotonic() + _LIMIT
+        while subject.count(folder) <= before and time.monotonic() < ends:
+            time.sleep(0.02)
+        second = _run(subject.again(folder))
+        output, errors = first.communicate(timeout=_LIMIT)
+    assert (second.returncode, second.stderr.count("\n")) == (2, 1)
+    assert f"{folder}: process {first.pid} on " in second.stderr
+    assert (first.returncode, errors) == (0, ""), output
+
+
+def test_a_full_disk_ends_it_and_it_goes_on_when_there_is_room(
+    subject: Subject, small_disk: Path
+) -> None:
+    folder = small_disk / "session"
+    _end_at_work(subject, subject.begin(folder), folder, signal.SIGTERM)
+    kept = subject.count(folder)
+    with (small_disk / "filler").open("wb", buffering=0) as filler:
+        try:
+            while filler.write(bytes(512)):
+                pass
+        except OSError:
+            pass
+    full = _run(subject.again(folder))
+    assert full.returncode == 3, full.stderr
+    assert full.stderr.count("\n") == 1
+    assert "No space left on device" in full.stderr
+    assert subject.count(folder) >= kept
+    (small_disk / "filler").unlink()
+    subprocess.run(["mount", "-o", "remount,size=64m", small_disk], check=True)
+    ended = _run(subject.again(folder))
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert subject.count(folder) > kept
+
+
+def test_the_session_keeps_what_was_asked(subject: Subject, tmp_path: Path) -> None:
+    folder = tmp_path / "session"
+    _end_at_work(subject, subject.begin(folder), folder, signal.SIGTERM)
+    asked = read_session(folder)
+    assert asked.launches == 2
+    assert all((folder / cell.folder).is_dir() for cell in asked.cells[:1])

@@ -1,0 +1,150 @@
+"""Writes docs/json.md, the keys of all that ``--json`` gives, from the structs themselves."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+import types
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from contend.report.emulate import EmulationJson
+from contend.report.fabric.tables import FabricSummary, HostListJson
+from contend.report.memory import MemoryJson
+from contend.report.mpi import LibrariesJson
+from contend.report.run.json import MeasurementJson, RunsJson
+from contend.report.simulation.json import SimulationJson
+from contend.report.study.json import MeasuredStudyJson, StudyJson, VerificationJson
+from contend.routes import CheckReport
+
+PAGE = Path(__file__).parent.parent / "docs" / "json.md"
+
+COMMANDS: dict[str, tuple[type, ...]] = {
+    "contend simulate": (SimulationJson,),
+    "contend measure, contend report": (MeasurementJson, RunsJson),
+    "contend study": (StudyJson, MeasuredStudyJson, VerificationJson, MemoryJson),
+    "contend fabric show": (FabricSummary,),
+    "contend fabric check": (CheckReport,),
+    "contend fabric hosts": (HostListJson,),
+    "contend emulate": (EmulationJson,),
+    "contend mpi": (LibrariesJson,),
+}
+INTRODUCTION = """\
+# JSON
+
+`--json FILE` writes a command's result; `-` is standard output, where then nothing else is printed.
+Seconds, bytes and bytes per second everywhere; π is [congestion](words.md). A key marked *optional*
+is left out where it does not apply; null is a value that is not known.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [INTRODUCTION]
+    known: set[type] = set()
+    for commands, roots in COMMANDS.items():
+        parts.append(f"## {commands}\n")
+        for root in roots:
+            for struct in with_nested(root):
+                if struct not in known:
+                    known.add(struct)
+                    parts.append(_section(struct))
+    return "\n".join(parts)
+
+
+def fields_of(struct: type) -> list[tuple[str, str, Any, bool]]:
+    """Name in JSON, name in the docstring, type and whether it may be left out."""
+    hints = typing.get_type_hints(struct)
+    if issubclass(struct, msgspec.Struct):
+        return [
+            (field.encode_name, field.name, hints[field.name], field.default is msgspec.UNSET)
+            for field in msgspec.structs.fields(struct)
+        ]
+    return [
+        (field.name, field.name, hints[field.name], False) for field in dataclasses.fields(struct)
+    ]
+
+
+def meanings(struct: type) -> dict[str, str]:
+    """What every attribute means, of a struct and of those that it extends."""
+    found: dict[str, str] = {}
+    for base in reversed(struct.__mro__):
+        _, _, listed = (base.__doc__ or "").partition("Attributes:\n")
+        for name, text in re.findall(r"^ {8}(\w+): (.*?)(?=^ {8}\w+:|\Z)", listed, re.S | re.M):
+            found[name] = " ".join(text.split())
+    return found
+
+
+def _section(struct: type) -> str:
+    about = (struct.__doc__ or "").partition("Attributes:")[0]
+    means = meanings(struct)
+    rows = [
+        f"| `{name}` | {_type_words(hint)}{', optional' if optional else ''} | "
+        f"{_escaped(means.get(attribute, ''))} |"
+        for name, attribute, hint, optional in fields_of(struct)
+    ]
+    head = ["| key | type | meaning |", "|---|---|---|"]
+    return "\n".join([f"### {_title(struct)}", "", " ".join(about.split()), "", *head, *rows, ""])
+
+
+def with_nested(struct: type) -> Iterator[type]:
+    """A struct, then those that its keys hold, each before what it holds in turn."""
+    yield struct
+    for *_, hint, _ in fields_of(struct):
+        for part in _parts(hint):
+            if _is_struct(part):
+                yield from with_nested(part)
+
+
+def _parts(hint: Any) -> Iterator[Any]:
+    arguments = typing.get_args(hint)
+    if arguments:
+        for argument in arguments:
+            yield from _parts(argument)
+    else:
+        yield hint
+
+
+def _is_struct(hint: Any) -> bool:
+    return isinstance(hint, type) and (
+        issubclass(hint, msgspec.Struct) or dataclasses.is_dataclass(hint)
+    )
+
+
+def _title(struct: type) -> str:
+    words = re.findall(r"[A-Z][a-z]+", struct.__name__.removesuffix("Json"))
+    return " ".join(words).capitalize()
+
+
+def _type_words(hint: Any) -> str:
+    """A type for people: ``list of number``, ``text or null``."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        kinds = [_type_words(part) for part in arguments if part is not msgspec.UnsetType]
+        return " or ".join(dict.fromkeys(kinds))
+    if origin is typing.Literal:
+        return "text"
+    if origin is dict:
+        return f"object of {_type_words(arguments[1])}"
+    if origin is tuple and arguments[-1] is not Ellipsis:
+        return f"{len(arguments)} × {_type_words(arguments[0])}"
+    if origin in (list, tuple):
+        return f"list of {_type_words(arguments[0])}"
+    if _is_struct(hint):
+        return f"[{_title(hint).lower()}](#{_title(hint).lower().replace(' ', '-')})"
+    names = {str: "text", int: "integer", float: "number", bool: "true or false"}
+    return "null" if hint is type(None) else names.get(hint, "text")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("``", "`").replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
+    sys.stdout.write(f"{PAGE}\n")
