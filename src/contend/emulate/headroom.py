@@ -174,7 +174,7 @@ def _all_lengths(layout: Layout) -> int:
 
 
 def _rounded(rate: float) -> float:
-    """Two digits are what the measurement is worth."""
+    """Rounds to two digits, the precision of the measurement."""
     if rate <= 0:
         return 0.0
     bits = 8 * rate
@@ -258,7 +258,7 @@ def pump(streams: Sequence[Stream], seconds: float) -> float:
 
 
 def _send(stream: Stream) -> bool:
-    """Sends what goes; whether there is more to send."""
+    """Sends what the socket takes; whether there is more to send."""
     with suppress(BlockingIOError):
         if stream.left is None:
             stream.sender.send(_PIECE)

@@ -19,7 +19,7 @@ MOST_DETAILS = 10
 
 
 class Status(StrEnum):
-    """How a check came out."""
+    """Result of a check."""
 
     OK = "ok"
     WARNING = "warning"

@@ -38,7 +38,7 @@ class _Facts:
 
 
 def examine(candidate: Candidate, *, run: Run = run_process, limit: float = _LIMIT) -> Library:
-    """What a candidate is worth.
+    """Whether a candidate is usable, and why not.
 
     Args:
         candidate: a wrapper, or a place without one.

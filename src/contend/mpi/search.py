@@ -1,4 +1,4 @@
-"""Where MPI libraries may be on this machine: compiler wrappers that nobody has tried yet."""
+"""Finds where MPI libraries may be on this machine: compiler wrappers, not yet tried."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LIMIT, _MODULE_LIMIT = 10.0, 30.0
 
 @dataclass(frozen=True)
 class Candidate:
-    """A wrapper and how it was found, or a place where one should be and is not.
+    """A wrapper and how it was found, or a place that should have one and does not.
 
     Attributes:
         origin: how it was found, such as ``PATH`` or ``module openmpi/4.1``.

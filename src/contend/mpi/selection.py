@@ -1,4 +1,4 @@
-"""The MPI library that somebody means, found and tried."""
+"""Finds and tries the MPI library that a user names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def select(
     finds: Find = find,
     examines: Examine = examine,
 ) -> Library:
-    """The first usable library of this machine that is meant; only as many are tried as it takes.
+    """The first usable library that matches; tries no more than it must.
 
     Args:
         name: with or without the beginning of a version (``openmpi``, ``mpich-4``,
@@ -60,7 +60,7 @@ def select(
 
 
 def _path(name: str) -> Path | None:
-    """The folder or wrapper that is meant, wherever PATH has it; None for the name of a library."""
+    """The folder or wrapper that a name stands for, also on PATH; None for a library's name."""
     if os.sep in name or Path(name).exists():
         return Path(name)
     program = shutil.which(name)

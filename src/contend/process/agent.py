@@ -53,7 +53,7 @@ def end_with_parent(number: int = signal.SIGKILL) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Does what the words say; does not come back."""
+    """Becomes the command that the words give; does not return."""
     form, folder, *rest = words
     if form == "bound":
         parent = os.getppid()

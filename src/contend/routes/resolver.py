@@ -73,7 +73,7 @@ class TraceEnd(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Route:
-    """The way from a host to another.
+    """The route from one host to another.
 
     Attributes:
         fabric: where it leads through.
@@ -124,7 +124,7 @@ def find_route(fabric: Fabric, source: int, target: int) -> Route:
 def describe_fault(
     fabric: Fabric, end: int, switch: int, start: int, target: int, address: int
 ) -> str:
-    """What goes wrong on the way to a host, by name.
+    """What goes wrong on the way to a host, with names.
 
     Args:
         fabric: with routes.
