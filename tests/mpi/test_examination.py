@@ -178,7 +178,7 @@ def test_cache_that_cannot_be_written(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.raises(MissingError, match="XDG_CACHE_HOME names another folder"):
+    with pytest.raises(MissingError, match="set XDG_CACHE_HOME to another folder"):
         examine(Candidate("test", Path(require_program("mpicc.mpich"))))
 
 

@@ -220,12 +220,12 @@ def documented(heading: str) -> dict[str, set[str]]:
 
 
 def test_the_page_on_samples_describes_what_is_read() -> None:
-    kinds = documented("| `kind` | tells | members |")
+    kinds = documented("| `kind` | describes | members |")
     assert kinds.keys() == {*frames._KINDS, "cell"}
     for kind, frame_type in frames._KINDS.items():
         assert set(frame_type.__struct_fields__) <= kinds[kind], kind
     assert {"cell", "columns"} <= kinds["cell"]
-    columns = documented("| column | |")
+    columns = documented("| column | meaning |")
     assert list(columns) == list(SCHEMA)
 
 

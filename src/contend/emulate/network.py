@@ -43,7 +43,7 @@ class Network:
     Attributes:
         fabric: what it emulates.
         settings: of its cables, with the rate that this machine carries.
-        headroom: what was found about this machine; None when nobody looked.
+        headroom: what this machine carries; None if that was not checked.
         hosts: names of its hosts as launchers know them, in the fabric's order.
     """
 

@@ -140,7 +140,9 @@ def _of_launch(
             yield PointError(*_why_ended(launch), launch.whole)
         return
     # What one start of a launch was cut in, another of its starts may have measured.
-    others = [one for one in record.launches if one.whole == launch.whole and one is not launch]
+    others = [
+        other for other in record.launches if other.whole == launch.whole and other is not launch
+    ]
     again = {
         end.cell
         for other in others

@@ -113,7 +113,7 @@ class CellEnd(msgspec.Struct, frozen=True):
         cell: the run's number of it.
         reason: ``precision``, ``repetitions``, ``budget``, ``skipped``, ``failed`` or ``cut``: the
             launch ended before the cell did.
-        verified: whether its data were right; None when nobody looked.
+        verified: whether its data were right; None if that was not checked.
         said: what the probe said about it.
     """
 
