@@ -23,7 +23,7 @@ from contend.report.style import COLOURS
 def test_only_figures_load_what_draws(names: str, unwanted: str) -> None:
     code = (
         f"import sys; from contend.report import {names}; "
-        f"print(*[name for name in '{unwanted}'.split() if name in sys.modules])"
+        f"print(*[name for name in '{unwanted}'.split() if f'{{name}}.' in ' '.join(sys.modules)])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

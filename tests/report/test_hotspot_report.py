@@ -17,20 +17,20 @@ _LARGE = 1 << 20
 def operations(
     sizes: dict[int, list[int]], algorithms: tuple[str, ...] = ("round-trip", "stream")
 ) -> pl.DataFrame:
-    """Three operations each: a time of k + 1 ms, a bandwidth of 60 MB/s over k + 1.
+    """Three operations each, every one a sample: a time of k + 1 ms, a bandwidth of 60 MB/s over k + 1.
 
     Args:
         sizes: message sizes that were measured beside each number of rivals.
         algorithms: what was measured.
     """
     rows = [
-        (0, algorithm, size, k, (k + 1) * 1e-3, 6e7 / (k + 1), False)
+        (0, algorithm, size, k, sample, (k + 1) * 1e-3, 6e7 / (k + 1), False)
         for algorithm in algorithms
         for k, measured in sizes.items()
         for size in measured
-        for _ in range(3)
+        for sample in range(3)
     ]
-    names = ["launch", "algorithm", "bytes", "rivals", "seconds", "bandwidth_Bps", "late"]
+    names = ["launch", "algorithm", "bytes", "rivals", "sample", "seconds", "bandwidth_Bps", "late"]
     return pl.DataFrame(rows, schema=names, orient="row")
 
 

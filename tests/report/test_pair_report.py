@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from contend.measurement import Agreement, agreement
 from contend.report import Compared, agreement_figure, pair_json, pair_tables
 from contend.report.save import save_figure
 from contend.report.table import ResultTable
 from contend.runs import Run, RunRecord
-from contend.study import Agreement, agreement
 from json_reading import as_read
 
 

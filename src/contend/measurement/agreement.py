@@ -104,14 +104,9 @@ class Agreement:
 
 
 def usable(pairs: pl.DataFrame) -> pl.DataFrame:
-    """The messages that can be compared with models.
-
-    Those that cross a channel, of samples without a late rank; of all samples where there are no
-    such samples.
-    """
-    crossing = pairs.filter(pl.col("congestion") > 0)
-    on_time = crossing.filter(~pl.col("late"))
-    return crossing if on_time.is_empty() else on_time
+    """The messages of samples without a late rank; all of them where there are no such samples."""
+    on_time = pairs.filter(~pl.col("late"))
+    return pairs if on_time.is_empty() else on_time
 
 
 def agreement(pairs: pl.DataFrame) -> Agreement:
@@ -126,7 +121,9 @@ def agreement(pairs: pl.DataFrame) -> Agreement:
     Raises:
         ShortfallError: too few messages are uncontended.
     """
-    used = usable(pairs)
+    # A message within a host crosses no channel: models have nothing to say of it.
+    crossing = pairs.filter(pl.col("congestion") > 0)
+    used = usable(crossing)
     free = used.filter(pl.col("congestion") == 1)["bandwidth_Bps"]
     if len(free) < _LEAST_UNCONTENDED:
         raise ShortfallError(
@@ -142,14 +139,13 @@ def agreement(pairs: pl.DataFrame) -> Agreement:
         .agg(pl.col("part").mean())["part"]
         .to_numpy()
     )
-    crossing = int((pairs["congestion"] > 0).sum())
     return Agreement(
         gamma=gamma,
         messages=len(used),
         apart=int(apart.sum()),
         patterns=len(by_pattern),
-        late=crossing - len(used),
-        same_host=len(pairs) - crossing,
+        late=len(crossing) - len(used),
+        same_host=len(pairs) - len(crossing),
         effective=float(by_pattern.mean()),
         effective_ci95=_interval(by_pattern),
         by_congestion=_by_congestion(used["congestion"].to_numpy(), parts),

@@ -138,7 +138,7 @@ class VerificationPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_on
             InputError: naming `source` and the key.
         """
         super().check(source)
-        check_each_once(source, "fabric", (case.name for case in self.cases))
+        check_each_once(source, "case", (case.name for case in self.cases))
         for key, parse in (("bytes", parse_size), ("buffer", parse_size), ("rate", parse_rate)):
             try:
                 value = parse(str(getattr(self, key)))
