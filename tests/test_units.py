@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contend.errors import UsageError
 from contend.units import (
+    counted,
     format_bandwidth,
     format_bytes,
     format_seconds,
-    parse_bytes,
+    nearest,
+    parse_numbers,
     parse_rate,
     parse_seconds,
+    parse_share,
+    parse_size,
+    parse_sizes,
     rate_of,
     round_half_up,
 )
@@ -76,6 +83,13 @@ def test_bandwidth_in_decimal_bits(bytes_per_second: float, text: str) -> None:
     [
         ("4096", 4096),
         ("1 B", 1),
+        ("0", 0),
+        ("64K", 65536),
+        ("24G", 24 * 2**30),
+        ("1M", 2**20),
+        ("1MB", 10**6),
+        ("1MiB", 2**20),
+        ("1T", 2**40),
         ("24GiB", 24 * 2**30),
         ("24 gib", 24 * 2**30),
         ("1.5KiB", 1536),
@@ -88,7 +102,7 @@ def test_bandwidth_in_decimal_bits(bytes_per_second: float, text: str) -> None:
     ],
 )
 def test_sizes_are_read_in_binary_and_decimal_units(text: str, count: int) -> None:
-    assert parse_bytes(text) == count
+    assert parse_size(text) == count
 
 
 @pytest.mark.parametrize(
@@ -96,16 +110,16 @@ def test_sizes_are_read_in_binary_and_decimal_units(text: str, count: int) -> No
     [
         "",
         "GiB",
-        "24G",
         "-1",
-        "0",
         "0.9",
+        "1.5 B",
         "1e9",
         "1..5",
         ".5GiB",
         "24  GiB",
-        "24GiB ",
         "24GiBs",
+        "24Gbit",
+        "24P",
         "٢٤GiB",
         "9223372036854775808",
         "9" * 30,
@@ -114,15 +128,82 @@ def test_sizes_are_read_in_binary_and_decimal_units(text: str, count: int) -> No
         "nan",
     ],
 )
-def test_what_is_no_size_is_none(text: str) -> None:
-    assert parse_bytes(text) is None
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"expected|is more bytes than 64 bits can count"):
+        parse_size(text)
+
+
+@given(st.integers(0, 2**63 - 1))
+def test_bytes_without_a_unit_are_themselves(count: int) -> None:
+    assert parse_size(str(count)) == count
+
+
+def test_sizes_in_a_list_and_in_a_range_that_doubles() -> None:
+    assert parse_sizes("1,2,4K") == (1, 2, 4096)
+    assert parse_sizes("1K:8K,100") == (1024, 2048, 4096, 8192, 100)
+    # The last is not reached by doubling, so it is not measured.
+    assert parse_sizes("3:20") == (3, 6, 12)
+
+
+@pytest.mark.parametrize("text", ["", "1,,2", "1,2,", "8:4", "0:4", "1:2:4", "a:b", "1-4"])
+def test_what_is_no_list_of_sizes_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="expected"):
+        parse_sizes(text)
+
+
+def test_numbers_in_a_list_and_in_ranges() -> None:
+    assert parse_numbers("2,4,8") == (2, 4, 8)
+    assert parse_numbers("2:16") == (2, 4, 8, 16)
+    assert parse_numbers("1-4,7") == (1, 2, 3, 4, 7)
+    assert parse_numbers("0,1,2", least=0) == (0, 1, 2)
 
 
 @pytest.mark.parametrize(
-    ("value", "nearest"), [("40.5", 41), ("20.25", 20), ("2.5", 3), ("-0.5", 0), ("7", 7)]
+    ("text", "message"),
+    [
+        ("", "expected numbers such as 2,4,8 or 1-4, got ''"),
+        ("1,,2", "expected numbers such as 2,4,8 or 1-4, got ''"),
+        ("2.5", "expected numbers such as 2,4,8 or 1-4, got '2.5'"),
+        ("0,1", "expected numbers from 1, got 0"),
+        ("4-1", "expected a range such as 1-4, got '4-1'"),
+        ("1-9999999999", "expected a range such as 1-4, got '1-9999999999'"),
+        ("8:4", "expected a range that doubles from at least 1, got '8:4'"),
+        ("2,1-4", "expected every number once, got 2 again in '2,1-4'"),
+    ],
 )
-def test_halves_are_rounded_up(value: str, nearest: int) -> None:
-    assert round_half_up(Fraction(value)) == nearest
+def test_what_is_no_list_of_numbers_is_refused(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+        parse_numbers(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"), [("5%", 0.05), ("0.05", 0.05), ("0.1 %", 0.001), ("100%", 1.0), ("0", 0.0)]
+)
+def test_shares(text: str, share: float) -> None:
+    assert parse_share(text) == share
+
+
+@pytest.mark.parametrize("text", ["", "%", "-5%", "5%%", "1e-3", "five", ".5"])
+def test_what_is_no_share_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"expected a share such as 5% or 0\.05"):
+        parse_share(text)
+
+
+def test_nearest_name_is_a_hint_only_where_one_is_near() -> None:
+    assert nearest("bisct", ["bisect", "alltoall"]) == "; did you mean 'bisect'?"
+    assert nearest("xyz", ["bisect", "alltoall"]) == ""
+
+
+def test_numbers_agree_with_their_nouns() -> None:
+    texts = [counted(1, "host"), counted(3675, "host"), counted(1, "switch"), counted(2, "switch")]
+    assert texts == ["1 host", "3,675 hosts", "1 switch", "2 switches"]
+
+
+@pytest.mark.parametrize(
+    ("value", "rounded"), [("40.5", 41), ("20.25", 20), ("2.5", 3), ("-0.5", 0), ("7", 7)]
+)
+def test_halves_are_rounded_up(value: str, rounded: int) -> None:
+    assert round_half_up(Fraction(value)) == rounded
 
 
 @given(st.fractions())
@@ -147,13 +228,20 @@ def test_rates_in_bits_and_bytes(text: str, bytes_per_second: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "1", "1G", "0Gbit", "-1Gbit", "1Gbit/h", "fast", "4xQDS"])
-def test_what_is_no_rate(text: str) -> None:
-    assert parse_rate(text) is None
+def test_what_is_no_rate_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"expected a rate such as 1Gbit/s, 12\.5GB/s or 4xHDR"):
+        parse_rate(text)
+
+
+@pytest.mark.parametrize("text", ["", "-1s", "5d", "min", "1e3"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"expected a time such as 90s, 5min or 1\.5h"):
+        parse_seconds(text)
 
 
 def test_times() -> None:
-    texts = ["90", "90s", "5min", "5 m", "1.5h", "", "-1s", "5d", "min"]
-    assert [parse_seconds(text) for text in texts] == [90, 90, 300, 300, 5400, *([None] * 4)]
+    texts = ["90", "90s", "200ms", "5min", "5 m", "1.5h"]
+    assert [parse_seconds(text) for text in texts] == [90, 90, 0.2, 300, 300, 5400]
     seconds = [5.4e-6, 0.0015, 3.157, 60, 90, 300, 3600, 9000]
     words = ["5.4 µs", "1.5 ms", "3.16 s", "60 s", "90 s", "5 min", "60 min", "2.5 h"]
     assert [format_seconds(value) for value in seconds] == words

@@ -83,13 +83,16 @@ def parse_size(text: str) -> int:
     K, M, G, T and KiB, MiB, GiB, TiB are powers of 1024; kB, MB, GB, TB are powers of 1000.
 
     Raises:
-        UsageError: it is no size, or more bytes than 64 bits can count.
+        UsageError: it is no size, a part of a byte, or more bytes than 64 bits can count.
     """
     match = _SIZE.fullmatch(text.strip())
     unit = _SIZE_UNITS.get(match[2].upper()) if match else None
     if match is None or unit is None:
         raise UsageError(f"expected a size such as 512, 64K or 1MiB, got {text!r}")
-    count = int(Fraction(match[1]) * unit)
+    bytes_exactly = Fraction(match[1]) * unit
+    if unit == 1 and bytes_exactly.denominator > 1:
+        raise UsageError(f"expected whole bytes, got {text!r}")
+    count = int(bytes_exactly)
     if count > _MOST_BYTES:
         raise UsageError(f"{text!r} is more bytes than 64 bits can count")
     return count

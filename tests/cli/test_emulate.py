@@ -58,13 +58,16 @@ def test_json_has_hosts_settings_and_every_channel() -> None:
     [
         (["fig1"], "give a command after --, or --shell"),
         (["fig1", "--shell", "--", "true"], "--shell takes neither a command nor -n"),
-        (["fig1", "--mpi", "openmpi", "--", "true"], "--ranks-per-host and --mpi belong to -n"),
+        (["fig1", "--mpi", "openmpi", "--", "true"], "--ranks-per-host and --mpi need -n"),
         (["fig1", "--rate", "fast", "--", "true"], "--rate: expected a rate such as 1Gbit"),
         (["fig1", "--rate", "1kbit", "--", "true"], "rate: expected 1 Mbit/s to 34 Gbit/s"),
         (["fig1", "--buffer", "1B", "--", "true"], "buffer: expected 1600 B to 1 GiB, got 1 B"),
-        (["fig1", "--placement", "random", "--", "true"], "ranks need one placement here"),
+        (["fig1", "--placement", "random", "--", "true"], "emulated hosts need a fixed order"),
         (["fig1", "--", ""], "the command after -- is empty"),
-        (["thunderbird", "--", "true"], "4391 hosts: expected 2 to 1000 to emulate"),
+        (
+            ["thunderbird", "--", "true"],
+            "expected 2 to 1,000 hosts to emulate, got 4,391; choose some with --hosts",
+        ),
     ],
 )
 def test_what_does_not_fit_is_one_line(

@@ -58,7 +58,7 @@ def test_unreachable_hosts_are_named() -> None:
 
 
 def test_one_host_alone_is_refused() -> None:
-    with pytest.raises(UsageError, match="1 hosts: expected 2 to 1000"):
+    with pytest.raises(UsageError, match="expected 2 to 1,000 hosts to emulate, got 1"):
         lay_out(two_leaves(), [1])
 
 

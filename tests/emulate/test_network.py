@@ -127,5 +127,5 @@ def test_without_the_rights_there_is_one_line() -> None:
     )
     assert (ended.returncode, ended.stdout) == (3, "")
     assert ended.stderr == (
-        "contend: emulating a fabric needs the right to make network namespaces: run it as root\n"
+        "contend: emulating a fabric needs root: contend may not make network namespaces\n"
     )

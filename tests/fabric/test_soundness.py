@@ -121,7 +121,7 @@ def test_parts() -> None:
         fabric.replace(**{name: getattr(fabric, name)[kept] for name in columns}), "connectedness"
     )
     assert found.status == Status.WRONG
-    assert found.summary == "the fabric falls into 2 parts; 2 hosts cut off from the other 6"
+    assert found.summary == "the fabric falls into 2 parts; 2 hosts are cut off from the other 6"
     assert found.details[0] == 'host "host 0" on switch "switch 0" port 1'
 
 

@@ -68,8 +68,7 @@ def test_launcher_of_another_library_gives_ranks_that_are_alone(
     assert not library.usable
     assert (library.name, library.size) == (name, 1)
     assert library.why == (
-        f"{tmp_path}/mpiexec belongs to another library: it starts 2 ranks that each are alone "
-        "(size 1)"
+        f"{tmp_path}/mpiexec belongs to another library: its 2 ranks do not see each other (size 1)"
     )
 
 
@@ -101,7 +100,7 @@ def test_no_launcher(require_program: Require, script: Script) -> None:
             "a probe does not compile: mpi.h: fatal error: none",
         ),
         ("kill -SEGV $$", "a probe does not compile: ended by SIGSEGV"),
-        ("true", "the wrapper says that it compiled a probe, but made none"),
+        ("true", "the wrapper reported success, but wrote no program"),
         (
             'test "$1" = -show && echo no-such-compiler -lmpi',
             "the wrapper calls the compiler no-such-compiler, which is not installed",
@@ -179,7 +178,7 @@ def test_cache_that_cannot_be_written(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.raises(MissingError, match="XDG_CACHE_HOME names another folder"):
+    with pytest.raises(MissingError, match="set XDG_CACHE_HOME to another folder"):
         examine(Candidate("test", Path(require_program("mpicc.mpich"))))
 
 

@@ -25,7 +25,7 @@ def test_ranks_per_host_take_the_place_of_slots() -> None:
 
 
 def test_too_many_ranks_are_refused() -> None:
-    with pytest.raises(UsageError, match="7 ranks do not fit the 6 places of 3 hosts"):
+    with pytest.raises(UsageError, match="3 hosts can hold 6 ranks, not 7"):
         share_out([("a", 2), ("b", None), ("c", 3)], 7, None)
     with pytest.raises(UsageError, match="at least 1 rank"):
         share_out([("a", 2)], 0, None)

@@ -74,8 +74,8 @@ def test_named_prefixes(script: Script, tmp_path: Path) -> None:
     for named in (tmp_path / "prefix", tmp_path / "prefix" / "bin", wrapper):
         assert find([named], environment={"PATH": ""})[0].wrapper == wrapper
     none = find([tmp_path / "empty"], environment={"PATH": ""})[0]
-    assert (none.wrapper, none.missing) == (None, "no compiler wrapper there")
-    assert examine(none).why == "no compiler wrapper there"
+    assert (none.wrapper, none.missing) == (None, "it has no compiler wrapper")
+    assert examine(none).why == "it has no compiler wrapper"
     with pytest.raises(UsageError, match="no such folder"):
         find([tmp_path / "absent"])
 

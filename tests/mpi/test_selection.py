@@ -100,7 +100,7 @@ def test_what_is_not_there_is_told_with_what_is(wanted: str) -> None:
         _Machine().select(wanted)
     assert str(told.value) == (
         f"no MPI library {wanted} is usable on this machine; "
-        "there is Open MPI 4.1.4, MPICH 4.0.2, Open MPI 5.0.11"
+        "it has Open MPI 4.1.4, MPICH 4.0.2, Open MPI 5.0.11"
     )
 
 
@@ -112,7 +112,5 @@ def test_a_place_without_a_usable_library_is_not_replaced_by_another() -> None:
 
 
 def test_a_machine_without_any() -> None:
-    with pytest.raises(
-        MissingError, match="there is no MPI library on this machine; on Debian: apt"
-    ):
+    with pytest.raises(MissingError, match="this machine has no MPI library; on Debian: apt"):
         _Machine(()).select(None)

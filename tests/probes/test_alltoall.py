@@ -178,9 +178,9 @@ def test_cells_of_other_options_have_a_heading_of_their_own(
 def test_algorithms_are_listed(openmpi: Mpi, alltoall_openmpi: Path) -> None:
     lines = openmpi.run(3, alltoall_openmpi, "--list").output.splitlines()
     assert {line.split()[0] for line in lines} == _EQUAL_ONLY | _OTHERS
-    refused = [line for line in lines if "not here: " in line]
-    assert [line.split("not here: ")[1] for line in refused] == [
-        "xor needs a power of two of ranks, there are 3"
+    refused = [line for line in lines if "cannot run: " in line]
+    assert [line.split("cannot run: ")[1] for line in refused] == [
+        "xor needs a power-of-two number of ranks, got 3"
     ]
 
 
@@ -190,8 +190,8 @@ def test_algorithm_that_does_not_apply_is_skipped(openmpi: Mpi, alltoall_openmpi
     assert ended.status == 0
     assert sorted(ended.output.splitlines()) == [
         "3 ranks, 2 cells: 0 right, 0 wrong, 2 skipped",
-        "skipped: bruck 8 uneven 2, rank 0: bruck sends equally much to all",
-        "skipped: xor 8 uneven, rank 0: xor needs a power of two of ranks, there are 3",
+        "skipped: bruck 8 uneven 2, rank 0: bruck needs blocks of equal size",
+        "skipped: xor 8 uneven, rank 0: xor needs a power-of-two number of ranks, got 3",
     ]
 
 

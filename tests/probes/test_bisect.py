@@ -35,7 +35,7 @@ def test_every_rank_receives_what_its_pattern_sends(openmpi: Mpi, tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 - 1 -\n", "1: expected every rank as a destination once, got 1 again"),
+        ("1 - 1 -\n", "1: expected each rank as a destination once, got 1 again"),
         ("- 1 - -\n", "1: expected no rank that sends to itself, got 1"),
         ("- - - -\n1 -\n", "2: expected 4 destinations, got 2"),
         ("- 4 - -\n", "1: expected a rank below 4 or -, got 4"),
@@ -101,7 +101,10 @@ def test_long_messages_are_fewer_where_a_sample_is_limited(
     ("arguments", "message"),
     [
         (["--rivals", "2:3"], "--victim: expected one pair FROM:TO"),
-        (["--victim", "0:1", "--rivals", "1:2"], "expected every rank in one pair, got 1 again"),
+        (
+            ["--victim", "0:1", "--rivals", "1:2"],
+            "expected each rank in one pair only, got 1 twice",
+        ),
         (["--victim", "0:4"], "expected two ranks below 4, got '0:4'"),
         (["--victim", "0:1"], "expected at most the 0 pairs of --rivals"),
     ],

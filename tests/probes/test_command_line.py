@@ -32,7 +32,7 @@ ALGORITHMS = "good, truth, alone, unsupported, memory, wrong, wrong-later, kille
         ),
         (["--algorithm", "goood"], "--algorithm: got 'goood', did you mean 'good'?"),
         (["--algorithm", "best"], f"--algorithm: got 'best', expected one of {ALGORITHMS}"),
-        (["--algorithm", "good,"], "--algorithm: expected words with commas between, got 'good,'"),
+        (["--algorithm", "good,"], "--algorithm: expected words separated by commas, got 'good,'"),
         (["--precision", "x"], "--precision: expected a number of at least 0, got 'x'"),
         (["--seed", "-1"], "--seed: expected a whole number of at least 0, got '-1'"),
         (["--repetitions", "9:3"], "--repetitions: expected MIN:MAX such as 6:1000, got '9:3'"),

@@ -49,7 +49,7 @@ def test_others_take_no_part(any_mpi: Mpi, pingpong: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("ranks", "arguments", "message"),
     [
-        (1, [], "needs at least 2 ranks, as in mpirun -n 2; this is 1"),
+        (1, [], "needs at least 2 ranks, as in mpirun -n 2, got 1"),
         (
             2,
             ["--pairs", "0"],
@@ -60,7 +60,7 @@ def test_others_take_no_part(any_mpi: Mpi, pingpong: Path, tmp_path: Path) -> No
             ["--peer", "2"],
             "--pairs: expected ranks below 2, the number of ranks, got '0-2'",
         ),
-        (2, ["--peer", "1", "--pairs", "0-1"], "--peer and --pairs exclude each other"),
+        (2, ["--peer", "1", "--pairs", "0-1"], "give either --peer or --pairs, not both"),
         (2, ["--inner", "0"], "--inner: expected at least 1"),
     ],
 )

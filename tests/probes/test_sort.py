@@ -159,7 +159,7 @@ def test_inputs_are_what_they_are_called(openmpi: Mpi, sort: Path) -> None:
     ("fault", "doubles", "said"),
     [
         ("ORDER", 1, "rank 0: record 1 is not in order"),
-        ("LOSS", 1, "rank 0: the 90 records of all ranks are no permutation of the 90"),
+        ("LOSS", 1, "rank 0: the 90 records of all ranks are not a permutation of the 90"),
         ("PAYLOAD", 3, "rank 0: record 29 is not one of the input"),
         ("BOUNDARY", 1, "rank 1: its first record belongs before the last of rank 0"),
     ],

@@ -194,7 +194,7 @@ def test_missing_entry_is_named() -> None:
     # Host 5 hangs on switch 1; switch 0 cannot reach it, 4 hosts ask.
     found = _named(_planted(_routed(fat_tree(4, 4, 4)), 0, 6, NO_PORT), "missing entries")
     assert found.status == Status.WRONG
-    assert found.summary == "met by 4 routes in 1 place"
+    assert found.summary == "affects 4 routes in 1 place"
     assert found.details == ('switch "switch 0" has no port for host "host 5" (LID 6)',)
 
 
@@ -205,7 +205,7 @@ def test_dead_ends_are_named() -> None:
     found = _named(_planted(fabric, 6, 6, unplugged), "dead ends")
     assert found.details == (
         f'switch "switch 6" sends host "host 5" (LID 6) to port {unplugged}, where nothing is '
-        'plugged in, met from switch "switch 0"',
+        'plugged in, on the way from switch "switch 0"',
     )
     found = _named(_planted(fabric, 0, 6, 0), "dead ends")
     assert found.details == ('switch "switch 0" sends host "host 5" (LID 6) to itself (port 0)',)
@@ -215,7 +215,7 @@ def test_wrong_host_is_named() -> None:
     found = _named(_planted(_routed(fat_tree(4, 4, 4)), 1, 6, 1), "wrong hosts")
     assert found.details == (
         'switch "switch 1" sends host "host 5" (LID 6) to port 1, where host "host 4" is, '
-        'met from switch "switch 0"',
+        'on the way from switch "switch 0"',
     )
 
 
@@ -225,7 +225,7 @@ def test_loop_is_named() -> None:
     found = _named(fabric, "loops")
     assert found.details == (
         'host "host 5" (LID 6) is sent in a circle: switch "switch 1" -> switch "switch 4" -> '
-        'switch "switch 1", met from switch "switch 0"',
+        'switch "switch 1", on the way from switch "switch 0"',
     )
     assert not check(fabric).passed
     arrival = _named(fabric, "arrival")
@@ -285,7 +285,7 @@ def test_all_over_one_uplink_is_a_warning() -> None:
     assert found.status == Status.WARNING
     assert found.summary == "a channel carries 3.00 times its fair share of the routes"
     assert found.details == (
-        'switch "switch 0" port 5 -> switch "switch 4" port 1: 3.00 times its share '
+        'switch "switch 0" port 5 -> switch "switch 4" port 1: 3.00 times its fair share '
         "(up from level 1)",
     )
     assert check(fabric).passed

@@ -122,7 +122,7 @@ def test_a_route_that_does_not_arrive_says_where_it_ends() -> None:
     with pytest.raises(UsageError) as caught:
         find_route(fabric, 0, 4)
     assert str(caught.value) == (
-        'switch "switch 3" has no port for host "host 4" (LID 5), met from switch "switch 0"'
+        'switch "switch 3" has no port for host "host 4" (LID 5), on the way from switch "switch 0"'
     )
     # The way back is whole.
     assert len(find_route(fabric, 4, 0)) == 4

@@ -53,7 +53,7 @@ def test_few_launches_are_remarked_on(launches: int, covered: str, tmp_path: Pat
     )
     (remark,) = (one for one in run.findings.remarks if one.code == "few-launches")
     assert f"{launches} launches" in remark.text
-    assert f"with {covered} at least" in remark.text
+    assert f"with at least {covered}" in remark.text
     row = run.cells().row(0, named=True)
     assert (row["ci95_low_s"], row["ci95_high_s"]) == (None, None)
     assert row["low_s"] <= row["median_s"] <= row["high_s"]

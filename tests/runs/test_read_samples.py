@@ -109,7 +109,7 @@ def test_words_of_later_versions_are_passed_over() -> None:
         (MAGIC + probe(1) + CELL + words(kind="end", cell=7, reason="x"), "the end of cell 7"),
         (
             MAGIC + probe(1) + words(kind="cell", cell=0, columns=["end", "start"]),
-            "columns must begin with start",
+            "the first column must be start",
         ),
         (
             MAGIC + probe(1) + words(kind="cell", cell=0, columns=["start", "end"], bytes=-1),
@@ -117,7 +117,7 @@ def test_words_of_later_versions_are_passed_over() -> None:
         ),
         (
             MAGIC + probe(1) + words(kind="cell", cell=0, columns=["start", "rank", "end"]),
-            "'rank' is no name of a column",
+            "'rank' is not a valid name of a column",
         ),
     ],
 )
@@ -220,12 +220,12 @@ def documented(heading: str) -> dict[str, set[str]]:
 
 
 def test_the_page_on_samples_describes_what_is_read() -> None:
-    kinds = documented("| `kind` | tells | members |")
+    kinds = documented("| `kind` | describes | members |")
     assert kinds.keys() == {*frames._KINDS, "cell"}
     for kind, frame_type in frames._KINDS.items():
         assert set(frame_type.__struct_fields__) <= kinds[kind], kind
     assert {"cell", "columns"} <= kinds["cell"]
-    columns = documented("| column | |")
+    columns = documented("| column | meaning |")
     assert list(columns) == list(SCHEMA)
 
 

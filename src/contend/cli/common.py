@@ -10,17 +10,6 @@ import msgspec
 from rich.console import Console
 
 from contend import loading
-from contend.cli.options import FabricArgument as FabricArgument
-from contend.cli.options import HostsOption as HostsOption
-from contend.cli.options import JsonOption as JsonOption
-from contend.cli.options import PlacementOption as PlacementOption
-from contend.cli.options import PlotOption as PlotOption
-from contend.cli.options import RanksOption as RanksOption
-from contend.cli.options import RanksPerHostOption as RanksPerHostOption
-from contend.cli.options import RouteOption as RouteOption
-from contend.cli.options import RoutesOption as RoutesOption
-from contend.cli.options import SeedOption as SeedOption
-from contend.cli.options import writable as writable
 from contend.fabric import Fabric
 from contend.files import write_whole
 

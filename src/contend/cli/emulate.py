@@ -44,7 +44,7 @@ from contend.units import parse_rate, parse_size
 
 CommandArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="-- COMMAND...", help="What to run, with its arguments."),
+    typer.Argument(metavar="-- COMMAND...", help="Command to run, with its arguments."),
 ]
 _BURST = "16KiB"
 BurstOption = Annotated[
@@ -63,11 +63,12 @@ ShellOption = Annotated[
 KeepRateOption = Annotated[
     bool,
     typer.Option(
-        "--keep-rate", help="Refuse to start where this machine carries less than the rate."
+        "--keep-rate",
+        help="Fail if this machine carries less than the rate, instead of lowering it.",
     ),
 ]
 UncheckedOption = Annotated[
-    bool, typer.Option("--unchecked", help="Do not measure first what this machine carries.")
+    bool, typer.Option("--unchecked", help="Do not test first what rate this machine carries.")
 ]
 
 
@@ -100,13 +101,13 @@ def emulate(
 ) -> None:
     """Run a command inside a switched fabric of network namespaces on this machine.
 
-    Needs root. The exit status is the command's; what contend says goes to standard error.
+    Needs root. The exit status is the command's; contend prints its own lines to standard error.
 
     Example: contend emulate fig1 --rate 100Mbit -n 16 -- ./my-mpi-program
     """
     words = _words(command, shell, ranks)
     if ranks is None and (ranks_per_host is not None or mpi is not None):
-        raise UsageError("--ranks-per-host and --mpi belong to -n")
+        raise UsageError("--ranks-per-host and --mpi need -n")
     started = time.monotonic()
     loaded = load(fabric, routes, route, need_routes=True)
     order = _order(loaded, placement, hosts)
@@ -148,7 +149,9 @@ def _order(fabric: Fabric, placement: str, hosts: str | None) -> list[int]:
     """The chosen hosts in the order in which ranks fill them."""
     placed = parse(placement, fabric, hosts=hosts)
     if placed.random:
-        raise UsageError("--placement random: ranks need one placement here; give file:PATH")
+        raise UsageError(
+            "--placement random: emulated hosts need a fixed order, such as linear or file:PATH"
+        )
     return list(dict.fromkeys(placed.hosts.tolist()))
 
 

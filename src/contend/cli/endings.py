@@ -147,8 +147,8 @@ def open_standard_streams() -> None:
 def outlive_readers() -> None:
     """Lets contend finish its work when the reader of its output goes away, as ``head -1`` does.
 
-    What is still to be printed there goes nowhere; files are written, and the exit status tells
-    how the work went.
+    Later output there is discarded; files are written, and the exit status says how the work
+    went.
     """
     for name in ("stdout", "stderr"):
         stream: IO[str] = getattr(sys, name)
@@ -169,7 +169,7 @@ def _outliving(stream: io.TextIOWrapper) -> io.TextIOWrapper:
 class _Outliving(io.FileIO):
     """A file whose reader may go away: then nothing is written any more, and nothing fails.
 
-    Any other fault, such as a full disk, is told once, and not again when Python ends.
+    Any other fault, such as a full disk, is reported once, and not again when Python ends.
     """
 
     def write(self, data: object, /) -> int:

@@ -57,6 +57,27 @@ def parsed(flag: str, parse: Callable[[str], Value]) -> Callable[[str | None], V
     return value
 
 
+def _share(text: str) -> float:
+    share = parse_share(text)
+    if not 1e-9 <= share < 1:
+        raise UsageError(f"expected a share above 0 and below 100%, got {text!r}")
+    return share
+
+
+def _time(text: str) -> float:
+    seconds = parse_seconds(text)
+    if seconds <= 0:
+        raise UsageError(f"expected a time above 0 such as 90s or 5min, got {text!r}")
+    return seconds
+
+
+def _memory(text: str) -> int:
+    size = parse_size(text)
+    if size == 0:
+        raise UsageError(f"expected a size above 0 such as 24GiB, got {text!r}")
+    return size
+
+
 def words(texts: list[str] | None) -> list[str] | None:
     """The words of an option that may be repeated and takes several with commas; None for none."""
     return [part.strip() for part in ",".join(texts).split(",")] if texts else None
@@ -175,9 +196,7 @@ ON = _option("--on", takes="HOSTFILE", means="Run on the hosts of a host file")
 MPI = _option("--mpi", takes="LIBRARY", means="The MPI library")
 _LIBRARIES = ": openmpi, mpich-4.0 and the like, a folder with bin/mpicc, or a compiler wrapper."
 LAUNCHER = _option("--launcher", takes="COMMAND", means="What starts the ranks")
-MEMORY = _option(
-    "--memory", takes="SIZE", means="Free memory of a host, such as 24GiB", by=parse_size
-)
+MEMORY = _option("--memory", takes="SIZE", means="Free memory of a host, such as 24GiB", by=_memory)
 WIRE = _option(
     "--wire", takes="RATE", means="What the port of a host carries, such as 1Gbit/s", by=parse_rate
 )
@@ -228,12 +247,10 @@ PRECISION = _option(
     "--precision",
     takes="SHARE",
     means="Stop at a 95 % interval that reaches this share to either side, such as 5% or 0.05",
-    by=parse_share,
+    by=_share,
 )
 LAUNCHES = _option("--launches", takes="N", means="How often to launch every cell")
-BUDGET = _option(
-    "--budget", takes="TIME", means="Time for everything, such as 10min", by=parse_seconds
-)
+BUDGET = _option("--budget", takes="TIME", means="Time for everything, such as 10min", by=_time)
 VERIFY = _option("--verify", takes=None, means="Check the data of every sample, not only the first")
 LABEL = _option(
     "--label",

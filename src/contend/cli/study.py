@@ -17,7 +17,7 @@ from contend.cli.common import console_for
 from contend.errors import UsageError
 from contend.measurement import VectorLength
 from contend.study import MeasuredPlan, copy_plan, find_plan, read_plan, shipped_plans
-from contend.units import parse_numbers, parse_seconds, parse_share, parse_size, parse_sizes
+from contend.units import parse_numbers, parse_sizes
 
 _MEASURED = "Studies that measure"
 _WHERE = "Where they measure"
@@ -53,26 +53,6 @@ def _sizes(texts: list[str] | None) -> tuple[str, ...] | None:
     return shared.parsed("--bytes", sizes)(_listed(texts))
 
 
-def _precision(text: str) -> float:
-    share = parse_share(text)
-    if not 1e-9 <= share < 1:
-        raise UsageError(f"expected a share above 0 and below 100%, got {text!r}")
-    return share
-
-
-def _budget(text: str) -> float:
-    seconds = parse_seconds(text)
-    if seconds <= 0:
-        raise UsageError(f"expected a time above 0 such as 90s or 5min, got {text!r}")
-    return seconds
-
-
-def _memory(text: str) -> int:
-    if not (size := parse_size(text)):
-        raise UsageError(f"expected a size above 0 such as 24GiB, got {text!r}")
-    return size
-
-
 def _counts(flag: str) -> Callable[[str | None], tuple[int, ...] | None]:
     return shared.parsed(flag, parse_numbers)
 
@@ -86,7 +66,7 @@ class Options:
     seed: shared.MaybeSeedOption = None
     precision: Annotated[
         shared.Share | None,
-        shared.PRECISION(default=_PLAN, callback=shared.parsed("--precision", _precision)),
+        shared.PRECISION(default=_PLAN),
     ] = None
     samples: Annotated[
         int | None, shared.SAMPLES(": of every cell.", default=_PLAN, min=1, max=2**40)
@@ -173,7 +153,6 @@ class Options:
         shared.Seconds | None,
         shared.BUDGET(
             default=_PLAN,
-            callback=shared.parsed("--budget", _budget),
             rich_help_panel=_MEASURED,
         ),
     ] = None
@@ -238,7 +217,6 @@ class Options:
         shared.Bytes | None,
         shared.MEMORY(
             default="what is free, if it is this machine",
-            callback=shared.parsed("--memory", _memory),
             rich_help_panel=_WHERE,
         ),
     ] = None
@@ -249,10 +227,12 @@ class Options:
         int | None, shared.PACKETS(default=_PLAN, min=1, rich_help_panel=_VERIFICATION)
     ] = None
     two_way: Annotated[bool, shared.TWO_WAY(rich_help_panel=_VERIFICATION)] = False
-    fabric: Annotated[
+    case: Annotated[
         list[str] | None,
-        shared.FABRIC(
-            ": not the plan's, routed as FABRIC@ENGINE says, such as kary:2,4@dmodk. Give it "
+        typer.Option(
+            "--case",
+            metavar="FABRIC[@ENGINE]",
+            help="Verify this fabric instead, routed by ENGINE, such as kary:2,4@dmodk. Give it "
             "several times for several.",
             rich_help_panel=_VERIFICATION,
         ),

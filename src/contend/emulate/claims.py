@@ -1,4 +1,4 @@
-"""Whose an emulated fabric is, and what becomes of it: its folder, its mark, its processes.
+"""Which process owns an emulated fabric: its folder, its mark, and cleaning up after it.
 
 Its folder is held by the process that it belongs to, so that what was left behind is told from what
 is in use, also by another container that shares the folder.
@@ -29,7 +29,7 @@ _GRACE = 2.0
 
 
 def state_folder() -> Path:
-    """Where the folders of all emulated fabrics of this user are.
+    """The folder that holds those of all emulated fabrics of this user.
 
     Raises:
         MissingError: when there is no place for one.

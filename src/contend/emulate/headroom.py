@@ -60,15 +60,15 @@ class Headroom:
     def lowering(self) -> str:
         """What a reader must know when the rate was lowered."""
         return (
-            f"cables have {format_bandwidth(self.rate)}, lowered from "
+            f"cables run at {format_bandwidth(self.rate)} instead of "
             f"{format_bandwidth(self.asked)}, or this machine would be the bottleneck: {self}"
         )
 
     def __str__(self) -> str:
         return (
-            f"with what else runs here it moves {format_bandwidth(self.moved)} over all cables "
-            f"together, and all hosts sending at once at {format_bandwidth(self.asked)} take "
-            f"{format_bandwidth(self.needed)}, of which programs must leave it {_SHARE:.0%}"
+            f"under its present load it moves {format_bandwidth(self.moved)} over all cables "
+            f"together, {_SHARE:.0%} of which may serve the fabric, but all hosts sending at once "
+            f"at {format_bandwidth(self.asked)} need {format_bandwidth(self.needed)}"
         )
 
 
@@ -174,7 +174,7 @@ def _all_lengths(layout: Layout) -> int:
 
 
 def _rounded(rate: float) -> float:
-    """Two digits are what the measurement is worth."""
+    """Rounds to two digits, the precision of the measurement."""
     if rate <= 0:
         return 0.0
     bits = 8 * rate
@@ -258,7 +258,7 @@ def pump(streams: Sequence[Stream], seconds: float) -> float:
 
 
 def _send(stream: Stream) -> bool:
-    """Sends what goes; whether there is more to send."""
+    """Sends what the socket takes; whether there is more to send."""
     with suppress(BlockingIOError):
         if stream.left is None:
             stream.sender.send(_PIECE)

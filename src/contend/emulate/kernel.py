@@ -64,11 +64,13 @@ def new_namespace() -> int:
     except OSError as error:
         if error.errno == errno.EPERM:
             raise MissingError(
-                "emulating a fabric needs the right to make network namespaces: run it as root"
+                "emulating a fabric needs root: contend may not make network namespaces"
             ) from None
         if error.errno == errno.ENOSPC:
             raise MissingError("this machine allows no more network namespaces") from None
-        raise MissingError(f"this kernel makes no network namespaces: {error.strerror}") from None
+        raise MissingError(
+            f"the kernel refused to make a network namespace: {error.strerror}"
+        ) from None
 
 
 def enter(namespace: int) -> None:
@@ -76,7 +78,7 @@ def enter(namespace: int) -> None:
     try:
         enter_network(namespace)
     except OSError as error:
-        raise MissingError(f"a network namespace cannot be entered: {error.strerror}") from None
+        raise MissingError(f"cannot enter a network namespace: {error.strerror}") from None
 
 
 def configure(settings: Mapping[str, str]) -> None:

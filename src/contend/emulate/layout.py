@@ -172,7 +172,8 @@ def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
     chosen = tuple(range(fabric.hosts)) if hosts is None else tuple(hosts)
     if not 2 <= len(chosen) <= _MOST_HOSTS:
         raise UsageError(
-            f"{len(chosen)} hosts: expected 2 to {_MOST_HOSTS} to emulate; choose some with --hosts"
+            f"expected 2 to {_MOST_HOSTS:,} hosts to emulate, got {len(chosen):,}; "
+            "choose some with hosts="
         )
     # It names hosts that have no address or cannot be reached.
     resolver = make_resolver(fabric, np.array(chosen, dtype=np.uint32), messages=0)
@@ -189,7 +190,10 @@ def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
         at_ends = (*fabric.cable_from[cables].tolist(), *fabric.cable_to[cables].tolist())
         switches = sorted({*at_ends, *fabric.host_switch[list(chosen)].tolist()})
     if len(switches) > _MOST_SWITCHES:
-        raise UsageError(f"{len(switches)} switches are too many to emulate; choose some --hosts")
+        raise UsageError(
+            f"expected at most {_MOST_SWITCHES:,} switches to emulate, got {len(switches):,}; "
+            "choose fewer hosts with hosts="
+        )
     node_of = {switch: len(chosen) + index for index, switch in enumerate(switches)}
     both_ends = (*_cables(fabric, cables, node_of), *_host_cables(fabric, chosen, node_of))
     interfaces = {(end.node, end.index) for cable in both_ends for end in cable}

@@ -1,4 +1,4 @@
-"""What the kernel is asked for, one function for each kind; pyroute2 knows how it is laid out."""
+"""Requests to the kernel, one function for each kind; pyroute2 knows their layout."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Network:
     Attributes:
         fabric: what it emulates.
         settings: of its cables, with the rate that this machine carries.
-        headroom: what was found about this machine; None when nobody looked.
+        headroom: what this machine carries; None if that was not checked.
         hosts: names of its hosts as launchers know them, in the fabric's order.
     """
 
@@ -142,7 +142,7 @@ class Network:
             hosts = share_out([(name, each) for name in names], request.ranks, None)
         for host in hosts:
             if host.name not in self.hosts:
-                raise UsageError(f"no host {host.name} in this emulated fabric")
+                raise UsageError(f"this emulated fabric has no host {host.name}")
         library = request.library
         return replace(
             request,

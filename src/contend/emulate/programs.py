@@ -1,4 +1,4 @@
-"""What programs need to find their way into an emulated fabric: files, settings, a nap.
+"""What programs need inside an emulated fabric: files, settings and a nap while they wait.
 
 The files lie in the fabric's folder: names of its hosts, and scripts by which launchers of any MPI
 library start ranks on them. The settings are what libraries must be told to talk over the fabric.
@@ -153,7 +153,7 @@ def mpich(agent: Path) -> dict[str, str]:
 
 
 def compiled_nap(library: Library) -> Path | None:
-    """The library to preload into ranks; compiled once, None where nothing compiles it.
+    """The library to preload into ranks; compiled once, None if no compiler is usable.
 
     Args:
         library: whose wrapper compiles it, when there is no plain compiler.

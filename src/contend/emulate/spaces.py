@@ -255,9 +255,9 @@ def _allow_files(needed: int) -> None:
 def _lacking(error: RefusedError) -> str:
     """What the machine lacks when the kernel refused a request."""
     if error.number == errno.EPERM:
-        return f"no right to make {error.what}: run it as root"
+        return f"contend may not set up the network ({error.what}): run it as root"
     if error.number in (errno.EOPNOTSUPP, errno.ENOENT, errno.EINVAL):
         for word, feature in _FEATURES.items():
             if word in error.what:
                 return f"this kernel has no {feature}, which emulating a fabric needs"
-    return f"the kernel refuses {error}"
+    return f"the kernel refused {error}"

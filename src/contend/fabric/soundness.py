@@ -19,7 +19,7 @@ MOST_DETAILS = 10
 
 
 class Status(StrEnum):
-    """How a check came out."""
+    """Result of a check."""
 
     OK = "ok"
     WARNING = "warning"
@@ -74,8 +74,8 @@ def _check_cables(fabric: Fabric) -> Check:
         Status.WRONG,
         ", ".join(f"{kind}: {count:,}" for kind, count in kinds.items()),
         tuple(finding.message for finding in _some_of_each(wrong, kinds)),
-        "look at the named ports; if they are in order, the fabric changed while the topology file "
-        "was written: write it again",
+        "check the named ports; if they are in order, the fabric changed while the topology file "
+        "was written, so dump it again",
     )
 
 
@@ -106,9 +106,9 @@ def _check_guids(fabric: Fabric) -> Check:
     return Check(
         "GUIDs",
         Status.WRONG,
-        f"{len(clashes):,} used twice",
+        f"{counted(len(clashes), 'GUID')} used by more than one device or port",
         tuple(clashes[:MOST_DETAILS]),
-        "give one of the devices another GUID: a subnet manager takes both for one",
+        "give one of the devices another GUID; a subnet manager takes both for one device",
     )
 
 
@@ -172,7 +172,7 @@ def _check_lids(fabric: Fabric) -> Check:
             Status.WRONG,
             f"LIDs or ranges of LIDs with two owners: {len(clashes):,}",
             tuple(clashes[:MOST_DETAILS]),
-            "let the subnet manager assign LIDs anew (opensm -r), or look for a second one",
+            "have the subnet manager reassign LIDs (opensm -r), or look for a second one running",
         )
     if len(without) == fabric.hosts and fabric.routes is None:
         return Check("LIDs", Status.OK, "none are given")
@@ -182,7 +182,7 @@ def _check_lids(fabric: Fabric) -> Check:
             Status.WARNING if fabric.routes is None else Status.WRONG,
             f"no route leads to {counted(len(without), 'host')} without a LID",
             tuple(names[host] for host in without[:MOST_DETAILS].tolist()),
-            "look whether their ports are active and a subnet manager has swept",
+            "check that their ports are active and that a subnet manager has swept the fabric",
         )
     return Check("LIDs", Status.OK, "every LID has one owner")
 
@@ -217,9 +217,10 @@ def _check_parts(fabric: Fabric) -> Check:
         "connectedness",
         Status.WRONG,
         f"the fabric falls into {np.count_nonzero(counts):,} parts; "
-        f"{counted(len(apart), 'host')} cut off from the other {counts[largest]:,}",
+        f"{counted(len(apart), 'host')} {'is' if len(apart) == 1 else 'are'} cut off from the "
+        f"other {counts[largest]:,}",
         tuple(details),
-        "look for cables that are down, or check the parts as fabrics of their own",
+        "look for cables that are down, or check each part as a fabric of its own",
     )
 
 
@@ -240,11 +241,11 @@ def _check_widths(fabric: Fabric) -> Check:
                 for at in fewer
             ]
     if not narrow:
-        return Check("link widths", Status.OK, "no link has fewer lanes than its like")
+        return Check("link widths", Status.OK, "no link has fewer lanes than others of its kind")
     return Check(
         "link widths",
         Status.WARNING,
-        f"fewer lanes than their like: {counted(len(narrow), 'link')}",
+        f"{counted(len(narrow), 'link')} with fewer lanes than others of the same kind",
         tuple(narrow[:MOST_DETAILS]),
-        "reseat or change the cable unless it is meant to be so: every route over it is slowed",
+        "reseat or replace the cable unless it is meant to be narrow: it slows every route over it",
     )

@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from contend.errors import UsageError
-from contend.measurement.place import Place, Shape
-from contend.runs import Warned
 from contend.units import counted, format_bytes, parse_numbers, parse_sizes
+
+if TYPE_CHECKING:
+    from contend.measurement.place import Place, Shape
 
 Memory = Callable[[int, int], int]
 """Bytes that a host needs for a number of ranks, of which so many are on it."""
@@ -135,9 +137,9 @@ class Comparison:
         """Why it does not fit."""
         return f"{self}: take smaller messages or fewer ranks per host"
 
-    def warning(self) -> Warned:
+    def nearness(self) -> str:
         """What to know of data that comes near the memory."""
-        return Warned("memory", f"{self}: the library's buffers may not fit beside them")
+        return f"{self}: the library's buffers may not fit beside them"
 
     def __str__(self) -> str:
         return (

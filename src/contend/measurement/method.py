@@ -165,7 +165,11 @@ class Measured:
     def warnings(self, cell: MeasuredCell) -> list[Warned]:
         """What is to be known of a cell's figures before there are any."""
         compared = [self.memory(cell.workload, shape) for shape in self.shapes(cell)]
-        near = [one.warning() for one in compared if one is not None and one.fit is Fit.NEAR]
+        near = [
+            Warned("memory", one.nearness())
+            for one in compared
+            if one is not None and one.fit is Fit.NEAR
+        ]
         return [*near, *(Warned("place", remark) for remark in self.place.remarks)]
 
     def _refuse(self, cell: MeasuredCell, shapes: Sequence[Shape]) -> None:

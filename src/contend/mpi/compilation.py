@@ -49,7 +49,7 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
         base = Path(named) if os.path.isabs(named) else Path.home() / ".cache"
     except RuntimeError:
         raise MissingError(
-            "this user has no home folder to keep compiled probes in; set XDG_CACHE_HOME to one"
+            "this user has no home folder to keep compiled probes in; set XDG_CACHE_HOME"
         ) from None
     contend = base / "contend"
     try:
@@ -59,7 +59,7 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
         raise _unkept(contend, error.strerror) from error
     except MissingError as error:
         raise MissingError(
-            f"{error}, so no compiled probe there is run; XDG_CACHE_HOME names another folder"
+            f"{error}, so contend runs no probe from it; set XDG_CACHE_HOME to another folder"
         ) from None
 
 
@@ -116,7 +116,7 @@ class Compiler:
             reason = finished.why().replace(f"{folder}{os.sep}", "")
             raise ShortfallError(f"a probe does not compile: {reason}")
         if not made.is_file():
-            raise ShortfallError("the wrapper says that it compiled a probe, but made none")
+            raise ShortfallError("the wrapper reported success, but wrote no program")
         # Whatever the umask, nobody else may change what will be run.
         made.chmod(0o700)
         return made
@@ -167,7 +167,7 @@ def compile_probe(
 
 def _unkept(folder: Path, reason: str | None) -> MissingError:
     return MissingError(
-        f"{folder}: {reason}, so no probe can be kept there; XDG_CACHE_HOME names another folder"
+        f"{folder}: {reason}, so probes cannot be kept there; set XDG_CACHE_HOME to another folder"
     )
 
 

@@ -38,7 +38,7 @@ class _Facts:
 
 
 def examine(candidate: Candidate, *, run: Run = run_process, limit: float = _LIMIT) -> Library:
-    """What a candidate is worth.
+    """Whether a candidate is usable, and why not.
 
     Args:
         candidate: a wrapper, or a place without one.
@@ -121,7 +121,7 @@ def _fault(
         return f"{launcher} makes the probe load another library, {name} {version}".rstrip()
     if facts.met != _RANKS:
         return (
-            f"{launcher} belongs to another library: it starts {_RANKS} ranks that each are alone "
+            f"{launcher} belongs to another library: its {_RANKS} ranks do not see each other "
             f"(size {facts.met})"
         )
     return ""

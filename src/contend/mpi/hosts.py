@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contend.errors import UsageError
+from contend.units import counted
 
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 # With a user, as launchers that log in take it; IPv6 addresses have colons. What begins with a dash
@@ -69,8 +70,8 @@ def share_out(
         left -= taken
     if left > 0:
         raise UsageError(
-            f"{ranks} ranks do not fit the {sum(room.values())} places of {len(room)} hosts: "
-            "name more hosts, or more slots or ranks for each"
+            f"{counted(len(room), 'host')} can hold {counted(sum(room.values()), 'rank')}, "
+            f"not {ranks}: name more hosts, or give each more slots or ranks"
         )
     return tuple(shared)
 

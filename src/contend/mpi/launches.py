@@ -1,4 +1,4 @@
-"""Launches: what is to be launched, what a kind of launcher must know of itself, how it ended."""
+"""Launches: what to start, what each kind of launcher can do, and how the launch ended."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Launch:
             raise UsageError(f"expected at least 1 rank per host, got {self.ranks_per_host}")
         placed = sum(host.ranks for host in self.hosts)
         if self.hosts and placed != self.ranks:
-            raise UsageError(f"{placed} ranks have a host, expected {self.ranks}")
+            raise UsageError(f"expected hosts for {self.ranks} ranks, got hosts for {placed}")
 
     @property
     def fullest(self) -> int:
@@ -131,7 +131,7 @@ class Death:
         where = f" ({' '.join(process)})" if process else ""
         sentence = f"{who}{where} was ended by {signal_name(self.signal)}"
         if self.signal == signal.SIGKILL:
-            sentence += ", as the system does when memory runs out"
+            sentence += ", which Linux also sends when memory runs out"
         return sentence
 
 
@@ -201,7 +201,7 @@ def signal_name(number: int) -> str:
 
 
 def signal_number(words: str) -> int:
-    """The number of a signal that is told in words, such as ``Segmentation fault``; 0 for none."""
+    """The number of a signal that is given in words, such as ``Segmentation fault``; 0 for none."""
     for number in signal.valid_signals():
         if (signal.strsignal(number) or "").casefold() == words.strip().casefold():
             return int(number)
@@ -210,7 +210,7 @@ def signal_number(words: str) -> int:
 
 @dataclass(frozen=True)
 class LauncherOptions:
-    """What a launcher is told before the program.
+    """The options that a launcher gets before the program.
 
     Attributes:
         words: its options.

@@ -1,4 +1,4 @@
-"""An MPI library as it turned out when it was tried, and what it calls itself."""
+"""An MPI library as the trial found it, and how it names itself."""
 
 from __future__ import annotations
 

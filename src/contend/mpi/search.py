@@ -1,4 +1,4 @@
-"""Where MPI libraries may be on this machine: compiler wrappers that nobody has tried yet."""
+"""Finds where MPI libraries may be on this machine: compiler wrappers, not yet tried."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LIMIT, _MODULE_LIMIT = 10.0, 30.0
 
 @dataclass(frozen=True)
 class Candidate:
-    """A wrapper and how it was found, or a place where one should be and is not.
+    """A wrapper and how it was found, or a place that should have one and does not.
 
     Attributes:
         origin: how it was found, such as ``PATH`` or ``module openmpi/4.1``.
@@ -118,13 +118,13 @@ def is_program(path: Path) -> bool:
 
 def _in_prefix(prefix: Path, environment: Mapping[str, str]) -> list[Candidate]:
     if not prefix.exists():
-        raise UsageError(f"{prefix}: no such folder or program, so no MPI library")
+        raise UsageError(f"{prefix}: no such folder or program")
     origin = f"--mpi {prefix}"
     path = Path(os.path.abspath(prefix))
     if path.is_file():
         return [Candidate(origin, path, environment=environment)]
     candidates = _wrappers(origin, [path / "bin", path], environment)
-    return candidates or [Candidate(origin, None, "no compiler wrapper there", environment)]
+    return candidates or [Candidate(origin, None, "it has no compiler wrapper", environment)]
 
 
 def _wrappers(

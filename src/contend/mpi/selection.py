@@ -1,4 +1,4 @@
-"""The MPI library that somebody means, found and tried."""
+"""Finds and tries the MPI library that a user names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def select(
     finds: Find = find,
     examines: Examine = examine,
 ) -> Library:
-    """The first usable library of this machine that is meant; only as many are tried as it takes.
+    """The first usable library that matches; tries no more than it must.
 
     Args:
         name: with or without the beginning of a version (``openmpi``, ``mpich-4``,
@@ -60,7 +60,7 @@ def select(
 
 
 def _path(name: str) -> Path | None:
-    """The folder or wrapper that is meant, wherever PATH has it; None for the name of a library."""
+    """The folder or wrapper that a name stands for, also on PATH; None for a library's name."""
     if os.sep in name or Path(name).exists():
         return Path(name)
     program = shutil.which(name)
@@ -94,8 +94,8 @@ def _nothing(name: str | None, tried: Sequence[Library]) -> str:
     others = [library for library in tried if not library.usable]
     if usable:
         there = ", ".join(f"{library.name} {library.version}".strip() for library in usable)
-        return f"no MPI library {name} is usable on this machine; there is {there}"
+        return f"no MPI library {name} is usable on this machine; it has {there}"
     if others:
         first = others[0]
         return f"no usable MPI library: {first.wrapper or first.origin}: {first.why}"
-    return f"there is no MPI library on this machine; {TO_INSTALL}"
+    return f"this machine has no MPI library; {TO_INSTALL}"

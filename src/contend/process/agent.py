@@ -53,7 +53,7 @@ def end_with_parent(number: int = signal.SIGKILL) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Does what the words say; does not come back."""
+    """Becomes the command that the words give; does not return."""
     form, folder, *rest = words
     if form == "bound":
         parent = os.getppid()
@@ -90,7 +90,7 @@ def _enter(folder: str, node: str) -> None:
         state = json.load(file)
     if node not in state["nodes"]:
         raise SystemExit(
-            f"no node {node} in this emulated fabric; there are {', '.join(state['nodes'])}"
+            f"this emulated fabric has no node {node}; it has {', '.join(state['nodes'])}"
         )
     known = state["nodes"][node]
     try:

@@ -110,7 +110,7 @@ def scratch_folder(kind: str) -> Iterator[Path]:
 
 
 def private_folder(folder: Path) -> Path:
-    """The same folder, there, and such that only this user writes to it.
+    """The same folder, made if missing, to which only this user may write.
 
     Raises:
         MissingError: it belongs to somebody else, who could have it run any program.
@@ -131,7 +131,7 @@ def private_folder(folder: Path) -> Path:
 
 
 def is_own(file: Path) -> bool:
-    """Whether a file is there, and nobody but this user can have written it."""
+    """Whether a file exists that only this user can have written."""
     try:
         state = file.lstat()
     except OSError:

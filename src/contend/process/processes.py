@@ -81,7 +81,7 @@ def _send(number: signal.Signals, processes: Iterable[int]) -> None:
 
 
 def _lives(process: int) -> bool:
-    """Whether a process is there and has not only to be asked for its exit status."""
+    """Whether a process exists and is not merely a zombie."""
     fields = _stat(_PROC / str(process))
     return bool(fields) and fields[0] not in "ZX"
 

@@ -1,4 +1,4 @@
-"""Other people's programs: started, watched, and ended with all that they have started."""
+"""Starts programs, watches them, and ends them with all that they have started."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ class Finished:
 
     @property
     def all_text(self) -> str:
-        """Both: which of them a program writes to often differs between its versions."""
+        """Standard output and error together: versions of a program differ in which they use."""
         return f"{self.error_text}\n{self.text}"
 
     def why(self) -> str:
-        """In one line why this is no success: the most telling line it wrote, or how it ended."""
+        """One line that says why the program failed: its most telling line, or how it ended."""
         if self.status is None:
             return "did not end in time"
         if self.status < 0:
@@ -337,7 +337,7 @@ def _text(file: IO[bytes]) -> str:
 
 
 def _kept(file: IO[bytes]) -> bytes:
-    """What a file holds; of much only the first and the last."""
+    """The content of a file; of a long one only the beginning and the end."""
     # The program shares the place in the file, so it must not be moved.
     size = os.fstat(file.fileno()).st_size
     if size <= 2 * _KEPT:

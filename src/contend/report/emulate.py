@@ -127,7 +127,7 @@ class EmulationJson(msgspec.Struct, frozen=True, kw_only=True):
         fabric: what was emulated.
         engine: what computed the routes.
         settings: every cable's rate, buffer and burst.
-        headroom: what the machine carries; null where nobody looked.
+        headroom: what the machine carries; null if that was not checked.
         hosts: the hosts in their order.
         command: what ran.
         status: its exit status.

@@ -162,10 +162,10 @@ def _check_balance(spread: tuple[Balance, ...]) -> Check:
     uneven = [item for item in judged if item.imbalance >= UNBALANCED]
     most = max((item.imbalance for item in judged), default=1.0)
     if not uneven:
-        summary = f"no upward or parallel channel carries more than {most:.2f} times its share"
+        summary = f"no upward or parallel channel carries more than {most:.2f} times its fair share"
         return Check("balance", Status.OK, summary)
     details = tuple(
-        f"{item.worst_channel}: {item.imbalance:.2f} times its share"
+        f"{item.worst_channel}: {item.imbalance:.2f} times its fair share"
         + (f" (up from level {item.level})" if item.kind == "up" else " (parallel cables)")
         for item in uneven
     )
@@ -174,7 +174,7 @@ def _check_balance(spread: tuple[Balance, ...]) -> Check:
         Status.WARNING,
         f"a channel carries {most:.2f} times its fair share of the routes",
         details,
-        "traffic arrives, but congested: compare other engines with contend simulate",
+        "traffic arrives, but is congested: compare other engines with contend simulate",
     )
 
 
@@ -186,31 +186,31 @@ def _check_cycle(cycle: tuple[str, ...], lanes: bool) -> Check:
         Status.WARNING if lanes else Status.WRONG,
         f"{len(cycle)} channels can wait for each other in a circle",
         cycle[:MOST_DETAILS],
-        "sound only if the subnet manager keeps these routes on different virtual lanes (dfsssp, "
-        "lash); else route by updn or ftree",
+        "this is safe only if the subnet manager keeps these routes on different virtual lanes "
+        "(dfsssp, lash); otherwise route with updn or ftree",
     )
 
 
 _NAMES = {
     TraceEnd.NO_ENTRY: (
         "missing entries",
-        "no switch on a route lacks a port for it",
-        "let the subnet manager route again; if the tables are a dump, look for failed reads in it",
+        "every switch on a route has a port for it",
+        "have the subnet manager route again; look for failed reads if the tables are a dump",
     ),
     TraceEnd.DEAD_END: (
         "dead ends",
         "no route leaves by a port with nothing plugged in",
-        "the tables are older or newer than the topology: write both again, one after the other",
+        "the tables are older or newer than the topology: dump both again, one after the other",
     ),
     TraceEnd.WRONG_HOST: (
         "wrong hosts",
         "no route leaves the network at another host",
-        "a host was moved or LIDs were given anew: write topology and tables again",
+        "a host was moved or LIDs were reassigned: dump topology and tables again",
     ),
     TraceEnd.LOOP: (
         "loops",
         "no route returns to a switch",
-        "the tables of the named switches contradict each other: let the subnet manager route anew",
+        "the tables of these switches contradict each other: have the subnet manager route again",
     ),
 }
 
@@ -219,13 +219,13 @@ def check_tables(fabric: Fabric) -> Check:
     """Whether the tables are those of this fabric's switches and hosts."""
     wrong = [f.message for f in fabric.findings if f.wrong and f.kind not in TOPOLOGY_FAULTS]
     if not wrong:
-        return Check("tables", Status.OK, "they fit the switches and hosts")
+        return Check("tables", Status.OK, "the tables fit the switches and hosts")
     return Check(
         "tables",
         Status.WRONG,
-        "they do not fit the switches and hosts",
+        "the tables do not fit the switches and hosts",
         tuple(wrong[:MOST_DETAILS]),
-        "the dump may have been cut short or be older than the topology: write both again",
+        "the dump may be cut short or older than the topology: dump both again",
     )
 
 
@@ -250,6 +250,6 @@ def check_faults(fabric: Fabric, seen: _core.RouteCheck) -> tuple[Check, ...]:
         details = tuple(
             describe_fault(fabric, *example) for example in seen.examples if example[0] == end
         )
-        summary = f"met by {counted(routes[end], 'route')} in {counted(faults[end], 'place')}"
+        summary = f"affects {counted(routes[end], 'route')} in {counted(faults[end], 'place')}"
         checks.append(Check(name, Status.WRONG, summary, details, remedy))
     return tuple(checks)

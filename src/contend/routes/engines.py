@@ -79,11 +79,13 @@ def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> _Tables:
 
 
 _ENGINES = {
-    "minhop": _Engine("shortest paths, balanced over ports; the tables of OpenSM's", _minhop),
+    "minhop": _Engine("shortest paths, balanced over ports; the same tables as OpenSM's", _minhop),
     "updn": _Engine(
-        "shortest paths that never go up after down; the tables of OpenSM's", _updn, ("roots",)
+        "shortest paths that never go up after down; the same tables as OpenSM's",
+        _updn,
+        ("roots",),
     ),
-    "dor": _Engine("dimension order on meshes and tori; the tables of OpenSM's", _dor),
+    "dor": _Engine("dimension order on meshes and tori; the same tables as OpenSM's", _dor),
     "dmodk": _Engine("destination-mod-k on fat trees, the closed form", _dmodk),
     "fig1": _Engine("the 16-node figure of Hoefler et al. 2008, dmodk by port", _fig1),
 }

@@ -66,18 +66,18 @@ def run(
 
 def _program(name: str) -> str:
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_MORE_FOLDERS])
-    found = shutil.which(name, path=path)
-    if found is None:
+    program = shutil.which(name, path=path)
+    if program is None:
         raise MissingError(f"no program {name}; on Debian: apt install {_PACKAGES}")
-    return found
+    return program
 
 
 def _simulated_device() -> str:
     """The library that stands in for the kernel's InfiniBand device."""
     for root in (Path("/usr/lib"), Path("/usr/lib64"), Path("/usr/local/lib")):
         for pattern in (_LIBRARY, f"*/{_LIBRARY}"):
-            if found := sorted(root.glob(pattern)):
-                return str(found[0])
+            if libraries := sorted(root.glob(pattern)):
+                return str(libraries[0])
     raise MissingError(f"no library {_LIBRARY}; on Debian: apt install {_PACKAGES}")
 
 
@@ -113,16 +113,18 @@ def _running(
 
 def _await_ready(process: Program, output: Path, deadline: float, limit: float) -> None:
     while True:
-        # In this order: what it said last is in the file once it has ended.
+        # In this order: the last output is in the file once the process has ended.
         ended = process.poll() is not None
-        if _READY in (said := output.read_bytes()) and time.monotonic() <= deadline:
+        if _READY in (text := output.read_bytes()) and time.monotonic() <= deadline:
             return
         if ended:
-            lines = said.decode(errors="replace").split("\n")
-            last = next((line.strip() for line in reversed(lines) if line.strip()), "silently")
+            lines = text.decode(errors="replace").split("\n")
+            last = next(
+                (line.strip() for line in reversed(lines) if line.strip()), "without a message"
+            )
             raise ShortfallError(f"ibsim ended before the fabric was up: {last}")
         if time.monotonic() > deadline:
-            raise ShortfallError(f"ibsim did not have the fabric up within {limit:g} s")
+            raise ShortfallError(f"ibsim did not bring the fabric up within {limit:g} s")
         time.sleep(_PATIENCE)
 
 

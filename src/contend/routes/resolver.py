@@ -73,7 +73,7 @@ class TraceEnd(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Route:
-    """The way from a host to another.
+    """The route from one host to another.
 
     Attributes:
         fabric: where it leads through.
@@ -124,7 +124,7 @@ def find_route(fabric: Fabric, source: int, target: int) -> Route:
 def describe_fault(
     fabric: Fabric, end: int, switch: int, start: int, target: int, address: int
 ) -> str:
-    """What goes wrong on the way to a host, by name.
+    """What goes wrong on the way to a host, with names.
 
     Args:
         fabric: with routes.
@@ -137,7 +137,7 @@ def describe_fault(
     ports = tables_of(fabric).ports
     host = f'host "{fabric.host_name[target]}" (LID {address})'
     here = f'switch "{fabric.switch_name[switch]}"'
-    met = "" if start == switch else f', met from switch "{fabric.switch_name[start]}"'
+    met = "" if start == switch else f', on the way from switch "{fabric.switch_name[start]}"'
     if end == TraceEnd.LOOP:
         return f"{host} is sent in a circle: {_circle(fabric, ports, switch, address)}{met}"
     port = int(ports[switch, address]) if address < ports.shape[1] else NO_PORT

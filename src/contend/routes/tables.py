@@ -121,7 +121,7 @@ def _ports(
     missing = np.flatnonzero(blocks < 0)
     if len(missing) == fabric.switches:
         expected = "tables of this fabric's switches"
-        raise InputError(source, 0, expected, f"tables of {len(block_of)} others")
+        raise InputError(source, 0, expected, f"tables of {counted(len(block_of), 'other switch')}")
     if len(missing):
         some = _some([fabric.switch_name[switch] for switch in missing[:3].tolist()], len(missing))
         findings.append(
@@ -130,7 +130,7 @@ def _ports(
     strange = sorted(set(block_of) - set(fabric.switch_guid.tolist()))
     if strange:
         some = _some([f"0x{guid:016x}" for guid in strange[:3]], len(strange))
-        text = f"no switch of the fabric for {counted(len(strange), 'table')}: {some}"
+        text = f"no switch of the fabric has the GUID of {counted(len(strange), 'table')}: {some}"
         findings.append(Finding("unknown switch", text))
     if len(blocks) == len(tables.ports) and np.array_equal(blocks, np.arange(len(blocks))):
         return tables.ports
@@ -164,11 +164,11 @@ def _host_addresses(fabric: Fabric, tables: TableColumns) -> _Addresses:
     findings = []
     if len(odd):
         some = _some([fabric.host_name[host] for host in odd[:3].tolist()], len(odd))
-        text = f"LIDs in no whole block of a power of two: {counted(len(odd), 'host')}: {some}"
+        text = f"LIDs are no block of a power of two at {counted(len(odd), 'host')}: {some}"
         findings.append(Finding("odd addresses", text))
     if len(lost):
         some = _some([fabric.host_name[host] for host in lost[:3].tolist()], len(lost))
-        text = f"LIDs that belong to others in the tables: {counted(len(lost), 'host')}: {some}"
+        text = f"the tables give others the LIDs of {counted(len(lost), 'host')}: {some}"
         findings.append(Finding("no address", text))
     return _Addresses(lid, lmc, tuple(findings))
 

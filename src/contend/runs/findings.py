@@ -140,7 +140,9 @@ def _of_launch(
             yield PointError(*_why_ended(launch), launch.whole)
         return
     # What one start of a launch was cut in, another of its starts may have measured.
-    others = [one for one in record.launches if one.whole == launch.whole and one is not launch]
+    others = [
+        other for other in record.launches if other.whole == launch.whole and other is not launch
+    ]
     again = {
         end.cell
         for other in others
@@ -179,7 +181,7 @@ def _why_no_figure(
 
 def _why_ended(launch: LaunchRecord) -> tuple[Cause, str]:
     """Why a launch ended before its time."""
-    reason = launch.why or f"the launch ended before its time ({launch.status})"
+    reason = launch.why or f"the launch ended early ({launch.status})"
     if "memory" in reason.lower() and launch.status == "failed":
         return "memory", reason
     return _CAUSES.get(launch.status, "launch"), reason
@@ -200,13 +202,13 @@ def _remarks(record: RunRecord, cells: Sequence[CellSummary]) -> tuple[Warned, .
 def _about_launch(launch: LaunchRecord) -> Iterator[Warned]:
     if launch.status not in _ENDED_WELL:
         why = f": {launch.why}" if launch.why else ""
-        text = f"launch {launch.number} ended before its time ({launch.status}){why}"
+        text = f"launch {launch.number} ended early ({launch.status}){why}"
         yield Warned("launch", text)
     measured = launch.measured
     if measured is None:
         return
     if launch.status in _ENDED_WELL and measured.done is None:
-        text = f"launch {launch.number} did not come to its end; its samples so far are kept"
+        text = f"launch {launch.number} did not finish; the samples that it made are kept"
         yield Warned("cut", text)
     if measured.torn_bytes:
         torn = counted(measured.torn_bytes, "byte")
@@ -214,8 +216,8 @@ def _about_launch(launch: LaunchRecord) -> Iterator[Warned]:
         yield Warned("torn", text)
     if measured.oversubscribed:
         text = (
-            "ranks shared processors, so that times include waiting for a processor and not only "
-            "the network; use fewer ranks on a host"
+            "ranks shared processors, so times include waiting for a processor, not only the "
+            "network; use fewer ranks per host"
         )
         yield Warned("oversubscribed", text)
     failed = [end for end in measured.ends if end.reason == "failed" or end.verified is False]
@@ -232,7 +234,7 @@ def _about_cells(cells: Sequence[CellSummary]) -> Iterator[Warned]:
         forced = sum(cell.late_count for cell in cells)
         if forced:
             text += (
-                f"; in {counted(forced, 'cell')} fewer than {FEWEST} samples were on time, so that "
+                f"; in {counted(forced, 'cell')} fewer than {FEWEST} samples were on time, so "
                 "late ones count there"
             )
         yield Warned("late", text)
@@ -240,15 +242,15 @@ def _about_cells(cells: Sequence[CellSummary]) -> Iterator[Warned]:
     if few:
         have = "has" if few == 1 else "have"
         text = f"{counted(few, 'cell')} {have} fewer than {FEWEST} samples and so no interval"
-        yield Warned("few-samples", f"{text}; give it a larger budget")
+        yield Warned("few-samples", f"{text}; give the measurement a larger budget")
     launches = {len(cell.launches) for cell in cells if cell.median.coverage < 0.95}
     if launches:
         covered = min(cell.median.coverage for cell in cells)
         yield Warned(
             "few-launches",
-            f"intervals over {min(launches)} launches reach from the lowest to the highest and "
-            f"hold the median of all launches with {100 * covered:.3g} % at least, not 95 %; "
-            f"measure {FEWEST} launches or more",
+            f"intervals over {counted(min(launches), 'launch')} reach from the lowest to the "
+            f"highest and cover the median with at least {100 * covered:.3g} %, not 95 %; measure "
+            f"{FEWEST} launches or more",
         )
 
 
@@ -258,14 +260,14 @@ def _about_clocks(record: RunRecord, cells: Sequence[CellSummary]) -> Iterator[W
     if shortest > 0 and residual is not None and residual > _NOTICEABLE * shortest:
         yield Warned(
             "clock",
-            f"clocks agree within {format_seconds(residual)} only, more than 5 % of the shortest "
-            f"sample ({format_seconds(shortest)})",
+            f"clocks agree only within {format_seconds(residual)}, which is over 5 % of the "
+            f"shortest sample ({format_seconds(shortest)})",
         )
     timer = _timer_cost(record)
     if shortest > 0 and timer is not None and timer > _NOTICEABLE * shortest:
         yield Warned(
             "timer",
-            f"reading the clock takes {format_seconds(timer)}, more than 5 % of the shortest "
+            f"reading the clock takes {format_seconds(timer)}, which is over 5 % of the shortest "
             f"sample ({format_seconds(shortest)})",
         )
 

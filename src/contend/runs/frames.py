@@ -263,25 +263,25 @@ def _cell(content: dict[str, Any]) -> CellFrame:
 
 def _check_columns(columns: tuple[str, ...]) -> None:
     if len(columns) > _MOST_COLUMNS or len(set(columns)) < len(columns):
-        raise ValueError(f"columns must be at most {_MOST_COLUMNS} and differ")
+        raise ValueError(f"there must be at most {_MOST_COLUMNS} columns, all different")
     if columns[:1] != ("start",) or "end" not in columns:
-        raise ValueError("columns must begin with start and have an end")
+        raise ValueError("the first column must be start, and another one end")
     for name in columns:
         if not _NAME.fullmatch(name) or name in RESERVED:
-            raise ValueError(f"{name[:50]!r} is no name of a column")
+            raise ValueError(f"{name[:50]!r} is not a valid name of a column")
 
 
 def _check_label(name: str, value: Label) -> None:
     if not _NAME.fullmatch(name):
-        raise ValueError(f"{name[:50]!r} is no name of a label")
+        raise ValueError(f"{name[:50]!r} is not a valid name of a label")
     if name == "bytes" and (type(value) is not int or value < 0):
         raise ValueError("bytes must be a whole number")
     if name == "algorithm" and not isinstance(value, str):
         raise ValueError("algorithm must be text")
     if isinstance(value, str) and (len(value) > _LONGEST_LABEL or not value.isprintable()):
-        raise ValueError(f"{name} must be at most {_LONGEST_LABEL} printable characters")
+        raise ValueError(f"{name} must have at most {_LONGEST_LABEL} printable characters")
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-        raise ValueError(f"{name} must fit 64 bits")
+        raise ValueError(f"{name} must fit in 64 bits")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{name} must be finite")
 

@@ -151,7 +151,7 @@ class _Parser:
                 self._clocks.append(frame)
             case CellFrame():
                 if self._cells.setdefault(frame.cell, frame) != frame:
-                    raise ValueError(f"cell {frame.cell} a second time, and otherwise")
+                    raise ValueError(f"cell {frame.cell} a second time, but different")
                 self._columns.update(frame.columns)
             case EndFrame():
                 if frame.cell not in self._cells:

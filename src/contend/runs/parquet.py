@@ -36,7 +36,7 @@ _NUMBERS = (4, 5, 6)
 
 
 class _DamagedError(ValueError):
-    """What the metadata say cannot be; the text says why."""
+    """The metadata are impossible; the text says why."""
 
 
 def write_table(path: Path, table: pl.DataFrame) -> None:

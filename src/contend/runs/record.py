@@ -113,7 +113,7 @@ class CellEnd(msgspec.Struct, frozen=True):
         cell: the run's number of it.
         reason: ``precision``, ``repetitions``, ``budget``, ``skipped``, ``failed`` or ``cut``: the
             launch ended before the cell did.
-        verified: whether its data were right; None when nobody looked.
+        verified: whether its data were right; None if that was not checked.
         said: what the probe said about it.
     """
 
@@ -248,7 +248,7 @@ def read_record(path: Path) -> RunRecord:
     """
     try:
         if path.exists() and not path.is_file():
-            raise UsageError(f"{path}: no run is here (it is no file)")
+            raise UsageError(f"{path}: no run is here (it is not a file)")
         content = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: no run is here ({error.strerror})") from None

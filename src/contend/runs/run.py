@@ -140,7 +140,7 @@ def find_runs(path: Path) -> list[Path]:
     within = (path.glob(f"{'*/' * depth}{_RECORD}") for depth in (1, 2, 3))
     folders = sorted(record.parent for records in within for record in records)
     if not folders:
-        raise UsageError(f"{path}: no run is here (a folder with {_RECORD})")
+        raise UsageError(f"{path}: no run is here (expected a folder with {_RECORD})")
     return folders
 
 

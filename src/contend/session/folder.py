@@ -178,7 +178,7 @@ def refuse_occupied(folder: Path) -> None:
         UsageError: it has.
     """
     occupied = any((folder / name).exists() for name in (RECORD, SESSION))
-    if occupied or any(folder.glob(f"*/{RECORD}")):
+    if occupied or list(folder.glob(f"*/{RECORD}")):
         raise UsageError(f"{folder}: a run is here already")
 
 

@@ -43,7 +43,7 @@ def test_ibdiagnets_nameless_line_counts_ports_in_hexadecimal() -> None:
 
 def test_lines_between_are_passed_over_and_told() -> None:
     subnet = lst.read([b"-W- something\n" + NAMELESS + b"# comment\n"], "x")
-    assert subnet.notes == ("passed over 1 line without a cable",)
+    assert subnet.notes == ("skipped 1 line without a cable",)
 
 
 @pytest.mark.parametrize("cut", [b" PHY=4x", b"NodeGUID:", b" LID:0005"])
@@ -62,4 +62,4 @@ def test_links_that_are_down_are_told() -> None:
     down = NAMELESS.replace(b"LOG=ACT", b"LOG=DWN")
     subnet = lst.read([down, NAMELESS.replace(b"PN:01", b"PN:02")], "x")
     assert len(subnet.node) == 2
-    assert subnet.notes == ("passed over 1 link marked as down",)
+    assert subnet.notes == ("skipped 1 link marked as down",)

@@ -75,7 +75,7 @@ def test_places_in_a_command_line_are_filled() -> None:
     assert filled(words, launch, FILE) == split_command("aprun -n 3 -N2 -L node1,node2 -f hosts")
     with pytest.raises(UsageError, match=r"expected \{ranks\}.*got \{rank\}"):
         filled(["{rank}"], launch, FILE)
-    with pytest.raises(UsageError, match=r"has \{hosts\}, but no hosts are named"):
+    with pytest.raises(UsageError, match=r"uses \{hosts\}, but no hosts are given"):
         filled(["{hosts}"], Launch(LIBRARY, 3), None)
     with pytest.raises(UsageError, match="No closing quotation"):
         split_command("aprun '")
@@ -83,7 +83,7 @@ def test_places_in_a_command_line_are_filled() -> None:
 
 def test_an_unknown_launcher_takes_a_number_and_nothing_else() -> None:
     assert PREFIX.options(Launch(LIBRARY, 3, launcher="aprun"), None).words == ("-n", "3")
-    with pytest.raises(UsageError, match=r"write \{hostfile\}, \{hosts\} or \{ranks_per_host\}"):
+    with pytest.raises(UsageError, match=r"put \{hostfile\}, \{hosts\} or \{ranks_per_host\}"):
         PREFIX.options(Launch(LIBRARY, 3, hosts=HOSTS, launcher="aprun"), FILE)
 
 
@@ -93,7 +93,7 @@ def test_a_launcher_that_is_not_there() -> None:
 
 
 def test_numbers_that_do_not_fit_together_are_refused() -> None:
-    with pytest.raises(UsageError, match="3 ranks have a host, expected 4"):
+    with pytest.raises(UsageError, match="expected hosts for 4 ranks, got hosts for 3"):
         Launch(LIBRARY, 4, hosts=HOSTS)
     with pytest.raises(UsageError, match="at least 1 rank per host"):
         Launch(LIBRARY, 4, ranks_per_host=0)
@@ -135,5 +135,5 @@ def test_a_death_in_words() -> None:
     assert str(Death(11, 3, 0, "node1")) == "rank 3 (on node1) was ended by SIGSEGV"
     assert str(Death(6)) == "a rank was ended by SIGABRT"
     assert str(Death(9, 1, 7, "vm")) == (
-        "rank 1 (process 7 on vm) was ended by SIGKILL, as the system does when memory runs out"
+        "rank 1 (process 7 on vm) was ended by SIGKILL, which Linux also sends when memory runs out"
     )

@@ -45,7 +45,7 @@ TEST_CASE("a line that leaves out the first axes takes them from their options")
 TEST_CASE("faults name their line") {
   CHECK(fault_of("a 1\n\nc 1\n") == "f:3: got 'c', expected one of a, b");
   CHECK(fault_of("a 1 2\n") == "f:1: expected at most 2 words, got 3");
-  CHECK(fault_of("# none\n") == "f: expected a cell a line, got none");
+  CHECK(fault_of("# none\n") == "f: expected at least one cell, got none");
 }
 
 TEST_CASE("cells that a file names are left out") {

@@ -17,7 +17,6 @@ from contend.cli.options import (
     RanksOption,
     RanksPerHostOption,
 )
-from contend.errors import UsageError
 from contend.files import write_whole
 from contend.placement import ListFormat, list_hosts, parse, write_list
 from contend.report import host_list_json, host_list_summary
@@ -52,11 +51,8 @@ def hosts(
         output = ""
     loaded = load(fabric, None, None)
     placed = parse(placement, loaded, ranks_per_host=ranks_per_host, hosts=choice, ranks=ranks)
-    try:
-        entries = list_hosts(loaded, placed, ranks)
-        text = write_list(entries, form)
-    except UsageError as error:
-        raise UsageError(f"hosts: expected {error}") from None
+    entries = list_hosts(loaded, placed, ranks)
+    text = write_list(entries, form)
     if output == "-":
         print(text, end="")
     elif output:

@@ -139,11 +139,11 @@ class _Reader:
             raise InputError(self._source, 0, "a line for each cable end", "none")
         notes = []
         if self._other_lines:
-            notes.append(f"passed over {counted(self._other_lines, 'line')} without a cable")
+            notes.append(f"skipped {counted(self._other_lines, 'line')} without a cable")
         if self._unknown_kinds:
             notes.append(
-                f"passed over {counted(self._unknown_kinds, 'cable')} of nodes of unknown kind"
+                f"skipped {counted(self._unknown_kinds, 'cable')} of nodes of unknown kind"
             )
         if self._down:
-            notes.append(f"passed over {counted(self._down, 'link')} marked as down")
+            notes.append(f"skipped {counted(self._down, 'link')} marked as down")
         return self._builder.subnet(tuple(notes))

@@ -65,8 +65,8 @@ def write(fabric: Fabric) -> tuple[str]:
         raise UsageError(f"{count} hosts and switches need more than {LARGEST_LID} LIDs")
     if fabric.switches and int(fabric.switch_ports.max()) > MOST_PORTS:
         raise UsageError(
-            f"a switch with {int(fabric.switch_ports.max())} ports is no InfiniBand switch, "
-            f"which has at most {MOST_PORTS}"
+            f"an InfiniBand switch has at most {MOST_PORTS} ports, but this fabric has one with "
+            f"{int(fabric.switch_ports.max())}"
         )
     return ("\n".join(_lines(fabric)),)
 

@@ -1,1 +1,1 @@
-"""Launchers of ranks: one file for each, which says how it is told ranks, hosts and binding."""
+"""Launchers of ranks: one file for each, with its options for ranks, hosts and binding."""

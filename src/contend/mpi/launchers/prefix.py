@@ -35,7 +35,7 @@ def filled(words: Sequence[str], launch: Launch, host_file: Path | None) -> list
             names = ", ".join(f"{{{name}}}" for name in known)
             raise UsageError(f"the launcher's command: expected {names}, got {match[0]}")
         if not known[match[1]]:
-            raise UsageError(f"the launcher's command has {match[0]}, but no hosts are named")
+            raise UsageError(f"the launcher's command uses {match[0]}, but no hosts are given")
         return known[match[1]]
 
     return [_PLACE.sub(value, word) for word in words]
@@ -49,8 +49,8 @@ def options(launch: Launch, _: Path | None) -> LauncherOptions:
     """
     if launch.hosts or launch.ranks_per_host is not None:
         raise UsageError(
-            f"contend does not know how {launch.launcher} is told hosts or ranks per host; "
-            "write {hostfile}, {hosts} or {ranks_per_host} into its command"
+            f"contend cannot tell {launch.launcher} hosts or ranks per host by itself; "
+            "put {hostfile}, {hosts} or {ranks_per_host} into its command"
         )
     return LauncherOptions(("-n", str(launch.ranks), *launch.extra))
 

@@ -47,7 +47,7 @@ class _BatchJob:
         return match[1] if match else ""
 
     def cancel(self) -> None:
-        """Ends it, whatever it does."""
+        """Cancels the job, whatever its state."""
         run_process(["scancel", self.number], self.environment, _LIMIT)
 
     def status(self) -> int | None:
@@ -73,7 +73,7 @@ def run(
     limit: float,
     watch: Callable[[], None],
 ) -> Ended:
-    """Sends a job, waits for its turn and its end; a job that is no longer wanted is cancelled.
+    """Submits a job and waits for its end; cancels it if the caller stops waiting.
 
     Args:
         launch: ranks and hosts.
@@ -159,7 +159,11 @@ def _wait(job: _BatchJob, limit: float, watch: Callable[[], None]) -> Ended:
             # A shared file system may show the status a moment late.
             endings += 1
         if endings > _PATIENCE:
-            why = f"Slurm ended job {job.number}: {state or 'it no longer knows it'}"
+            why = (
+                f"Slurm ended job {job.number}: {state}"
+                if state
+                else f"Slurm no longer knows job {job.number}"
+            )
             return replace(_judge(job, 1, waited), why=why)
         if elapsed - waited > limit:
             return _judge(job, None, waited)

@@ -36,7 +36,7 @@ std::size_t Counts::of(int source, int destination) const {
   }
   if (kind_ == Kind::own) {
     if (source != rank_ && destination != rank_) {
-      fail("a schedule asks what two other ranks exchange, which this one was not told");
+      fail("a schedule asked what two other ranks exchange, which this rank does not know");
     }
     return source == rank_ ? to_[static_cast<std::size_t>(destination)]
                            : from_[static_cast<std::size_t>(source)];

@@ -25,13 +25,13 @@ const Algorithm& find_algorithm(const std::string& name) {
 
 std::string unsuitable(const Algorithm& algorithm, int ranks, Counts::Kind counts) {
   if (!algorithm.uneven && counts != Counts::Kind::even) {
-    return algorithm.name + " sends equally much to all";
+    return algorithm.name + " needs blocks of equal size";
   }
   if (algorithm.knows_all && counts == Counts::Kind::own) {
-    return algorithm.name + " needs all ranks' counts, and every rank knows its own";
+    return algorithm.name + " needs the counts of all ranks, but each rank knows only its own";
   }
   if (algorithm.power_of_two && (ranks & (ranks - 1)) != 0) {
-    return algorithm.name + " needs a power of two of ranks, there are " + std::to_string(ranks);
+    return algorithm.name + " needs a power-of-two number of ranks, got " + std::to_string(ranks);
   }
   return "";
 }

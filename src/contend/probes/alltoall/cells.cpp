@@ -126,19 +126,19 @@ void refuse_overflow(std::int64_t bytes, int ranks) {
 
 std::vector<Option> axes() {
   return {
-      {"algorithm", Kind::words, "all", "The schedule.", names()},
-      {"bytes", Kind::sizes, "1:1M", "Bytes from each rank to each other one."},
+      {"algorithm", Kind::words, "all", "The schedules to measure.", names()},
+      {"bytes", Kind::sizes, "1:1M", "Bytes that each rank sends to each rank."},
   };
 }
 
 std::vector<Option> schedule_options() {
   return {
       {"ranks-per-node", Kind::integers, "0",
-       "Take so many ranks in a row for a node's, in the schedules that ask for nodes; 0 for those "
+       "Schedules that work by node take every N consecutive ranks as a node; with 0, the ranks "
        "that share memory."},
-      {"batch", Kind::integers, "32", "Messages each way in a batch of scattered."},
-      {"in-flight", Kind::integers, "32", "Messages each way that inflight has under way."},
-      {"radix", Kind::integers, "2", "The base of the digits in bruck."},
+      {"batch", Kind::integers, "32", "scattered: messages in a batch, each way."},
+      {"in-flight", Kind::integers, "32", "inflight: messages in flight at a time, each way."},
+      {"radix", Kind::integers, "2", "bruck: base of the digits of a distance."},
   };
 }
 
@@ -147,10 +147,10 @@ std::vector<Option> options() {
       {"counts",
        Kind::words,
        "even",
-       "Equally many bytes for every pair of ranks, or from none to twice as many.",
+       "even: each pair of ranks exchanges --bytes. uneven: from 0 to twice as many.",
        {"even", "uneven"}},
-      {"list", Kind::flag, "", "Say what the algorithms do, and which are for so many ranks."},
-      {"check", Kind::flag, "", "Verify the data of every cell once and measure nothing."},
+      {"list", Kind::flag, "", "List what each algorithm does, and which cannot run here and why."},
+      {"check", Kind::flag, "", "Verify the data of each cell once, without measuring."},
   };
   const std::vector<Option> more = schedule_options();
   all.insert(all.begin() + 1, more.begin(), more.end());

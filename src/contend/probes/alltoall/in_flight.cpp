@@ -66,7 +66,7 @@ class InFlight final : public Alltoall {
 }  // namespace
 
 Algorithm in_flight() {
-  return {"inflight", "some Irecv and Isend under way, each followed by the next as it ends",
+  return {"inflight", "keeps some Irecv and Isend in flight; as one ends, the next starts",
           [](const Blocks& blocks, const Parameters& parameters) -> std::unique_ptr<Alltoall> {
             return std::make_unique<InFlight>(blocks, parameters.in_flight);
           },

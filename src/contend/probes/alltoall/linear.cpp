@@ -29,7 +29,7 @@ class Linear final : public Alltoall {
 }  // namespace
 
 Algorithm linear() {
-  return {"linear", "all Irecv, all Isend, then wait for all", make_from_blocks<Linear>};
+  return {"linear", "starts all Irecv and all Isend, then waits for all", make_from_blocks<Linear>};
 }
 
 }  // namespace contend::probe::alltoall

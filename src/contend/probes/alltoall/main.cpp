@@ -43,7 +43,7 @@ class Workshop {
   ParameterMaker parameters_;
 };
 
-// A line for each algorithm: its name, what it does, and why it is not for here where it is not.
+// A line for each algorithm: its name, what it does, and why it cannot run here if it cannot.
 void list_algorithms(const Arguments& arguments, int ranks) {
   for (const Algorithm& algorithm : catalogue()) {
     std::string why = algorithm.lacks.empty() ? "" : "this MPI library has no " + algorithm.lacks;
@@ -53,7 +53,7 @@ void list_algorithms(const Arguments& arguments, int ranks) {
       }
     }
     std::printf("%-20s  %s%s\n", algorithm.name.c_str(), algorithm.summary.c_str(),
-                why.empty() ? "" : ("; not here: " + why).c_str());
+                why.empty() ? "" : ("; cannot run: " + why).c_str());
   }
   std::fflush(stdout);
 }

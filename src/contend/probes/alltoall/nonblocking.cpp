@@ -23,7 +23,7 @@ class Nonblocking final : public Alltoall {
 }  // namespace
 
 Algorithm nonblocking() {
-  Algorithm made{"nonblocking", "the library's MPI_Ialltoall, waited for at once",
+  Algorithm made{"nonblocking", "the library's MPI_Ialltoall, followed at once by a wait",
                  make_from_blocks<Nonblocking>};
   made.uneven = false;
   return made;

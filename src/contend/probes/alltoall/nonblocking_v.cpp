@@ -23,7 +23,7 @@ class NonblockingV final : public Alltoall {
 }  // namespace
 
 Algorithm nonblocking_v() {
-  return {"nonblocking-v", "the library's MPI_Ialltoallv, waited for at once",
+  return {"nonblocking-v", "the library's MPI_Ialltoallv, followed at once by a wait",
           make_from_blocks<NonblockingV>};
 }
 

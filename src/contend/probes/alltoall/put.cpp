@@ -61,7 +61,7 @@ class Put final : public Alltoall {
 }  // namespace
 
 Algorithm put() {
-  return {"put", "a fence, a put into every rank's memory, and a fence", make_from_blocks<Put>};
+  return {"put", "puts into every rank's memory, between two fences", make_from_blocks<Put>};
 }
 
 }  // namespace contend::probe::alltoall

@@ -37,7 +37,7 @@ class Scattered final : public Alltoall {
 }  // namespace
 
 Algorithm scattered() {
-  return {"scattered", "batches of Irecv and Isend, each waited for before the next",
+  return {"scattered", "batches of Irecv and Isend, waiting for each before the next",
           [](const Blocks& blocks, const Parameters& parameters) -> std::unique_ptr<Alltoall> {
             return std::make_unique<Scattered>(blocks, parameters.batch);
           },

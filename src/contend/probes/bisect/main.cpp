@@ -36,7 +36,7 @@ std::vector<Cell> with_patterns(const Cell& cell, const contend::probe::Argument
   }
   contend::probe::check("MPI_Bcast", MPI_Bcast(&count, 1, MPI_INT64_T, 0, MPI_COMM_WORLD));
   if (count == 0) {
-    throw contend::probe::BadInput(path + ": expected a pattern in every line, got none");
+    throw contend::probe::BadInput(path + ": expected at least one pattern, got none");
   }
   Cell longer = cell;
   longer.labels.emplace_back("patterns", count);
@@ -56,16 +56,16 @@ int main(int argc, char** argv) {
   Probe probe;
   probe.name = "bisect";
   probe.about =
-      "Sends the messages of a pattern all at once, pattern after pattern. A file has a pattern in "
-      "every line: for each rank the rank that it sends to, or -.";
+      "Sends all messages of a pattern at once, one pattern after the other. Each line of the file "
+      "is a pattern: for each rank, the rank that it sends to, or - if it sends nothing.";
   probe.example = "--patterns pairs.txt --bytes 1M --packets 10 --repetitions 100 --precision 0";
   probe.axes = {
       {"bytes", Kind::sizes, "1M", "Bytes of a packet."},
-      {"packets", Kind::integers, "100", "Packets that make up each message."},
+      {"packets", Kind::integers, "100", "Packets in each message."},
   };
   probe.options = {
-      {"patterns", Kind::word, "", "The file of patterns; rank 0 reads it."},
-      {"repeats", Kind::integer, "1", "Samples of every pattern, one after the other."},
+      {"patterns", Kind::word, "", "File of patterns, which rank 0 reads."},
+      {"repeats", Kind::integer, "1", "Samples of each pattern in a row."},
   };
   probe.expand = with_patterns;
   probe.make = make;

@@ -65,10 +65,10 @@ bool PatternFile::next(std::vector<int>& destination) {
         refuse("a rank below " + std::to_string(ranks_) + " or -", std::string(word));
       }
       if (std::exchange(receives_[static_cast<std::size_t>(to)], 1) != 0) {
-        refuse("every rank as a destination once", std::string(word) + " again");
+        refuse("each rank as a destination once", std::string(word) + " again");
       }
       if (static_cast<std::size_t>(to) == destination.size()) {
-        refuse("no rank that sends to itself", std::string(word));
+        refuse("no rank sending to itself", std::string(word));
       }
     }
     destination.push_back(to);

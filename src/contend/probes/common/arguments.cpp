@@ -268,7 +268,7 @@ std::vector<Label> parse_labels(const Option& option, const std::string& text) {
       labels.emplace_back(parse_integer(part, 0));
     } else {
       if (part.empty()) {
-        throw BadInput("expected words with commas between, got '" + text + "'");
+        throw BadInput("expected words separated by commas, got '" + text + "'");
       }
       refuse_unknown(part, option.choices);
       labels.emplace_back(part);
@@ -346,7 +346,7 @@ std::vector<Cell> parse_cells(const std::string& text, const std::string& source
     }
   }
   if (cells.empty()) {
-    throw BadInput(source + ": expected a cell a line, got none");
+    throw BadInput(source + ": expected at least one cell, got none");
   }
   return cells;
 }

@@ -75,7 +75,7 @@ Machines find_machines(MPI_Comm comm) {
   for (const std::string& told : gather_everywhere(mine, comm)) {
     const std::vector<std::string> parts = split(told);
     if (parts.size() != 6) {
-      fail("a rank said something unreadable about its machine");
+      fail("a rank sent a description of its machine that cannot be read");
     }
     found.host.push_back(parts[0]);
     found.pid.push_back(std::atoll(parts[1].c_str()));

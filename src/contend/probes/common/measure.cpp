@@ -202,7 +202,7 @@ void Measurement::sample(double agreed, bool verified) {
     const std::int64_t end = local_now();
     operation_->finish(stamps_);
     if (stamps_.values().size() != columns_.size()) {
-      fail("an operation's stamps are not as many as its columns");
+      fail("an operation has more or fewer stamps than columns");
     }
     if (verified) {
       problem_ = operation_->verify();

@@ -32,7 +32,7 @@ const Label& Cell::at(const std::string& name) const {
 std::int64_t Cell::integer(const std::string& name) const {
   const auto* value = std::get_if<std::int64_t>(&at(name));
   if (value == nullptr) {
-    fail("a cell's label '" + name + "' is no whole number");
+    fail("a cell's label '" + name + "' is not a whole number");
   }
   return *value;
 }
@@ -40,7 +40,7 @@ std::int64_t Cell::integer(const std::string& name) const {
 const std::string& Cell::text(const std::string& name) const {
   const auto* value = std::get_if<std::string>(&at(name));
   if (value == nullptr) {
-    fail("a cell's label '" + name + "' is no text");
+    fail("a cell's label '" + name + "' is not text");
   }
   return *value;
 }

@@ -23,30 +23,31 @@ namespace {
 
 std::vector<Option> common_options() {
   return {
-      {"output", Kind::word, "", "Where rank 0 keeps every sample. Without it: a table."},
+      {"output", Kind::word, "",
+       "File in which rank 0 keeps every sample. Without it, the probe prints a table."},
       {"cells", Kind::word, "",
-       "A file of cells to measure in its order: a line for each, its words in the order of the "
-       "options above. A line may leave out the first of them."},
+       "File of the cells to measure, in its order. Each line gives one cell by its values of the "
+       "options above, in their order; a line may leave out the first ones."},
       {"without", Kind::word, "",
-       "A file of cells to leave out: a line for each, its words NAME=VALUE for labels of theirs."},
-      {"repetitions", Kind::word, "6:1000", "At least and at most so many samples of a cell."},
+       "File of the cells to leave out. Each line gives one by labels of it, as words NAME=VALUE."},
+      {"repetitions", Kind::word, "6:1000", "Smallest and largest number of samples of a cell."},
       {"precision", Kind::number, "0.05",
-       "Enough, when the median's 95 % interval reaches no further than this part of it; 0 for "
-       "never enough."},
+       "A cell ends when the 95 % interval of its median reaches no further than this fraction of "
+       "the median on either side; 0 turns this off."},
       {"budget", Kind::number, "60",
-       "Seconds for all cells together, shared over them; 0 for no limit."},
+       "Seconds for all cells together, divided among them; 0 sets no limit."},
       {"warmups", Kind::integer, "1",
-       "Samples before those that count. The first one's data is verified."},
+       "Warm-up samples of each cell, which do not count. The data of the first is verified."},
       {"verify", Kind::flag, "", "Verify the data of every sample."},
       {"seed", Kind::integer, "1",
-       "Decides the order of cells that come from options; 0 for their own order."},
+       "Seed that shuffles the cells given by options; 0 keeps their order."},
       {"clocks",
        Kind::word,
        "shared",
-       "Whether ranks under one kernel share its clock, or each counts as one of its own.",
+       "Ranks under one kernel share its clock, or each is taken to have a clock of its own.",
        {"shared", "apart"}},
-      {"help", Kind::flag, "", "Say this."},
-      {"version", Kind::flag, "", "Say the version."},
+      {"help", Kind::flag, "", "Print this help."},
+      {"version", Kind::flag, "", "Print the version."},
   };
 }
 
@@ -62,12 +63,12 @@ std::vector<Option> all_options(const Probe& probe) {
 
 std::string help_page(const Probe& probe) {
   std::string page = probe.about + "\n\nExample:\n  mpirun -n 4 " + program_name() + " " +
-                     probe.example + "\n\nCells, a measurement for each combination:\n" +
+                     probe.example + "\n\nOptions of cells; each combination is one cell:\n" +
                      describe(probe.axes);
   if (!probe.options.empty()) {
     page += "\nOptions:\n" + describe(probe.options);
   }
-  return page + "\nOptions of all probes:\n" + describe(common_options());
+  return page + "\nOptions that all probes have:\n" + describe(common_options());
 }
 
 Settings settings_from(const Arguments& arguments) {
@@ -161,14 +162,14 @@ std::string describe(const std::vector<Option>& options) {
     std::string about = option.help;
     if (!option.choices.empty()) {
       about += about.empty() ? "" : " ";
-      about += "One of";
+      about += option.kind == Kind::words ? "One or more of" : "One of";
       for (const std::string& choice : option.choices) {
         about += " " + choice;
       }
-      about += option.kind == Kind::words ? ", several, or all." : ".";
+      about += option.kind == Kind::words ? ", or all." : ".";
     }
     if (!option.standard.empty()) {
-      about += " By itself: " + option.standard + ".";
+      about += " Default: " + option.standard + ".";
     }
     page += set_in(about);
   }

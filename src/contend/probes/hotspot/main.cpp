@@ -71,8 +71,8 @@ std::vector<Cell> checked(const Cell& cell, const Arguments& arguments, int rank
   for (const Pair& pair : pairs) {
     for (const int end : {pair.first, pair.second}) {
       if (!ends.insert(end).second) {
-        throw BadInput("--rivals: expected every rank in one pair, got " + std::to_string(end) +
-                       " again");
+        throw BadInput("--rivals: expected each rank in one pair only, got " + std::to_string(end) +
+                       " twice");
       }
     }
   }
@@ -117,16 +117,17 @@ int main(int argc, char** argv) {
   Probe probe;
   probe.name = "hotspot";
   probe.about =
-      "Latency and bandwidth of one pair of ranks while other pairs send large messages without a "
-      "pause. Choose pairs whose routes share a channel: contend measure hotspot does.";
+      "Measures latency and bandwidth of one pair of ranks while other pairs send large messages "
+      "without a pause. Choose pairs whose routes share a channel; contend measure hotspot does "
+      "so.";
   probe.example = "--victim 0:2 --rivals 1:3 --rivals-active 0,1 --bytes 1:1M";
   probe.axes = {
       {"algorithm",
        Kind::words,
        "round-trip,stream",
-       "What the victim does: a message there and back, or --window messages one way.",
+       "What the victim does: send a message there and back, or --window messages one way.",
        {"round-trip", "stream"}},
-      {"rivals-active", Kind::integers, "0,1", "How many of the rivals send meanwhile."},
+      {"rivals-active", Kind::integers, "0,1", "Number of rival pairs that send meanwhile."},
       {"bytes", Kind::sizes, "1:1M", "Bytes of the victim's message."},
   };
   probe.options = {
@@ -134,11 +135,11 @@ int main(int argc, char** argv) {
       {"rivals", Kind::word, "", "The pairs that load the network: FROM:TO,FROM:TO,..."},
       {"load-bytes", Kind::size, "8M", "Bytes of a rival's messages."},
       {"lead", Kind::number, "0.02", "Seconds that the rivals send before the victim begins."},
-      {"operations", Kind::integer, "10", "Victim's operations in a sample, each timed by itself."},
-      {"window", Kind::integer, "16", "Messages under way at a time in a stream."},
+      {"operations", Kind::integer, "10", "The victim's operations in a sample; each is timed."},
+      {"window", Kind::integer, "16", "Messages in flight at a time in a stream."},
       {"sample-bytes", Kind::size, "0",
-       "Fewer operations and smaller windows where the victim would send more than this in a "
-       "sample; 0 for no limit."},
+       "Limit on the bytes that the victim sends in a sample, kept by fewer operations and smaller "
+       "windows; 0 sets no limit."},
   };
   probe.expand = checked;
   probe.make = make;

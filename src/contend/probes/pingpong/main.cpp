@@ -22,10 +22,10 @@ bool is_round_trip(const Cell& cell) {
 
 std::vector<Cell> expand(const Cell& combination, const Arguments& arguments, int ranks) {
   if (ranks < 2) {
-    throw BadInput("needs at least 2 ranks, as in mpirun -n 2; this is 1");
+    throw BadInput("needs at least 2 ranks, as in mpirun -n 2, got 1");
   }
   if (arguments.given("peer") && arguments.given("pairs")) {
-    throw BadInput("--peer and --pairs exclude each other");
+    throw BadInput("give either --peer or --pairs, not both");
   }
   const std::int64_t inner = arguments.integer("inner");
   const std::int64_t asked = arguments.integer("window");
@@ -83,26 +83,27 @@ int main(int argc, char** argv) {
   Probe probe;
   probe.name = "pingpong";
   probe.about =
-      "Sends messages between pairs of ranks, to and fro or as many as fit, and keeps how long "
-      "each took.";
+      "Times messages between pairs of ranks, back and forth or in a stream as fast as the network "
+      "takes them.";
   probe.example = "--bytes 1:1M --pairs 0-1,0-3";
   probe.axes = {
       {"algorithm",
        Kind::words,
        "pingpong",
-       "pingpong: one message there, one back. bounce: the same, sent back from where it arrived. "
-       "stream: windows of messages one way, each acknowledged. both-ways: windows both ways at "
-       "once.",
+       "pingpong: one message there and one back. bounce: the same, sent back from the buffer in "
+       "which it arrived. stream: windows of messages one way, each window acknowledged. "
+       "both-ways: windows both ways at once.",
        {"pingpong", "bounce", "stream", "both-ways"}},
       {"bytes", Kind::sizes, "1:1M", "Bytes of a message."},
   };
   probe.options = {
       {"pairs", Kind::word, "0-1",
-       "Pairs of ranks, with commas between; each has the machine for itself. all-shifts: every "
-       "rank and the one S above it, all at once, for each S."},
+       "Pairs of ranks, separated by commas and measured one after the other. all-shifts: all "
+       "ranks at once, each with the rank S above it, for each S."},
       {"peer", Kind::integer, "", "The same as --pairs 0-N."},
       {"inner", Kind::integer, "1", "Round trips or windows in one sample."},
-      {"window", Kind::integer, "64", "Messages in a window; fewer where they pass 256 MiB."},
+      {"window", Kind::integer, "64",
+       "Messages in a window; fewer where they would exceed 256 MiB."},
   };
   probe.expand = expand;
   probe.make = make;

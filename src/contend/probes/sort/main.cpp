@@ -93,8 +93,7 @@ std::unique_ptr<Operation> make(alltoall::ParameterMaker& parameters, const Cell
 std::vector<Option> options() {
   std::vector<Option> all = alltoall::schedule_options();
   all.push_back({"print", Kind::flag, "", "Print the keys before and after."});
-  all.push_back(
-      {"check", Kind::flag, "", "Verify the data of every cell once and measure nothing."});
+  all.push_back({"check", Kind::flag, "", "Verify the data of each cell once, without measuring."});
   return all;
 }
 
@@ -102,19 +101,19 @@ Probe probe(alltoall::ParameterMaker& parameters) {
   Probe made;
   made.name = "sort";
   made.about =
-      "Sorts n vectors of m doubles by their first, in parallel, and times the exchange of data "
-      "between ranks. Beside it are timed: the local sort before it, the finding of splitters, the "
-      "exchange of counts, and the final local sort.";
+      "Sorts n vectors of m doubles by their first element, in parallel, and times the exchange of "
+      "data between ranks. It also times the first local sort, the search for splitters, the "
+      "exchange of counts and the final local sort.";
   made.example = "--n 1492992 --m 512 --input built,uniform";
   made.axes = {
-      {"n", Kind::integers, "1492992", "Vectors over all ranks."},
-      {"m", Kind::integers, "8", "Doubles in a vector."},
+      {"n", Kind::integers, "1492992", "Number of vectors over all ranks."},
+      {"m", Kind::integers, "8", "Number of doubles in a vector."},
       {"input", Kind::words, "built",
-       "What they are. built: nothing is left to do for both local sorts, and all ranks exchange "
-       "blocks of the same length; needs p squared to divide n.",
+       "Distribution of the keys. built: the local sorts have nothing to do, and all ranks "
+       "exchange "
+       "blocks of the same length; n must be a multiple of the number of ranks squared.",
        input_kinds()},
-      {"exchange", Kind::words, "library-v", "The schedule of the data exchange.",
-       exchange_names()},
+      {"exchange", Kind::words, "library-v", "Schedule of the data exchange.", exchange_names()},
   };
   made.options = options();
   made.expand = expand;

@@ -56,9 +56,11 @@ void exchange_one_each(const std::vector<std::int64_t>& to, std::vector<std::int
 Problem sensible(const Problem& problem) {
   const Shares& shares = problem.shares;
   if (problem.kind == InputKind::built && shares.records % (shares.ranks * shares.ranks) != 0) {
-    throw Unsupported("the built input has blocks of equal length, and " +
-                      std::to_string(shares.ranks) +
-                      " squared does not divide n = " + std::to_string(shares.records));
+    throw Unsupported(
+        "the built input needs an n that is a multiple of the number of ranks "
+        "squared, but " +
+        std::to_string(shares.records) + " is not a multiple of " + std::to_string(shares.ranks) +
+        " squared");
   }
   return problem;
 }

@@ -99,7 +99,7 @@ std::optional<std::string> wrong_whole(const std::vector<Told>& all) {
     return std::nullopt;
   }
   return "the " + std::to_string(output.count) +
-         " records of all ranks are no permutation of the " + std::to_string(input.count) +
+         " records of all ranks are not a permutation of the " + std::to_string(input.count) +
          " of the input";
 }
 
@@ -137,7 +137,7 @@ std::optional<std::string> find_wrong(const Input& input, const Summary& of_inpu
   }
   const std::vector<Told> all = tell_all(mine, comm);
   if (sorted.count != shares.length(rank)) {
-    return "it has " + std::to_string(sorted.count) + " records in place of " +
+    return "it has " + std::to_string(sorted.count) + " records instead of " +
            std::to_string(shares.length(rank));
   }
   if (auto wrong = wrong_order(sorted)) {

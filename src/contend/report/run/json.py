@@ -179,7 +179,7 @@ class CellJson(msgspec.Struct, frozen=True, kw_only=True):
         rate_Bps_per_rank: what a rank sends (p - 1 blocks, or one message) over the median.
         mean_rate_Bps_per_rank: all bytes that a rank sent over all time.
         two_kinds: null where the samples are of one kind.
-        verified: whether the received data were right; null where nobody looked.
+        verified: whether the received data were right; null if that was not checked.
         ended: why each launch stopped sampling.
         said: what the probe said about it.
     """
