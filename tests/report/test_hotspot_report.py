@@ -17,7 +17,7 @@ _LARGE = 1 << 20
 def operations(
     sizes: dict[int, list[int]], algorithms: tuple[str, ...] = ("round-trip", "stream")
 ) -> pl.DataFrame:
-    """Three samples of an operation each: k + 1 ms long, a bandwidth of 60 MB/s over k + 1.
+    """Three samples of one operation each: a time of k + 1 ms, a bandwidth of 60 MB/s over k + 1.
 
     Args:
         sizes: message sizes that were measured beside each number of rivals.
