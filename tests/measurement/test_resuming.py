@@ -103,6 +103,12 @@ def test_a_run_folder_runs_nothing(measured: Path, tmp_path: Path) -> None:
     assert len(resume(folder, mpi=("openmpi-4",), place=_Emulated())) == 1
 
 
+def test_a_run_without_its_session_is_only_reported() -> None:
+    old = Path(__file__).resolve().parents[1] / "data" / "first_version" / "alltoall"
+    with pytest.raises(UsageError, match="run of an older contend can only be reported"):
+        resume(old)
+
+
 def test_a_folder_of_the_librarys_name_is_not_taken_for_the_library(
     measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

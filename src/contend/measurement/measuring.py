@@ -27,6 +27,7 @@ from contend.placement import read_host_names
 from contend.runs import Run
 from contend.session import (
     RECORD,
+    SESSION,
     Asked,
     Observer,
     Session,
@@ -123,6 +124,11 @@ def resume(
         ContendError: as of `measure_workload`.
     """
     observer = observer or Observer()
+    if (folder / RECORD).is_file() and not (folder / SESSION).exists():
+        raise UsageError(
+            f"{folder} has no {SESSION}: resume the folder above it that has one; the run of an "
+            "older contend can only be reported"
+        )
     record = read_session(folder)
     if record.kind != KIND:
         raise UsageError(f"{folder}: go on with contend study {record.kind}")
