@@ -190,6 +190,8 @@ def test_csv_has_a_row_for_every_cell_of_every_run(alltoall: Run, sort: Run) -> 
 def test_runs_are_compared_by_ratios_with_intervals(alltoall: Run, slower: Run) -> None:
     (found,) = comparison_tables([alltoall, slower])
     assert found.title == "MPICH 4.0.2 beside Open MPI 5.0.11"
+    # Few launches give less than 95 %, which their ratios say.
+    assert "95 % unless it says otherwise" in found.note
     schedules = column(found, "schedule")
     verdicts = [v for s, v in zip(schedules, column(found, ""), strict=True) if s == "pairwise"]
     assert verdicts == ["slower"] * 10
