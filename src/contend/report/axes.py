@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 from numpy.typing import NDArray
 
 from contend.report.style import COLOURS, QUIET
@@ -16,6 +16,8 @@ from contend.report.words import MEBI, rate_words
 from contend.units import format_bytes, format_seconds
 
 _MOST_TICKS = 5
+# From here on at least two of 1, 2 and 5 are in the range.
+_DECADES_OF_TICKS = 0.7
 _GRID = "#EEEEEE"
 
 
@@ -58,7 +60,9 @@ def time_axis(axes: Axes, which: str) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: format_seconds(value)))
     low, high = axes.get_xlim() if which == "x" else axes.get_ylim()
     decades = math.log10(high / low)
-    if decades < 2:
+    if decades < _DECADES_OF_TICKS:
+        axis.set_major_locator(MaxNLocator(_MOST_TICKS - 1))
+    elif decades < 2:
         # Less than two powers of ten: 2 and 5 have ticks too.
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     elif decades > 5:
