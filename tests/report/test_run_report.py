@@ -25,7 +25,7 @@ from contend.report import (
     run_figures,
     run_tables,
 )
-from contend.report.axes import time_axis
+from contend.report.axes import rate_axis, time_axis
 from contend.report.run.figures import comparison_figure, pingpong_figure
 from contend.report.run.json import comparison_json
 from contend.report.run.rates import run_rate_figures
@@ -278,6 +278,20 @@ def test_the_names_of_several_runs_hide_no_label(alltoall: Run, slower: Run) -> 
     labels += [text for text in (figure._supxlabel,) if text is not None]  # type: ignore[attr-defined]
     assert labels
     assert not any(legend.overlaps(label.get_window_extent()) for label in labels)
+
+
+@pytest.mark.parametrize("span", [(0.16, 7.0), (300.0, 9000.0), (0.01, 20000.0)])
+def test_rates_have_a_scale(span: tuple[float, float]) -> None:
+    figure = new_figure(height=2)
+    axes = figure.subplots()
+    rate_axis(axes)
+    axes.set_ylim(*span)
+    FigureCanvasAgg(figure).draw()
+    ticks = [*axes.yaxis.get_major_ticks(), *axes.yaxis.get_minor_ticks()]
+    shown = [
+        tick for tick in ticks if span[0] <= tick.get_loc() <= span[1] and tick.label1.get_text()
+    ]
+    assert 3 <= len(shown) <= 8
 
 
 @pytest.mark.parametrize(

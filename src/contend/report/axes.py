@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -51,6 +52,14 @@ def rate_axis(axes: Axes) -> None:
     axes.yaxis.set_major_locator(LogLocator(numticks=12))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     _quiet(axes, "y")
+    axes.yaxis.set_minor_formatter(FuncFormatter(partial(_between_powers, axes)))
+
+
+def _between_powers(axes: Axes, value: float, _: int | None) -> str:
+    """The label of 2 and 5 times a power of ten, where the axis has room and few powers."""
+    low, high = axes.get_ylim()
+    first = round(value / 10 ** math.floor(math.log10(value)))
+    return f"{value:g}" if first in (2, 5) and high < 50 * low else ""
 
 
 def time_axis(axes: Axes, which: str) -> None:
