@@ -83,11 +83,11 @@ def _is_called(library: Library, name: str) -> bool:
 
 
 def _likeliest_first(candidates: Sequence[Candidate], name: str | None) -> Iterator[Candidate]:
-    """Those first whose path or origin has the name in it: trying one takes a second."""
+    """Those first whose wrapper has the name in its path: trying one takes a second."""
     match = _NAMED.fullmatch(name.lower()) if name else None
 
     def unlike(candidate: Candidate) -> bool:
-        return match is None or match[1] not in f"{candidate.wrapper} {candidate.origin}".lower()
+        return match is None or match[1] not in str(candidate.wrapper).lower()
 
     return iter(sorted(candidates, key=unlike))
 
