@@ -123,7 +123,7 @@ def resume(
     observer = observer or Observer()
     record = read_session(folder)
     if record.kind != KIND:
-        raise UsageError(f"{folder}: go on with contend study {record.kind}")
+        raise UsageError(f"{folder}: a study wrote this; go on with contend study {record.kind}")
     cells = [_cell(folder, asked.question) for asked in record.cells]
     first = cells[0]
     if first.launcher != (place.launcher if place is not None else launcher):
@@ -190,7 +190,7 @@ def _compare_places(folder: Path, cell: MeasuredCell, place: Place) -> None:
             was = f"{name} {_words(before.get(name))}"
             raise UsageError(
                 f"{folder}: was measured with {was}, not {_words(now.get(name))}; go on "
-                "where it was begun"
+                "under the same conditions"
             )
 
 
@@ -209,7 +209,7 @@ def _libraries(
     found = []
     for asked in record.cells:
         if not (folder / asked.folder / RECORD).exists():
-            raise UsageError(f"{folder}: {asked.folder} has not begun: measure it anew")
+            raise UsageError(f"{folder}: {asked.folder} was never started: measure it anew")
         before = Run.load(folder / asked.folder).record.library
         version = (before.name, before.version)
         library = next((one for one in named if (one.name, one.version) == version), None)
@@ -219,11 +219,11 @@ def _libraries(
             if library.wrapper != before.wrapper:
                 raise UsageError(
                     f"{folder}: was measured with {before.wrapper}, and this machine finds "
-                    f"{library_name(library)} at {library.wrapper}: say which by mpi="
+                    f"{library_name(library)} at {library.wrapper}: say which with mpi="
                 )
         if library is None:
             raise UsageError(
-                f"{folder}: was measured with {before.name} {before.version}: name it by mpi="
+                f"{folder}: was measured with {before.name} {before.version}: name it with mpi="
             )
         found.append(library)
     return found

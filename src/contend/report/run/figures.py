@@ -261,7 +261,7 @@ def comparison_figure(runs: Sequence[Run]) -> Figure:
             _finish(axes, sizes)
         label_bottoms(grid)
         figure.supxlabel("bytes", fontsize=7.5)
-        figure.supylabel(f"time over that of {base}", fontsize=7.5)
+        figure.supylabel(f"time relative to {base}", fontsize=7.5)
         if len(others) > 1:
             _legend(figure, {name: look[name].colour for name in names})
         title(figure, _comparison_finding(base, others))
