@@ -112,9 +112,7 @@ def draw_runs(
     drawn = [figure for name, draw in pictures.items() if name == chosen for figure in draw()]
     if not drawn:
         fitting = ", ".join(pictures)
-        raise UsageError(
-            f"picture: expected one that fits what was measured, {fitting}, got {chosen}"
-        )
+        raise UsageError(f"picture=: expected one of {fitting} for what was measured, got {chosen}")
     if len(drawn) > 1:
         return save_figures(drawn, path, tables)
     save_figure(drawn[0][1], path, tables)

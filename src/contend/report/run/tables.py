@@ -235,7 +235,7 @@ def _samples(run: Run) -> str:
     warmups = int(run.results["warmup"].sum())
     return (
         f"{timed:,} timed, {late:,} of them late ({left_out:,} left out), "
-        f"{counted(warmups, 'warm-up')}, {counted(run.samples.height, 'time')} of single ranks"
+        f"{counted(warmups, 'warm-up')}, {counted(run.samples.height, 'single-rank time')}"
     )
 
 
