@@ -73,7 +73,7 @@ def test_a_size_can_be_drawn(measured: Path, tmp_path: Path) -> None:
         (["--plot", "it.jpeg"], "it.jpeg: expected a figure's name"),
         (
             ["--plot", "it.svg", "--picture", "x"],
-            "picture: expected one that fits what was measured, rates",
+            "--picture: expected one of rates",
         ),
         (["--plot", "it.svg", "--at", "17"], "nothing was measured at 17 B"),
         (["--plot", "it.svg", "--at", "big"], "expected a size such as 512, 64K or 1MiB"),

@@ -200,7 +200,8 @@ def test_picture_that_does_not_fit(simulate: Simulate, tmp_path: Path) -> None:
     status, _, err = simulate(*arguments)
     assert status == 2
     assert err == (
-        "contend: --picture rounds does not fit this result; bandwidth, congestion, channels do\n"
+        "contend: --picture rounds does not fit this result; "
+        "expected one of bandwidth, congestion, channels\n"
     )
     assert not file.exists()
 
@@ -281,7 +282,7 @@ def test_an_engine_that_refuses_leaves_the_others(simulate: Simulate, tmp_path: 
     engines = ("--route", "dmodk", "--route", "minhop")
     status, out, err = simulate("ring:4;2", *engines, "--samples", "20", "--json", file)
     assert status == 1
-    assert err.startswith("contend: 1 of 2 simulations could not be made: ring:4;2 with dmodk: ")
+    assert err.startswith("contend: 1 of 2 simulations failed: ring:4;2 with dmodk: ")
     assert err.count("\n") == 1
     assert out.count("Hottest channels") == 1
     assert [result["engine"] for result in json.loads(file.read_text())["results"]] == ["minhop"]

@@ -155,7 +155,7 @@ def test_help_keeps_its_defaults(capsys: pytest.CaptureFixture[str]) -> None:
     text = " ".join(capsys.readouterr().out.replace("│", " ").split())
     for default in ("the plan's name", "this machine, or a batch job's hosts", "the plan's"):
         assert f"[default: {default}]" in text
-    assert "what is free, if it is this machine]" in text
+    assert "this machine's, if it is the host]" in text
 
 
 def test_the_name_may_stand_after_the_options(

@@ -129,7 +129,7 @@ def test_studies_are_listed_and_copied(
     assert capsys.readouterr().out == "kutzner2005.toml\n"
     assert "[[measure]]" in Path("kutzner2005.toml").read_text()
     assert run(["study", "--copy", "kutzner2005"]) == 2
-    assert capsys.readouterr().err == "contend: kutzner2005.toml: is there already\n"
+    assert capsys.readouterr().err == "contend: kutzner2005.toml: exists already\n"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_studies_are_listed_and_copied(
         ("--budget soon", "--budget: expected a time such as 90s, 5min or 1.5h, got 'soon'"),
         ("--budget 0", "--budget: expected a time above 0 such as 90s or 5min, got '0'"),
         ("--wire fast", "--wire: expected a rate such as 1Gbit/s, 12.5GB/s or 4xHDR, got 'fast'"),
-        ("--bytes 1K", "--bytes: no measurement of mistry2015 has bytes to change"),
+        ("--bytes 1K", "--bytes: no measurement of mistry2015 takes it"),
         ("--bytes much", "--bytes: expected a size such as 512, 64K or 1MiB, got 'much'"),
         ("--precision 2", "--precision: expected a share above 0 and below 100%, got '2'"),
         ("--on nowhere", "nowhere"),

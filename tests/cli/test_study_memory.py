@@ -109,7 +109,7 @@ def test_more_than_the_memory_is_status_1_after_the_table(
     assert run([*PREDICT, "-m", "1024", "--hosts", "1,36", "--memory", "16 GB"]) == 1
     output = capsys.readouterr()
     assert output.err == (
-        "contend: 1 of 2 runs need more than a node's 14.9 GiB: up to 24,461,180,928 bytes of "
+        "contend: 1 of 2 runs needs more than a node's 14.9 GiB: up to 24,461,180,928 bytes of "
         "arrays (22.78 GiB) for m = 1,024 on 1 node\n"
     )
     assert ["fits", "no", "yes"] in [line.split() for line in output.out.splitlines()]

@@ -48,7 +48,7 @@ def test_texts_name_the_remedy() -> None:
     crowded = _ranks("aaab", ["0-1"] * 4, 2, shared=True)
     text = next(warnings_about(crowded, Shape(4))).text
     assert text.startswith("3 ranks share 2 processors on a,")
-    assert "use at most 2 ranks a host" in text
+    assert "use at most 2 ranks per host" in text
     emulated = _ranks("abc", ["0-1"] * 3, 2, shared=True)
     text = next(warnings_about(emulated, Shape(3))).text
     assert text.startswith("3 hosts are one machine of 2 processors:")

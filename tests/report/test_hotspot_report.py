@@ -57,11 +57,9 @@ def test_a_pair_shares_a_channel_with_two_others() -> None:
         *(("100.0 %", "100.0 %"), ("50.0 %", "50.0 %"), ("33.3 %", "33.3 %")),
     ]
     assert title(every, "stream") == (
-        "fig1: with 2 other pairs on its route a pair gets 33.3 % of its bandwidth"
+        "fig1: a pair with 2 other pairs on its route gets 33.3 % of its bandwidth"
     )
-    assert "with 2 other pairs on its route a pair's messages take 3.0 times" in title(
-        every, "round-trip"
-    )
+    assert "a pair with 2 other pairs on its route takes 3.0 times" in title(every, "round-trip")
 
 
 def test_the_names_of_lines_hide_none_of_them() -> None:
@@ -78,9 +76,9 @@ def test_a_budget_that_ended_before_the_last_rivals_is_drawn() -> None:
     """Beside two rivals only small messages were measured: the title speaks of one rival."""
     cut = {0: [1, _LARGE], 1: [1, _LARGE], 2: [1]}
     assert title(cut, "stream") == (
-        "fig1: with 1 other pair on its route a pair gets 50.0 % of its bandwidth"
+        "fig1: a pair with 1 other pair on its route gets 50.0 % of its bandwidth"
     )
-    assert "take 2.0 times" in title(cut, "round-trip")
+    assert "takes 2.0 times" in title(cut, "round-trip")
 
 
 def test_a_pair_that_was_never_measured_alone_is_compared_with_nothing() -> None:
@@ -88,7 +86,7 @@ def test_a_pair_that_was_never_measured_alone_is_compared_with_nothing() -> None
 
 
 def test_a_budget_that_ended_before_the_first_rival_leaves_a_pair_alone() -> None:
-    assert title({0: [_LARGE]}, "stream") == "fig1: a pair whose route nobody else loads"
+    assert title({0: [_LARGE]}, "stream") == "fig1: a pair that shares its route with nobody"
 
 
 def test_nothing_measured_is_said() -> None:

@@ -128,7 +128,7 @@ def test_barriers_and_steps_are_shown_apart(alltoall: Run, sort: Run) -> None:
 
 def test_how_it_was_measured(alltoall: Run) -> None:
     how = dict(harness_tables(alltoall)[0].rows)
-    assert how["launches"] == "3, 4 min in all of 10 min"
+    assert how["launches"] == "3, 4 min in all, budget 10 min"
     assert how["clocks agree within"] == "0.2 µs (3 synchronisations)"
     assert how["cells ended by"] == "repetitions 150"
     assert how["samples"].startswith("3,750 timed, 24 of them late (24 left out), 150 warm-ups")
@@ -193,7 +193,7 @@ def test_csv_has_a_row_for_every_cell_of_every_run(alltoall: Run, sort: Run) -> 
 
 def test_runs_are_compared_by_ratios_with_intervals(alltoall: Run, slower: Run) -> None:
     (found,) = comparison_tables([alltoall, slower])
-    assert found.title == "MPICH 4.0.2 beside Open MPI 5.0.11"
+    assert found.title == "MPICH 4.0.2 compared with Open MPI 5.0.11"
     # Few launches give less than 95 %, which their ratios say.
     assert "95 % unless it says otherwise" in found.note
     schedules = column(found, "schedule")

@@ -64,7 +64,9 @@ def test_a_key_is_the_question_and_all_of_it() -> None:
 def test_a_run_of_another_question_is_not_replaced(tmp_path: Path) -> None:
     Session("test", _cells("a"), Quick(), tmp_path).run()
     for cells in (_cells("b"), _cells("a", "b")):
-        with pytest.raises(UsageError, match="answers another question: choose another folder"):
+        with pytest.raises(
+            UsageError, match="asked for with other settings: choose another folder"
+        ):
             Session("test", cells, Quick(), tmp_path).run()
     assert [asked.question["name"] for asked in read_session(tmp_path).cells] == ["a"]
 

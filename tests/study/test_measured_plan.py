@@ -59,7 +59,7 @@ def test_options_change_what_has_the_key(grid_file: Path) -> None:
 
 def test_options_that_change_nothing_are_refused(grid_file: Path) -> None:
     plan = read_measured(grid_file)
-    with pytest.raises(UsageError, match="no measurement of small has vectors to change"):
+    with pytest.raises(UsageError, match="no measurement of small takes it"):
         plan.changed(vectors=9, only=("sweep",))
     with pytest.raises(UsageError, match="expected one of sort, sweep, got swept; did you mean"):
         plan.changed(only=("swept",))
@@ -152,7 +152,7 @@ def test_plans_that_come_with_contend_are_sound(name: str, tmp_path: Path) -> No
     plan = read_measured(copy)
     assert plan.name == name
     assert plan.title
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         copy_plan(name, tmp_path)
 
 

@@ -48,7 +48,7 @@ VERBS = (
             Verb(
                 "make",
                 "contend.cli.fabric.files:make",
-                "Make a fabric on paper and write it to a file.",
+                "Generate a fabric and write it to a file.",
             ),
             Verb(
                 "show",
@@ -59,12 +59,12 @@ VERBS = (
     ),
     group(
         "measure",
-        "Measure what communication gets, on this machine or on the hosts of a cluster.",
+        "Measure communication on this machine or on the hosts of a cluster.",
         [
             Verb(
                 "alltoall",
                 "contend.cli.measure.alltoall:alltoall",
-                "Measure all-to-all communication under the library's algorithms and others.",
+                "Measure all-to-all communication with the library's algorithms and others.",
             ),
             Verb(
                 "bisect",
@@ -79,7 +79,7 @@ VERBS = (
             Verb(
                 "pingpong",
                 "contend.cli.measure.pingpong:pingpong",
-                "Measure messages between two ranks, to and fro or as many as fit.",
+                "Measure messages between two ranks, back and forth or streamed.",
             ),
             Verb(
                 "sort",
@@ -101,7 +101,7 @@ VERBS = (
     Verb(
         "report",
         "contend.cli.report:report",
-        "Show what was measured: cells, winners, collapses, how it was measured.",
+        "Show what was measured and how: cells, winners, collapses.",
     ),
     Verb(
         "simulate",

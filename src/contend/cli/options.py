@@ -154,9 +154,7 @@ ROUTE = _option("--route", takes="ENGINE", means="Compute the routes with ENGINE
 _ENGINES = ": minhop, updn, dor or dmodk, or opensm:NAME, which runs the real OpenSM."
 RoutesOption = Annotated[str | None, ROUTES()]
 RouteOption = Annotated[str | None, ROUTE(_ENGINES)]
-RouteListOption = Annotated[
-    list[str] | None, ROUTE(f"{_ENGINES} Give it several times to compare engines.")
-]
+RouteListOption = Annotated[list[str] | None, ROUTE(f"{_ENGINES} Repeat it to compare engines.")]
 
 FABRIC = _option("--fabric", takes="FABRIC", means="Use this fabric")
 
@@ -183,7 +181,7 @@ HostsOption = Annotated[
 ]
 RanksOption = Annotated[int | None, RANKS(min=1)]
 RanksPerHostOption = Annotated[int, RANKS_PER_HOST(min=1)]
-_IN_TURNS = "Several numbers are measured in turns."
+_IN_TURNS = "Several numbers are measured in turn."
 RanksListOption = Annotated[
     Numbers | None, RANKS(_IN_TURNS, many=True, callback=parsed("--ranks", parse_numbers))
 ]
@@ -229,8 +227,8 @@ LauncherOption = Annotated[
         default="the library's own",
     ),
 ]
-MemoryOption = Annotated[Bytes | None, MEMORY(default="what is free, if it is this machine")]
-WireOption = Annotated[BytesPerSecond | None, WIRE("Figures and tables compare with it.")]
+MemoryOption = Annotated[Bytes | None, MEMORY(default="this machine's, if it is the host")]
+WireOption = Annotated[BytesPerSecond | None, WIRE("Figures and tables compare rates with it.")]
 RateOption = Annotated[BytesPerSecond | None, RATE(default=DEFAULT_RATE)]
 BufferOption = Annotated[Bytes | None, BUFFER(default=DEFAULT_BUFFER)]
 
@@ -247,19 +245,21 @@ SEED = _option("--seed", takes="N", means="Seed of every random choice")
 PRECISION = _option(
     "--precision",
     takes="SHARE",
-    means="Stop at a 95 % interval that reaches this share to either side, such as 5% or 0.05",
+    means="Stop once the 95 % interval is within this share of the result, such as 5% or 0.05",
     by=_share,
 )
 LAUNCHES = _option("--launches", takes="N", means="How often to launch every cell")
-BUDGET = _option("--budget", takes="TIME", means="Time for everything, such as 10min", by=_time)
+BUDGET = _option(
+    "--budget", takes="TIME", means="Time limit for everything, such as 10min", by=_time
+)
 VERIFY = _option("--verify", takes=None, means="Check the data of every sample, not only the first")
 LABEL = _option(
     "--label",
     takes="TEXT",
     means='A condition that no program can see, such as "flow control=on"',
 )
-RETRY = _option("--retry", takes=None, means="Try again what failed before")
-LIST = _option("--list", takes=None, means="List all that can be named here and exit")
+RETRY = _option("--retry", takes=None, means="Retry what failed before")
+LIST = _option("--list", takes=None, means="List what can be given here and exit")
 ONLY = _option("--only", takes="NAME", means="Run only this part of the plan")
 BytesOption = Annotated[Bytes, BYTES(callback=parsed("--bytes", parse_size))]
 PatternsOption = Annotated[int, PATTERNS(min=1)]
@@ -272,7 +272,7 @@ LaunchesOption = Annotated[int, LAUNCHES(min=1)]
 MaybeLaunchesOption = Annotated[int | None, LAUNCHES(min=1, default="the plan's")]
 BudgetOption = Annotated[Seconds | None, BUDGET()]
 VerifyOption = Annotated[bool, VERIFY()]
-LabelOption = Annotated[list[str] | None, LABEL("Give it several times for several.")]
+LabelOption = Annotated[list[str] | None, LABEL("Repeat it for several conditions.")]
 RetryOption = Annotated[bool, RETRY()]
 OnlyOption = Annotated[list[str] | None, ONLY(many=True, callback=words)]
 
@@ -283,7 +283,7 @@ MARKDOWN = _option(
     "--markdown", takes="FILE", means="Write the tables as Markdown; - is standard output"
 )
 CSV = _option(
-    "--csv", takes="FILE", means="Write a line for every cell as CSV; - is standard output"
+    "--csv", takes="FILE", means="Write every cell as a line of CSV; - is standard output"
 )
 OUTPUT = _option("--output", "-o", takes="PATH", means="Where to write the result")
 PICTURE = _option("--picture", takes="NAME", means="What --plot draws")
@@ -302,9 +302,9 @@ MaybeFileOption = Annotated[
 ]
 RunFolderOption = Annotated[
     Path | None,
-    OUTPUT(": a new folder, the run.", default="contend-runs/PROBE-DATE-NUMBER"),
+    OUTPUT(": a new folder for the run.", default="contend-runs/PROBE-DATE-NUMBER"),
 ]
 StudyFolderOption = Annotated[
     Path | None,
-    OUTPUT(": a folder; what it holds already is not run again.", default="the plan's name"),
+    OUTPUT(": a folder; what it already holds is not run again.", default="the plan's name"),
 ]

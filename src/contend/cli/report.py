@@ -26,7 +26,7 @@ RunsArgument = Annotated[
     list[Path],
     typer.Argument(
         metavar="RUN...",
-        help="Folders of runs, or folders that hold some. The others are compared with the first.",
+        help="Run folders, or folders that hold some. Further runs are compared with the first.",
     ),
 ]
 PictureOption = Annotated[
@@ -39,7 +39,7 @@ AtOption = Annotated[
         "--at",
         metavar="SIZE",
         callback=parsed("--at", parse_size),
-        help="Bytes of the cells that --picture times draws.",
+        help="Message size of the cells that --picture times draws.",
     ),
 ]
 
@@ -53,7 +53,7 @@ def report(
     csv: CsvOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Show what was measured: cells, winners, collapses, how it was measured.
+    """Show what was measured and how: cells, winners, collapses.
 
     Several runs are compared with the first: libraries, machines or days.
 

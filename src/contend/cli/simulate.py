@@ -70,17 +70,17 @@ FabricsArgument = Annotated[
     typer.Argument(metavar="FABRIC...", help=f"{FABRIC_HELP} Several are compared."),
 ]
 PatternOption = Annotated[str, PATTERN(": bisect, shift:3, alltoall and more; see --list.")]
-SamplesOption = Annotated[int | None, SAMPLES(min=1, default="as many as --precision takes")]
+SamplesOption = Annotated[int | None, SAMPLES(min=1, default="as many as --precision needs")]
 PrecisionOption = Annotated[Share | None, PRECISION(default="0.1% unless --samples is given")]
 EXHAUSTIVE = Option(("--exhaustive",), None, "Count every possible outcome once")
 SPREAD = Option(("--spread",), None, "Use all LIDs of hosts with LMC > 0 in turn")
-THREADS = Option(("--threads",), "N", "How many threads each process takes")
+THREADS = Option(("--threads",), "N", "How many threads each process uses")
 ExhaustiveOption = Annotated[bool, EXHAUSTIVE()]
 SpreadOption = Annotated[bool, SPREAD()]
 ThreadsOption = Annotated[int | None, THREADS(min=1, default="the cores, shared by all processes")]
 PictureOption = Annotated[
     Picture | None,
-    PICTURE(f": {', '.join(Picture)}. A page, .html, shows all that fit unless one is named."),
+    PICTURE(f": {', '.join(Picture)}. A page (.html) shows all that fit unless one is named."),
 ]
 
 
@@ -117,7 +117,7 @@ def simulate(
 ) -> None:
     """Count the congestion of a traffic pattern on a fabric.
 
-    Started by mpirun or srun, the samples are shared out over all processes.
+    Under mpirun or srun, all processes share the samples.
 
     Example: contend simulate net.ibnetdiscover --routes net.lfts --pattern bisect --plot net.png
     """
@@ -162,7 +162,7 @@ def simulate(
     if refusals:
         reasons = "; ".join(f"{name}: {error}" for name, error in refusals)
         raise ShortfallError(
-            f"{len(refusals)} of {counted(len(cases), 'simulation')} could not be made: {reasons}"
+            f"{len(refusals)} of {counted(len(cases), 'simulation')} failed: {reasons}"
         )
 
 
@@ -232,7 +232,9 @@ def _draw(results: Sequence[_Result], path: Path, picture: Picture | None) -> No
     chosen = picture or next(iter(pictures))
     if chosen not in pictures:
         fitting = ", ".join(name.value for name in pictures)
-        raise UsageError(f"--picture {chosen.value} does not fit this result; {fitting} do")
+        raise UsageError(
+            f"--picture {chosen.value} does not fit this result; expected one of {fitting}"
+        )
     report.save_figure(pictures[chosen](), path, tables)
 
 

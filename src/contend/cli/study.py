@@ -22,7 +22,7 @@ from contend.units import parse_numbers, parse_sizes
 _MEASURED = "Studies that measure"
 _WHERE = "Where they measure"
 _VERIFICATION = "The study verification"
-_IN_TURNS = "Several numbers are measured in turns."
+_IN_TURNS = "Several numbers are measured in turn."
 _PLAN = "the plan's"
 
 
@@ -78,7 +78,7 @@ class Options:
     hosts: Annotated[
         shared.Numbers | None,
         shared.HOSTS(
-            f": so many. {_IN_TURNS}",
+            f": the first N of them. {_IN_TURNS}",
             many=True,
             default=_PLAN,
             callback=_counts("--hosts"),
@@ -127,7 +127,7 @@ class Options:
     bytes: Annotated[
         list[str] | None,
         shared.BYTES(
-            "Several sizes are measured, and 4:2M is a range that doubles.",
+            "Several sizes are measured in turn; 4:2M is a range that doubles.",
             many=True,
             default=_PLAN,
             callback=_sizes,
@@ -160,7 +160,7 @@ class Options:
     label: Annotated[
         list[str] | None,
         shared.LABEL(
-            "Give it several times for several. Cells under other conditions stay beside these.",
+            "Repeat it for several conditions. Cells under other conditions stay beside these.",
             default=_PLAN,
             rich_help_panel=_MEASURED,
         ),
@@ -211,12 +211,14 @@ class Options:
     ] = ""
     wire: Annotated[
         shared.BytesPerSecond | None,
-        shared.WIRE("Figures and tables compare with it.", default=_PLAN, rich_help_panel=_WHERE),
+        shared.WIRE(
+            "Figures and tables compare rates with it.", default=_PLAN, rich_help_panel=_WHERE
+        ),
     ] = None
     memory: Annotated[
         shared.Bytes | None,
         shared.MEMORY(
-            default="what is free, if it is this machine",
+            default="this machine's, if it is the host",
             rich_help_panel=_WHERE,
         ),
     ] = None
@@ -232,8 +234,8 @@ class Options:
         typer.Option(
             "--case",
             metavar="FABRIC[@ENGINE]",
-            help="Verify this fabric instead, routed by ENGINE, such as kary:2,4@dmodk. Give it "
-            "several times for several.",
+            help="Verify this fabric instead, routed by ENGINE, such as kary:2,4@dmodk. Repeat "
+            "it for several fabrics.",
             rich_help_panel=_VERIFICATION,
         ),
     ] = None
@@ -300,15 +302,15 @@ def study(
         typer.Option(
             "--copy",
             metavar="NAME",
-            help="Write the plan of one of contend's studies here, for changes; nothing runs.",
+            help="Copy the plan of one of contend's studies here, to be edited; nothing runs.",
         ),
     ] = None,
 ) -> None:
     """Carry out a plan: simulate its patterns, measure its grid, or verify the simulation.
 
     Results reach the folder as they are made: a study that was interrupted, or ran out of time,
-    goes on where it stopped when the same command is given again. A cell that fails is ERR with its
-    cause, and the others go on. Every option takes the place of what the plan says.
+    goes on where it stopped when the same command is given again. A cell that fails is shown as
+    ERR with its cause, and the others go on. Options override the plan.
 
     Example: contend study hoefler2008 --only chic --samples 1000 --plot chic.html
     """

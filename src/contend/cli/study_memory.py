@@ -12,7 +12,7 @@ from contend.errors import ShortfallError, UsageError
 from contend.measurement import Fit, MemoryPrediction, VectorLength
 from contend.mpi import this_machine
 from contend.study import MeasuredPlan
-from contend.units import format_bytes, parse_size
+from contend.units import counted, format_bytes, parse_size
 
 
 def predict(plan: MeasuredPlan, given: Mapping[str, Any], json: str | None) -> None:
@@ -66,20 +66,21 @@ def _judge(predictions: Sequence[MemoryPrediction], memory: int) -> None:
     """Warns of arrays near the memory of a node; raises where they exceed it."""
     near = [case for case in predictions if case.fit(memory) is Fit.NEAR]
     over = [case for case in predictions if case.fit(memory) is Fit.EXCEEDS]
-    of = f"of {len(predictions)} runs"
+    of = f"of {counted(len(predictions), 'run')}"
     if near:
         print(
-            f"contend: warning: {len(near)} {of} {_need(near, 'come near', memory)}",
+            f"contend: warning: {len(near)} {of} {_need(near, 'come', 'near', memory)}",
             file=sys.stderr,
         )
     if over:
-        raise ShortfallError(f"{len(over)} {of} {_need(over, 'need more than', memory)}")
+        raise ShortfallError(f"{len(over)} {of} {_need(over, 'need', 'more than', memory)}")
 
 
-def _need(cases: Sequence[MemoryPrediction], how: str, memory: int) -> str:
+def _need(cases: Sequence[MemoryPrediction], verb: str, how: str, memory: int) -> str:
     largest = max(cases, key=lambda case: case.node_bytes)
-    nodes = f"{largest.nodes:,} node{'s' * (largest.nodes != 1)}"
+    ending = "s" if len(cases) == 1 else ""
     return (
-        f"{how} a node's {format_bytes(memory)}: up to {largest.node_bytes:,} bytes of arrays "
-        f"({format_bytes(largest.node_bytes)}) for m = {largest.doubles:,} on {nodes}"
+        f"{verb}{ending} {how} a node's {format_bytes(memory)}: up to {largest.node_bytes:,} "
+        f"bytes of arrays ({format_bytes(largest.node_bytes)}) for m = {largest.doubles:,} on "
+        f"{counted(largest.nodes, 'node')}"
     )

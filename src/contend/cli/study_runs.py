@@ -192,7 +192,9 @@ def _measure(plan: MeasuredPlan, given: Mapping[str, Any], options: Options) -> 
     if failed:
         short.append(f"{failed} of {counted(len(ended.records), 'cell')} failed; {folder} says why")
     if ended.left:
-        short.append(f"no time was left for {counted(len(ended.left), 'cell')}: give it again")
+        short.append(
+            f"no time was left for {counted(len(ended.left), 'cell')}: give the command again"
+        )
     if short:
         raise ShortfallError("; ".join(short))
 

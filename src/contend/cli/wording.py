@@ -15,6 +15,7 @@ _ARGUMENTS = (
     "packets",
     "patterns",
     "pattern",
+    "picture",
     "placement",
     "ranks",
     "ranks_per_host",

@@ -65,8 +65,8 @@ def launched_communicator(environment: Mapping[str, str] = os.environ) -> Commun
     world: Communicator = MPI.COMM_WORLD
     if world.size != expected:
         raise MissingError(
-            f"the launcher started {expected} processes, but mpi4py sees {world.size}: it belongs "
-            "to another MPI library than the launcher"
+            f"the launcher started {expected} processes, but mpi4py sees {world.size}: mpi4py "
+            "belongs to another MPI library than the launcher"
         )
     return world
 

@@ -16,7 +16,7 @@ from contend.units import rate_of
 
 @dataclass(frozen=True)
 class FabricSize:
-    """A fabric in four words, as every JSON result begins.
+    """The size of a fabric, with which every JSON result begins.
 
     Attributes:
         name: what it is called.

@@ -36,7 +36,7 @@ class Bisection:
         unit: ``bytes/s``, or ``cables`` where a rate is unknown.
         cut_cables: cables between switches in the cut.
         cut_host_links: cables to hosts in it, where cutting hosts off is cheaper.
-        found_by: the way that led to the cut first.
+        found_by: the method that found the cut first.
     """
 
     capacity: float

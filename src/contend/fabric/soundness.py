@@ -32,7 +32,7 @@ class Check:
 
     Attributes:
         name: what was checked, in a few words.
-        status: a warning may be meant so; what is wrong needs repair.
+        status: a warning may be intended; what is wrong needs repair.
         summary: what was found, in one line.
         details: the places by name, at most `MOST_DETAILS`.
         remedy: what to do; "" when all is well.

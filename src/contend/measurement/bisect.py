@@ -48,7 +48,7 @@ class BisectWork:
         if min(self.patterns, self.bytes, self.packets, self.repeats) < 1:
             raise UsageError("expected at least 1 pattern, byte, packet and sample of each pattern")
         if self.two_way and self.pattern != "bisect":
-            raise UsageError(f"two ways: both of a pair send in bisect, not in {self.pattern}")
+            raise UsageError(f"two-way pairs are for the pattern bisect, not for {self.pattern}")
 
     @classmethod
     def of(cls, cell: MeasuredCell) -> BisectWork:
@@ -90,7 +90,7 @@ def draw(cell: MeasuredCell) -> list[DrawnPattern]:
         UsageError: for several numbers of ranks, or patterns of which a rank has several messages.
     """
     if len(cell.ranks) != 1 or cell.ranks[0] < 2:
-        raise UsageError("bisect patterns are drawn for one number of ranks, at least 2")
+        raise UsageError("bisect takes one number of ranks, at least 2")
     work, ranks = BisectWork.of(cell), cell.ranks[0]
     pattern = parse("bisect:two-way" if work.two_way else work.pattern, ranks)
     drawn = list(

@@ -131,7 +131,7 @@ def resume(
         )
     record = read_session(folder)
     if record.kind != KIND:
-        raise UsageError(f"{folder}: go on with contend study {record.kind}")
+        raise UsageError(f"{folder}: a study wrote this; go on with contend study {record.kind}")
     cells = [_cell(folder, asked.question) for asked in record.cells]
     first = cells[0]
     if first.launcher != (place.launcher if place is not None else launcher):
@@ -198,7 +198,7 @@ def _compare_places(folder: Path, cell: MeasuredCell, place: Place) -> None:
             was = f"{name} {_words(before.get(name))}"
             raise UsageError(
                 f"{folder}: was measured with {was}, not {_words(now.get(name))}; go on "
-                "where it was begun"
+                "under the same conditions"
             )
 
 
@@ -237,11 +237,11 @@ def _library_of_run(
         if library.wrapper != before.wrapper:
             raise UsageError(
                 f"{folder}: was measured with {before.wrapper}, and this machine finds "
-                f"{library_name(library)} at {library.wrapper}: say which by mpi="
+                f"{library_name(library)} at {library.wrapper}: say which with mpi="
             )
     if library is None:
         raise UsageError(
-            f"{folder}: was measured with {before.name} {before.version}: name it by mpi="
+            f"{folder}: was measured with {before.name} {before.version}: name it with mpi="
         )
     return library
 
@@ -256,7 +256,7 @@ def _library_asked_for(
     with contextlib.suppress(MissingError):
         if not named:
             return select(name or None, launched=launched, by_name=True)
-    raise UsageError(f"{folder}: was asked for with {name or 'any library'}: name it by mpi=")
+    raise UsageError(f"{folder}: was asked for with {name or 'any library'}: name it with mpi=")
 
 
 def measure(

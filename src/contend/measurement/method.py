@@ -79,7 +79,7 @@ def check_launcher(library: Library, shape: Shape, place: Place, observer: Obser
     match = _MET.search(ended.output)
     met = int(match[1]) if match else 0
     if met != shape.ranks:
-        how = "each is alone" if met <= 1 else f"{met} of them find each other"
+        how = "each is alone" if met <= 1 else f"only {met} of them find each other"
         raise UsageError(
             f"{launcher} starts {shape.ranks} ranks of {library_name(library)} and {how}: "
             "it belongs to another MPI library"
@@ -114,7 +114,7 @@ class Measured:
         """A cell and what its run folder has of it; writes nothing."""
         run = Run.load(folder) if (folder / RECORD).exists() else None
         if run is not None and run.record.question not in ({}, cell.question()):
-            raise UsageError(f"{folder}: the run here answers another question")
+            raise UsageError(f"{folder}: the run here was asked for with other settings")
         return MeasuredWork(self, cell, folder, run)
 
     def title(self, cells: Sequence[MeasuredCell]) -> str:
@@ -503,7 +503,7 @@ class MeasuredWork:
             raise UsageError(
                 f"{self.folder}: was measured with {before.name} {before.version}, and "
                 f"{self.cell.mpi or 'the first usable library'} is {library_name(self.library)} "
-                "now: name the other by mpi=, or choose another folder"
+                "now: name the former with mpi=, or choose another folder"
             )
 
     def _warn(self, warning: Warned, observer: Observer) -> None:

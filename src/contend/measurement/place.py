@@ -83,7 +83,7 @@ def _shape(ranks: int, ranks_per_host: int | None, slots: Slots, alone: bool) ->
             needed = -(-ranks // ranks_per_host)
             raise UsageError(
                 f"{ranks} ranks with {ranks_per_host} on every host need {needed} hosts, and only "
-                "this machine is known: name hosts with --on HOSTFILE"
+                "this machine is known: name the hosts with --on HOSTFILE"
             )
         return Shape(ranks)
     return Shape(ranks, ranks_per_host)

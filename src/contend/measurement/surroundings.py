@@ -115,15 +115,14 @@ def _oversubscribed(ranks: RanksFrame, on_host: Counter[str], cpus: dict[str, in
         return Warned(
             "oversubscribed",
             f"{len(on_host)} hosts are one machine of {counted(max(cpus.values()), 'processor')}: "
-            "times of less than about a millisecond are those of taking turns more than of the "
-            "network",
+            "times below about a millisecond show waits for a processor more than the network",
         )
     host = max(crowded, key=lambda name: on_host[name] / cpus[name])
     return Warned(
         "oversubscribed",
         f"{counted(on_host[host], 'rank')} share {counted(cpus[host], 'processor')} on {host}, so "
-        "times are those of taking turns more than of the network: use at most "
-        f"{counted(cpus[host], 'rank')} a host, or more hosts",
+        "times show waits for a processor more than the network: use at most "
+        f"{counted(cpus[host], 'rank')} per host, or more hosts",
     )
 
 
@@ -151,7 +150,7 @@ def _misplaced(on_host: Counter[str], shape: Shape) -> str:
     if not asked or asked == len(on_host):
         return ""
     return (
-        f"{counted(shape.ranks, 'rank')} were to be on {counted(asked, 'host')} and are on "
+        f"{counted(shape.ranks, 'rank')} were meant for {counted(asked, 'host')} but run on "
         f"{len(on_host)} ({', '.join(list(on_host)[:4])})"
     )
 

@@ -27,7 +27,7 @@ class Form:
 
 FORMS = (
     Form("bisect", "random pairs between two random halves; one of each pair sends"),
-    Form("bisect:two-way", "the same, and both of each pair send"),
+    Form("bisect:two-way", "the same, but both of each pair send"),
     Form("permutation", "a random permutation: every rank sends once and receives once"),
     Form("uniform", "every rank sends to a random other one; several may choose the same"),
     Form("localised:W[,P%]", "P% (80%) of the ranks send within their block of W ranks"),
@@ -35,11 +35,11 @@ FORMS = (
     Form("hot-spot:K", "all ranks from K on send to the first K ranks in turn"),
     Form("alltoall", "every pair at once"),
     Form("shift:K", "rank i sends to i + K"),
-    Form("shifts", "all shifts, one a round: the pairwise exchange"),
+    Form("shifts", "all shifts, one per round: the pairwise exchange"),
     Form("dissemination", "rank i sends to i + 1, 2, 4, ..."),
     Form("recursive-doubling", "partners i xor 1, 2, 4, ..."),
     Form("tree", "binomial tree from rank 0"),
-    Form("double-tree", "two binary trees at once; a rank is an inner node of one at most"),
+    Form("double-tree", "two binary trees at once; a rank is an inner node of at most one"),
     Form("pipeline", "rank i sends to i + 1"),
     Form("ring", "the same, and the last to the first"),
     Form("scatter", "rank 0 sends to all others at once"),
@@ -53,7 +53,7 @@ FORMS = (
     Form("transpose", "(i, j) sends to (j, i) on the largest square grid"),
     Form("bit-reversal", "rank i sends to its bits reversed"),
     Form("bit-complement", "rank i sends to p - 1 - i"),
-    Form("tornado", "rank i sends almost half way round"),
+    Form("tornado", "rank i sends almost halfway round"),
     Form("file:PATH", "rounds of source, target[, bytes] from a .csv, or a matrix from a .npy"),
     Form("A & B", "pattern A on the first half of the ranks, B on the others (A@30% & B)"),
 )

@@ -55,9 +55,7 @@ def list_hosts(fabric: Fabric, placement: Placement, ranks: int | None = None) -
         UsageError: the placement is drawn anew for every sample, or there are too many ranks.
     """
     if placement.random:
-        raise UsageError(
-            "expected a placement that stays as it is, but random is drawn anew for every sample"
-        )
+        raise UsageError("expected a fixed placement, but random is drawn anew for every sample")
     ranks = placement.ranks if ranks is None else ranks
     if not 1 <= ranks <= placement.ranks:
         raise UsageError(

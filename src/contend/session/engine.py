@@ -354,7 +354,11 @@ class _Under(Generic[C]):
             return
         for start in range(MOST_ATTEMPTS):
             if self._budget.limit(launches) <= 0:
-                why = "no time was left for the rest" if start else "the budget was spent before"
+                why = (
+                    "no time was left for the rest"
+                    if start
+                    else "the budget had already been spent"
+                )
                 work.fail(step.number, Failure("budget", why))
                 self._left.append(step)
                 self._observer.left(step)

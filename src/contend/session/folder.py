@@ -137,7 +137,9 @@ def going_on(folder: Path, record: SessionRecord) -> SessionRecord:
     folders = {asked.folder for asked in (*known, *record.cells)}
     # The folder itself is the run of its only cell, or of none.
     if "." in folders and (len(folders) > 1 or earlier):
-        raise UsageError(f"{folder}: the run here answers another question: choose another folder")
+        raise UsageError(
+            f"{folder}: the run here was asked for with other settings: choose another folder"
+        )
     return msgspec.structs.replace(record, earlier=earlier)
 
 
@@ -152,7 +154,7 @@ def read_session(folder: Path) -> SessionRecord:
     try:
         record = msgspec.json.decode(path.read_bytes(), type=SessionRecord)
     except OSError as error:
-        raise UsageError(f"{path}: no session is here ({error.strerror})") from None
+        raise UsageError(f"{path}: there is no session here ({error.strerror})") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(str(path), 0, "what contend keeps of a session", str(error)) from None
     if not 1 <= record.version <= VERSION:

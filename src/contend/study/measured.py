@@ -31,7 +31,7 @@ from contend.units import counted, format_bandwidth, parse_rate
 
 _RUNS = "runs"
 _ALONE = (
-    "all ranks are on one host: no network is measured, times are those of memory and processors"
+    "all ranks are on one host: no network is measured; times are those of memory and processors"
 )
 
 

@@ -313,7 +313,7 @@ class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=T
         for key in of_measures:
             if not any(_has(measure, key) for measure in kept):
                 name = key.replace("_", "-")
-                raise UsageError(f"--{name}: no measurement of {self.name} has {key} to change")
+                raise UsageError(f"--{name}: no measurement of {self.name} takes it")
         names = [measure.name for measure in kept]
         plan = msgspec.structs.replace(
             self,
@@ -437,5 +437,5 @@ def _at(source: str, place: str) -> Iterator[None]:
     except UsageError as error:
         expected, comma, got = str(error).removeprefix("expected ").partition(", got ")
         if not comma:
-            raise InputError(source, 0, f"a sound value at {place}", expected) from None
+            raise InputError(source, 0, f"a valid value at {place}", expected) from None
         raise InputError(source, 0, f"{expected} at {place}", got) from None

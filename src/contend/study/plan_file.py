@@ -78,7 +78,7 @@ def copy_plan(name: str, folder: Path) -> list[Path]:
     targets = [folder / source.name for source in sources]
     for target in targets:
         if target.exists():
-            raise UsageError(f"{target}: is there already")
+            raise UsageError(f"{target}: exists already")
     for source, target in zip(sources, targets, strict=True):
         write_whole(target, source.read_bytes())
     return targets

@@ -165,7 +165,7 @@ class Outcome:
         except _DAMAGED as error:
             raise InputError(str(samples), 0, "the samples of a cell", str(error)) from None
         except TypeError:
-            got = "those of another version; remove the cell to have it made anew"
+            got = "those of another version; remove the cell to have it run again"
             raise InputError(str(self.path), 0, "the keys of a simulation", got) from None
 
 

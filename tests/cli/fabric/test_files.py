@@ -31,7 +31,7 @@ def test_topology_and_tables_become_one_file(tmp_path: Path, suffix: str) -> Non
 
 def test_standard_output_needs_a_kind(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert run(["fabric", "convert", TINY, "-o", "-"]) == 2
-    assert b"say with --to what to write: one of fabric, " in capfdbinary.readouterr().err
+    assert b"give the kind of file with --to: one of fabric, " in capfdbinary.readouterr().err
     assert run(["fabric", "convert", TINY, "-o", "-", "--to", "graphml"]) == 0
     assert capfdbinary.readouterr().out.startswith(b"<?xml")
 
@@ -115,7 +115,7 @@ def test_the_list_shows_every_family(capsys: pytest.CaptureFixture[str]) -> None
             "--remove: expected a share such as 5% or 0.05, got 'some'",
         ),
         (["chic", "-o", "x", "--remove", "200%"], "expected a percentage within 0 .. 100"),
-        (["chic", "-o", "-"], "say with --to what to write"),
+        (["chic", "-o", "-"], "give the kind of file with --to"),
         (["torus:4x", "-o", "x"], 'torus:4x: expected torus:AxBx..[;hosts], got "" for a number'),
     ],
 )

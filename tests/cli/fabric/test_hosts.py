@@ -58,7 +58,7 @@ def test_json_alone_on_standard_output(hosts: Hosts) -> None:
     ("arguments", "complaint"),
     [
         (["fig1", "--placement", "same-leaf", "-n", "5"], "expected a leaf with 5 hosts"),
-        (["fig1", "--placement", "random"], "expected a placement that stays"),
+        (["fig1", "--placement", "random"], "expected a fixed placement"),
         (["tara", "--format", "mpich"], 'launchers do not take the name "host 1"'),
         (["fig1", "--format", "pbs"], "pbs"),
         (["fig1", "-n", "17"], "expected 1 to 16 ranks on these hosts, got 17"),

@@ -111,7 +111,7 @@ def test_a_launch_that_runs_out_of_time_falls_short(contend: Contend) -> None:
         (["-n", "2", "--mpi", "./lam"], 2, "lam: no such folder or program"),
         (["-n", "2", "--launcher", "no-such"], 3, "the launcher no-such is not installed"),
         (["-n", "2", "--memory", "1MiB"], 3, "16,777,216 bytes (16 MiB), and 1 MiB are free"),
-        (["--resume", "nowhere"], 2, "no session is here"),
+        (["--resume", "nowhere"], 2, "there is no session here"),
         (["-n", "2", "--algoritm", "all"], 2, "--algoritm"),
     ],
 )

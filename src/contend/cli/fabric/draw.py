@@ -16,7 +16,7 @@ from contend.units import parse_numbers
 
 SourceArgument = Annotated[
     str | None,
-    typer.Argument(metavar="[FABRIC]", help="The fabric to draw; none with --alltoall."),
+    typer.Argument(metavar="[FABRIC]", help="The fabric to draw; leave it out with --alltoall."),
 ]
 LoadsOption = Annotated[
     bool,

@@ -103,7 +103,7 @@ def make(
     families: Annotated[bool, LIST()] = False,
     json: JsonOption = None,
 ) -> None:
-    """Make a fabric on paper and write it to a file.
+    """Generate a fabric and write it to a file.
 
     Example: contend fabric make "xgft:2;18,36;1,18" --route minhop -o tree.fabric
     """
@@ -136,7 +136,7 @@ def _kind(to: str | None, output: str) -> str:
     if to is not None:
         return to
     if output == "-":
-        raise UsageError(f"say with --to what to write: one of {', '.join(KINDS)}")
+        raise UsageError(f"give the kind of file with --to: one of {', '.join(KINDS)}")
     return kind_of(Path(output))
 
 

@@ -18,8 +18,8 @@ LanesOption = Annotated[
     bool,
     typer.Option(
         "--lanes/--no-lanes",
-        help="Whether virtual lanes may break cycles of dependencies between channels: no dump "
-        "says so. With --no-lanes a cycle is an error.",
+        help="Whether virtual lanes may break cycles of dependencies between channels; dumps do "
+        "not say. With --no-lanes a cycle is an error.",
     ),
 ]
 

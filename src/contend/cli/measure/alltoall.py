@@ -14,7 +14,11 @@ AlgorithmOption = Annotated[
 ]
 BytesOption = Annotated[
     str | None,
-    BYTES("To each other rank: 1,2,4K, or 1:1M for powers of two.", many=True, default="1:1M"),
+    BYTES(
+        ": 1,2,4K, or 1:1M for powers of two. Each rank sends one to every other.",
+        many=True,
+        default="1:1M",
+    ),
 ]
 CountsOption = Annotated[
     str | None,
@@ -67,7 +71,7 @@ def alltoall(
     radix: RadixOption = None,
     ranks_per_node: RanksPerNodeOption = None,
 ) -> Asked:
-    """Measure all-to-all communication under the library's algorithms and others.
+    """Measure all-to-all communication with the library's algorithms and others.
 
     Example: contend measure alltoall -n 16 --bytes 1:1M --mpi openmpi,mpich --budget 10min
     """

@@ -22,7 +22,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.measurement import HotspotWork, Place, RealHosts, victim_operations
 from contend.runs import Run
-from contend.units import parse_numbers, parse_size
+from contend.units import counted, parse_numbers, parse_size
 
 RivalsOption = Annotated[
     str,
@@ -30,14 +30,14 @@ RivalsOption = Annotated[
         "--rivals",
         "-k",
         metavar="K,...",
-        help="How many other pairs send; every number is measured.",
+        help="How many other pairs send; each number is measured.",
     ),
 ]
 FabricOption = Annotated[
     str | None,
-    FABRIC(": that of the real cluster, whose host names are those that the launcher knows."),
+    FABRIC(": the real cluster's, with the host names that the launcher knows."),
 ]
-BytesOption = Annotated[str, BYTES("Of the measured pair.", many=True)]
+BytesOption = Annotated[str, BYTES(": those that the measured pair sends.", many=True)]
 LoadBytesOption = Annotated[
     str | None,
     typer.Option(
@@ -76,8 +76,8 @@ def hotspot(
     """
     if common.ranks is not None:
         raise UsageError(
-            "--ranks: a hot spot has as many ranks as its pairs, two for each; say with --rivals "
-            "how many other pairs send"
+            "--ranks: a hot spot has two ranks for each pair; give the number of other pairs "
+            "with --rivals"
         )
     active = _numbers(rivals)
     network = _fabric(common, fabric)
@@ -85,7 +85,7 @@ def hotspot(
     reachable = tuple(k for k in active if k <= len(spot.rivals))
     work = HotspotWork(reachable, bytes, load_bytes and str(load_bytes), lead)
     most = len(spot.rivals)
-    short = f"{network.name} allows {most} rivals at most: no channel carries more pairs"
+    short = f"{network.name} allows {counted(most, 'rival')} at most: no channel carries more pairs"
     return Asked(
         "hotspot",
         work.workload(len(spot.hosts), {}).options,
@@ -106,7 +106,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 def _fabric(common: Common, fabric: str | None) -> Fabric:
     if is_emulated(common) == (fabric is not None):
-        raise UsageError("give --on emulated:FABRIC, or --fabric FABRIC for a real cluster's")
+        raise UsageError("give --on emulated:FABRIC, or --fabric FABRIC for a real cluster")
     if fabric is None:
         return emulated_fabric(common)
     return load(fabric, common.routes, common.route, need_routes=True)

@@ -40,13 +40,13 @@ RepetitionsOption = Annotated[
     typer.Option(
         "--repetitions",
         metavar="MIN:MAX",
-        help="How many samples of a cell at least and at most. \\[default: 6:1000]",
+        help="The fewest and the most samples of a cell. \\[default: 6:1000]",
     ),
 ]
 WarmupsOption = Annotated[
     int | None,
     typer.Option(
-        "--warmups", metavar="N", min=1, help="Samples before those that count. \\[default: 1]"
+        "--warmups", metavar="N", min=1, help="Warm-up samples, which do not count. \\[default: 1]"
     ),
 ]
 ResumeOption = Annotated[

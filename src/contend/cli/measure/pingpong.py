@@ -12,7 +12,7 @@ from contend.cli.options import ALGORITHM, BYTES
 AlgorithmOption = Annotated[
     str | None,
     ALGORITHM(
-        ": pingpong, bounce (the reply goes back from where the message arrived), stream (windows "
+        ": pingpong, bounce (the reply is sent from the buffer received into), stream (windows "
         "of messages one way), both-ways, or all.",
         many=True,
         default="pingpong",
@@ -47,7 +47,7 @@ def pingpong(
     inner: InnerOption = None,
     window: WindowOption = None,
 ) -> Asked:
-    """Measure messages between two ranks, to and fro or as many as fit.
+    """Measure messages between two ranks, back and forth or streamed.
 
     Example: contend measure pingpong -n 2 --bytes 1:4M --on hosts.txt --ranks-per-host 1
     """

@@ -42,7 +42,9 @@ def find_place(common: Common, console: Console) -> Iterator[Place | None]:
         if getattr(common, option) is not None:
             raise UsageError(f"--{option} belongs to --on emulated:FABRIC")
     if common.placement is not None:
-        raise UsageError("--placement belongs to --on emulated:FABRIC; a host file has an order")
+        raise UsageError(
+            "--placement belongs to --on emulated:FABRIC; a host file has its own order"
+        )
     if common.resume is not None and common.on is None:
         yield None
         return

@@ -50,11 +50,11 @@ def _overview(summary: FabricSummary) -> ResultTable:
         ("servers", f"{structure.servers:,}", _rails(structure.hosts_per_server)),
         ("switches", f"{summary.fabric.switches:,}", _odd_switches(structure)),
         ("cables", f"{structure.cables:,}", _between_switches(structure)),
-        ("joined pairs", f"{sum(structure.parallel_cables.values()):,}", _parallel(structure)),
+        ("switch pairs", f"{sum(structure.parallel_cables.values()):,}", _parallel(structure)),
         (
             "channels",
             f"{summary.fabric.channels:,}",
-            "two per cable, one each way, those of hosts included",
+            "two per cable, one each way; hosts' cables included",
         ),
         _bisection_row(summary.bisection),
     ]
@@ -89,9 +89,13 @@ def _bisection_row(bisection: Bisection) -> tuple[str, str, str]:
 
 def _routes_row(routes: RoutesSummary) -> tuple[str, str, str]:
     engine = f"by {routes.engine}; " if routes.engine else ""
-    hops = ", ".join(f"{count:,} of {hops}" for hops, count in routes.hops.items())
+    hops = ", ".join(f"{hops} by {count:,}" for hops, count in routes.hops.items())
     lost = f"; {routes.undelivered:,} do not arrive" if routes.undelivered else ""
-    return ("routes", f"{routes.delivered:,}", f"{engine}cables between switches: {hops}{lost}")
+    return (
+        "routes",
+        f"{routes.delivered:,}",
+        f"{engine}cables crossed between switches: {hops}{lost}",
+    )
 
 
 def _levels(structure: Structure) -> ResultTable:
@@ -157,13 +161,13 @@ def _rails(per_server: dict[int, int]) -> str:
     if set(per_server) == {1}:
         return "one host each"
     return ", ".join(
-        f"{servers:,} of {counted(hosts, 'host')}" for hosts, servers in per_server.items()
+        f"{servers:,} with {counted(hosts, 'host')}" for hosts, servers in per_server.items()
     )
 
 
 def _parallel(structure: Structure) -> str:
     return ", ".join(
-        f"{pairs:,} by {counted(cables, 'cable')}"
+        f"{pairs:,} with {counted(cables, 'cable')}"
         for cables, pairs in structure.parallel_cables.items()
     )
 
@@ -171,7 +175,7 @@ def _parallel(structure: Structure) -> str:
 def _odd_switches(structure: Structure) -> str:
     kinds = (
         (structure.unreached_switches, "reach no host"),
-        (structure.idle_switches, "join only what is joined below"),
+        (structure.idle_switches, "join only what is already joined below"),
     )
     return ", ".join(f"{count:,} {what}" for count, what in kinds if count)
 

@@ -129,11 +129,11 @@ def _finding(streams: pl.DataFrame, trips: pl.DataFrame, name: str) -> str:
     most = max(medians)
     others = counted(most, "other pair")
     if most == 0:
-        return f"{name}: a pair whose route nobody else loads"
+        return f"{name}: a pair that shares its route with nobody"
     if 0 not in medians:
         return f"{name}: a pair with {others} on its route"
     ratio = medians[most] / medians[0]
-    where = f"{name}: with {others} on its route a pair"
+    where = f"{name}: a pair with {others} on its route"
     if column == "seconds":
-        return f"{where}'s messages take {ratio:.1f} times as long"
+        return f"{where} takes {ratio:.1f} times as long for a message"
     return f"{where} gets {percent(ratio)} of its bandwidth"

@@ -32,12 +32,12 @@ class GroupJson(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A way to predict bandwidths, held against all messages.
+    """A way to predict bandwidths, compared with all messages.
 
     Attributes:
         name: ``γ/π`` or ``max-min fair share``.
         within: fraction of the messages within 10 % of it.
-        error: median of how far messages are from it, as a factor minus 1.
+        error: median deviation of messages from it, as a factor minus 1.
         error_apart: the same of the messages for which the models differ; null where they never do.
         effective: mean bandwidth that it predicts, as a fraction of γ.
     """

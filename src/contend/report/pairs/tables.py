@@ -55,7 +55,7 @@ def _interval(agreement: Agreement) -> str:
 
 def _effective(name: str, agreement: Agreement, wire: float | None) -> ResultTable:
     simulated = agreement.models[0].effective
-    free = "what a message got that shared no channel"
+    free = "what a message that shared no channel got"
     if wire is not None:
         free = f"{percent(agreement.gamma / wire)} of the link's {format_bandwidth(wire)}"
     rows = (
@@ -194,5 +194,5 @@ def _bandwidths(run: Run, pairs: pl.DataFrame) -> ResultTable:
 
 
 def _compared(messages: int, patterns: int, late: int) -> str:
-    left_out = f", {late:,} left out because a rank had started late" if late else ""
+    left_out = f", {late:,} left out because a rank started late" if late else ""
     return f"{counted(messages, 'message')} of {counted(patterns, 'pattern')}{left_out}"

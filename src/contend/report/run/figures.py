@@ -112,9 +112,7 @@ def draw_runs(
     drawn = [figure for name, draw in pictures.items() if name == chosen for figure in draw()]
     if not drawn:
         fitting = ", ".join(pictures)
-        raise UsageError(
-            f"picture: expected one that fits what was measured, {fitting}, got {chosen}"
-        )
+        raise UsageError(f"picture=: expected one of {fitting} for what was measured, got {chosen}")
     if len(drawn) > 1:
         return save_figures(drawn, path, tables)
     save_figure(drawn[0][1], path, tables)
@@ -263,7 +261,7 @@ def comparison_figure(runs: Sequence[Run]) -> Figure:
         # Not one label of the figure, which a legend would hide.
         for column in grid.T:
             [axes for axes in column if axes.axison][-1].set_xlabel("bytes", fontsize=7.5)
-        figure.supylabel(f"time over that of {base}", fontsize=7.5)
+        figure.supylabel(f"time relative to {base}", fontsize=7.5)
         if len(others) > 1:
             _legend(figure, {name: look[name].colour for name in names})
         title(figure, _comparison_finding(base, others))

@@ -76,9 +76,9 @@ def _note(contests: Sequence[Contest]) -> str:
     }
     where = on[bases.pop()] if len(bases) == 1 else "medians of launches where there are enough"
     return (
-        "Ratios of medians; intervals are 95 % unless they say otherwise. p is that of the rank "
-        f"test of Mann and Whitney, corrected for all pairs of a row, on {where}. A tie is a p of "
-        "0.05 or more, or a ratio that may be 1."
+        "Ratios of medians; intervals are 95 % unless marked otherwise. p is from the Mann-Whitney "
+        f"rank test on {where}, corrected for all pairs of a row. In a tie p is 0.05 or more, or "
+        "the ratio may be 1."
     )
 
 
@@ -102,8 +102,8 @@ def collapse_tables(collapses: Sequence[Collapse]) -> list[ResultTable]:
             heads,
             rows,
             _COLLAPSE_NUMERIC,
-            "The rate falls to less than half against smaller sizes, or slow samples, such as "
-            "those with time-outs, take half of it.",
+            "The rate falls below half of that at smaller sizes, or slow samples, such as those "
+            "with time-outs, cost half of it.",
         )
     ]
 
@@ -160,7 +160,7 @@ def collapse_words(collapses: Sequence[Collapse]) -> str:
     )
     if worst.avoided_by is None:
         return words
-    return f"{words}, {worst.avoided_by.schedule} does not"
+    return f"{words}; {worst.avoided_by.schedule} does not"
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ def _table(base: str, other: str, pairs: Sequence[Pair]) -> ResultTable:
         f"Medians; the ratio is {other} over {base}, below 1 where {other} is faster, with its "
         "interval, which is 95 % unless it says otherwise."
     )
-    return ResultTable(f"{other} beside {base}", heads, rows, numeric, note)
+    return ResultTable(f"{other} compared with {base}", heads, rows, numeric, note)
 
 
 def in_order(pair: Pair) -> tuple[int, int, str, int]:

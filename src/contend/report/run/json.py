@@ -91,7 +91,7 @@ class WinnerJson(ConditionJson, frozen=True, kw_only=True):
 
 
 class ReferenceJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What a collapse was held against.
+    """What a collapse is compared with.
 
     Attributes:
         schedule: of the reference.
@@ -156,10 +156,10 @@ class CellJson(msgspec.Struct, frozen=True, kw_only=True):
     """A cell: one schedule at one size under one condition.
 
     Times are of one operation: half a round trip of a ping-pong, a message of a stream, anything
-    else as a whole. What a cell without samples does not have is null.
+    else as a whole. Values that need samples are null without them.
 
     Attributes:
-        algorithm: as the probe was asked for it.
+        algorithm: the name that the probe was given.
         bytes: to each other rank; null where the probe has no sizes.
         ranks: number of ranks.
         hosts: number of hosts.
@@ -167,7 +167,7 @@ class CellJson(msgspec.Struct, frozen=True, kw_only=True):
         schedule: what it is called in tables; tells cells of one algorithm apart.
         n: number of timed samples; 0 where the cell was skipped or failed.
         used: number of samples that the figures rest on.
-        late: number of samples of which a rank started late.
+        late: number of samples in which a rank started late.
         launches: number of launches that measured it.
         median_s: median in seconds.
         ci95_s: both ends of its 95 % interval; null where too little was measured for one.
@@ -250,7 +250,7 @@ class MeasurementJson(msgspec.Struct, frozen=True, kw_only=True):
         ranks: number of ranks, or a list where launches differ.
         hosts: number of hosts, or a list where launches differ.
         host_names: names of the hosts.
-        labels: conditions that nobody sees, as they were given.
+        labels: conditions that no program can see, as they were given.
         cells: what was measured, one by one.
         winners: fastest schedules; there for all-to-alls and sorts.
         collapses: where rates collapse; there for all-to-alls and sorts.

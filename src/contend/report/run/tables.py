@@ -65,12 +65,12 @@ def _note(run: Run) -> str:
     if run.record.probe == "pingpong":
         return (
             "Bytes of a message; times and rates are one way. Intervals of the median are 95 % "
-            "unless they say otherwise."
+            "unless marked otherwise."
         )
     return (
         "Bytes to each other rank; a time runs from the earliest start to the latest end; the "
         "rate is what a rank sends over the median. Intervals of the median are 95 % unless "
-        "they say otherwise."
+        "marked otherwise."
     )
 
 
@@ -101,7 +101,7 @@ def _remarks(cell: CellSummary) -> list[str]:
     if cell.late_count:
         texts.append("late samples count")
     unusual = dict.fromkeys(reason for reason in cell.reasons if reason not in _USUAL)
-    texts += ["the budget ended it" if reason == "budget" else reason for reason in unusual]
+    texts += ["ended by the budget" if reason == "budget" else reason for reason in unusual]
     return [*texts, *cell.said]
 
 
@@ -147,7 +147,7 @@ def _table(run: Run, members: list[CellParts]) -> ResultTable:
     note = (
         "Steps are timed one after the other; the result of a sample is the exchange alone."
         if sort
-        else "Of the slowest rank, waiting included; shares of the whole in brackets."
+        else "Times are the slowest rank's, waiting included; brackets give shares of the whole."
     )
     title = f"{what}, {condition_words(members[0].cell.condition)}"
     return ResultTable(title, columns, rows, frozenset(columns) - {"schedule"}, f"Medians. {note}")
@@ -225,7 +225,7 @@ def _launches(run: Run) -> str:
     words = str(len(launches))
     if took:
         words += f", {format_seconds(took)} in all"
-    return words + (f" of {format_seconds(budget)}" if budget else "")
+    return words + (f", budget {format_seconds(budget)}" if budget else "")
 
 
 def _samples(run: Run) -> str:
@@ -235,7 +235,7 @@ def _samples(run: Run) -> str:
     warmups = int(run.results["warmup"].sum())
     return (
         f"{timed:,} timed, {late:,} of them late ({left_out:,} left out), "
-        f"{counted(warmups, 'warm-up')}, {counted(run.samples.height, 'time')} of single ranks"
+        f"{counted(warmups, 'warm-up')}, {counted(run.samples.height, 'single-rank time')}"
     )
 
 

@@ -229,7 +229,7 @@ def hottest_channels(simulation: Simulation, count: int) -> list[tuple[int, floa
 
 
 def _title(simulation: Simulation) -> str:
-    engine = f", {simulation.engine}" if simulation.engine else ""
+    engine = f", routes by {simulation.engine}" if simulation.engine else ""
     fabric = simulation.fabric_name
     return f"{simulation.pattern} on {fabric}{engine}, {simulation.placement} placement"
 

@@ -131,7 +131,7 @@ class PointJson(msgspec.Struct, frozen=True, kw_only=True):
         cause: why it failed, as a word.
         said: why it failed.
         n: number of timed samples.
-        late: number of samples of which a rank started late.
+        late: number of samples in which a rank started late.
         median_s: median in seconds.
         ci95_s: both ends of its 95 % interval.
         rate_Bps_per_rank: bytes per second that a rank sends, at the median.

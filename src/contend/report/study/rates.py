@@ -163,7 +163,7 @@ def _sweep_table(sweep: Sweep) -> ResultTable:
     )
     notes = [f"{sweep.label}; MiB/s per rank."]
     if fastest:
-        notes.append("* marks the fastest and all that it does not beat for sure (rank test, 5 %).")
+        notes.append("* marks the fastest and those it is not proven to beat (rank test, 5 %).")
     if sweep.limit is not None:
         notes.append(f"The nodes' ports are full at {mebibytes(sweep.limit)} MiB/s.")
     return ResultTable(
@@ -231,7 +231,7 @@ def _remark(every: Sequence[Sweep], rows: Sequence[object]) -> str:
     if not rows:
         return "None: rates rise with the size and level out."
     if any(sweep.one_host for sweep in every):
-        return "Where all ranks share one host, the machine gives way, not a network."
+        return "Where all ranks share one host, it is the machine that gives way, not a network."
     return ""
 
 

@@ -231,10 +231,10 @@ def _note(rows: Sequence[tuple[str, ...]], group: Group) -> str:
     each = counted(group.ranks_per_node, "rank")
     sentences = [f"n = {group.numbers:,}, {each} per node; ± is half the median's 95 % interval."]
     if any(result.one_host for result in group.results):
-        sentences.append(f"N is a number of groups of {each} on one host.")
+        sentences.append(f"N is the number of groups of {each} on one host.")
     if any("of the wire" in row[1] for row in rows):
         sentences.append(
-            "The wire's time is that of the bytes that leave a node, at its port's rate."
+            "The wire's time is what the bytes that leave a node take at its port's rate."
         )
     return " ".join(sentences)
 
