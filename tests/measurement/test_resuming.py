@@ -142,7 +142,7 @@ def test_a_run_that_was_interrupted_before_it_began_is_begun(tmp_path: Path) -> 
         )
     assert [path.name for path in folder.iterdir()] == ["session.json"]
     session = json.loads((folder / "session.json").read_bytes())
-    with pytest.raises(UsageError, match="was asked for with openmpi-4: name it by mpi="):
+    with pytest.raises(UsageError, match="was asked for with openmpi-4: name it with mpi="):
         resume(folder, mpi=("openmpi",))
     (run,) = resume(folder)
     assert [launch.status for launch in run.record.launches] == ["done"]
