@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -52,3 +53,15 @@ def test_folders_are_refused(tmp_path: Path) -> None:
         write_whole(tmp_path, b"")
     with pytest.raises(UsageError, match="No such file or directory"):
         write_whole(tmp_path / "no" / "x", b"")
+
+
+def test_a_disk_that_can_have_no_further_file_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(**_: object) -> None:
+        raise OSError(errno.EDQUOT, "Disk quota exceeded", str(tmp_path / ".x.random"))
+
+    monkeypatch.setattr("tempfile.mkstemp", full)
+    with pytest.raises(OSError, match="Disk quota exceeded") as raised:
+        write_whole(tmp_path / "x", b"")
+    assert raised.value.filename == str(tmp_path / "x")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from contend.errors import UsageError
+
+# Of a disk that has no room for a further file.
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def check_place(path: Path) -> None:
@@ -39,6 +43,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
     Raises:
         UsageError: the folder is not there or not writable.
+        OSError: the disk is full, or has as many files as it can have.
     """
     check_place(path)
     # A link stays a link: what it points to is replaced.
@@ -51,6 +56,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
     except OSError as error:
+        if error.errno in _FULL:
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise UsageError(f"{path}: {error.strerror}") from error
     try:
         with os.fdopen(handle, "wb") as file:

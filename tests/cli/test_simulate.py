@@ -187,6 +187,13 @@ def test_page_shows_all_pictures_that_fit(simulate: Simulate, tmp_path: Path, su
     assert file.read_text().count("<svg") == 4
 
 
+def test_help_and_errors_name_the_pictures(simulate: Simulate) -> None:
+    help_text = " ".join(simulate("--help")[1].replace("│", " ").split())
+    assert "What --plot draws: bandwidth, congestion, comparison, rounds, channels." in help_text
+    status, _, error = simulate("fig1", "--picture", "round", "--plot", "figure.svg")
+    assert (status, error.split(": ", 2)[2].startswith("'round' is not one of")) == (2, True)
+
+
 def test_picture_that_does_not_fit(simulate: Simulate, tmp_path: Path) -> None:
     file = tmp_path / "figure.svg"
     arguments = ("fig1", "--samples", "50", "--plot", file, "--picture", "rounds")

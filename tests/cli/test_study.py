@@ -58,6 +58,20 @@ def test_a_crossbar_has_no_congestion(plan: Path, capsys: pytest.CaptureFixture[
     )
 
 
+def test_every_line_says_what_came_out(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan.write_text(PLAN.replace(', "opensm:nothing"', ""))
+    assert run(["study", str(plan)]) == 0
+    assert "2/2 star, minhop, bisect: 100.0 %\n" in capsys.readouterr().out
+
+
+def test_markdown_on_standard_output_stands_alone(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan.write_text(PLAN.replace(', "opensm:nothing"', ""))
+    assert run(["study", str(plan), "--markdown", "-"]) == 0
+    assert capsys.readouterr().out.startswith("**bisect**\n")
+
+
 def test_a_failing_cell_is_err_and_the_status_one(
     plan: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from contend.errors import InputError, UsageError
+from contend.errors import InputError, MissingError, UsageError
 from contend.measurement import (
     BisectWork,
     Conditions,
@@ -20,6 +20,7 @@ from contend.measurement import (
     resume,
 )
 from contend.runs import Run
+from contend.session import Observer
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,63 @@ def test_a_run_folder_runs_nothing(measured: Path, tmp_path: Path) -> None:
     assert not trap.exists()
     # Named by the user it is the library of that name and version, from this machine.
     assert len(resume(folder, mpi=("openmpi-4",), place=_Emulated())) == 1
+
+
+def test_a_run_without_its_session_is_only_reported() -> None:
+    old = Path(__file__).resolve().parents[1] / "data" / "first_version" / "alltoall"
+    with pytest.raises(UsageError, match="run of an older contend can only be reported"):
+        resume(old)
+
+
+def test_a_folder_of_the_librarys_name_is_not_taken_for_the_library(
+    measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever passes on a run may pass on a compiler wrapper beside it."""
+    trap = tmp_path / "trap"
+    wrapper = tmp_path / "openmpi-9" / "bin" / "mpicc"
+    wrapper.parent.mkdir(parents=True)
+    wrapper.write_text(f"#!/bin/sh\ntouch {trap}\n")
+    wrapper.chmod(0o755)
+    folder = _changed(measured, tmp_path / "run", lambda _: None)
+    record = json.loads((folder / "run.json").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    for version in ("9", "9/../openmpi-9", "9/bin/mpicc"):
+        record["library"]["version"] = version
+        (folder / "run.json").write_text(json.dumps(record))
+        with pytest.raises(MissingError, match="no MPI library openmpi-9"):
+            resume(folder, place=_Emulated())
+    assert not trap.exists()
+
+
+def test_a_run_that_was_interrupted_before_it_began_is_begun(tmp_path: Path) -> None:
+    class Impatient(Observer):
+        def planned(self, *_: object) -> None:
+            raise KeyboardInterrupt
+
+    folder = tmp_path / "run"
+    asked = make_workload("pingpong", {"bytes": "1K", "repetitions": "6:6"})
+    with pytest.raises(KeyboardInterrupt):
+        measure_workload(
+            asked, Conditions((2,)), libraries=("openmpi-4",), folder=folder, observer=Impatient()
+        )
+    assert [path.name for path in folder.iterdir()] == ["session.json"]
+    session = json.loads((folder / "session.json").read_bytes())
+    with pytest.raises(UsageError, match="was asked for with openmpi-4: name it by mpi="):
+        resume(folder, mpi=("openmpi",))
+    (run,) = resume(folder)
+    assert [launch.status for launch in run.record.launches] == ["done"]
+    assert json.loads((folder / "session.json").read_bytes())["cells"] == session["cells"]
+
+
+@pytest.mark.parametrize("launches", [0, 10**9])
+def test_numbers_that_a_session_cannot_have_are_refused(
+    launches: int, measured: Path, tmp_path: Path
+) -> None:
+    folder = _changed(measured, tmp_path / "run", lambda _: None)
+    session = json.loads((folder / "session.json").read_bytes())
+    (folder / "session.json").write_text(json.dumps({**session, "launches": launches}))
+    with pytest.raises(InputError, match=r"session.json: .*launches"):
+        resume(folder, place=_Emulated())
 
 
 @pytest.mark.parametrize(

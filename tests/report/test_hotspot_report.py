@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from contend import load
 from contend.congestion import hotspot
@@ -59,6 +60,16 @@ def test_a_pair_shares_a_channel_with_two_others() -> None:
         "fig1: a pair with 2 other pairs on its route gets 33.3 % of its bandwidth"
     )
     assert "a pair with 2 other pairs on its route takes 3.0 times" in title(every, "round-trip")
+
+
+def test_the_names_of_lines_hide_none_of_them() -> None:
+    sizes = {0: [64, 4096], 1: [64, 4096]}
+    figure = hotspot_figure(operations(sizes), "fig1")
+    FigureCanvasAgg(figure).draw()
+    times = figure.axes[0]
+    legend = times.get_legend()
+    assert legend is not None
+    assert legend.get_window_extent().y0 >= times.transData.transform((1, times.dataLim.y1))[1]
 
 
 def test_a_budget_that_ended_before_the_last_rivals_is_drawn() -> None:

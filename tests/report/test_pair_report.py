@@ -8,10 +8,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from contend.measurement import Agreement, agreement
-from contend.report import Compared, agreement_figure, pair_json, pair_tables
+from contend.report import Compared, agreement_figure, pair_figure, pair_json, pair_tables
 from contend.report.save import save_figure
+from contend.report.style import percent_axis
 from contend.report.table import ResultTable
 from contend.runs import Run, RunRecord
 from json_reading import as_read
@@ -83,6 +86,31 @@ def test_messages_within_a_host_are_not_drawn(judged: Agreement, tmp_path: Path)
         *("π = 1", "π = 2"),
     ]
     save_figure(figure, tmp_path / "it.svg")
+
+
+def test_a_single_pattern_has_no_interval(
+    run: Run, between_hosts: pl.DataFrame, judged: Agreement
+) -> None:
+    first = table(pair_tables(run, between_hosts, judged), "Bisect on")
+    assert first.rows[1][2] == "of γ; a single pattern has no interval"
+
+
+def test_the_names_of_libraries_hide_no_bar(between_hosts: pl.DataFrame) -> None:
+    figure = pair_figure({"Open MPI 4.1.4": between_hosts})
+    FigureCanvasAgg(figure).draw()
+    (axes,) = figure.axes
+    legend = axes.get_legend()
+    assert legend is not None
+    assert legend.get_window_extent().y0 >= axes.transData.transform((0, axes.dataLim.y1))[1]
+
+
+def test_labels_of_shares_are_not_rounded() -> None:
+    axes = Figure().subplots()
+    percent_axis(axes.yaxis)
+    axes.set_ylim(0, 0.1)
+    axes.set_yticks([0, 0.025, 0.05, 0.3])
+    labels = [axes.yaxis.get_major_formatter()(tick) for tick in axes.get_yticks()]
+    assert labels == ["0 %", "2.5 %", "5 %", "30 %"]
 
 
 def test_ranges_of_equal_ends_are_one_number(run: Run, between_hosts: pl.DataFrame) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from contend.errors import UsageError
@@ -23,11 +25,13 @@ from contend.report import (
     run_figures,
     run_tables,
 )
+from contend.report.axes import rate_axis, time_axis
 from contend.report.run.figures import comparison_figure, pingpong_figure
 from contend.report.run.json import comparison_json
 from contend.report.run.rates import run_rate_figures
 from contend.report.run.tables import cell_tables, harness_tables
 from contend.report.run.times import distribution_figure, sort_figure
+from contend.report.style import new_figure, styled
 from contend.report.words import MEBI
 from contend.runs import LaunchRecord, LibraryRecord, Run, RunRecord
 from json_reading import as_read
@@ -190,6 +194,8 @@ def test_csv_has_a_row_for_every_cell_of_every_run(alltoall: Run, sort: Run) -> 
 def test_runs_are_compared_by_ratios_with_intervals(alltoall: Run, slower: Run) -> None:
     (found,) = comparison_tables([alltoall, slower])
     assert found.title == "MPICH 4.0.2 compared with Open MPI 5.0.11"
+    # Few launches give less than 95 %, which their ratios say.
+    assert "95 % unless it says otherwise" in found.note
     schedules = column(found, "schedule")
     verdicts = [v for s, v in zip(schedules, column(found, ""), strict=True) if s == "pairwise"]
     assert verdicts == ["slower"] * 10
@@ -262,6 +268,50 @@ def test_a_comparison_draws_every_sample_of_the_others(alltoall: Run, slower: Ru
         len(cell.used) for cell in slower.summaries
     ) + len(slower.summaries)
     assert finding(figure).startswith("MPICH 4.0.2 is slower than Open MPI 5.0.11 in 4")
+
+
+def test_the_names_of_several_runs_hide_no_label(alltoall: Run, slower: Run) -> None:
+    figure = comparison_figure([alltoall, slower, alltoall])
+    FigureCanvasAgg(figure).draw()
+    legend = figure.legends[0].get_window_extent()
+    labels = [axes.xaxis.label for axes in figure.axes if axes.get_xlabel()]
+    labels += [text for text in (figure._supxlabel,) if text is not None]  # type: ignore[attr-defined]
+    assert labels
+    assert not any(legend.overlaps(label.get_window_extent()) for label in labels)
+
+
+@pytest.mark.parametrize("span", [(0.16, 7.0), (300.0, 9000.0), (0.01, 20000.0)])
+def test_rates_have_a_scale(span: tuple[float, float]) -> None:
+    figure = new_figure(height=2)
+    axes = figure.subplots()
+    rate_axis(axes)
+    axes.set_ylim(*span)
+    FigureCanvasAgg(figure).draw()
+    ticks = [*axes.yaxis.get_major_ticks(), *axes.yaxis.get_minor_ticks()]
+    shown = [
+        tick for tick in ticks if span[0] <= tick.get_loc() <= span[1] and tick.label1.get_text()
+    ]
+    assert 3 <= len(shown) <= 8
+
+
+@pytest.mark.parametrize(
+    "span", [(8.1e-3, 8.7e-3), (1.7e-3, 3.3e-3), (2.1e-3, 9.9e-3), (1e-5, 5e-3)]
+)
+def test_times_on_an_axis_stand_apart(span: tuple[float, float]) -> None:
+    with styled():
+        figure = new_figure(height=1, width=2.2)
+        axes = figure.subplots()
+        axes.set_xlim(*span)
+        time_axis(axes, "x")
+        axes.set_xlim(*span)
+        FigureCanvasAgg(figure).draw()
+    shown = [
+        label.get_window_extent()
+        for tick, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+        if span[0] <= tick <= span[1]
+    ]
+    assert len(shown) >= 2
+    assert not any(left.overlaps(right) for left, right in itertools.pairwise(shown))
 
 
 @pytest.mark.parametrize(

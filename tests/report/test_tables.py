@@ -12,6 +12,8 @@ from contend.fabric import Fabric
 from contend.report import print_tables, simulation_tables
 from contend.report.page import html_page
 from contend.report.simulation.tables import congestion_table, headline
+from contend.report.words import factor_words
+from contend.runs import Estimate
 
 
 def printed(tables: Any) -> str:
@@ -80,3 +82,9 @@ def test_many_values_of_congestion_are_joined_to_ranges(make_simulation: Any) ->
     assert rows[0][1:3] == ("same host", "10.0 %")
     assert {row[2] for row in rows[1:]} == {"6.0 %"}
     assert rows[-1][1] == "2.2 % or more"
+
+
+def test_large_factors_have_no_exponent() -> None:
+    assert factor_words(Estimate(674.0, 366.2, 1153.0)) == "674 (366 to 1,153)"
+    assert factor_words(Estimate(12345.0)) == "12,345"
+    assert factor_words(Estimate(1.0234, 0.98, 1.2, 0.5)) == "1.02 (0.98 to 1.2, 50 %)"

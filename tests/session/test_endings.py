@@ -6,6 +6,7 @@ count of what its folder keeps. Whoever runs over the engine adds its own to `SU
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -35,6 +36,8 @@ class Subject:
         again: the command that goes on with it.
         count: what the folder keeps, from its files alone.
         program: what the machine must have; "" for nothing.
+        launches: that it asks for of every cell.
+        emulates: whether it needs the right to emulate a fabric.
     """
 
     name: str
@@ -42,6 +45,8 @@ class Subject:
     again: Callable[[Path], Sequence[str]]
     count: Callable[[Path], int]
     program: str = ""
+    launches: int = 2
+    emulates: bool = False
 
 
 def _quick(folder: Path) -> list[str]:
@@ -51,7 +56,7 @@ def _quick(folder: Path) -> list[str]:
 
 def _measure(folder: Path) -> list[str]:
     options = ["-n", "2", "--mpi", "openmpi-4", "--bytes", "1K,1M", "--launches", "2"]
-    options += ["--repetitions", "2000:2000", "--precision", "0", "--budget", "1min"]
+    options += ["--repetitions", "2000:2000", "--budget", "1min"]
     return [*_CONTEND, "measure", "pingpong", *options, "--output", str(folder)]
 
 
@@ -69,9 +74,73 @@ def _samples(folder: Path) -> int:
         return 0
 
 
+_SIMULATED = """
+name = "ended"
+[[fabric]]
+name = "tree"
+source = "xgft:2;18,36;1,18"
+engines = ["dmodk", "minhop"]
+""" + "".join(
+    f'[[pattern]]\nname = "{count}"\npattern = "neighbour:6"\nsamples = {count}\n'
+    for count in (4000, 4001, 4002)
+)
+
+_MEASURED = """
+name = "ended"
+budget_s = 60
+mpi = ["openmpi-4"]
+launches = 2
+repetitions = [2000, 2000]
+[[measure]]
+name = "latency"
+probe = "pingpong"
+hosts = [1]
+ranks_per_host = [2]
+algorithm = ["pingpong"]
+bytes = ["1K", "1M"]
+"""
+
+_VERIFICATION = """
+name = "ended"
+mpi = "openmpi-4"
+patterns = 30
+[[case]]
+name = "star"
+source = "crossbar:4"
+engine = "minhop"
+"""
+
+
+def _study(plan: str) -> Callable[[Path], list[str]]:
+    def command(folder: Path) -> list[str]:
+        file = folder.parent / "plan.toml"
+        if not file.exists():
+            file.write_text(plan)
+        return [*_CONTEND, "study", str(file), "--output", str(folder)]
+
+    return command
+
+
+def _simulations(folder: Path) -> int:
+    """Simulations that are kept whole."""
+    records = [json.loads(path.read_bytes()) for path in folder.glob("runs/*/run.json")]
+    return sum(record["status"] == "done" for record in records)
+
+
 SUBJECTS = (
     Subject("quick", _quick, _quick, quick.count),
     Subject("measure", _measure, _resume, _samples, program="mpicc.openmpi"),
+    Subject("simulated", _study(_SIMULATED), _study(_SIMULATED), _simulations, launches=1),
+    Subject("measured", _study(_MEASURED), _study(_MEASURED), _samples, program="mpicc.openmpi"),
+    Subject(
+        "verification",
+        _study(_VERIFICATION),
+        _study(_VERIFICATION),
+        _samples,
+        program="mpicc.openmpi",
+        launches=1,
+        emulates=True,
+    ),
 )
 
 
@@ -80,17 +149,19 @@ def subject(request: pytest.FixtureRequest, require_program: Callable[[str], str
     chosen: Subject = request.param
     if chosen.program:
         require_program(chosen.program)
+    if chosen.emulates and os.geteuid() != 0:
+        pytest.skip("only root may emulate a fabric")
     return chosen
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 192 KiB."""
+    """A file system of 1 MiB."""
     if os.geteuid() != 0:
         pytest.skip("only root may mount a file system")
     folder = tmp_path / "disk"
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=192k", "none", folder], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", folder], check=True)
     yield folder
     subprocess.run(["umount", "--lazy", folder], check=True)
 
@@ -161,7 +232,10 @@ def test_a_second_writer_is_told_who_has_the_folder(subject: Subject, tmp_path: 
         ends = time.monotonic() + _LIMIT
         while subject.count(folder) <= before and time.monotonic() < ends:
             time.sleep(0.02)
+        # It stands still, so that it has not ended before the second has begun.
+        first.send_signal(signal.SIGSTOP)
         second = _run(subject.again(folder))
+        first.send_signal(signal.SIGCONT)
         output, errors = first.communicate(timeout=_LIMIT)
     assert (second.returncode, second.stderr.count("\n")) == (2, 1)
     assert f"{folder}: process {first.pid} on " in second.stderr
@@ -196,7 +270,7 @@ def test_the_session_keeps_what_was_asked(subject: Subject, tmp_path: Path) -> N
     folder = tmp_path / "session"
     _end_at_work(subject, subject.begin(folder), folder, signal.SIGTERM)
     asked = read_session(folder)
-    assert asked.launches == 2
+    assert asked.launches == subject.launches
     begun = [cell for cell in asked.cells if (folder / cell.folder / "run.json").is_file()]
     assert begun
     assert all(cell.key and cell.question for cell in asked.cells)

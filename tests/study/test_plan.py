@@ -86,6 +86,7 @@ def test_some_fabrics_and_other_samples(plan_file: Path) -> None:
         ('name = "small"', 'name = "/"', "a name that a folder can have"),
         ('name = "small"', 'name = "../../.."', "a name that a folder can have"),
         ('name = "small"', 'name = "a/b"', "a name that a folder can have"),
+        ('name = "small"', 'name = " "', "a name that a folder can have"),
         ('name = "small"', 'name = "s\\u0000l"', "control character at name"),
         ("samples = 2", "sampels = 2", "got sampels; did you mean 'samples'?"),
     ],

@@ -56,6 +56,12 @@ def test_every_cell_ends_and_failures_tell_their_cause(plan_file: Path, rooms: A
     assert outcomes[2].record.cause == "bad can't route this fabric"
 
 
+def test_every_simulation_is_told_with_its_average(plan_file: Path, rooms: Any) -> None:
+    listener = Listener()
+    go(plan_file, rooms, observer=listener)
+    assert [a.summary for a in listener.attempts if a.failure is None] == ["50.0 %"] * 3
+
+
 def test_routes_are_computed_once_and_rated_once_a_fabric(plan_file: Path, rooms: Any) -> None:
     go(plan_file, rooms)
     assert rooms.asked("route") == [

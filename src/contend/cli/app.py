@@ -179,7 +179,7 @@ def run(arguments: list[str]) -> int:
         return _tell(in_options(str(error)), error.status)
     except _WrongUsage as error:
         # No message: the help has been printed instead.
-        message = getattr(error, "format_message", str)()
+        message = getattr(error, "format_message", str)().replace(": Value error, ", ": ")
         return _tell(message, 2) if message else 2
     except (typer.Abort, KeyboardInterrupt):
         return _tell("interrupted", 130)

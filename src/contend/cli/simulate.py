@@ -79,7 +79,8 @@ ExhaustiveOption = Annotated[bool, EXHAUSTIVE()]
 SpreadOption = Annotated[bool, SPREAD()]
 ThreadsOption = Annotated[int | None, THREADS(min=1, default="the cores, shared by all processes")]
 PictureOption = Annotated[
-    Picture | None, PICTURE("A page (.html) shows all that fit unless one is named.")
+    Picture | None,
+    PICTURE(f": {', '.join(Picture)}. A page (.html) shows all that fit unless one is named."),
 ]
 
 

@@ -66,7 +66,7 @@ def carry_out(plan: StudyPlan, file: Path, given: Mapping[str, Any], options: Op
 
 def _simulate(plan: Plan, file: Path, options: Options) -> None:
     folder = Path(plan.name) if options.output is None else options.output
-    console = console_for(options.json)
+    console = _console(options)
     with _watching(plan, console) as watch:
         outcomes = run_simulations(
             plan, folder, beside=file.parent, retry=options.retry, observer=watch
@@ -80,6 +80,11 @@ def _simulate(plan: Plan, file: Path, options: Options) -> None:
         raise ShortfallError(
             f"{failed} of {counted(len(outcomes), 'cell')} failed; {folder} says why"
         )
+
+
+def _console(options: Options) -> Console:
+    """Where tables go: nowhere when standard output is JSON or Markdown."""
+    return console_for("-" if "-" in (options.json, options.markdown) else None)
 
 
 def _write_files(
@@ -166,7 +171,7 @@ def _measure(plan: MeasuredPlan, given: Mapping[str, Any], options: Options) -> 
     plan = plan.changed(**{name: value for name, value in given.items() if name not in where})
     memory = None if plan.memory is None else parse_size(plan.memory)
     folder = Path(plan.name) if options.output is None else options.output
-    console = console_for(options.json)
+    console = _console(options)
     with find_place(Common(**where, memory=memory), console) as place:
         assert place is not None
         site = Site(place, options.on or "")
@@ -196,7 +201,7 @@ def _measure(plan: MeasuredPlan, given: Mapping[str, Any], options: Options) -> 
 
 def _verify(plan: VerificationPlan, file: Path, options: Options) -> None:
     folder = Path(plan.name) if options.output is None else options.output
-    console = console_for(options.json)
+    console = _console(options)
     fabrics, least = counted(len(plan.cases), "fabric"), format_seconds(plan.least_seconds)
     console.print(Text(f"{fabrics}, at least {least} each"))
     verified, tables = [], []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from contend.errors import InputError, ShortfallError, UsageError
+from contend.errors import InputError, MissingError, ShortfallError, UsageError
 from contend.measurement.method import Measured, MeasuredWork, library_name
 from contend.measurement.place import Place, RealHosts
 from contend.measurement.question import (
@@ -26,6 +27,8 @@ from contend.placement import read_host_names
 from contend.runs import Run
 from contend.session import (
     RECORD,
+    SESSION,
+    Asked,
     Observer,
     Session,
     SessionRecord,
@@ -121,6 +124,11 @@ def resume(
         ContendError: as of `measure_workload`.
     """
     observer = observer or Observer()
+    if (folder / RECORD).is_file() and not (folder / SESSION).exists():
+        raise UsageError(
+            f"{folder} has no {SESSION}: resume the folder above it that has one; the run of an "
+            "older contend can only be reported"
+        )
     record = read_session(folder)
     if record.kind != KIND:
         raise UsageError(f"{folder}: a study wrote this; go on with contend study {record.kind}")
@@ -202,31 +210,53 @@ def _libraries(
     folder: Path, record: SessionRecord, given: Sequence[str | Library], *, launched: bool
 ) -> list[Library]:
     """The libraries of a session's cells: given, or found by this machine's own search."""
-    named = [
-        library if isinstance(library, Library) else select(library, launched=launched)
+    named = {
+        library.wrapper if isinstance(library, Library) else library: library
+        if isinstance(library, Library)
+        else select(library, launched=launched)
         for library in given
+    }
+    return [
+        _library_of_run(folder, Run.load(folder / asked.folder), named, launched=launched)
+        if (folder / asked.folder / RECORD).exists()
+        else _library_asked_for(folder, asked, named, launched=launched)
+        for asked in record.cells
     ]
-    found = []
-    for asked in record.cells:
-        if not (folder / asked.folder / RECORD).exists():
-            raise UsageError(f"{folder}: {asked.folder} was never started: measure it anew")
-        before = Run.load(folder / asked.folder).record.library
-        version = (before.name, before.version)
-        library = next((one for one in named if (one.name, one.version) == version), None)
-        if library is None and not given:
-            name = re.sub(r"[^a-z]", "", before.name.lower())
-            library = select(f"{name}-{before.version}", launched=launched)
-            if library.wrapper != before.wrapper:
-                raise UsageError(
-                    f"{folder}: was measured with {before.wrapper}, and this machine finds "
-                    f"{library_name(library)} at {library.wrapper}: say which with mpi="
-                )
-        if library is None:
+
+
+def _library_of_run(
+    folder: Path, run: Run, named: Mapping[str, Library], *, launched: bool
+) -> Library:
+    """The library that a run was measured with."""
+    before = run.record.library
+    version = (before.name, before.version)
+    library = next((one for one in named.values() if (one.name, one.version) == version), None)
+    if library is None and not named:
+        name = re.sub(r"[^a-z]", "", before.name.lower())
+        library = select(f"{name}-{before.version}", launched=launched, by_name=True)
+        if library.wrapper != before.wrapper:
             raise UsageError(
-                f"{folder}: was measured with {before.name} {before.version}: name it with mpi="
+                f"{folder}: was measured with {before.wrapper}, and this machine finds "
+                f"{library_name(library)} at {library.wrapper}: say which with mpi="
             )
-        found.append(library)
-    return found
+    if library is None:
+        raise UsageError(
+            f"{folder}: was measured with {before.name} {before.version}: name it with mpi="
+        )
+    return library
+
+
+def _library_asked_for(
+    folder: Path, asked: Asked, named: Mapping[str, Library], *, launched: bool
+) -> Library:
+    """The library of a run that was interrupted before it began."""
+    name = str(asked.question.get("mpi", ""))
+    if name in named:
+        return named[name]
+    with contextlib.suppress(MissingError):
+        if not named:
+            return select(name or None, launched=launched, by_name=True)
+    raise UsageError(f"{folder}: was asked for with {name or 'any library'}: name it with mpi=")
 
 
 def measure(

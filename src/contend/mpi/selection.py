@@ -27,6 +27,7 @@ def select(
     name: str | None = None,
     *,
     launched: bool = False,
+    by_name: bool = False,
     finds: Find = find,
     examines: Examine = examine,
 ) -> Library:
@@ -38,6 +39,8 @@ def select(
             for the first library.
         launched: whether somebody else starts the ranks, so that a library without a launcher of
             its own is usable too.
+        by_name: takes the name for that of a library, whatever files there are of that name: no
+            file is tried that this machine's own search does not find.
         finds: lists the candidates.
         examines: tries a candidate.
 
@@ -45,7 +48,7 @@ def select(
         UsageError: when a path does not exist.
         MissingError: when no such library is usable: what there is, and why not.
     """
-    path = None if name is None else _path(name)
+    path = None if name is None or by_name else _path(name)
     candidates = finds([] if path is None else [path])
     if path is not None:
         candidates = [candidate for candidate in candidates if candidate.origin == f"--mpi {path}"]
@@ -80,11 +83,11 @@ def _is_called(library: Library, name: str) -> bool:
 
 
 def _likeliest_first(candidates: Sequence[Candidate], name: str | None) -> Iterator[Candidate]:
-    """Those first whose path or origin has the name in it: trying one takes a second."""
+    """Those first whose wrapper has the name in its path: trying one takes a second."""
     match = _NAMED.fullmatch(name.lower()) if name else None
 
     def unlike(candidate: Candidate) -> bool:
-        return match is None or match[1] not in f"{candidate.wrapper} {candidate.origin}".lower()
+        return match is None or match[1] not in str(candidate.wrapper).lower()
 
     return iter(sorted(candidates, key=unlike))
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 from numpy.typing import NDArray
 
 from contend.report.style import COLOURS, QUIET
@@ -16,6 +17,8 @@ from contend.report.words import MEBI, rate_words
 from contend.units import format_bytes, format_seconds
 
 _MOST_TICKS = 5
+# From here on at least two of 1, 2 and 5 are in the range.
+_DECADES_OF_TICKS = 0.7
 _GRID = "#EEEEEE"
 
 
@@ -49,6 +52,14 @@ def rate_axis(axes: Axes) -> None:
     axes.yaxis.set_major_locator(LogLocator(numticks=12))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     _quiet(axes, "y")
+    axes.yaxis.set_minor_formatter(FuncFormatter(partial(_between_powers, axes)))
+
+
+def _between_powers(axes: Axes, value: float, _: int | None) -> str:
+    """The label of 2 and 5 times a power of ten, where the axis has room and few powers."""
+    low, high = axes.get_ylim()
+    first = round(value / 10 ** math.floor(math.log10(value)))
+    return f"{value:g}" if first in (2, 5) and high < 50 * low else ""
 
 
 def time_axis(axes: Axes, which: str) -> None:
@@ -58,7 +69,9 @@ def time_axis(axes: Axes, which: str) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: format_seconds(value)))
     low, high = axes.get_xlim() if which == "x" else axes.get_ylim()
     decades = math.log10(high / low)
-    if decades < 2:
+    if decades < _DECADES_OF_TICKS:
+        axis.set_major_locator(MaxNLocator(_MOST_TICKS - 1))
+    elif decades < 2:
         # Less than two powers of ten: 2 and 5 have ticks too.
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     elif decades > 5:

@@ -10,7 +10,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import FuncFormatter
 
 # Okabe and Ito's palette without its yellow, which is too light for lines and text on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -63,9 +63,9 @@ def wrapped(finding: str, width: int = _TITLE_CHARACTERS) -> str:
     return lines.replace("\u00a0", " ")
 
 
-def percent_axis(axis: Any, decimals: int = 0) -> None:
-    """Labels an axis of fractions in per cent."""
-    axis.set_major_formatter(PercentFormatter(xmax=1, decimals=decimals, symbol=" %"))
+def percent_axis(axis: Any) -> None:
+    """Labels an axis of fractions in per cent, each with the digits that it has: 2.5 %."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{round(100 * value, 6):g} %"))
 
 
 def bandwidth_axis(axes: Axes, label: str) -> None:

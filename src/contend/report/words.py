@@ -78,8 +78,14 @@ def interval_words(estimate: Estimate) -> str:
 def factor_words(factor: Estimate) -> str:
     """A factor with its interval: ``9.2 (8.7 to 10.1)``."""
     if factor.low is None or factor.high is None:
-        return f"{factor.value:.3g}"
-    return f"{factor.value:.3g} ({factor.low:.3g} to {factor.high:.3g}{_covered(factor, ', ')})"
+        return _three_digits(factor.value)
+    low, high = _three_digits(factor.low), _three_digits(factor.high)
+    return f"{_three_digits(factor.value)} ({low} to {high}{_covered(factor, ', ')})"
+
+
+def _three_digits(value: float) -> str:
+    """A number to three digits, and never as 1.15e+03."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _covered(estimate: Estimate, before: str, after: str = "") -> str:
@@ -116,5 +122,4 @@ MEBI = 1 << 20
 
 def mebibytes(rate: float) -> str:
     """A rate in MiB/s for a column of a table, to three digits."""
-    value = rate / MEBI
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return _three_digits(rate / MEBI)

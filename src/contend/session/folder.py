@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from contend.errors import InputError, MissingError, UsageError
 from contend.files import write_whole
@@ -26,6 +27,7 @@ RECORD = "run.json"
 """The file that every run folder has."""
 
 SESSION = "session.json"
+MOST_LAUNCHES = 10_000
 _LOCK = "session.lock"
 VERSION = 1
 # A session's folder has run folders in it, or in a folder within it.
@@ -74,8 +76,8 @@ class SessionRecord(msgspec.Struct, frozen=True):
     cells: tuple[Asked, ...]
     version: int = VERSION
     contend: str = ""
-    launches: int = 1
-    budget_s: float | None = None
+    launches: Annotated[int, Meta(ge=1, le=MOST_LAUNCHES)] = 1
+    budget_s: Annotated[float, Meta(gt=0)] | None = None
     seed: int = 1
     plan: dict[str, Any] = {}
     earlier: tuple[Asked, ...] = ()

@@ -50,8 +50,10 @@ class StudyPlan(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         Raises:
             InputError: naming `source` and the key.
         """
-        if self.name.startswith(".") or any(mark in self.name for mark in "/\\"):
-            wanted = "a name that a folder can have, without / or \\ and no dot first, at name"
+        if self.name[:1] in (".", " ") or any(mark in self.name for mark in "/\\"):
+            wanted = (
+                "a name that a folder can have, without / or \\ and no dot or space first, at name"
+            )
             raise InputError(source, 0, wanted, self.name)
 
     def refuse_foreign(self, options: Iterable[str]) -> None:

@@ -381,7 +381,7 @@ class SimulatedWork:
         )
         write_cell(self.folder / RECORD, record, simulation)
         share = 100 * record.averages[self.method.average].mean * record.scale
-        return Attempt(f"{share:.1f} %", elapsed_s=time.monotonic() - began)
+        return Attempt(summary=f"{share:.1f} %", elapsed_s=time.monotonic() - began)
 
     def fail(self, number: int, failure: Failure, point: str | None = None) -> None:
         """Keeps why there is no simulation."""

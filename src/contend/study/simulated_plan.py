@@ -139,7 +139,7 @@ class Plan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=True):
             seed: of all random choices.
 
         Raises:
-            UsageError: the plan has no such fabric.
+            UsageError: the plan has no such fabric, or the precision is 0.
         """
         names = [fabric.name for fabric in self.fabrics]
         for name in only or ():
@@ -148,6 +148,8 @@ class Plan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=True):
                 raise UsageError(
                     f"--only: expected one of {known}, got {name}{nearest(name, names)}"
                 )
+        if precision == 0:
+            raise UsageError("--precision: expected a share above 0: simulations stop there")
         patterns = self.patterns
         if samples is not None:
             patterns = tuple(msgspec.structs.replace(p, samples=None) for p in patterns)

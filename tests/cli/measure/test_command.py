@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from contend.cli.app import run as contend
+from contend.cli.measure.bisect import _report as report_bisect
 from contend.cli.measure.command import _failures
+from contend.cli.measure.hotspot import _report as report_hotspot
+from contend.congestion import hotspot as choose
+from contend.loading import load
 from contend.runs import LaunchRecord, PointError, Run, RunRecord
+
+FIRST_VERSION = Path(__file__).resolve().parents[2] / "data" / "first_version"
 
 
 def _run(folder: Path, probe: str, *launches: LaunchRecord, **changes: object) -> Run:
@@ -34,3 +42,18 @@ def test_points_that_failed_are_named_and_those_that_make_no_sense_are_not(tmp_p
 def test_a_hot_spot_says_which_option_decides_its_ranks(capsys: pytest.CaptureFixture[str]) -> None:
     assert contend(["measure", "hotspot", "-n", "16", "--on", "emulated:fig1"]) == 2
     assert "say with --rivals how many other pairs send" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("probe", ["hotspot", "bisect-emulated"])
+def test_a_library_without_a_sample_leaves_the_others_their_report(probe: str) -> None:
+    run = Run.load(FIRST_VERSION / probe)
+    record = msgspec.structs.replace(run.record, launches=(), cells=())
+    failed = Run(run.folder, record, run.samples.clear())
+    if probe == "hotspot":
+        fabric = load("fig1", need_routes=True)
+        report = functools.partial(report_hotspot, fabric, choose(fabric, 2))
+    else:
+        report = functools.partial(report_bisect, messages_file=None)
+    alone, both = report([run], None), report([failed, run], None)
+    assert [table.title for table in both.tables] == [table.title for table in alone.tables]
+    assert both.json == alone.json

@@ -74,6 +74,7 @@ def bisect(
 
 
 def _report(runs: Sequence[Run], place: Place | None, *, messages_file: Path | None) -> Report:
+    runs = [run for run in runs if not run.samples.is_empty()]
     pairs = [_pairs(run, place) for run in runs]
     agreements = [_agreement(messages) for messages in pairs]
     tables: list[report.ResultTable] = []

@@ -126,6 +126,7 @@ def _place(fabric: Fabric, spot: HotSpot, common: Common, console: Console) -> I
 
 
 def _report(fabric: Fabric, spot: HotSpot, runs: Sequence[Run], _: Place | None) -> Report:
+    runs = [run for run in runs if not run.samples.is_empty()]
     operations = [victim_operations(run) for run in runs]
     tables = [table for measured in operations for table in report.hotspot_tables(measured)]
     hot = report.hotspot_json(spot, fabric)

@@ -78,7 +78,16 @@ def _latency(axes: Axes, trips: pl.DataFrame) -> None:
     time_axis(axes, "y")
     axes.set_xlabel("bytes of a message")
     axes.set_ylabel("victim's time one way")
-    axes.legend(frameon=False, fontsize=6.5, loc="upper left", ncols=2, handlelength=1)
+    # Above, where no line can be.
+    axes.legend(
+        frameon=False,
+        fontsize=6.5,
+        loc="lower left",
+        bbox_to_anchor=(0, 0.98),
+        ncols=4,
+        handlelength=1,
+        borderpad=0,
+    )
 
 
 def _bandwidth(axes: Axes, streams: pl.DataFrame) -> None:

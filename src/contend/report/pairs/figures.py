@@ -201,7 +201,15 @@ def pair_figure(pairs: Mapping[str, pl.DataFrame], wire: float | None = None) ->
         axes.set_xlabel(f"bandwidth of a pair in {unit}")
         axes.set_ylabel("share of pairs")
         percent_axis(axes.yaxis)
-        axes.legend(loc="upper left", frameon=False, fontsize=6.5, handlelength=1)
+        # Above, where no bar can be.
+        axes.legend(
+            loc="lower left",
+            bbox_to_anchor=(0, 0.98),
+            frameon=False,
+            fontsize=6.5,
+            handlelength=1,
+            borderpad=0,
+        )
         first = float(next(iter(bandwidths.values())).mean())
         finding = f"Random pairs get {format_bandwidth(first)} on average"
         if wire is not None:

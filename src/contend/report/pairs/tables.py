@@ -47,6 +47,12 @@ def agreement_tables(
     return [_effective(name, agreement, wire), _by_congestion(agreement), _models(agreement)]
 
 
+def _interval(agreement: Agreement) -> str:
+    if agreement.patterns == 1:
+        return "a single pattern has no interval"
+    return f"95 % interval {percent_range(*agreement.effective_ci95)}"
+
+
 def _effective(name: str, agreement: Agreement, wire: float | None) -> ResultTable:
     simulated = agreement.models[0].effective
     free = "what a message that shared no channel got"
@@ -57,7 +63,7 @@ def _effective(name: str, agreement: Agreement, wire: float | None) -> ResultTab
         (
             "measured effective bisection bandwidth",
             percent(agreement.effective),
-            f"of γ; 95 % interval {percent_range(*agreement.effective_ci95)}",
+            f"of γ; {_interval(agreement)}",
         ),
         ("simulated, the same patterns", percent(simulated), "mean of 1/π"),
         (

@@ -258,7 +258,9 @@ def comparison_figure(runs: Sequence[Run]) -> Figure:
                 _draw(axes, mine, look[other.name].colour, shift, many)
             _finish(axes, sizes)
         label_bottoms(grid)
-        figure.supxlabel("bytes", fontsize=7.5)
+        # Not one label of the figure, which a legend would hide.
+        for column in grid.T:
+            [axes for axes in column if axes.axison][-1].set_xlabel("bytes", fontsize=7.5)
         figure.supylabel(f"time relative to {base}", fontsize=7.5)
         if len(others) > 1:
             _legend(figure, {name: look[name].colour for name in names})
@@ -306,7 +308,7 @@ def _finish(axes: Axes, sizes: Sequence[int]) -> None:
         axes.yaxis.set_minor_formatter(NullFormatter())
         if max(high, 1.0) < 100 * max(low, 1e-3):
             axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.axhline(1, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
     size_axis(axes, sizes)
 
