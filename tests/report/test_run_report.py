@@ -338,7 +338,9 @@ def test_a_picture_of_several_runs_is_several_files(
 ) -> None:
     written = draw_runs([alltoall, slower], tmp_path / "it.png", picture="times")
     assert [path.name for path in written] == ["it-alltoall-times.png", "it-mpich-times.png"]
-    with pytest.raises(UsageError, match="measured, comparison, rates, times, got steps"):
+    with pytest.raises(
+        UsageError, match="one of comparison, rates, times for what was measured, got steps"
+    ):
         draw_runs([alltoall, slower], tmp_path / "it.png", picture="steps")
 
 
