@@ -231,6 +231,7 @@ def test_a_second_writer_is_told_who_has_the_folder(subject: Subject, tmp_path: 
     with _start(subject.again(folder)) as first:
         ends = time.monotonic() + _LIMIT
         while subject.count(folder) <= before and time.monotonic() < ends:
+            assert first.poll() is None, first.communicate()
             time.sleep(0.02)
         # It stands still, so that it has not ended before the second has begun.
         first.send_signal(signal.SIGSTOP)
