@@ -207,7 +207,7 @@ def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
     for number in (1, 2):
         assert run.samples.filter(launch=number)["repetition"].n_unique() in range(21, 3_002)
     assert resume(folder)[0].record == run.record
-    with pytest.raises(UsageError, match="no run is here"):
+    with pytest.raises(UsageError, match="no session is here"):
         resume(tmp_path / "none")
 
 
