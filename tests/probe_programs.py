@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from contend.measurement import Observer, compiled
+from contend.measurement import compiled
 from contend.mpi import Library, launch_environment, select
+from contend.session import Observer
 
 PROBES = Path(__file__).resolve().parents[1] / "src" / "contend" / "probes"
 _FLAGS = ["-std=c++17", "-O1", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]

@@ -311,7 +311,7 @@ def test_a_missing_compiler_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_library_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(MissingError, match=r"no MPI library lam .* there is .*Open MPI 4.*MPICH 4"):
+    with pytest.raises(MissingError, match=r"no MPI library lam .* it has .*Open MPI 4.*MPICH 4"):
         measure("pingpong", ranks=2, mpi="lam", output=tmp_path / "run")
 
 

@@ -85,6 +85,7 @@ def test_tables(table: Path, content: str, expected: list[Any]) -> None:
         ("source,target\n0,1,2\n", ":2", "3"),
         ("source,target\n0,-1\n", ":2", "'-1'"),
         ("source,target\n0,1.5\n", ":2", "'1.5'"),
+        ("source,target\n0,2\x1e\n", ":2", r"'2\x1e'"),
         ("source,target\n0,\n", ":2", "''"),
         ("source,target\n0,٣\n", ":2", "'٣'"),
         ("source,target\n0,1000000000000000\n", ":2", "'1000000000000000'"),

@@ -90,7 +90,7 @@ def test_wrong_data_in_a_late_sample_is_found_when_all_are_verified(
 def test_stamps_that_do_not_fit_the_columns_end_the_program(openmpi: Mpi, trial: Path) -> None:
     ended = openmpi.run(2, trial, "--algorithm", "forgetful")
     assert ended.status != 0
-    message = "an operation's stamps are not as many as its columns"
+    message = "an operation has more or fewer stamps than columns"
     assert {line.partition(": rank ")[2][3:] for line in ended.said()} == {message}
 
 

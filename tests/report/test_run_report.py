@@ -145,7 +145,7 @@ def test_what_went_wrong_is_told_with_its_remedy(tmp_path: Path) -> None:
         *("launch", "oversubscribed", "failed", "few-samples", "late", "timer", "clock")
     }
     assert "rank 2 died of signal 9" in warnings["launch"]
-    assert "use fewer ranks on a host" in warnings["oversubscribed"]
+    assert "use fewer ranks per host" in warnings["oversubscribed"]
     cells = cell_tables(run)[0]
     told = dict(zip(column(cells, "schedule"), cells.rows, strict=True))
     assert "DATA WRONG" in told["b"][-1]

@@ -1,9 +1,3 @@
-from .agreement import MODELS as MODELS
-from .agreement import TOLERANCE as TOLERANCE
-from .agreement import Agreement as Agreement
-from .agreement import agreement as agreement
-from .agreement import predictions as predictions
-from .agreement import usable as usable
 from .bisect import PATTERNS as PATTERNS
 from .bisect import BisectWork as BisectWork
 from .bisect import beside_predictions as beside_predictions
@@ -28,6 +22,12 @@ from .method import Measured as Measured
 from .method import MeasuredWork as MeasuredWork
 from .method import compiled as compiled
 from .method import library_name as library_name
+from .models import MODELS as MODELS
+from .models import TOLERANCE as TOLERANCE
+from .models import Agreement as Agreement
+from .models import agreement as agreement
+from .models import predictions as predictions
+from .models import usable as usable
 from .place import Place as Place
 from .place import RealHosts as RealHosts
 from .place import Shape as Shape

@@ -116,6 +116,8 @@ def _rows(path: str, reader: _Reader) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _number(path: str, line: int, text: str) -> int:
-    if not (text.strip().isascii() and text.strip().isdigit()) or len(text.strip()) > 15:
+    # Blanks alone: to Python a record separator is white space, but not to int().
+    digits = text.strip(" \t")
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 15:
         raise InputError(path, line, "a whole number below 10^15", repr(text[:40]))
-    return int(text)
+    return int(digits)
