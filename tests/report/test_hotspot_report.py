@@ -17,11 +17,7 @@ _LARGE = 1 << 20
 def operations(
     sizes: dict[int, list[int]], algorithms: tuple[str, ...] = ("round-trip", "stream")
 ) -> pl.DataFrame:
-<<<<<<< HEAD
-    """Three operations each, every one a sample: k + 1 ms, and 60 MB/s over k + 1.
-=======
     """Three samples of one operation each: a time of k + 1 ms, a bandwidth of 60 MB/s over k + 1.
->>>>>>> main
 
     Args:
         sizes: message sizes that were measured beside each number of rivals.
