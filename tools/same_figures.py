@@ -17,6 +17,7 @@ import csv
 import json
 import lzma
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -112,6 +113,9 @@ class Table:
                 and fnmatchcase(difference.key, rule["key"])
                 and rule.get("old", difference.old) == difference.old
                 and rule.get("new", difference.new) == difference.new
+                and not (
+                    rule.get("same_numbers") and _differ_in_numbers(difference.old, difference.new)
+                )
             ):
                 return Difference(**{**vars(difference), "why": rule["why"]})
         return difference
@@ -129,6 +133,12 @@ def answer_of(output: str, status: int) -> Answer:
         return {"status": status, "json": json.loads(output)}
     except ValueError:
         return {"status": status, "text": output.splitlines()}
+
+
+def _differ_in_numbers(old: Any, new: Any) -> bool:
+    """Whether two sentences differ in a number."""
+    first, second = (re.findall(r"\d+(?:\.\d+)?", str(text)) for text in (old, new))
+    return first != second
 
 
 def _rows(answer: Answer) -> Answer:

@@ -95,6 +95,11 @@ key = "json.cells.*.mean"
 old = 1.5
 new = 2.5
 why = "silent rounds are counted once"
+[[difference]]
+command = "say *"
+key = "json.text"
+same_numbers = true
+why = "plainer"
 """)
     table = same_figures.Table(tmp_path / "table.toml")
     old = {"json": {"cells": [{"rate": 1, "mean": 1.5}, {"rate": 2, "mean": 1.5}]}}
@@ -105,5 +110,9 @@ why = "silent rounds are counted once"
         ("json.cells.1.mean", ""),
     ]
     assert [one.why for one in table.differences("show run", old, new)] == ["", ""]
+    sentence = {"json": {"text": "3 ports idle, 0.5 of all"}}
+    same, other = ({"json": {"text": text}} for text in ("0 of 3 idle", "3 idle ports: 0.5"))
+    assert [one.why for one in table.differences("say it", sentence, same)] == [""]
+    assert [one.why for one in table.differences("say it", sentence, other)] == ["plainer"]
     assert table.arguments("study x --out y", renamed=True) == ["study", "x", "--output", "y"]
     assert table.arguments("report x --out y", renamed=True) == ["report", "x", "--out", "y"]
