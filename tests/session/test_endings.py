@@ -51,7 +51,7 @@ def _quick(folder: Path) -> list[str]:
 
 def _measure(folder: Path) -> list[str]:
     options = ["-n", "2", "--mpi", "openmpi-4", "--bytes", "1K,1M", "--launches", "2"]
-    options += ["--repetitions", "2000:2000", "--precision", "0", "--budget", "1min"]
+    options += ["--repetitions", "2000:2000", "--budget", "1min"]
     return [*_CONTEND, "measure", "pingpong", *options, "--output", str(folder)]
 
 
