@@ -114,12 +114,12 @@ def test_options_stand_above_the_plan(plan: Path, capsys: pytest.CaptureFixture[
         (["small.toml", "--two-way"], "--two-way does not belong to the study small"),
         (
             ["small.toml", "--precision", "2"],
-            "--precision: expected a share above 0 and below 100%",
+            "--precision: expected a share below 100%, got",
         ),
         (["small.toml", "--precision", "1e-300"], "--precision: expected a share such as 5%"),
         (
             ["small.toml", "--precision", "0"],
-            "--precision: expected a share above 0 and below 100%",
+            "--precision: expected a share above 0: simulations stop there",
         ),
         (["small.toml", "--only", "ranger"], "--only: expected one of nodes, star, got ranger"),
         (["small.toml", "--plot", "x.jpeg"], "expected a figure's name ending in"),
