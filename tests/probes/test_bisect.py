@@ -36,11 +36,11 @@ def test_every_rank_receives_what_its_pattern_sends(openmpi: Mpi, tmp_path: Path
     ("text", "message"),
     [
         ("1 - 1 -\n", "1: expected each rank as a destination once, got 1 again"),
-        ("- 1 - -\n", "1: expected no rank that sends to itself, got 1"),
+        ("- 1 - -\n", "1: expected no rank sending to itself, got 1"),
         ("- - - -\n1 -\n", "2: expected 4 destinations, got 2"),
         ("- 4 - -\n", "1: expected a rank below 4 or -, got 4"),
         ("- x - -\n", "1: expected a rank below 4 or -, got x"),
-        ("# nothing\n", " expected a pattern in every line, got none"),
+        ("# nothing\n", " expected at least one pattern, got none"),
     ],
 )
 def test_bad_patterns_are_named_by_line(
