@@ -21,7 +21,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory, permitted: None) -> Path:
     """The 16-node figure, six patterns."""
     folder = tmp_path_factory.mktemp("verification")
     out = ["--output", str(folder / "out"), "--json", str(folder / "found.json")]
-    fabric = ["--fabric", "fig1@fig1", "--patterns", "6"]
+    fabric = ["--case", "fig1@fig1", "--patterns", "6"]
     status = run(["study", "verification", *fabric, *_SMALL, *out, "--plot", str(folder / "f.svg")])
     assert status == 0
     return folder
@@ -60,7 +60,7 @@ def test_kept_fabrics_are_not_measured_again(
     out = ["--output", str(measured / "out"), "--json", "-"]
     before = json.loads((measured / "found.json").read_text())
     monkeypatch.setattr("contend.study.verification.bring_up", None)
-    arguments = ["study", "verification", "--fabric", "fig1@fig1", "--patterns", "6", *_SMALL]
+    arguments = ["study", "verification", "--case", "fig1@fig1", "--patterns", "6", *_SMALL]
     assert run([*arguments, *out]) == 0
     assert json.loads(capsys.readouterr().out) == before
 
@@ -76,7 +76,7 @@ def test_kept_fabrics_are_not_measured_again(
         ["--packets", "6"],
         ["--two-way"],
         ["--seed", "2"],
-        ["--fabric", "fig1@minhop"],
+        ["--case", "fig1@minhop"],
     ],
 )
 def test_no_condition_shows_the_results_of_another(
@@ -91,7 +91,7 @@ def test_no_condition_shows_the_results_of_another(
         raise EmulatedError
 
     monkeypatch.setattr("contend.study.verification.bring_up", emulated)
-    fabric = [] if "--fabric" in changed else ["--fabric", "fig1@fig1"]
+    fabric = [] if "--case" in changed else ["--case", "fig1@fig1"]
     small = list(_SMALL)
     if changed[0] in small:
         index = small.index(changed[0])

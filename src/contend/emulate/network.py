@@ -288,7 +288,7 @@ class EmulatedHosts:
         """Fabric and cables for people: what decides figures here beside the program."""
         settings = self._network.settings
         rate, buffer = format_bandwidth(settings.rate), format_bytes(settings.buffer)
-        return f"{self.name} ({rate} a cable, buffers of {buffer})"
+        return f"{self.name} ({rate} per cable, buffers of {buffer})"
 
     @property
     def wire(self) -> float:

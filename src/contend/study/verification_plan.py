@@ -57,7 +57,7 @@ class VerificationPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_on
     takes: ClassVar[frozenset[str]] = frozenset(
         (
             "only",
-            "fabric",
+            "case",
             "patterns",
             "bytes",
             "packets",
@@ -93,7 +93,7 @@ class VerificationPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_on
         self,
         *,
         only: tuple[str, ...] | None = None,
-        fabric: tuple[str, ...] | None = None,
+        case: tuple[str, ...] | None = None,
         bytes: tuple[str, ...] | None = None,  # noqa: A002
         mpi: tuple[str, ...] | None = None,
         **values: object,
@@ -102,7 +102,7 @@ class VerificationPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_on
 
         Args:
             only: names of the cases to keep.
-            fabric: cases in place of the plan's, as `Case.parse` takes them.
+            case: cases in place of the plan's, as `Case.parse` takes them.
             bytes: one size.
             mpi: one library.
             values: for keys of the plan.
@@ -111,7 +111,7 @@ class VerificationPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_on
             UsageError: the plan has no such case, or there are several sizes or libraries.
             InputError: when the plan does not fit together any more.
         """
-        cases = self.cases if fabric is None else tuple(map(Case.parse, fabric))
+        cases = self.cases if case is None else tuple(map(Case.parse, case))
         names = [each.name for each in cases]
         for name in only or ():
             if name not in names:

@@ -41,7 +41,7 @@ def test_points_that_failed_are_named_and_those_that_make_no_sense_are_not(tmp_p
 
 def test_a_hot_spot_says_which_option_decides_its_ranks(capsys: pytest.CaptureFixture[str]) -> None:
     assert contend(["measure", "hotspot", "-n", "16", "--on", "emulated:fig1"]) == 2
-    assert "say with --rivals how many other pairs send" in capsys.readouterr().err
+    assert "give the number of other pairs with --rivals" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("probe", ["hotspot", "bisect-emulated"])
