@@ -155,7 +155,7 @@ def test_any_pattern_is_measured_pair_by_pair(contend: Contend, tmp_path: Path) 
         (["--pattern", "alltoall"], "alltoall: a rank sends or receives several messages at once"),
         (
             ["--pattern", "shift:1", "--two-way"],
-            "two-way pairs are for the pattern bisect, not for shift:1",
+            "two-way pairs are for the pattern bisect",
         ),
         (["--pattern", "file:nowhere.csv"], "nowhere.csv"),
         (["--messages", "pairs.txt"], "--messages: expected a name that ends in .csv or .parquet"),
