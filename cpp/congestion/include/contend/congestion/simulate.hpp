@@ -54,8 +54,9 @@ struct BatchResult {
   double counting_seconds = 0;
 };
 
-/// Runs a batch on `threads` threads (0: as many as there are; four a core at most). Throws Error when pattern and
-/// places do not fit together, or when an enumeration asks for an outcome that does not exist.
+/// Runs a batch on `threads` threads (0: as many as there are; four a core at most). Throws Error
+/// when pattern and places do not fit together, or when an enumeration asks for an outcome that
+/// does not exist.
 ///
 /// Cost per message: one draw, one route lookup, one increment and one load per channel.
 BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
