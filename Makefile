@@ -10,7 +10,7 @@ core := $(shell find cpp \( -path '*/test' -o -path cpp/bench -o -path cpp/fuzz 
 cxx_sources = $(shell find cpp src -name '*.cpp' -o -name '*.hpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test sanitize fuzz bench lint format docs clean
+.PHONY: help build demo test evidence sanitize fuzz bench lint format docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -38,6 +38,9 @@ test: build ## run all tests: Python, then the core's under sanitizers
 	$(bin)/python -m pytest -q -n $(JOBS) -m 'not alone'
 	$(bin)/python -m pytest -q -m alone
 	@$(MAKE) --no-print-directory sanitize
+
+evidence: build ## interrupt measured studies and verifications too; takes minutes
+	CONTEND_EVIDENCE=1 $(bin)/python -m pytest -q tests/session
 
 sanitize: build ## run the core's C++ tests under address and undefined-behaviour sanitizers
 	@CMAKE="$(bin)/cmake" JOBS=$(JOBS) tools/test_core.sh

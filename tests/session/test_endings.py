@@ -131,6 +131,10 @@ SUBJECTS = (
     Subject("quick", _quick, _quick, quick.count),
     Subject("measure", _measure, _resume, _samples, program="mpicc.openmpi"),
     Subject("simulated", _study(_SIMULATED), _study(_SIMULATED), _simulations, launches=1),
+)
+
+# Each of these takes minutes: `make evidence` has them too.
+_LONG = (
     Subject("measured", _study(_MEASURED), _study(_MEASURED), _samples, program="mpicc.openmpi"),
     Subject(
         "verification",
@@ -142,6 +146,9 @@ SUBJECTS = (
         emulates=True,
     ),
 )
+
+if os.environ.get("CONTEND_EVIDENCE"):
+    SUBJECTS += _LONG
 
 
 @pytest.fixture(params=SUBJECTS, ids=lambda subject: subject.name)
