@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from contend.report.hotspot.json import HotspotPairsJson
-from contend.report.pairs.json import PairsJson
+from contend.report.hotspot import HotspotPairsJson
+from contend.report.pairs import PairsJson
 from contend.report.run.findings import compared
 from contend.runs import (
     COMPARED,

@@ -9,15 +9,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contend.errors import UsageError
-from contend.report.axes import MOST_VECTOR_POINTS, looks, points, spread, time_axis
 from contend.report.style import (
     COLOURS,
     COLUMN_WIDTH,
     FAINT,
+    MOST_VECTOR_POINTS,
     QUIET,
+    looks,
     new_figure,
     percent_axis,
+    points,
+    spread,
     styled,
+    time_axis,
     title,
 )
 from contend.report.words import condition_words, percent_range, run_words, size_words

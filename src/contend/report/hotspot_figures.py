@@ -10,14 +10,15 @@ from matplotlib.figure import Figure
 
 from contend.errors import UsageError
 from contend.measurement import ROUND_TRIP, STREAM
-from contend.report.axes import size_axis, time_axis
 from contend.report.style import (
     COLOURS,
     COLUMN_WIDTH,
     QUIET,
     new_figure,
     percent_axis,
+    size_axis,
     styled,
+    time_axis,
     title,
 )
 from contend.report.words import percent
