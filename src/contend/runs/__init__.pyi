@@ -36,6 +36,7 @@ from .summary import ROUND_TRIPS as ROUND_TRIPS
 from .summary import CellSummary as CellSummary
 from .summary import Condition as Condition
 from .summary import condition as condition
+from .summary import port_limit as port_limit
 from .summary import summarise as summarise
 from .winners import Basis as Basis
 from .winners import Contest as Contest

@@ -16,18 +16,17 @@ from contend.runs import (
     CellEnd,
     CellRecord,
     CellSummary,
+    Findings,
     PointError,
     Run,
     median_interval,
 )
+from contend.session import UNSUITED
 from contend.study.measured_plan import GridCell
 from contend.study.references import Coordinates
 
 PointName = tuple[str | None, int | None]
 """Algorithm and bytes of a point."""
-
-UNSUITED = "unsuited"
-"""The cause that is no failure: a schedule that makes no sense for some number of ranks."""
 
 _MEASURED = ("precision", "repetitions", "budget")
 _NO_SAMPLES = np.empty(0)
@@ -162,6 +161,7 @@ class Result:
         points: one for each launch.
         summary: its figures; None where it has none.
         one_host: whether its hosts were groups of ranks on one host.
+        findings: of the run that it is a point of; None where it has none.
     """
 
     place: Coordinates
@@ -170,6 +170,7 @@ class Result:
     points: tuple[Point, ...]
     summary: CellSummary | None = field(repr=False)
     one_host: bool = False
+    findings: Findings | None = field(default=None, repr=False)
 
     @property
     def failure(self) -> Failure | None:
@@ -212,11 +213,11 @@ class Answer:
 
     Attributes:
         records: a launch each, at least one.
-        summaries: figures of its points.
+        findings: of the run that answers it; None where it has none.
     """
 
     records: tuple[MeasuredRecord, ...]
-    summaries: Mapping[PointName, CellSummary]
+    findings: Findings | None
 
 
 def gather(answers: Sequence[Answer]) -> list[Result]:
@@ -234,6 +235,7 @@ def _results(answer: Answer, named: Mapping[str, str]) -> Iterator[Result]:
     first = answer.records[0]
     library = first.cell.library
     series = Series(named.get(library, library), first.cell.conditions, first.cell.input)
+    summaries = {} if answer.findings is None else _by_point(first.cell.probe, answer.findings)
     points: dict[Coordinates, list[Point]] = {}
     for record in answer.records:
         for point in record.points:
@@ -245,9 +247,20 @@ def _results(answer: Answer, named: Mapping[str, str]) -> Iterator[Result]:
             series=series,
             seats=first.seats,
             points=tuple(members),
-            summary=None if failed else answer.summaries.get((place.algorithm, place.bytes)),
+            summary=None if failed else summaries.get((place.algorithm, place.bytes)),
             one_host=first.one_host,
+            findings=answer.findings,
         )
+
+
+def _by_point(probe: str, findings: Findings) -> dict[PointName, CellSummary]:
+    """Figures over all launches."""
+    return {point_name(probe, cell.record): cell for cell in findings.cells}
+
+
+def point_name(probe: str, cell: CellRecord) -> PointName:
+    """Algorithm and bytes, as `GridCell.points` names them."""
+    return (None, None) if probe == "sort" else (cell.algorithm, cell.bytes)
 
 
 @dataclass(frozen=True)
@@ -271,11 +284,11 @@ class RunPoints:
     @cached_property
     def summaries(self) -> dict[PointName, CellSummary]:
         """Figures over all launches."""
-        return {self.name(cell.record): cell for cell in self.run.findings.cells}
+        return _by_point(self.run.record.probe, self.run.findings)
 
     def name(self, cell: CellRecord) -> PointName:
-        """Algorithm and bytes, as `GridCell.points` names them."""
-        return (None, None) if self.run.record.probe == "sort" else (cell.algorithm, cell.bytes)
+        """Algorithm and bytes of a cell."""
+        return point_name(self.run.record.probe, cell)
 
     def point(self, name: PointName, launch: int) -> Point:
         """A point in one launch."""

@@ -27,7 +27,6 @@ from contend.files import write_whole
 from contend.loading import load
 from contend.routes import save
 from contend.session import RECORD, Attempt, Cell, Failure, Observer, Session, Step
-from contend.study.observer import StudyObserver
 from contend.study.plan import file_name
 from contend.study.simulated_plan import Plan, PlanCell
 from contend.units import counted
@@ -175,7 +174,7 @@ def run_simulations(
     *,
     beside: Path,
     retry: bool = False,
-    observer: StudyObserver | None = None,
+    observer: Observer | None = None,
 ) -> list[Outcome]:
     """Simulates every cell of a plan that is not kept yet.
 
@@ -197,7 +196,7 @@ def run_simulations(
     method = Simulated(
         folder, beside, {cells[cell].key: cell for cell in reversed(cells)}, plan.average
     )
-    observer = observer or StudyObserver()
+    observer = observer or Observer()
     observer.named({key: cell.label for key, cell in method.names.items()})
     session = Session(
         kind=plan.name,
