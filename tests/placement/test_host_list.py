@@ -15,7 +15,7 @@ from contend.fabric import Fabric
 from contend.fabric.fabric import build
 from contend.loading import load
 from contend.placement import ListFormat, Placement, list_hosts, write_list
-from contend.placement.host_file import shorten
+from contend.placement.host_list import shorten
 from contend.placement.names import expand, split_list
 
 

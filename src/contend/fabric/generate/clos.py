@@ -1,4 +1,4 @@
-"""Crossbars, folded Clos networks and directors built as one, rail-optimised trees, Beneš networks."""
+"""Crossbars, folded Clos networks and directors, rail-optimised trees, Beneš networks."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import pytest
 
 from contend.errors import InputError
 from contend.fabric.assemble import assemble
-from contend.fabric.read import db_csv
+from contend.fabric.formats import db_csv
 from sample_fabrics import DATA
 
 TABLES = (DATA / "tiny.db_csv").read_bytes()

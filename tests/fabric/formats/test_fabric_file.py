@@ -11,21 +11,20 @@ from hypothesis import strategies as st
 
 from contend.errors import InputError, UsageError
 from contend.fabric import Fabric, open_chunks
-from contend.fabric.read import fabric_file as reader
-from contend.fabric.read.fabric_file import COUNTS, HEADER, LIMITS, MAGIC
-from contend.fabric.write import fabric_file as writer
+from contend.fabric.formats import fabric_file
+from contend.fabric.formats.fabric_file import COUNTS, HEADER, LIMITS, MAGIC
 from contend.routes import ForwardingTables
 from sample_fabrics import DATA, escaped, fabrics, two_leaves
 
 
 def container(fabric: Fabric) -> bytes:
-    packed = b"".join(writer.write(fabric))
+    packed = b"".join(fabric_file.write(fabric))
     return zstandard.ZstdDecompressor().decompressobj().decompress(packed)
 
 
 def read(content: bytes, pieces: int = 1 << 20) -> Fabric:
     chunks = [content[start : start + pieces] for start in range(0, len(content), pieces)]
-    topology = reader.read(chunks, "x")
+    topology = fabric_file.read(chunks, "x")
     if topology.ports is None:
         return topology.fabric
     return topology.fabric.replace(routes=ForwardingTables(topology.ports, topology.engine))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from contend.errors import InputError
-from contend.fabric.read.ibnetdiscover import read, recognises
+from contend.fabric.formats.ibnetdiscover import read, recognises
 from contend.fabric.subnet import NodeKind, Subnet
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "ibsim"

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from contend.errors import InputError, UsageError
 from contend.fabric import Fabric
-from contend.fabric.read import orcs as reader
-from contend.fabric.write import orcs as writer
+from contend.fabric.formats import orcs
 from contend.routes import NO_PORT, ForwardingTables
 from sample_fabrics import DATA, described, fabrics, host_ports, two_leaves
 
@@ -19,14 +18,14 @@ GRAPH = (DATA / "tiny.dot").read_bytes()
 
 def read(content: bytes, pieces: int = 1 << 20) -> Fabric:
     chunks = [content[start : start + pieces] for start in range(0, len(content), pieces)]
-    topology = reader.read(chunks, "x")
+    topology = orcs.read(chunks, "x")
     if topology.ports is None:
         return topology.fabric
     return topology.fabric.replace(routes=ForwardingTables(topology.ports))
 
 
 def written(fabric: Fabric) -> bytes:
-    return "".join(writer.write(fabric)).encode("utf-8", "surrogatepass")
+    return "".join(orcs.write(fabric)).encode("utf-8", "surrogatepass")
 
 
 def test_a_graph_as_orcs_has_them_carries_topology_and_routes() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from contend.errors import InputError, UsageError
 from contend.fabric import naming, open_chunks, peek
-from contend.fabric.read.source import HEAD, PIECE
+from contend.fabric.formats.source import HEAD, PIECE
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,

@@ -6,7 +6,7 @@ import pytest
 
 from contend.errors import InputError
 from contend.fabric.assemble import assemble
-from contend.fabric.read import ibsim
+from contend.fabric.formats import ibsim
 from sample_fabrics import DATA
 
 NET = (DATA / "tiny.net").read_bytes()

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 
 from contend.errors import InputError
-from contend.fabric.read.source import lines
+from contend.fabric.formats.source import lines
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, unicast
 from contend.units import counted
 

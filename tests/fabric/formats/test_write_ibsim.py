@@ -6,7 +6,7 @@ import pytest
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
-from contend.fabric.write import ibsim
+from contend.fabric.formats import ibsim
 
 
 def two_switches(**changes: object) -> Fabric:

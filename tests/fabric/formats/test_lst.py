@@ -4,7 +4,7 @@ import pytest
 
 from contend.errors import InputError
 from contend.fabric.assemble import assemble
-from contend.fabric.read import lst
+from contend.fabric.formats import lst
 from sample_fabrics import DATA
 
 LINES = (DATA / "tiny.opensm-subnet.lst").read_bytes()

@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-import contend.fabric.read
+import contend.fabric.formats
 import contend.routes
-from contend.fabric.read.source import HEAD
-from contend.fabric.read.topology import READERS
+from contend.fabric.formats.source import HEAD
+from contend.fabric.formats.topology import READERS
 from contend.routes.dumps import TABLE_READERS
 
 _NEWLINE = ord("\n")
@@ -33,7 +33,7 @@ _CLASSES = {"SPACE": _SPACES, "DIGIT": _DIGITS, "WORD": _WORDS}
 def expressions() -> dict[str, re.Pattern[Any]]:
     """All compiled expressions of the modules that read files."""
     found = {}
-    for package in (contend.fabric.read, contend.routes):
+    for package in (contend.fabric.formats, contend.routes):
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             for name, value in vars(importlib.import_module(module.name)).items():
                 if isinstance(value, re.Pattern):
@@ -126,7 +126,7 @@ def test_expressions_that_took_minutes_are_found(expression: re.Pattern[Any], fa
 
 def test_expressions_are_found() -> None:
     names = " ".join(expressions())
-    for module in ("orcs", "ibsim", "lst", "db_csv", "ibnetdiscover", "dot", "fdbs", "lfts"):
+    for module in ("orcs", "ibsim", "lst", "db_csv", "ibnetdiscover", "dot", "dumps"):
         assert f".{module}._" in names
 
 

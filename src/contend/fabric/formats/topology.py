@@ -1,13 +1,14 @@
-"""Topology files of every kind: which kind one is, by its content, and what it holds."""
+"""Topology files of every kind: which one it is, by its content, and what it holds; the writers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from contend.errors import InputError
 from contend.fabric.assemble import Topology, assemble
-from contend.fabric.read import db_csv, fabric_file, ibnetdiscover, ibsim, lst, orcs
+from contend.fabric.fabric import Fabric
+from contend.fabric.formats import db_csv, fabric_file, graphml, ibnetdiscover, ibsim, lst, orcs
 from contend.fabric.subnet import Subnet
 
 
@@ -30,6 +31,18 @@ READERS: dict[str, TopologyReader] = {
     "ibsim net file": ibsim,
     "ibnetdiscover": ibnetdiscover,
 }
+
+Writer = Callable[[Fabric], Iterable[str] | Iterable[bytes]]
+"""Yields the pieces of a file."""
+
+WRITERS: dict[str, Writer] = {
+    "fabric": fabric_file.write,
+    "ibnetdiscover": ibnetdiscover.write,
+    "ibsim": ibsim.write,
+    "orcs": orcs.write,
+    "graphml": graphml.write,
+}
+"""The writers by the names of their formats."""
 
 
 def recognise(head: bytes, source: str) -> TopologyReader:

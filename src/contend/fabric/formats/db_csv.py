@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from contend.errors import InputError
-from contend.fabric.read.source import lines
+from contend.fabric.formats.source import lines
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, unicast
 
 _HEAD = re.compile(rb"^START_[A-Z][A-Z0-9_]*\r?$", re.MULTILINE)
