@@ -42,7 +42,7 @@ VERBS = (
             ),
             Verb(
                 "hosts",
-                "contend.cli.fabric.hosts:hosts",
+                "contend.cli.fabric.summary:hosts",
                 "List hosts by their place in a fabric, for mpirun and Slurm.",
             ),
             Verb(
@@ -63,7 +63,7 @@ VERBS = (
         [
             Verb(
                 "alltoall",
-                "contend.cli.measure.alltoall:alltoall",
+                "contend.cli.measure.plain:alltoall",
                 "Measure all-to-all communication with the library's algorithms and others.",
             ),
             Verb(
@@ -78,12 +78,12 @@ VERBS = (
             ),
             Verb(
                 "pingpong",
-                "contend.cli.measure.pingpong:pingpong",
+                "contend.cli.measure.plain:pingpong",
                 "Measure messages between two ranks, back and forth or streamed.",
             ),
             Verb(
                 "sort",
-                "contend.cli.measure.sort:sort",
+                "contend.cli.measure.plain:sort",
                 "Measure the data exchange of a parallel sort, and the steps around it.",
             ),
         ],

@@ -14,8 +14,7 @@ from rich.text import Text
 
 from contend import report
 from contend.cli.common import console_for, write_json, write_text
-from contend.cli.measure.options import Common
-from contend.cli.measure.place import find_place
+from contend.cli.measure.options import Common, find_place
 from contend.errors import ShortfallError
 from contend.report import progress_bar
 from contend.runs import Warned
