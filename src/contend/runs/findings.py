@@ -81,8 +81,7 @@ def find(record: RunRecord, results: pl.DataFrame) -> Findings:
     """
     cells = summarise(record, results)
     compared = record.probe in COMPARED
-    measured = [launch.measured for launch in record.launches if launch.measured is not None]
-    crowded = any(launch.oversubscribed for launch in measured)
+    crowded = any(launch.oversubscribed for launch in record.measured)
     return Findings(
         cells=cells,
         parts=_parts(cells, results),
@@ -135,7 +134,7 @@ def _errors(record: RunRecord, cells: Sequence[CellSummary]) -> tuple[PointError
 def _of_launch(
     record: RunRecord, launch: LaunchRecord, measured: set[tuple[int, int]]
 ) -> Iterator[PointError]:
-    if launch.measured is None or not launch.measured.ends:
+    if not launch.ends:
         if launch.status not in _ENDED_WELL and launch.whole not in {n for _, n in measured}:
             yield PointError(*_why_ended(launch), launch.whole)
         return
@@ -143,14 +142,8 @@ def _of_launch(
     others = [
         other for other in record.launches if other.whole == launch.whole and other is not launch
     ]
-    again = {
-        end.cell
-        for other in others
-        if other.measured is not None
-        for end in other.measured.ends
-        if end.reason in _MEASURED_ENDS
-    }
-    for end in launch.measured.ends:
+    again = {end.cell for other in others for end in other.ends if end.reason in _MEASURED_ENDS}
+    for end in launch.ends:
         if end.reason == "cut" and end.cell in again:
             continue
         cell = record.cells[end.cell] if end.cell < len(record.cells) else None
@@ -275,9 +268,8 @@ def _about_clocks(record: RunRecord, cells: Sequence[CellSummary]) -> Iterator[W
 def _clock_residual(record: RunRecord) -> float | None:
     residuals = [
         abs(value)
-        for launch in record.launches
-        if launch.measured is not None
-        for clock in launch.measured.clocks
+        for launch in record.measured
+        for clock in launch.clocks
         for value in clock.residual_s
         if value is not None
     ]
@@ -285,6 +277,5 @@ def _clock_residual(record: RunRecord) -> float | None:
 
 
 def _timer_cost(record: RunRecord) -> float | None:
-    measured = [launch.measured for launch in record.launches if launch.measured is not None]
-    costs = [launch.probe.timer_s for launch in measured if launch.probe.timer_s is not None]
+    costs = [launch.probe.timer_s for launch in record.measured if launch.probe.timer_s is not None]
     return max(costs, default=None)

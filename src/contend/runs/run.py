@@ -272,7 +272,7 @@ def _key(cell: CellRecord) -> Hashable:
 
 
 def _library(record: RunRecord) -> str:
-    return f"{record.library.name} {record.library.version}".strip()
+    return record.library.title
 
 
 def _labels(record: RunRecord) -> str:

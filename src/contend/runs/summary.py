@@ -229,7 +229,7 @@ def summarise(record: RunRecord, results: pl.DataFrame) -> tuple[CellSummary, ..
     names = schedule_names(record.cells)
     ends: dict[int, list[CellEnd]] = {}
     for launch in record.launches:
-        for end in launch.measured.ends if launch.measured is not None else ():
+        for end in launch.ends:
             ends.setdefault(end.cell, []).append(end)
     timed = results.filter(~pl.col("warmup"))
     begun_again = {

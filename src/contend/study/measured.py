@@ -240,7 +240,7 @@ def _answer(
             one_host=site.alone,
             host_bytes=needed,
             memory=memory,
-            library=f"{run.record.library.name} {run.record.library.version}".strip(),
+            library=run.record.library.title,
             warnings=tuple(dict.fromkeys(warnings)),
             runs=(str(run.folder.relative_to(folder)),),
             budget_s=plan.budget_s,

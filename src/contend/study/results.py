@@ -272,7 +272,7 @@ class RunPoints:
     def launches(self, asked: int) -> list[int]:
         """Numbers of the launches that have ended; all that were asked for where none can begin."""
         record = self.run.record
-        if any(_is_whole(error) and error.launch is None for error in record.errors):
+        if any(error.whole and error.launch is None for error in record.errors):
             return list(range(asked))
         return sorted({start.whole for start in record.launches if start.status != "skipped"})
 
@@ -321,16 +321,16 @@ class RunPoints:
     def _failure(self, name: PointName, launch: int) -> Failure | None:
         """Why a point has no figure in a launch; what concerns the point itself comes first."""
         errors = [e for e in self.run.findings.errors if self._concerns(e, name, launch)]
-        error = next(iter(sorted(errors, key=_is_whole)), None)
+        error = next(iter(sorted(errors, key=lambda error: error.whole)), None)
         return None if error is None else Failure(error.cause, error.reason)
 
     def _concerns(self, error: PointError, name: PointName, launch: int) -> bool:
         if error.launch is not None and self._whole.get(error.launch, error.launch) != launch:
             return False
-        if _is_whole(error) and (name, launch) in self._ends:
+        if error.whole and (name, launch) in self._ends:
             # The launch ended before its time, and this point had ended before.
             return self._ends[name, launch].reason not in _MEASURED
-        if _is_whole(error) or self.run.record.probe == "sort":
+        if error.whole or self.run.record.probe == "sort":
             return True
         return error.algorithm in (None, name[0]) and error.bytes in (None, name[1])
 
@@ -345,8 +345,7 @@ class RunPoints:
         return {
             (self.name(cells[end.cell]), launch.whole): end
             for launch in self.run.record.launches
-            if launch.measured is not None
-            for end in launch.measured.ends
+            for end in launch.ends
         }
 
     @cached_property
@@ -368,8 +367,3 @@ class RunPoints:
             key = (self.name(self.run.record.cells[cell]), self._whole.get(launch, launch))
             late[key] = late.get(key, 0) + int(count)
         return late
-
-
-def _is_whole(error: PointError) -> bool:
-    """Whether an error is of all points that a launch had left."""
-    return error.algorithm is None and error.bytes is None

@@ -156,8 +156,7 @@ def _measured(
         (work,) = session.run().works
         assert isinstance(work, MeasuredWork)
         run = _with_samples(work)
-        measured = next(one.measured for one in run.record.launches if one.measured is not None)
-        hosts = place.numbers_of(measured.rank_hosts)
+        hosts = place.numbers_of(run.record.measured[0].rank_hosts)
     write_whole(run_folder / _HOSTS, msgspec.json.encode(hosts))
     return run, hosts
 

@@ -29,7 +29,7 @@ from contend.report import (
     progress_bar,
     runs_json,
 )
-from contend.runs import PointError, Run, Warned
+from contend.runs import Run, Warned
 from contend.session import Attempt, Observer, Step
 from contend.units import counted, format_seconds
 
@@ -179,27 +179,23 @@ def _failures(runs: Sequence[Run]) -> str:
 
 
 def _failed(run: Run) -> Iterator[str]:
-    name = f"{run.record.library.name} {run.record.library.version}".strip()
+    name = run.record.library.title
     errors = [
         error
         for error in run.findings.errors
         # What makes no sense there is no fault, nor is a cell that the budget was too short for.
-        if error.cause != "unsuited" and (error.cause != "budget" or _is_whole(error))
+        if error.cause != "unsuited" and (error.cause != "budget" or error.whole)
     ]
     for error in errors:
         what = error.algorithm or run.record.probe
         size = "" if error.bytes is None else f" of {error.bytes:,} bytes"
         number = "" if error.launch is None else f"launch {error.launch}"
-        yield f"{name}, {number if _is_whole(error) else what + size}: {error.reason}"
+        yield f"{name}, {number if error.whole else what + size}: {error.reason}"
     told = {error.launch for error in errors}
     told |= {launch.whole for launch in run.record.launches if launch.status == "done"}
     for launch in run.record.launches:
         if launch.status in _ENDED_BADLY and launch.whole not in told:
             yield f"{name}, launch {launch.number}: {launch.why}"
-
-
-def _is_whole(error: PointError) -> bool:
-    return error.algorithm is None and error.bytes is None
 
 
 @contextmanager

@@ -418,13 +418,7 @@ def _measured(cell: CellSummary) -> CellJson:
 
 def _without(run: Run, cell: CellRecord) -> CellJson:
     """A cell without samples: skipped, or failed before the first."""
-    ends = [
-        end
-        for launch in run.record.launches
-        if launch.measured is not None
-        for end in launch.measured.ends
-        if end.cell == cell.cell
-    ]
+    ends = run.record.ends_of(cell.cell)
     return CellJson(
         **_labels(cell),
         schedule=cell.algorithm,
@@ -503,5 +497,5 @@ def _one_or_all(values: list[int]) -> int | list[int] | None:
 
 
 def _host_names(run: Run) -> list[str]:
-    launches = [launch.measured for launch in run.record.launches if launch.measured is not None]
-    return list(dict.fromkeys(host.name for launch in launches for host in launch.hosts))
+    hosts = (host for launch in run.record.measured for host in launch.hosts)
+    return list(dict.fromkeys(host.name for host in hosts))
