@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from contend.measurement.method import Measured
 
 _CUT = "cut"
-# Ends of cells that have figures.
-_MEASURED = ("precision", "repetitions", "budget")
 
 
 class MeasuredWork:
@@ -395,7 +393,7 @@ def _ended_cells(starts: Sequence[LaunchRecord], *, again: bool) -> set[int]:
 def _is_settled(end: CellEnd) -> bool:
     """Whether a cell has a figure, or makes no sense."""
     unsuited = end.reason == "skipped" and end.said != NO_TIME
-    return unsuited or (end.reason in _MEASURED and end.verified is not False)
+    return unsuited or (end.is_sampled and end.verified is not False)
 
 
 def _is_open(end: CellEnd) -> bool:

@@ -26,7 +26,6 @@ _MANY_LATE = 0.1
 _NOTICEABLE = 0.05
 _MOST_PARTS = 12
 _OF_RESULTS = ("agreed_s", "result_s", "late_by_s", "start_s")
-_MEASURED_ENDS = ("precision", "repetitions", "budget")
 _ENDED_WELL = ("done", "unknown")
 _CAUSES: dict[str, Cause] = {"killed": "crash", "timeout": "timeout", "skipped": "budget"}
 
@@ -142,7 +141,7 @@ def _of_launch(
     others = [
         other for other in record.launches if other.whole == launch.whole and other is not launch
     ]
-    again = {end.cell for other in others for end in other.ends if end.reason in _MEASURED_ENDS}
+    again = {end.cell for other in others for end in other.ends if end.is_sampled}
     for end in launch.ends:
         if end.reason == "cut" and end.cell in again:
             continue
@@ -164,7 +163,7 @@ def _why_no_figure(
         return None if has_samples and interrupted else _why_ended(launch)
     if end.reason in ("budget", "skipped") and end.said in ("", NO_TIME) and not has_samples:
         return "budget", "no time was left for it"
-    if end.reason in _MEASURED_ENDS and has_samples:
+    if end.is_sampled and has_samples:
         return None
     reason = end.said or f"no sample was made ({end.reason})"
     if "not enough memory" in end.said:

@@ -132,6 +132,11 @@ class CellEnd(msgspec.Struct, frozen=True):
     verified: bool | None = None
     said: str = ""
 
+    @property
+    def is_sampled(self) -> bool:
+        """Whether sampling came to an end of its own, as that of cells with figures does."""
+        return self.reason in ("precision", "repetitions", "budget")
+
 
 class Measured(msgspec.Struct, frozen=True):
     """What a launch's file of samples says about the launch; made when it is folded in.

@@ -28,7 +28,6 @@ from contend.study.references import Coordinates
 PointName = tuple[str | None, int | None]
 """Algorithm and bytes of a point."""
 
-_MEASURED = ("precision", "repetitions", "budget")
 _NO_SAMPLES = np.empty(0)
 
 
@@ -329,7 +328,7 @@ class RunPoints:
             return False
         if error.whole and (name, launch) in self._ends:
             # The launch ended before its time, and this point had ended before.
-            return self._ends[name, launch].reason not in _MEASURED
+            return not self._ends[name, launch].is_sampled
         if error.whole or self.run.record.probe == "sort":
             return True
         return error.algorithm in (None, name[0]) and error.bytes in (None, name[1])

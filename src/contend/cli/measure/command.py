@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress as Bar
@@ -17,6 +16,7 @@ from rich.text import Text
 
 from contend.cli.common import console_for, write_json
 from contend.cli.measure.options import Common, find_place
+from contend.cli.options import with_options
 from contend.errors import ShortfallError
 from contend.measurement import OptionValue, Place, make_workload, measure_workload, resume
 from contend.report import (
@@ -101,30 +101,14 @@ def measures(verb: Verb) -> Callable[..., None]:
     It takes the options of the probe's own, which come first on the command line, and `common`
     where it needs what all probes have. Those follow.
     """
+    own = inspect.signature(verb).parameters
 
-    @functools.wraps(verb)
-    def command(**given: Any) -> None:
-        common = Common(**{name: given.pop(name) for name in shared})
+    def call(common: Common, given: dict[str, Any]) -> None:
         if "common" in own:
             given["common"] = common
         measure(common, functools.partial(verb, **given))
 
-    own = inspect.signature(verb).parameters
-    shared = [option.name for option in dataclasses.fields(Common)]
-    hints = {
-        **get_type_hints(verb, include_extras=True),
-        **get_type_hints(Common, include_extras=True),
-    }
-    parameters = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name])
-        for function in (verb, Common)
-        for parameter in inspect.signature(function).parameters.values()
-        if parameter.name != "common"
-    ]
-    # Typer reads what a command takes from here.
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {name: hints[name] for name in (p.name for p in parameters)}
-    return command
+    return with_options(verb, Common, "common", call)
 
 
 def measure(common: Common, verb: Callable[[], Asked]) -> None:
