@@ -81,8 +81,6 @@ def _latency(axes: Axes, trips: pl.DataFrame) -> None:
     axes.set_ylabel("victim's time one way")
     # Above, where no line can be.
     axes.legend(
-        frameon=False,
-        fontsize=6.5,
         loc="lower left",
         bbox_to_anchor=(0, 0.98),
         ncols=4,
@@ -119,7 +117,7 @@ def _bandwidth(axes: Axes, streams: pl.DataFrame) -> None:
     axes.set_xlabel("k, other pairs that send over the channel")
     size = format_bytes(float(largest))  # type: ignore[arg-type]
     axes.set_ylabel(f"victim's bandwidth, {size} messages")
-    axes.legend(frameon=False, fontsize=6.5, loc="upper right")
+    axes.legend(loc="upper right")
 
 
 def _finding(streams: pl.DataFrame, trips: pl.DataFrame, name: str) -> str:

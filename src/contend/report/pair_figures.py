@@ -113,7 +113,7 @@ def _points(axes: Axes, item: Compared) -> None:
     percent_axis(axes.xaxis)
     percent_axis(axes.yaxis)
     axes.set_ylabel("measured")
-    axes.legend(loc="lower right", frameon=False, fontsize=6.5, handletextpad=0.2)
+    axes.legend(loc="lower right", handletextpad=0.2)
 
 
 def _medians(axes: Axes, item: Compared) -> None:
@@ -160,7 +160,6 @@ def _histogram(axes: Axes, item: Compared) -> None:
         loc="lower right",
         bbox_to_anchor=(1.0, 0.98),
         ncols=3,
-        frameon=False,
         fontsize=6,
         handlelength=0.8,
         handletextpad=0.4,
@@ -205,8 +204,6 @@ def pair_figure(pairs: Mapping[str, pl.DataFrame], wire: float | None = None) ->
         axes.legend(
             loc="lower left",
             bbox_to_anchor=(0, 0.98),
-            frameon=False,
-            fontsize=6.5,
             handlelength=1,
             borderpad=0,
         )

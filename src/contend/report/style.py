@@ -36,6 +36,8 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "font.family": "sans-serif",
     "font.size": 7.5,
+    "legend.fontsize": 6.5,
+    "legend.frameon": False,
     "lines.linewidth": 1.2,
     "patch.linewidth": 0.8,
     # Names of switches may hold dollar signs.

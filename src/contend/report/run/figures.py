@@ -172,8 +172,6 @@ def pingpong_figure(run: Run) -> Figure:
             *rate.get_legend_handles_labels(),
             loc="outside lower center",
             ncols=4,
-            frameon=False,
-            fontsize=6.5,
         )
         title(figure, _pingpong_finding(cells))
     return figure
@@ -322,7 +320,7 @@ def _legend(figure: Figure, colours: dict[str, str]) -> None:
         Line2D([], [], color=colour, linestyle="", marker="o", markersize=3, label=name)
         for name, colour in colours.items()
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=6.5)
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
 
 
 def _comparison_finding(base: str, others: Sequence[Compared]) -> str:

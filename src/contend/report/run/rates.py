@@ -219,8 +219,6 @@ def _legend(figure: Figure, panels: Sequence[Panel], curves: Sequence[Curve]) ->
         handles=handles,
         loc="outside lower center",
         ncols=-(-len(handles) // rows),
-        frameon=False,
-        fontsize=6.5,
         handletextpad=0.4,
         columnspacing=1.2,
     )

@@ -186,8 +186,6 @@ def sort_figure(run: Run) -> Figure:
             *shares.get_legend_handles_labels(),
             loc="outside lower center",
             ncols=len(_STEPS),
-            frameon=False,
-            fontsize=6.5,
         )
         title(figure, _sort_finding(members))
     return figure

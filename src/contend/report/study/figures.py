@@ -393,8 +393,6 @@ def _time_legend(figure: Figure, group: Group) -> None:
         handles=handles,
         loc="outside lower center",
         ncols=2 if any(len(str(handle.get_label())) > 12 for handle in handles) else 4,
-        frameon=False,
-        fontsize=6.5,
         handletextpad=0.4,
         columnspacing=1.2,
     )
