@@ -240,6 +240,21 @@ def test_collapses_are_named_with_what_avoids_them(kutzner: MeasuredPlan) -> Non
     assert "None" in titled(measured_tables(healthy, [], sweep(healthy)), "Collapses").note
 
 
+def test_winners_and_collapses_are_those_of_the_run(kutzner: MeasuredPlan) -> None:
+    """A run that names none, as one of ping-pongs, is not judged again by the study."""
+    results = sweep(kutzner)
+    marked = [row for table in measured_tables(kutzner, [], results) for row in rows_of(table)]
+    assert any(cell.endswith("*") for row in marked for cell in row)
+    unjudged = [
+        replace(result, findings=replace(result.findings, contests=(), collapses=()))
+        for result in results
+        if result.findings is not None
+    ]
+    tables = measured_tables(kutzner, [], unjudged)
+    assert not any(cell.endswith("*") for t in tables for row in rows_of(t) for cell in row)
+    assert "None" in titled(tables, "Collapses").note
+
+
 def test_the_cost_of_barriers_stands_apart(kutzner: MeasuredPlan) -> None:
     """3 messages of 2 MiB at 20 MiB/s take 300 ms, a quarter of it barriers."""
     table = titled(measured_tables(kutzner, [], sweep(kutzner)), "Time in barriers")
