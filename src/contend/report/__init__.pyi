@@ -8,7 +8,6 @@ from .fabric.tables import fabric_tables as fabric_tables
 from .fabric.tables import host_list_json as host_list_json
 from .fabric.tables import host_list_summary as host_list_summary
 from .fabric.tables import print_checks as print_checks
-from .hotspot import hotspot_json as hotspot_json
 from .hotspot import hotspot_tables as hotspot_tables
 from .hotspot_figures import hotspot_figure as hotspot_figure
 from .memory import memory_json as memory_json
@@ -25,6 +24,7 @@ from .progress import progress_bar as progress_bar
 from .run.figures import draw_runs as draw_runs
 from .run.figures import run_figures as run_figures
 from .run.findings import comparison_tables as comparison_tables
+from .run.json import hotspot_json as hotspot_json
 from .run.json import measure_json as measure_json
 from .run.json import runs_json as runs_json
 from .run.tables import cells_csv as cells_csv

@@ -1,13 +1,10 @@
-"""A pair's latency and bandwidth while others load its route, as tables and as JSON."""
+"""A pair's latency and bandwidth while others load its route, as tables."""
 
 from __future__ import annotations
 
-import msgspec
 import numpy as np
 import polars as pl
 
-from contend.congestion import HotSpot
-from contend.fabric import Fabric
 from contend.measurement import ROUND_TRIP, STREAM, victim_samples
 from contend.report.table import ResultTable
 from contend.report.words import percent
@@ -80,32 +77,4 @@ def _bandwidth(streams: pl.DataFrame) -> ResultTable:
             "Medians over samples of several operations in a row, with 95 % intervals. γ is its "
             "bandwidth alone; 1/(k + 1) is its share of the channel."
         ),
-    )
-
-
-class HotspotPairsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Pairs of hosts whose messages share a channel.
-
-    Attributes:
-        channel: the channel that all pairs share.
-        victim: source and target of the pair that is measured.
-        rivals: source and target of every pair that may load the channel.
-    """
-
-    channel: str
-    victim: tuple[str, str]
-    rivals: list[tuple[str, str]]
-
-
-def hotspot_json(spot: HotSpot, fabric: Fabric) -> HotspotPairsJson:
-    """The channel, the victim and its rivals by name; rivals in their order."""
-
-    def names(pair: tuple[int, int]) -> tuple[str, str]:
-        source, target = pair
-        return str(fabric.host_name[source]), str(fabric.host_name[target])
-
-    return HotspotPairsJson(
-        channel=fabric.channel_name(spot.channel),
-        victim=names(spot.victim),
-        rivals=[names(rival) for rival in spot.rivals],
     )

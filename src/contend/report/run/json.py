@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from contend.report.hotspot import HotspotPairsJson
+from contend.congestion import HotSpot
+from contend.fabric import Fabric
 from contend.report.pairs import PairsJson
 from contend.report.run.findings import (
     CollapseJson,
@@ -133,6 +134,20 @@ class HarnessJson(msgspec.Struct, frozen=True, kw_only=True):
     clock_residual_s: float | None
     launches: int
     budget_s: float | None
+
+
+class HotspotPairsJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Pairs of hosts whose messages share a channel.
+
+    Attributes:
+        channel: the channel that all pairs share.
+        victim: source and target of the pair that is measured.
+        rivals: source and target of every pair that may load the channel.
+    """
+
+    channel: str
+    victim: tuple[str, str]
+    rivals: list[tuple[str, str]]
 
 
 class MeasurementJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -261,6 +276,20 @@ def measure_json(
         run=str(run.folder),
         pairs=pairs,
         hotspot=hotspot,
+    )
+
+
+def hotspot_json(spot: HotSpot, fabric: Fabric) -> HotspotPairsJson:
+    """The channel, the victim and its rivals by name; rivals in their order."""
+
+    def names(pair: tuple[int, int]) -> tuple[str, str]:
+        source, target = pair
+        return str(fabric.host_name[source]), str(fabric.host_name[target])
+
+    return HotspotPairsJson(
+        channel=fabric.channel_name(spot.channel),
+        victim=names(spot.victim),
+        rivals=[names(rival) for rival in spot.rivals],
     )
 
 
