@@ -22,6 +22,7 @@ from contend.measurement.question import (
     ask,
     make_workload,
 )
+from contend.measurement.surroundings import library_name
 from contend.measurement.work import MeasuredWork
 from contend.mpi import Library, select
 from contend.placement import read_host_names
@@ -238,7 +239,7 @@ def _library_of_run(
         if library.wrapper != before.wrapper:
             raise UsageError(
                 f"{folder}: was measured with {before.wrapper}, and this machine finds "
-                f"{library.title} at {library.wrapper}: say which with mpi="
+                f"{library_name(library)} at {library.wrapper}: say which with mpi="
             )
     if library is None:
         raise UsageError(

@@ -14,6 +14,7 @@ from contend.measurement.hotspot import hotspot_arguments
 from contend.measurement.memory import Comparison, Fit, compare_memory
 from contend.measurement.place import Place, Shape, make_shapes
 from contend.measurement.question import MeasuredCell, Workload
+from contend.measurement.surroundings import library_name
 from contend.measurement.work import MeasuredWork
 from contend.mpi import Candidate, Launch, Library, compile_probe, select
 from contend.process import run_process
@@ -36,7 +37,7 @@ def compiled(library: Library, probe: str, observer: Observer) -> Path:
     Raises:
         MissingError: why it does not compile, or cannot be kept.
     """
-    observer.preparing(f"compiling {probe} with {library.title}")
+    observer.preparing(f"compiling {probe} with {library_name(library)}")
     candidate = Candidate(library.origin, Path(library.wrapper), environment=library.environment)
     try:
         return compile_probe(probe, candidate, library.reported, run_process, _COMPILE_LIMIT)
@@ -62,7 +63,7 @@ def check_launcher(library: Library, shape: Shape, place: Place, observer: Obser
     if met != shape.ranks:
         how = "each is alone" if met <= 1 else f"only {met} of them find each other"
         raise UsageError(
-            f"{launcher} starts {shape.ranks} ranks of {library.title} and {how}: "
+            f"{launcher} starts {shape.ranks} ranks of {library_name(library)} and {how}: "
             "it belongs to another MPI library"
         )
 
@@ -97,7 +98,7 @@ class Measured:
         """``pingpong under Open MPI 4.1.4 and MPICH 4.0.2``."""
         probes = " and ".join(dict.fromkeys(cell.probe for cell in cells))
         libraries = [self.libraries[cell.mpi] for cell in cells if cell.mpi in self.libraries]
-        under = " and ".join(dict.fromkeys(library.title for library in libraries))
+        under = " and ".join(dict.fromkeys(map(library_name, libraries)))
         return f"{probes} under {under}" if under else probes
 
     def prepare(self, cells: Sequence[MeasuredCell], observer: Observer) -> None:
@@ -164,7 +165,7 @@ class Measured:
         for other in self.libraries:
             file = self.libraries[other].file
             if other != mpi and self.strict and file and file == library.file:
-                raise UsageError(f"{library.title} is asked for twice")
+                raise UsageError(f"{library_name(library)} is asked for twice")
         if self.place.launcher or not self.place.alone:
             for cell in cells:
                 with contextlib.suppress(UsageError):

@@ -20,7 +20,7 @@ from contend.errors import ContendError, UsageError
 from contend.measurement.memory import Fit
 from contend.measurement.place import Shape
 from contend.measurement.question import MeasuredCell, Workload
-from contend.measurement.surroundings import library_record, new_record
+from contend.measurement.surroundings import library_name, library_record, new_record
 from contend.measurement.watch import Outcome, start_probe
 from contend.mpi import Launch, Library
 from contend.runs import (
@@ -240,7 +240,7 @@ class MeasuredWork:
         else:
             kept = f"; {cells} are kept" if outcome.progress.ended else ""
             summary = f"{outcome.status}: {outcome.why}{kept}"
-        name = f"{self.library.title}, {shape}"
+        name = f"{library_name(self.library)}, {shape}"
         return Attempt(name, summary, failure, point, left, outcome.waited, elapsed_s)
 
     def _where(self, launch: LaunchRecord) -> tuple[str | None, bool]:
@@ -346,7 +346,7 @@ class MeasuredWork:
         if (before.name, before.version) != (now.name, now.version):
             raise UsageError(
                 f"{self.folder}: was measured with {before.name} {before.version}, and "
-                f"{self.cell.mpi or 'the first usable library'} is {self.library.title} "
+                f"{self.cell.mpi or 'the first usable library'} is {library_name(self.library)} "
                 "now: name the former with mpi=, or choose another folder"
             )
 

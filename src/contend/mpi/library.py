@@ -56,11 +56,6 @@ class Library:
     notes: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
-    @property
-    def title(self) -> str:
-        """What it is called, with its version."""
-        return f"{self.name} {self.version}".strip()
-
 
 def merge(libraries: Iterable[Library]) -> list[Library]:
     """Every library once: those whose probes load the same file are one.

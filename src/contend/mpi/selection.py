@@ -96,7 +96,7 @@ def _nothing(name: str | None, tried: Sequence[Library]) -> str:
     usable = [library for library in tried if library.usable]
     others = [library for library in tried if not library.usable]
     if usable:
-        there = ", ".join(library.title for library in usable)
+        there = ", ".join(f"{library.name} {library.version}".strip() for library in usable)
         return f"no MPI library {name} is usable on this machine; it has {there}"
     if others:
         first = others[0]
