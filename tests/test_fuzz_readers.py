@@ -11,8 +11,8 @@ import pytest
 
 from contend.errors import UsageError
 from contend.fabric import Fabric, open_chunks, read_topology
-from contend.fabric.read import lst
-from contend.fabric.read.topology import READERS
+from contend.fabric.formats import lst
+from contend.fabric.formats.topology import READERS
 from contend.loading import load, load_topology
 from contend.routes import KINDS, ForwardingTables, adopt, save
 from contend.routes.dumps import TABLE_READERS

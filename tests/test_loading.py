@@ -9,7 +9,7 @@ import pytest
 
 from contend.errors import InputError, UsageError
 from contend.fabric import recognise
-from contend.fabric.read.topology import READERS
+from contend.fabric.formats.topology import READERS
 from contend.loading import LoadedFabric, load, load_topology
 from contend.routes import KINDS, load_tables, save
 from sample_fabrics import DATA, described, host_ports, two_leaves

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import typer
 
-from contend.cli import faults
 from contend.cli.app import app, run, run_reporting_faults
 from contend.errors import InputError, MissingError, ShortfallError, UsageError
 
@@ -130,7 +129,7 @@ def test_help_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_version(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(faults, "version", {"contend": "1.2.3"}.__getitem__)
+    monkeypatch.setattr("importlib.metadata.version", {"contend": "1.2.3"}.__getitem__)
     assert run(["--version"]) == 0
     assert capsys.readouterr().out == "contend 1.2.3\n"
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contend.cli.app import run
-from contend.cli.wording import in_options
+from contend.cli.app import in_options, run
 
 
 @pytest.mark.parametrize(

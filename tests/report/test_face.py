@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from contend.report.axes import looks
-from contend.report.style import COLOURS
+from contend.report.style import COLOURS, looks
 
 
 @pytest.mark.parametrize(

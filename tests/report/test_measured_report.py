@@ -20,7 +20,15 @@ from contend.report import (
     measured_tables,
     save_figures,
 )
-from contend.runs import CellRecord, CellSummary, RunRecord, summarise
+from contend.runs import (
+    CellRecord,
+    CellSummary,
+    Findings,
+    RunRecord,
+    collapses,
+    contests,
+    summarise,
+)
 from contend.study import (
     Failure,
     GridCell,
@@ -77,6 +85,13 @@ def result(
         points=(point,),
         summary=None if times is None else summary(cell, point, times),
     )
+
+
+def found_in_one_run(results: list[Result]) -> list[Result]:
+    """Results of one cell, with the winners and collapses of its run."""
+    cells = tuple(result.summary for result in results if result.summary is not None)
+    findings = Findings(cells, (), contests(cells), collapses(cells), (), (), None, None)
+    return [replace(result, findings=findings) for result in results]
 
 
 def spread(median: float) -> np.ndarray:
@@ -175,6 +190,7 @@ def sweep(plan: MeasuredPlan, library: str = "MPI 1") -> list[Result]:
     """Rates of 2005: 47 MiB/s at 16 KiB, a tenth at 32 KiB, but for ordered schedules."""
     made = []
     for cell in plan.cells():
+        of_cell = []
         for algorithm, size in cell.points():
             assert size is not None
             rate = min(60 * 2**20, size * 3e3)
@@ -185,7 +201,8 @@ def sweep(plan: MeasuredPlan, library: str = "MPI 1") -> list[Result]:
             seconds = (cell.ranks - 1) * size / rate
             steps = {"barriers": seconds / 4} if algorithm == "shift-barrier" else {}
             point = Point(algorithm, size, median_s=seconds, steps_s=steps)
-            made.append(result(cell, point, spread(seconds), library))
+            of_cell.append(result(cell, point, spread(seconds), library))
+        made += found_in_one_run(of_cell)
     return made
 
 
@@ -219,8 +236,23 @@ def test_collapses_are_named_with_what_avoids_them(kutzner: MeasuredPlan) -> Non
     # 2 numbers of ranks, 1 and 2 ranks a node; from 32 KiB on everywhere.
     assert [row[1:3] for row in rows] == [("library", "32 KiB to 2 MiB")] * 4
     assert all(row[6].startswith("shift: ") for row in rows)
-    healthy = [r for r in sweep(kutzner) if r.place.algorithm == "shift"]
-    assert "None" in titled(measured_tables(kutzner, [], healthy), "Collapses").note
+    healthy = kutzner.changed(algorithm=("shift",))
+    assert "None" in titled(measured_tables(healthy, [], sweep(healthy)), "Collapses").note
+
+
+def test_winners_and_collapses_are_those_of_the_run(kutzner: MeasuredPlan) -> None:
+    """A run that names none, as one of ping-pongs, is not judged again by the study."""
+    results = sweep(kutzner)
+    marked = [row for table in measured_tables(kutzner, [], results) for row in rows_of(table)]
+    assert any(cell.endswith("*") for row in marked for cell in row)
+    unjudged = [
+        replace(result, findings=replace(result.findings, contests=(), collapses=()))
+        for result in results
+        if result.findings is not None
+    ]
+    tables = measured_tables(kutzner, [], unjudged)
+    assert not any(cell.endswith("*") for t in tables for row in rows_of(t) for cell in row)
+    assert "None" in titled(tables, "Collapses").note
 
 
 def test_the_cost_of_barriers_stands_apart(kutzner: MeasuredPlan) -> None:

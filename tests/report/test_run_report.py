@@ -25,13 +25,12 @@ from contend.report import (
     run_figures,
     run_tables,
 )
-from contend.report.axes import rate_axis, time_axis
 from contend.report.run.figures import comparison_figure, pingpong_figure
 from contend.report.run.json import comparison_json
 from contend.report.run.rates import run_rate_figures
 from contend.report.run.tables import cell_tables, harness_tables
 from contend.report.run.times import distribution_figure, sort_figure
-from contend.report.style import new_figure, styled
+from contend.report.style import new_figure, rate_axis, styled, time_axis
 from contend.report.words import MEBI
 from contend.runs import LaunchRecord, LibraryRecord, Run, RunRecord
 from json_reading import as_read

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from contend.fabric import Fabric
 from contend.report import print_tables, simulation_tables
-from contend.report.page import html_page
+from contend.report.save import html_page
 from contend.report.simulation.tables import congestion_table, headline
 from contend.report.words import factor_words
 from contend.runs import Estimate

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from contend.errors import InputError
-from contend.routes import NO_PORT, lfts
-from contend.routes.fdbs import read, recognises
+from contend.routes import NO_PORT
+from contend.routes.dumps import FDBS, LFTS
 from contend.routes.tables import TableColumns
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "ibsim"
 
 
 def parse(text: str) -> TableColumns:
-    return read([text.encode()], "net.fdbs")
+    return FDBS.read([text.encode()], "net.fdbs")
 
 
 def table(columns: TableColumns, row: int = 0) -> dict[int, int]:
@@ -23,9 +23,9 @@ def table(columns: TableColumns, row: int = 0) -> dict[int, int]:
 
 def test_a_real_file_says_what_the_dump_of_the_same_run_says() -> None:
     name = "two-switches.fdbs"
-    columns = read([(DATA / name).read_bytes()], name)
+    columns = FDBS.read([(DATA / name).read_bytes()], name)
     name = "two-switches.opensm-lfts"
-    dump = lfts.read([(DATA / name).read_bytes()], name)
+    dump = LFTS.read([(DATA / name).read_bytes()], name)
     assert columns.switch_guid.tolist() == dump.switch_guid.tolist()
     assert columns.ports.tolist() == dump.ports.tolist()
     # Only the switches' own LIDs can be told: those of port 0.
@@ -57,7 +57,7 @@ def test_rows_of_all_kinds() -> None:
 )
 def test_headings_of_all_writers(prefix: str) -> None:
     text = HEADER.replace("dump_ucast_routes: ", prefix) + "0x0001 : 033  : 00   : yes\n\n"
-    assert recognises(text.encode())
+    assert FDBS.recognises(text.encode())
     assert table(parse("# written by a tool\n\n" + text)) == {1: 33}
 
 
@@ -125,4 +125,4 @@ def test_what_is_wrong_is_named_with_its_line(
 
 def test_recognises_its_own_kind_only() -> None:
     for file in DATA.iterdir():
-        assert recognises(file.read_bytes()) == (file.suffix == ".fdbs"), file.name
+        assert FDBS.recognises(file.read_bytes()) == (file.suffix == ".fdbs"), file.name

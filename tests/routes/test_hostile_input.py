@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contend.errors import ContendError, InputError
-from contend.fabric.read import ibnetdiscover
+from contend.fabric.formats import ibnetdiscover
 from contend.fabric.subnet import Subnet
-from contend.routes import fdbs, lfts
+from contend.routes.dumps import FDBS, LFTS
 from contend.routes.tables import TableColumns
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "ibsim"
@@ -26,10 +26,10 @@ Read = Callable[[Iterable[bytes], str], Any]
 
 READERS: dict[str, Read] = {
     ".ibnetdiscover": ibnetdiscover.read,
-    ".dump_fts": lfts.read,
-    ".dump_lfts": lfts.read,
-    ".opensm-lfts": lfts.read,
-    ".fdbs": fdbs.read,
+    ".dump_fts": LFTS.read,
+    ".dump_lfts": LFTS.read,
+    ".opensm-lfts": LFTS.read,
+    ".fdbs": FDBS.read,
 }
 SPECIMENS = {
     file.name: (READERS[file.suffix], file.read_bytes())
@@ -213,7 +213,7 @@ def test_damaged_files_are_read_or_refused(
         check(read([damaged], name))
 
 
-@pytest.mark.parametrize("read", [ibnetdiscover.read, lfts.read, fdbs.read])
+@pytest.mark.parametrize("read", [ibnetdiscover.read, LFTS.read, FDBS.read])
 @settings(deadline=None)
 @given(st.lists(st.binary(max_size=200) | tokens, max_size=30))
 def test_garbage_is_refused_or_read(read: Read, chunks: list[bytes]) -> None:
@@ -224,7 +224,7 @@ def test_garbage_is_refused_or_read(read: Read, chunks: list[bytes]) -> None:
         check(read(chunks, "file"))
 
 
-@pytest.mark.parametrize("read", [ibnetdiscover.read, lfts.read, fdbs.read])
+@pytest.mark.parametrize("read", [ibnetdiscover.read, LFTS.read, FDBS.read])
 def test_a_line_without_end_is_refused_before_it_fills_the_memory(read: Read) -> None:
     taken = 0
 

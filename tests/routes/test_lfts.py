@@ -13,7 +13,7 @@ from contend.errors import InputError
 from contend.fabric import Fabric
 from contend.loading import load
 from contend.routes import NO_PORT, save
-from contend.routes.lfts import read, recognises
+from contend.routes.dumps import LFTS
 from contend.routes.tables import TableColumns
 from sample_fabrics import host_ports, two_leaves
 
@@ -30,11 +30,11 @@ OWNERS |= dict.fromkeys(range(16, 20), 0x100004) | dict.fromkeys(range(20, 24), 
 
 
 def golden(name: str) -> TableColumns:
-    return read([(DATA / name).read_bytes()], name)
+    return LFTS.read([(DATA / name).read_bytes()], name)
 
 
 def parse(text: str) -> TableColumns:
-    return read([text.encode()], "lfts.txt")
+    return LFTS.read([text.encode()], "lfts.txt")
 
 
 def table(columns: TableColumns, switch: int) -> dict[int, int]:
@@ -90,7 +90,7 @@ def test_the_highest_lid_that_dump_fts_loses_is_told() -> None:
 def test_a_real_machine(shared_data: Path, name: str, shape: tuple[int, int], entries: int) -> None:
     file = shared_data / f"selene.{name}.minhop.opensm-lfts.xz"
     with lzma.open(file) as stream:
-        columns = read(iter(lambda: stream.read(1 << 20), b""), file.name)
+        columns = LFTS.read(iter(lambda: stream.read(1 << 20), b""), file.name)
     assert columns.ports.shape == shape
     # Every switch leads to every LID: one per adapter port and one per switch.
     assert np.count_nonzero(columns.ports != NO_PORT) == entries
@@ -253,7 +253,7 @@ def test_tables_far_larger_than_what_was_read_are_refused() -> None:
 def test_recognises_its_own_kind_only() -> None:
     for file in DATA.iterdir():
         own = file.suffix in {".dump_fts", ".dump_lfts", ".opensm-lfts"}
-        assert recognises(file.read_bytes()) == own, file.name
+        assert LFTS.recognises(file.read_bytes()) == own, file.name
 
 
 PRELOAD = Path("/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so")

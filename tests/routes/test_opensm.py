@@ -14,7 +14,7 @@ import pytest
 from contend.errors import MissingError, ShortfallError, UsageError
 from contend.fabric import Fabric
 from contend.process import start_program
-from contend.routes import NO_PORT, compute, opensm, opensm_process
+from contend.routes import NO_PORT, compute, opensm
 
 Paper = Callable[[str], Fabric]
 
@@ -242,7 +242,7 @@ def test_missing_programs_are_named_with_their_packages(
     paper: Paper, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(opensm_process, "_MORE_FOLDERS", ())
+    monkeypatch.setattr(opensm, "_MORE_FOLDERS", ())
     with pytest.raises(MissingError, match=r"no program ibsim; .* opensm ibsim-utils"):
         opensm.route(paper("figure"), "minhop")
 

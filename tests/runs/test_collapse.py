@@ -16,6 +16,7 @@ from contend.runs import (
     condition,
     contests,
     median_interval,
+    port_limit,
 )
 from contend.runs.statistics import two_modes
 from contend.runs.summary import bytes_sent
@@ -270,3 +271,10 @@ def test_a_gentle_decline_over_many_sizes_is_no_collapse() -> None:
 def test_cells_with_wrong_data_or_without_samples_are_not_judged(make_cells: Any) -> None:
     cells = make_cells({("a", 1024): np.full(9, 1e-3), ("a", 2048): np.full(3, 1.0)})
     assert collapses(cells) == ()
+
+
+def test_ports_of_hosts_limit_the_rate_of_their_ranks() -> None:
+    """wire (p - 1) / (k (p - k)): the whole wire for one rank a host, 31/60 of it for two."""
+    assert port_limit(32, 1, 60.0) == 60
+    assert port_limit(32, 2, 60.0) == 31
+    assert port_limit(2, 2, 60.0) is None

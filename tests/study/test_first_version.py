@@ -20,7 +20,7 @@ from contend.study import (
     run_measurements,
     run_simulations,
 )
-from contend.study.toml_file import checked
+from contend.study.plan import checked
 from fake_hosts import LIBRARY, FakeHosts
 
 DATA = Path(__file__).parents[1] / "data" / "first_version"

@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from contend.errors import InputError
-from contend.session import Attempt, Cell, Step
+from contend.session import Attempt, Cell, Observer, Step
 from contend.study import (
     Ended,
     MeasuredPlan,
     MeasuredRecord,
     Result,
     Site,
-    StudyObserver,
     gather,
     read_plan,
     run_measurements,
@@ -42,7 +41,7 @@ def plan(grid_file: Path) -> MeasuredPlan:
     return plan
 
 
-class Listener(StudyObserver):
+class Listener(Observer):
     def __init__(self) -> None:
         self.kept_cells: list[Cell] = []
         self.steps: list[Step] = []

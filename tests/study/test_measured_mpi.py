@@ -13,13 +13,12 @@ import pytest
 from contend.measurement import RealHosts
 from contend.mpi import Library, select
 from contend.runs import read_samples
-from contend.session import Step
+from contend.session import Observer, Step
 from contend.study import (
     Ended,
     MeasuredPlan,
     MeasuredRecord,
     Site,
-    StudyObserver,
     gather,
     read_plan,
     run_measurements,
@@ -50,7 +49,7 @@ def plan(grid_file: Path) -> MeasuredPlan:
     return plan.changed(repetitions=(6, 10), budget_s=120.0, label=())
 
 
-class Progressed(StudyObserver):
+class Progressed(Observer):
     """Does something when a launch has written something."""
 
     def __init__(self, action: Callable[[Step], None]) -> None:

@@ -12,7 +12,6 @@ from contend.study import (
     Known,
     MeasuredPlan,
     find_plan,
-    rate_limit,
     read_plan,
     time_limit,
 )
@@ -43,13 +42,6 @@ def test_seconds_become_the_rate_of_a_rank() -> None:
     known = Known("sweep", ranks=32, algorithm="shift", bytes=128 << 10, seconds=0.069)
     assert known.rate_of(32) == pytest.approx(31 * (128 << 10) / 0.069)
     assert known.rate_of(None) is None
-
-
-def test_ports_of_nodes_limit_the_rate_of_their_ranks() -> None:
-    """wire (p - 1) / (k (p - k)): the whole wire for one rank a node, 31/60 of it for two."""
-    assert rate_limit(Coordinates("", ranks=32, ranks_per_node=1), 60.0) == 60
-    assert rate_limit(Coordinates("", ranks=32, ranks_per_node=2), 60.0) == 31
-    assert rate_limit(Coordinates("", ranks=2, ranks_per_node=2), 60.0) is None
 
 
 def test_table_5_is_about_1_4_times_what_the_wire_takes() -> None:

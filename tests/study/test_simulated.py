@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from contend.errors import InputError, MissingError, UsageError
-from contend.session import Attempt, Cell, Step
-from contend.study import Outcome, Plan, StudyObserver, read_plan, run_simulations
+from contend.session import Attempt, Cell, Observer, Step
+from contend.study import Outcome, Plan, read_plan, run_simulations
 
 
 def plan_of(path: Path) -> Plan:
@@ -29,7 +29,7 @@ def go(plan_file: Path, rooms: Any, plan: Plan | None = None, **options: Any) ->
     return run_simulations(plan, folder, beside=plan_file.parent, **options)
 
 
-class Listener(StudyObserver):
+class Listener(Observer):
     """Notes what it is told."""
 
     def __init__(self) -> None:

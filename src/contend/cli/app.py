@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from importlib import import_module
 from itertools import takewhile
 from typing import Annotated, Any, cast
 
 import typer
 
 from contend.cli.verbs import Verb, group
-from contend.cli.wording import in_options
 from contend.errors import ContendError, printable_line
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
@@ -42,7 +41,7 @@ VERBS = (
             ),
             Verb(
                 "hosts",
-                "contend.cli.fabric.hosts:hosts",
+                "contend.cli.fabric.summary:hosts",
                 "List hosts by their place in a fabric, for mpirun and Slurm.",
             ),
             Verb(
@@ -63,7 +62,7 @@ VERBS = (
         [
             Verb(
                 "alltoall",
-                "contend.cli.measure.alltoall:alltoall",
+                "contend.cli.measure.plain:alltoall",
                 "Measure all-to-all communication with the library's algorithms and others.",
             ),
             Verb(
@@ -78,12 +77,12 @@ VERBS = (
             ),
             Verb(
                 "pingpong",
-                "contend.cli.measure.pingpong:pingpong",
+                "contend.cli.measure.plain:pingpong",
                 "Measure messages between two ranks, back and forth or streamed.",
             ),
             Verb(
                 "sort",
-                "contend.cli.measure.sort:sort",
+                "contend.cli.measure.plain:sort",
                 "Measure the data exchange of a parallel sort, and the steps around it.",
             ),
         ],
@@ -128,7 +127,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        print(import_module("contend.cli.faults").version_line())
+        print(version_line())
         raise typer.Exit
 
 
@@ -166,9 +165,7 @@ def run_reporting_faults(arguments: list[str]) -> int:
     try:
         return run(list(arguments))
     except Exception as error:
-        # Imported here: only what goes wrong needs it.
-        report = import_module("contend.cli.faults").report_fault
-        return _tell(report(error, show=debug), _FAULT)
+        return _tell(report_fault(error, show=debug), _FAULT)
 
 
 def run(arguments: list[str]) -> int:
@@ -208,3 +205,74 @@ def _invoke(arguments: list[str]) -> int:
     # Here rather than at exit, where a full disk could no longer be told of.
     sys.stdout.flush()
     return result if isinstance(result, int) else 0
+
+
+# Arguments whose names stand in messages; a name behind a comma is an engine's option.
+_ARGUMENTS = (
+    "bytes",
+    "hosts",
+    "launcher",
+    "length",
+    "load_bytes",
+    "mpi",
+    "packets",
+    "patterns",
+    "pattern",
+    "picture",
+    "placement",
+    "ranks",
+    "ranks_per_host",
+    "route",
+    "routes",
+    "samples",
+    "seed",
+    "vectors",
+    "window",
+)
+_ARGUMENT = re.compile(rf"(?<![^\s(])({'|'.join(_ARGUMENTS)})=(?=([A-Z])|[\s;:.)]|$)")
+
+
+def in_options(message: str) -> str:
+    """A message with options instead of arguments: ``--routes FILE`` for ``routes=FILE``."""
+    return _ARGUMENT.sub(
+        lambda match: f"--{match[1].replace('_', '-')}{' ' if match[2] else ''}", message
+    )
+
+
+def version_line() -> str:
+    """``contend 0.1.0``."""
+    # Imported here, as below: no verb needs it, and every verb would wait for it.
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"contend {version('contend')}"
+    except PackageNotFoundError:
+        return "contend, not installed"
+
+
+def report_fault(error: Exception, *, show: bool) -> str:
+    """Keeps the traceback of a fault in a file, and says so.
+
+    Args:
+        error: what no verb expected.
+        show: whether the traceback is printed too.
+
+    Returns:
+        What to tell the user.
+    """
+    import tempfile
+    import traceback
+
+    text = "".join(traceback.format_exception(error))
+    if show:
+        print(text, end="", file=sys.stderr)
+    fault = printable_line(f"this is a fault of contend: {type(error).__name__}: {error}", 300)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="contend-fault-", suffix=".txt", delete=False, errors="backslashreplace"
+        ) as file:
+            print(version_line(), *sys.argv[1:], file=file)
+            file.write(text)
+    except OSError:
+        return fault
+    return f"{fault}; please report it with {file.name}"

@@ -7,10 +7,12 @@ option, those of single verbs too, and tests/cli/test_vocabulary.py holds all ve
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_type_hints
 
 import typer
 
@@ -77,6 +79,36 @@ def _memory(text: str) -> int:
     if size == 0:
         raise UsageError(f"expected a size above 0 such as 24GiB, got {text!r}")
     return size
+
+
+def with_options(
+    verb: Callable[..., object], options: type[Any], name: str, call: Callable[..., None]
+) -> Callable[..., None]:
+    """A command that lays open to typer the fields of a dataclass behind a verb's own arguments.
+
+    Args:
+        verb: its arguments come first on the command line; its name and words are the command's.
+        options: the dataclass.
+        name: of the argument by which the verb may take the options as one value.
+        call: is given that value and the verb's own arguments by their names.
+    """
+    shared = inspect.signature(options).parameters
+
+    @functools.wraps(verb)
+    def command(**given: Any) -> None:
+        call(options(**{option: given.pop(option) for option in shared}), given)
+
+    hints = get_type_hints(verb, include_extras=True)
+    hints |= get_type_hints(options, include_extras=True)
+    parameters = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name])
+        for parameter in (*inspect.signature(verb).parameters.values(), *shared.values())
+        if parameter.name != name
+    ]
+    # Typer reads what a command takes from here.
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command
 
 
 def words(texts: list[str] | None) -> list[str] | None:

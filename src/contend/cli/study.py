@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
@@ -264,26 +262,10 @@ _OF_ALL = frozenset({"output", "retry", "json", "plot", "markdown"})
 """Options of every study."""
 
 
-def _with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Lays open to typer the fields of `Options`, which the command takes as one value."""
-    names = [field.name for field in fields(Options)]
-
-    @functools.wraps(command)
-    def study(**arguments: Any) -> None:
-        options = Options(**{name: arguments.pop(name) for name in names})
-        command(options=options, **arguments)
-
-    hints = get_type_hints(command, include_extras=True)
-    hints |= get_type_hints(Options, include_extras=True)
-    parameters = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name])
-        for function in (command, Options)
-        for parameter in inspect.signature(function).parameters.values()
-        if parameter.name != "options"
-    ]
-    study.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    study.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return study
+def _with_options(verb: Callable[..., None]) -> Callable[..., None]:
+    return shared.with_options(
+        verb, Options, "options", lambda options, given: verb(options=options, **given)
+    )
 
 
 @_with_options

@@ -14,17 +14,15 @@ from rich.text import Text
 
 from contend import report
 from contend.cli.common import console_for, write_json, write_text
-from contend.cli.measure.options import Common
-from contend.cli.measure.place import find_place
+from contend.cli.measure.options import Common, find_place
 from contend.errors import ShortfallError
 from contend.report import progress_bar
 from contend.runs import Warned
-from contend.session import Attempt, Cell, Step
+from contend.session import Attempt, Cell, Observer, Step
 from contend.study import (
     MeasuredPlan,
     Plan,
     Site,
-    StudyObserver,
     StudyPlan,
     VerificationPlan,
     gather,
@@ -102,13 +100,13 @@ def _write_files(
 
 
 @contextmanager
-def _watching(plan: StudyPlan, console: Console) -> Iterator[StudyObserver]:
+def _watching(plan: StudyPlan, console: Console) -> Iterator[Observer]:
     """A line for every launch that ends, and a bar that counts them on a terminal."""
     with progress_bar(plan.name, "cells") as bar:
         yield _Watch(console, bar)
 
 
-class _Watch(StudyObserver):
+class _Watch(Observer):
     """Tells on the terminal how far a study is."""
 
     def __init__(self, console: Console, bar: Progress) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
+from itertools import repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,30 +67,38 @@ class Subnet:
 LARGEST_LID = 0xBFFF
 
 
-@dataclass
-class _Nodes:
-    kind: list[int] = field(default_factory=list)
-    guid: list[int] = field(default_factory=list)
-    system_guid: list[int] = field(default_factory=list)
-    device_id: list[int] = field(default_factory=list)
-    ports: list[int] = field(default_factory=list)
-    lid: list[int] = field(default_factory=list)
-    lmc: list[int] = field(default_factory=list)
-    name: list[str] = field(default_factory=list)
-    line: list[int] = field(default_factory=list)
+_Types = dict[str, Any]
+"""Columns in order, each with the type of its numbers; None for text."""
+_OF_NODES: _Types = {
+    "kind": np.uint8,
+    "guid": np.uint64,
+    "system_guid": np.uint64,
+    "device_id": np.uint32,
+    "ports": np.uint16,
+    "lid": np.uint32,
+    "lmc": np.uint8,
+    "name": None,
+    "node_line": np.uint32,
+}
+_OF_ENDS: _Types = {
+    "node": np.int32,
+    "port": np.uint16,
+    "port_guid": np.uint64,
+    "end_lid": np.uint32,
+    "end_lmc": np.uint8,
+    "peer": np.int32,
+    "peer_port": np.uint16,
+    "rate": np.uint16,
+    "end_line": np.uint32,
+}
 
 
-@dataclass
-class _Ends:
-    node: list[int] = field(default_factory=list)
-    port: list[int] = field(default_factory=list)
-    port_guid: list[int] = field(default_factory=list)
-    lid: list[int] = field(default_factory=list)
-    lmc: list[int] = field(default_factory=list)
-    peer: list[int] = field(default_factory=list)
-    peer_port: list[int] = field(default_factory=list)
-    rate: list[int] = field(default_factory=list)
-    line: list[int] = field(default_factory=list)
+def _columns(types: _Types, rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
+    columns = zip(*rows, strict=True) if rows else repeat((), len(types))
+    return {
+        name: tuple(values) if kind is None else np.array(values, dtype=kind)
+        for (name, kind), values in zip(types.items(), columns, strict=True)
+    }
 
 
 class SubnetBuilder:
@@ -95,15 +106,15 @@ class SubnetBuilder:
 
     def __init__(self, source: str) -> None:
         self._source = source
-        self._nodes = _Nodes()
-        self._ends = _Ends()
+        self._nodes: list[tuple[Any, ...]] = []
+        self._ends: list[tuple[Any, ...]] = []
         self._rates: dict[str, int] = {"": 0}
         self._cables: set[tuple[int, int, int, int]] = set()
 
     @property
     def nodes(self) -> int:
         """Number of nodes so far."""
-        return len(self._nodes.kind)
+        return len(self._nodes)
 
     def node(
         self,
@@ -119,17 +130,8 @@ class SubnetBuilder:
         line: int = 0,
     ) -> int:
         """Adds a node and returns its row."""
-        nodes = self._nodes
-        nodes.kind.append(kind)
-        nodes.name.append(name)
-        nodes.guid.append(guid)
-        nodes.system_guid.append(system_guid)
-        nodes.device_id.append(device_id)
-        nodes.ports.append(ports)
-        nodes.lid.append(lid)
-        nodes.lmc.append(lmc)
-        nodes.line.append(line)
-        return len(nodes.kind) - 1
+        self._nodes.append((kind, guid, system_guid, device_id, ports, lid, lmc, name, line))
+        return len(self._nodes) - 1
 
     def end(
         self,
@@ -155,42 +157,13 @@ class SubnetBuilder:
         if cable in self._cables:
             return
         self._cables.add(cable)
-        ends = self._ends
-        ends.node.append(node)
-        ends.port.append(port)
-        ends.port_guid.append(port_guid)
-        ends.lid.append(lid)
-        ends.lmc.append(lmc)
-        ends.peer.append(peer)
-        ends.peer_port.append(peer_port)
-        ends.rate.append(self._rates.setdefault(rate, len(self._rates)))
-        ends.line.append(line)
+        number = self._rates.setdefault(rate, len(self._rates))
+        self._ends.append((node, port, port_guid, lid, lmc, peer, peer_port, number, line))
 
     def subnet(self, notes: tuple[str, ...] = ()) -> Subnet:
         """The columns."""
-        nodes, ends = self._nodes, self._ends
-        return Subnet(
-            kind=np.array(nodes.kind, dtype=np.uint8),
-            guid=np.array(nodes.guid, dtype=np.uint64),
-            system_guid=np.array(nodes.system_guid, dtype=np.uint64),
-            device_id=np.array(nodes.device_id, dtype=np.uint32),
-            ports=np.array(nodes.ports, dtype=np.uint16),
-            lid=np.array(nodes.lid, dtype=np.uint32),
-            lmc=np.array(nodes.lmc, dtype=np.uint8),
-            name=tuple(nodes.name),
-            node_line=np.array(nodes.line, dtype=np.uint32),
-            node=np.array(ends.node, dtype=np.int32),
-            port=np.array(ends.port, dtype=np.uint16),
-            port_guid=np.array(ends.port_guid, dtype=np.uint64),
-            end_lid=np.array(ends.lid, dtype=np.uint32),
-            end_lmc=np.array(ends.lmc, dtype=np.uint8),
-            peer=np.array(ends.peer, dtype=np.int32),
-            peer_port=np.array(ends.peer_port, dtype=np.uint16),
-            rate=np.array(ends.rate, dtype=np.uint16),
-            end_line=np.array(ends.line, dtype=np.uint32),
-            rates=tuple(self._rates),
-            notes=notes,
-        )
+        columns = _columns(_OF_NODES, self._nodes) | _columns(_OF_ENDS, self._ends)
+        return Subnet(**columns, rates=tuple(self._rates), notes=notes)
 
 
 def unicast(lid: int) -> int:

@@ -19,9 +19,7 @@ from .memory import MemoryPrediction as MemoryPrediction
 from .memory import VectorLength as VectorLength
 from .memory import compare_memory as compare_memory
 from .method import Measured as Measured
-from .method import MeasuredWork as MeasuredWork
 from .method import compiled as compiled
-from .method import library_name as library_name
 from .models import MODELS as MODELS
 from .models import TOLERANCE as TOLERANCE
 from .models import Agreement as Agreement
@@ -40,3 +38,4 @@ from .question import OptionValue as OptionValue
 from .question import Workload as Workload
 from .question import ask as ask
 from .question import make_workload as make_workload
+from .work import MeasuredWork as MeasuredWork

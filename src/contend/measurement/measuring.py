@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from contend.errors import InputError, MissingError, ShortfallError, UsageError
-from contend.measurement.method import Measured, MeasuredWork, library_name
+from contend.measurement.method import Measured
 from contend.measurement.place import Place, RealHosts
 from contend.measurement.question import (
     DEFAULT_BUDGET,
@@ -22,6 +22,8 @@ from contend.measurement.question import (
     ask,
     make_workload,
 )
+from contend.measurement.surroundings import library_name
+from contend.measurement.work import MeasuredWork
 from contend.mpi import Library, select
 from contend.placement import read_host_names
 from contend.runs import Run

@@ -1,52 +1,34 @@
-"""How cells are measured: libraries made ready, and a run folder that launches fill."""
+"""How cells are measured: libraries and launchers tried, probes compiled, memory looked at."""
 
 from __future__ import annotations
 
 import contextlib
-import itertools
-import math
 import re
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
-import polars as pl
-
-from contend.errors import ContendError, MissingError, ShortfallError, UsageError
+from contend.errors import MissingError, ShortfallError, UsageError
 from contend.measurement.bisect import bisect_arguments, draw
 from contend.measurement.hotspot import hotspot_arguments
 from contend.measurement.memory import Comparison, Fit, compare_memory
 from contend.measurement.place import Place, Shape, make_shapes
 from contend.measurement.question import MeasuredCell, Workload
-from contend.measurement.surroundings import library_record, new_record
-from contend.measurement.watch import Outcome, start_probe
+from contend.measurement.surroundings import library_name
+from contend.measurement.work import MeasuredWork
 from contend.mpi import Candidate, Launch, Library, compile_probe, select
 from contend.process import run_process
 from contend.runs import (
-    NO_TIME,
-    CellEnd,
-    CellRecord,
-    LaunchRecord,
-    PointError,
     Run,
-    RunRecord,
     Warned,
-    write_record,
 )
-from contend.session import RECORD, Attempt, CellError, Failure, NoRoomError, Observer, Step
-from contend.units import counted, format_bandwidth, format_seconds, parse_sizes
+from contend.session import RECORD, Observer
 
 # Seconds for each unit of a probe's sources.
 _COMPILE_LIMIT = 300.0
 _LAUNCH_LIMIT = 60.0
 _SMALLEST = "version"
 _MET = re.compile(r"\bcontend met (\d+)")
-_CUT = "cut"
-# Ends of cells that have figures.
-_MEASURED = ("precision", "repetitions", "budget")
 
 
 def compiled(library: Library, probe: str, observer: Observer) -> Path:
@@ -84,11 +66,6 @@ def check_launcher(library: Library, shape: Shape, place: Place, observer: Obser
             f"{launcher} starts {shape.ranks} ranks of {library_name(library)} and {how}: "
             "it belongs to another MPI library"
         )
-
-
-def library_name(library: Library) -> str:
-    """What a library is called, with its version."""
-    return f"{library.name} {library.version}".strip()
 
 
 @dataclass
@@ -197,381 +174,3 @@ class Measured:
             else:
                 return
             check_launcher(library, shape, self.place, observer)
-
-
-class MeasuredWork:
-    """A measured cell and its run folder; see `contend.session.Work`."""
-
-    def __init__(self, method: Measured, cell: MeasuredCell, folder: Path, run: Run | None) -> None:
-        self.cell = cell
-        self.folder = folder
-        self._method = method
-        self._run = run
-        self._shapes: tuple[Shape, ...] = ()
-        self._retry = False
-
-    @property
-    def run(self) -> Run:
-        """The run as far as it has come.
-
-        Raises:
-            UsageError: it has not begun.
-        """
-        if self._run is None:
-            raise UsageError(f"{self.folder}: nothing has been measured")
-        return self._run
-
-    @property
-    def library(self) -> Library:
-        """The MPI library; known once it is prepared."""
-        return self._method.libraries[self.cell.mpi]
-
-    @property
-    def variants(self) -> int:
-        """Numbers of ranks, on numbers of hosts."""
-        return self.cell.variants
-
-    def left(self, launches: int, *, retry: bool) -> Sequence[int]:
-        """Numbers of launches that are still to be made."""
-        self._retry = retry
-        numbers = range(launches * self.variants)
-        if self._run is None:
-            return numbers
-        return [number for number in numbers if self._is_left(number)]
-
-    def _is_left(self, number: int) -> bool:
-        starts = self._starts(number)
-        if self._retry:
-            failed = any(self._concerns(error, number) for error in self.run.record.errors)
-            unmeasured = _begun_cells(starts) - _ended_cells(starts, again=True)
-            return failed or bool(unmeasured) or not any(map(self._is_complete, starts))
-        given_up = any(
-            _is_whole(error) and self._concerns(error, number) for error in self.run.record.errors
-        )
-        complete = any(map(self._is_complete, starts))
-        return not (given_up or complete or self._is_all(self._left_out(number), number))
-
-    def begin(self) -> None:
-        """Makes the run folder, or brings together what is in it.
-
-        Raises:
-            CellError: there are not enough hosts, or they have not enough memory.
-        """
-        method = self._method
-        refusal: Failure | None = None
-        try:
-            self._shapes = method.shapes(self.cell)
-        except UsageError as error:
-            refusal = Failure("hosts", str(error))
-        if self._run is None:
-            warnings = [] if refusal else method.warnings(self.cell)
-            record = new_record(self.cell, self.library, method.place, method.budget, warnings)
-            self._run = Run.create(self.folder, record)
-            for warning in warnings:
-                method.observer.warned(warning)
-        else:
-            self._refuse_other_library()
-            self._run = self.run.fold()
-        if self._retry:
-            self._change(errors=())
-        if not method.strict and refusal is None:
-            refusal = self._leave_out_what_does_not_fit()
-        if refusal is not None:
-            raise CellError(refusal)
-
-    def launch(
-        self, step: Step, *, seconds: float, limit: float, observer: Observer
-    ) -> Attempt | None:
-        """Makes what is left of a launch; None where nothing is."""
-        settled = self._left_out(step.number)
-        if self._is_all(settled, step.number):
-            return None
-        shape = self._shapes[step.variant]
-        number = self._free_number(step.number)
-        output = self.run.raw_path(number).resolve()
-        without = self.folder / f"launch-{number:03}.without"
-        words = [*self._method.arguments(self.cell, self.folder)]
-        words += ["--output", str(output), "--budget", f"{seconds:.3f}", "--seed", str(step.seed)]
-        if settled:
-            without.write_text("".join(f"{line}\n" for line in settled), encoding="utf-8")
-            words += ["--without", str(without.resolve())]
-        record = LaunchRecord(
-            number=number,
-            of=step.number,
-            ranks=shape.ranks,
-            ranks_per_host=shape.ranks_per_host,
-            started=datetime.now(UTC).isoformat(timespec="seconds"),
-            status="interrupted",
-            why="contend was interrupted",
-            labels=self._own_labels(),
-        )
-        # Already now: whatever becomes of contend or the disk, the run knows of this launch.
-        self._keep(record)
-        began = time.monotonic()
-        try:
-            outcome = start_probe(
-                self._method.place,
-                Launch(
-                    self.library,
-                    shape.ranks,
-                    ranks_per_host=shape.ranks_per_host,
-                    hosts=shape.hosts,
-                    scratch=self.folder,
-                ),
-                shape,
-                self._method.programs[self.cell.mpi, self.cell.probe],
-                words,
-                output=output,
-                limit=limit,
-                progressed=lambda now: observer.progressed(step, now.ended, now.cells),
-                warned=lambda warning: self._warn(warning, observer),
-            )
-        except ContendError as error:
-            self._keep(_ended(record, began, status="failed", why=str(error)))
-            raise
-        except BaseException:
-            self._keep(_ended(record, began))
-            raise
-        finally:
-            without.unlink(missing_ok=True)
-        changed = {"status": outcome.status, "why": outcome.why, "command": outcome.command}
-        self._keep(_ended(record, began, **changed))
-        return self._attempt(number, shape, outcome, time.monotonic() - began)
-
-    def fail(self, number: int, failure: Failure, point: str | None = None) -> None:
-        """Keeps why there is no figure."""
-        begun = bool(self._starts(number))
-        if failure.cause == "budget" and point is None:
-            if not begun:
-                shape = self._shapes[number % self.variants]
-                self._keep(
-                    LaunchRecord(
-                        number=self._free_number(number),
-                        of=number,
-                        ranks=shape.ranks,
-                        ranks_per_host=shape.ranks_per_host,
-                        status="skipped",
-                        why=failure.reason,
-                    )
-                )
-            return
-        cell = (
-            None if point is None else next(c for c in self.run.record.cells if _line(c) == point)
-        )
-        error = PointError(
-            cause=failure.cause,
-            reason=failure.reason,
-            launch=number if begun else None,
-            algorithm=None if cell is None else cell.algorithm,
-            bytes=None if cell is None else cell.bytes,
-            labels={} if cell is None else cell.labels,
-        )
-        self._change(errors=(*self.run.record.errors, error))
-
-    def finish(self) -> None:
-        """Brings samples together; where that cannot be written, each launch keeps its file."""
-        if self._run is None:
-            return
-        if counters := self._method.place.counters():
-            self._change(counters=dict(counters))
-        self._fold()
-
-    def _own_labels(self) -> dict[str, str]:
-        """What only this launch has: cables that are slower than the run's first."""
-        wire = self._method.place.wire
-        if wire is None or wire == self.run.record.wire_Bps or self.cell.wire is not None:
-            return {}
-        return {"cables": format_bandwidth(wire)}
-
-    def _attempt(self, number: int, shape: Shape, outcome: Outcome, elapsed_s: float) -> Attempt:
-        failure, point, left = outcome.failure, None, False
-        if failure is not None:
-            # What the launch wrote says which of its points have ended, and in which it did.
-            self._fold()
-            launch = next(one for one in self.run.record.launches if one.number == number)
-            point, left = self._where(launch)
-        cells = counted(outcome.progress.ended, "cell")
-        if failure is None:
-            summary = f"{cells} in {format_seconds(elapsed_s)}"
-        else:
-            kept = f"; {cells} are kept" if outcome.progress.ended else ""
-            summary = f"{outcome.status}: {outcome.why}{kept}"
-        name = f"{library_name(self.library)}, {shape}"
-        return Attempt(name, summary, failure, point, left, outcome.waited, elapsed_s)
-
-    def _where(self, launch: LaunchRecord) -> tuple[str | None, bool]:
-        """The point in which a launch ended, where that is sure, and whether others are left."""
-        measured = launch.measured
-        if measured is None or not measured.probe.cells:
-            return None, True
-        cut = [end.cell for end in measured.ends if end.reason == _CUT]
-        left = measured.probe.cells - (len(measured.ends) - len(cut))
-        if left <= 0:
-            return None, False
-        active = self._active(launch, cut)
-        if active is None:
-            return None, True
-        return _line(self.run.record.cells[active]), left > 1
-
-    def _active(self, launch: LaunchRecord, cut: Sequence[int]) -> int | None:
-        """The cell that was under way when a launch ended; None where none had begun."""
-        samples = self.run.samples.filter(launch=launch.number)
-        last = dict(samples.group_by("cell").agg(pl.col("agreed_s").max()).iter_rows())
-        # A cell without a sample has just begun; of others the one whose sample is the latest.
-        return max(cut, key=lambda cell: last.get(cell, math.inf), default=None)
-
-    def _starts(self, number: int) -> list[LaunchRecord]:
-        """All starts of a launch."""
-        return [start for start in self.run.record.launches if start.whole == number]
-
-    def _free_number(self, number: int) -> int:
-        """A number for a further start: the launch's own, as long as it has left nothing."""
-        taken = {start.number for start in self.run.record.launches if start.status != "skipped"}
-        free = number not in taken and not self.run.raw_path(number).exists()
-        return number if free else self.run.next_launch()
-
-    def _is_complete(self, start: LaunchRecord) -> bool:
-        """Whether every cell that a start was to measure has ended, one way or other."""
-        if start.status == "done":
-            return True
-        measured = start.measured
-        if measured is None or not measured.probe.cells:
-            return False
-        errors = {_line(error) for error in self.run.record.errors if error.launch == start.whole}
-        cells = self.run.record.cells
-        ended = sum(end.reason != _CUT or _line(cells[end.cell]) in errors for end in measured.ends)
-        return ended >= measured.probe.cells
-
-    def _concerns(self, error: PointError, number: int) -> bool:
-        """Whether an error is one of a launch's variant."""
-        return error.launch is None or error.launch % self.variants == number % self.variants
-
-    def _is_all(self, lines: Sequence[str], number: int) -> bool:
-        """Whether points are all that a launch has, as far as launches like it tell."""
-        record = self.run.record
-        for launch in {start.whole for start in record.launches}:
-            starts = self._starts(launch)
-            if launch % self.variants == number % self.variants and any(
-                map(self._is_complete, starts)
-            ):
-                points = {_line(record.cells[cell]) for cell in _begun_cells(starts)}
-                return bool(points) and points <= set(lines)
-        return False
-
-    def _left_out(self, number: int) -> list[str]:
-        """Points that a start of a launch leaves out, as lines for the probe."""
-        starts = self._starts(number)
-        cells = self.run.record.cells
-        lines = [_line(cells[cell]) for cell in sorted(_ended_cells(starts, again=self._retry))]
-        lines += [
-            _line(error)
-            for error in self.run.record.errors
-            if self._concerns(error, number) and not _is_whole(error)
-        ]
-        return list(dict.fromkeys(lines))
-
-    def _leave_out_what_does_not_fit(self) -> Failure | None:
-        """Keeps the points whose data no host can hold; the failure of all of them, or None."""
-        options, refusals, fitting = self.cell.options, [], 0
-        names = options.get("algorithm", "all").split(",")
-        sizes = (
-            [str(size) for size in parse_sizes(options["bytes"])] if "bytes" in options else [""]
-        )
-        for name, size in itertools.product(names, sizes):
-            narrowed = {"algorithm": name, "bytes": size} if size else {}
-            workload = Workload(self.cell.probe, {**options, **narrowed})
-            compared = [self._method.memory(workload, shape) for shape in self._shapes]
-            refused = [one for one in compared if one is not None and one.fit is Fit.EXCEEDS]
-            if not refused:
-                fitting += 1
-                continue
-            algorithm = name if size and name != "all" else None
-            reason = refused[0].refusal()
-            refusals.append(
-                PointError("memory", reason, None, algorithm, int(size) if size else None)
-            )
-        if not fitting:
-            return Failure("memory", refusals[0].reason)
-        new = [error for error in refusals if error not in self.run.record.errors]
-        self._change(errors=(*self.run.record.errors, *new))
-        return None
-
-    def _refuse_other_library(self) -> None:
-        """Raises where samples of another library would come into the run."""
-        before, now = self.run.record.library, library_record(self.library)
-        if (before.name, before.version) != (now.name, now.version):
-            raise UsageError(
-                f"{self.folder}: was measured with {before.name} {before.version}, and "
-                f"{self.cell.mpi or 'the first usable library'} is {library_name(self.library)} "
-                "now: name the former with mpi=, or choose another folder"
-            )
-
-    def _warn(self, warning: Warned, observer: Observer) -> None:
-        if warning not in self.run.record.warnings:
-            self._change(warnings=(*self.run.record.warnings, warning))
-            observer.warned(warning)
-
-    def _keep(self, launch: LaunchRecord) -> None:
-        """Keeps a launch, in place of an earlier one of its number."""
-        others = [one for one in self.run.record.launches if one.number != launch.number]
-        launches = sorted([*others, launch], key=lambda one: one.number)
-        self._change(launches=tuple(launches))
-
-    def _change(self, **changed: object) -> None:
-        record: RunRecord = msgspec.structs.replace(self.run.record, **changed)
-        with contextlib.suppress(OSError):
-            # On a full disk samples matter more; bringing them together says that it is full.
-            write_record(self.folder / RECORD, record)
-        self._run = replace(self.run, record=record)
-
-    def _fold(self) -> None:
-        try:
-            self._run = self.run.fold()
-        except OSError as error:
-            raise NoRoomError(
-                f"{self.folder}: {error.strerror}: samples stay in launch-*.samples there"
-            ) from error
-
-
-def _is_whole(error: PointError) -> bool:
-    """Whether an error is of all points that were left."""
-    return error.algorithm is None and error.bytes is None and not error.labels
-
-
-def _begun_cells(starts: Sequence[LaunchRecord]) -> set[int]:
-    return {end.cell for start in starts if start.measured for end in start.measured.ends}
-
-
-def _ended_cells(starts: Sequence[LaunchRecord], *, again: bool) -> set[int]:
-    """Cells that are not measured again: all that have ended, or those with nothing to mend.
-
-    Those that no time was left for are always left for another time.
-    """
-    ends = [end for start in starts if start.measured is not None for end in start.measured.ends]
-    return {end.cell for end in ends if _is_settled(end) or not (again or _is_open(end))}
-
-
-def _is_settled(end: CellEnd) -> bool:
-    """Whether a cell has a figure, or makes no sense."""
-    unsuited = end.reason == "skipped" and end.said != NO_TIME
-    return unsuited or (end.reason in _MEASURED and end.verified is not False)
-
-
-def _is_open(end: CellEnd) -> bool:
-    return end.reason == _CUT or (end.reason == "skipped" and end.said == NO_TIME)
-
-
-def _line(point: CellRecord | PointError) -> str:
-    """A point by its labels, as a probe reads it to leave it out."""
-    labels = {"algorithm": point.algorithm, "bytes": point.bytes, **point.labels}
-    return " ".join(
-        f"{name}={value}"
-        for name, value in labels.items()
-        if isinstance(value, int | str) and not re.search(r"[\s#]|^$", str(value))
-    )
-
-
-def _ended(record: LaunchRecord, began: float, **changed: object) -> LaunchRecord:
-    elapsed = round(time.monotonic() - began, 3)
-    ended: LaunchRecord = msgspec.structs.replace(record, elapsed_s=elapsed, **changed)
-    return ended

@@ -58,6 +58,11 @@ def new_record(
     )
 
 
+def library_name(library: Library) -> str:
+    """What a library is called, with its version."""
+    return library_record(library).title
+
+
 def library_record(library: Library) -> LibraryRecord:
     """A library as a run keeps it."""
     return LibraryRecord(

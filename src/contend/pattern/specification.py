@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from contend import _core
-from contend.errors import UsageError
-from contend.pattern.file import read_pattern_file
-from contend.pattern.pattern import Pattern
+from contend.errors import InputError, UsageError
+from contend.pattern.pattern import Messages, Pattern, from_columns, messages_of_matrix
 from contend.units import nearest
 
 
@@ -213,3 +216,112 @@ def _parts(spec: str, ranks: int) -> Pattern:
     first = parse(first_text, first_ranks)
     second = parse(texts[1], ranks - first_ranks)
     return replace(first & second, name=spec)
+
+
+_COLUMNS = ("round", "source", "target", "bytes")
+# Without such a column all messages are of one round, and weigh alike.
+_ABSENT = (0, 0, 0, 1)
+_LARGEST_MATRIX = 20_000
+_MATRIX = "a numpy array file of a square matrix of numbers"
+
+
+class _Reader(Protocol):
+    """What csv.reader makes."""
+
+    @property
+    def line_num(self) -> int: ...
+    def __iter__(self) -> Iterator[list[str]]: ...
+    def __next__(self) -> list[str]: ...
+
+
+def read_pattern_file(path: str, ranks: int) -> _core.Pattern:
+    """Reads rounds of messages between ranks.
+
+    A ``.csv`` file has a heading that names its columns: ``source`` and ``target`` (ranks from 0),
+    and optionally ``round`` (from 0, in any order; without it all messages are one round) and
+    ``bytes`` (how much a message counts in the averages; messages of 0 bytes are left out). A
+    ``.npy`` file holds a square matrix [source, target] of bytes: one round.
+
+    Raises:
+        InputError: something else stands in the file; the error names the line.
+    """
+    if path.endswith(".npy"):
+        source, target, size = _from_matrix(path)
+        rounds: NDArray[np.integer] = np.zeros(len(source), dtype=np.int64)
+    else:
+        rounds, source, target, size = _from_csv(path)
+    sent = size > 0
+    rounds, source, target, size = (column[sent] for column in (rounds, source, target, size))
+    if len(source) == 0:
+        raise InputError(path, 0, "at least one message", "none")
+    highest = int(max(source.max(), target.max()))
+    if highest >= ranks:
+        raise UsageError(
+            f"ranks below {ranks}, the number of ranks, got rank {highest}: it needs more ranks "
+            "or hosts"
+        )
+    order = np.argsort(rounds, kind="stable")
+    begin = np.concatenate(([0], np.cumsum(np.unique(rounds, return_counts=True)[1])))
+    return from_columns(ranks, begin, source[order], target[order], size[order])
+
+
+def _from_matrix(path: str) -> Messages:
+    try:
+        # What np.load maps a file with, without its ways to archives and pickles.
+        matrix = np.lib.format.open_memmap(path, mode="r")
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except Exception as error:
+        reason = "something else" if isinstance(error, ValueError) else type(error).__name__
+        raise InputError(path, 0, _MATRIX, reason) from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) == 0:
+        raise InputError(path, 0, "a square matrix [source, target]", f"shape {matrix.shape}")
+    if len(matrix) > _LARGEST_MATRIX:
+        raise InputError(path, 0, f"at most {_LARGEST_MATRIX} ranks", str(len(matrix)))
+    try:
+        return messages_of_matrix(matrix)
+    except UsageError as error:
+        expected, _, got = str(error).removeprefix("expected ").rpartition(", got ")
+        raise InputError(path, 0, expected, got) from None
+
+
+def _from_csv(path: str) -> tuple[NDArray[np.int64], ...]:
+    # Spreadsheets put a mark at the start of UTF-8.
+    with Path(path).open(newline="", encoding="utf-8-sig", errors="replace") as file:
+        reader = csv.reader(file)
+        try:
+            rows = list(_rows(path, reader))
+        except csv.Error as error:
+            raise InputError(path, reader.line_num, "cells of numbers", str(error)) from None
+    table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    return tuple(table[:, column] for column in range(4))
+
+
+def _rows(path: str, reader: _Reader) -> Iterator[tuple[int, int, int, int]]:
+    """Round, source, target and bytes of every line below the heading."""
+    heading = [name.strip().lower() for name in next(reader, [])]
+    if not {"source", "target"} <= set(heading) or not set(heading) <= set(_COLUMNS):
+        got = repr(",".join(heading)[:80]) if heading else "an empty line"
+        raise InputError(path, 1, "a heading of source,target[,round][,bytes]", got)
+    if len(set(heading)) < len(heading):
+        raise InputError(path, 1, "each column once", ",".join(heading))
+    columns = [heading.index(name) if name in heading else -1 for name in _COLUMNS]
+    for cells in reader:
+        line = reader.line_num
+        if not cells or (len(cells) == 1 and not cells[0].strip()):
+            continue
+        if len(cells) != len(heading):
+            raise InputError(path, line, f"{len(heading)} cells", str(len(cells)))
+        values = [
+            _number(path, line, cells[column]) if column >= 0 else absent
+            for column, absent in zip(columns, _ABSENT, strict=True)
+        ]
+        yield values[0], values[1], values[2], values[3]
+
+
+def _number(path: str, line: int, text: str) -> int:
+    # Blanks alone: to Python a record separator is white space, but not to int().
+    digits = text.strip(" \t")
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 15:
+        raise InputError(path, line, "a whole number below 10^15", repr(text[:40]))
+    return int(digits)

@@ -119,7 +119,6 @@ def run_watched(
     watch: Callable[[], None],
     *,
     waits: Callable[[str], bool] = lambda _: False,
-    folder: Path | None = None,
 ) -> tuple[Finished, float]:
     """Runs a program to its end, and nothing of it stays behind.
 
@@ -129,7 +128,6 @@ def run_watched(
         limit: seconds that it may take, once it no longer waits.
         watch: called several times a second; what it raises ends the program.
         waits: whether a batch system keeps the program waiting, by what it has written.
-        folder: its working folder.
 
     Returns:
         How it ended (status None when it ran out of time) and the seconds that it waited.
@@ -147,7 +145,6 @@ def run_watched(
             "stdout": output,
             "stderr": errors,
             "start_new_session": True,
-            "cwd": folder,
         }
         try:
             with _started(end, command, **settings) as program:

@@ -1,4 +1,4 @@
-"""Reports: tables, figures and JSON of results, a folder for each thing that is reported."""
+"""Reports: tables, figures and JSON of results, by what is reported."""
 
 import lazy_loader
 

@@ -1,29 +1,31 @@
-"""Saves figures in the format that a file's name asks for."""
+"""Figures as files: pictures, or a page that holds figures and tables and loads nothing."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
-from matplotlib.text import Text
-
+from contend.errors import UsageError
 from contend.files import write_whole
-from contend.report.page import check_suffix, html_page
 from contend.report.table import ResultTable
 from contend.report.words import printable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 _DOTS_PER_INCH = 300
 # Without a date, equal results give equal files.
 _METADATA: dict[str, dict[str, str | None]] = {
     "svg": {"Date": None, "Creator": "contend"},
-    "pdf": {"CreationDate": None, "Creator": "contend"},
     "png": {"Software": "contend"},
+    "pdf": {"CreationDate": None, "Creator": "contend"},
 }
+SUFFIXES = (*(f".{kind}" for kind in _METADATA), ".html")
 
 
 def save_figure(figure: Figure, path: Path, tables: Sequence[ResultTable] = ()) -> None:
@@ -78,15 +80,76 @@ def save_figures(
 
 
 def _render(figure: Figure, kind: str) -> bytes:
-    _make_printable(figure)
+    # Imported here: endings are checked, and tables printed, where nothing is drawn.
+    from matplotlib import rc_context
+    from matplotlib.text import Text
+
+    # Names from dumps may hold anything; control characters make an ill-formed SVG.
+    for text in figure.findobj(Text):
+        text.set_text(printable(text.get_text()))
     buffer = BytesIO()
     # Text stays text in SVG: it can be searched, and read aloud.
-    with mpl.rc_context({"svg.hashsalt": "contend", "svg.fonttype": "none"}):
+    with rc_context({"svg.hashsalt": "contend", "svg.fonttype": "none"}):
         figure.savefig(buffer, format=kind, dpi=_DOTS_PER_INCH, metadata=_METADATA[kind])
     return buffer.getvalue()
 
 
-def _make_printable(figure: Figure) -> None:
-    """Names from dumps may hold anything; control characters make an ill-formed SVG."""
-    for text in figure.findobj(Text):
-        text.set_text(printable(text.get_text()))
+_LOOK = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 52rem; margin: 2rem auto;
+       padding: 0 1rem; }
+svg { width: 100%; height: auto; max-width: 44rem; }
+figure { margin: 0 0 2rem; }
+table { border-collapse: collapse; margin: 0 0 .4rem; }
+caption { text-align: left; font-weight: 600; padding: 1.2rem 0 .3rem; }
+th, td { text-align: left; padding: .15rem .9rem .15rem 0; border-bottom: 1px solid #ddd;
+         vertical-align: top; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
+p { color: #555; margin: 0; }
+"""
+_PROLOGUE = re.compile(r"^.*?(?=<svg)", re.DOTALL)
+
+
+def check_suffix(path: Path) -> None:
+    """Refuses early what `save_figure` could not write.
+
+    Raises:
+        UsageError: for a name that ends otherwise than .svg, .png, .pdf or .html.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"{path}: expected a figure's name ending in one of {', '.join(SUFFIXES)}")
+
+
+def html_page(pictures: Sequence[str], tables: Sequence[ResultTable]) -> str:
+    """The page's text; `pictures` are whole SVG documents."""
+    title = escape(tables[0].title if tables else "contend")
+    return "\n".join(
+        (
+            "<!doctype html>",
+            '<html lang="en"><head><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width">',
+            f"<title>{title}</title><style>{_LOOK}</style></head><body>",
+            *(f"<figure>{_PROLOGUE.sub('', picture)}</figure>" for picture in pictures),
+            *(line for table in tables for line in _table(table)),
+            "</body></html>",
+            "",
+        )
+    )
+
+
+def _table(table: ResultTable) -> Iterator[str]:
+    numeric = [head in table.numeric for head in table.columns]
+    yield f"<table><caption>{escape(table.title)}</caption>"
+    if any(table.columns):
+        yield f"<tr>{_cells('th', table.columns, numeric)}</tr>"
+    for row in table.rows:
+        yield f"<tr>{_cells('td', row, numeric)}</tr>"
+    yield "</table>"
+    if table.note:
+        yield f"<p>{escape(table.note)}</p>"
+
+
+def _cells(tag: str, texts: Sequence[str], numeric: Sequence[bool]) -> str:
+    return "".join(
+        f"<{tag}{' class=number' if right else ''}>{escape(text)}</{tag}>"
+        for text, right in zip(texts, numeric, strict=True)
+    )

@@ -1,16 +1,24 @@
-"""How every figure looks: a column wide, colours that colour-blind eyes tell apart."""
+"""How every figure looks: its width and colours, its axes, points and lines, the wire."""
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from numpy.typing import NDArray
+
+from contend.report.words import MEBI, rate_words
+from contend.units import format_bytes, format_seconds
 
 # Okabe and Ito's palette without its yellow, which is too light for lines and text on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -28,6 +36,8 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "font.family": "sans-serif",
     "font.size": 7.5,
+    "legend.fontsize": 6.5,
+    "legend.frameon": False,
     "lines.linewidth": 1.2,
     "patch.linewidth": 0.8,
     # Names of switches may hold dollar signs.
@@ -74,3 +84,167 @@ def bandwidth_axis(axes: Axes, label: str) -> None:
     axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
     percent_axis(axes.xaxis)
     axes.set_xlabel(label)
+
+
+_MOST_TICKS = 5
+# From here on at least two of 1, 2 and 5 are in the range.
+_DECADES_OF_TICKS = 0.7
+_GRID = "#EEEEEE"
+
+
+def size_axis(axes: Axes, sizes: Sequence[int]) -> None:
+    """The x axis of sizes in bytes, which double."""
+    low, high = math.log2(min(sizes)), math.log2(max(sizes))
+    room = max(0.5, 0.04 * (high - low))
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(2 ** (low - room), 2 ** (high + room))
+    step = max(1, math.ceil((high - low) / (_MOST_TICKS - 1)))
+    ticks = [2**power for power in range(math.ceil(low), math.floor(high) + 1, step)]
+    axes.set_xticks(ticks or [min(sizes)], [format_bytes(tick) for tick in ticks or [min(sizes)]])
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def columns_for(panels: int) -> int:
+    """In how many columns panels stand; four make a square."""
+    return 2 if panels == 4 else min(3, panels)
+
+
+def label_bottoms(grid: NDArray[np.object_]) -> None:
+    """Labels sizes below the last panel of every column of panels, wherever the column ends."""
+    for (row, column), axes in np.ndenumerate(grid):
+        below = row + 1 < grid.shape[0] and grid[row + 1, column].axison
+        axes.tick_params(labelbottom=not below)
+
+
+def rate_axis(axes: Axes) -> None:
+    """The y axis of rates in MiB/s."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(numticks=12))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    _quiet(axes, "y")
+    axes.yaxis.set_minor_formatter(FuncFormatter(partial(_between_powers, axes)))
+
+
+def _between_powers(axes: Axes, value: float, _: int | None) -> str:
+    """The label of 2 and 5 times a power of ten, where the axis has room and few powers."""
+    low, high = axes.get_ylim()
+    first = round(value / 10 ** math.floor(math.log10(value)))
+    return f"{value:g}" if first in (2, 5) and high < 50 * low else ""
+
+
+def time_axis(axes: Axes, which: str) -> None:
+    """An axis of seconds, labelled in units that people say."""
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axes.set_xscale("log") if which == "x" else axes.set_yscale("log")
+    axis.set_major_formatter(FuncFormatter(lambda value, _: format_seconds(value)))
+    low, high = axes.get_xlim() if which == "x" else axes.get_ylim()
+    decades = math.log10(high / low)
+    if decades < _DECADES_OF_TICKS:
+        axis.set_major_locator(MaxNLocator(_MOST_TICKS - 1))
+    elif decades < 2:
+        # Less than two powers of ten: 2 and 5 have ticks too.
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    elif decades > 5:
+        axis.set_major_locator(LogLocator(base=100))
+    _quiet(axes, which)
+
+
+def _quiet(axes: Axes, which: str) -> None:
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_minor_formatter(NullFormatter())
+    axes.grid(axis=which, color=_GRID, linewidth=0.5)  # type: ignore[arg-type]
+    axes.set_axisbelow(True)
+
+
+MOST_VECTOR_POINTS = 4000
+_SEED = 1
+
+Values = NDArray[np.float64]
+
+
+def spread(count: int) -> Values:
+    """Numbers from -1 to 1, the same for every figure."""
+    return np.random.default_rng(_SEED).uniform(-1, 1, count)
+
+
+def points(
+    axes: Axes, x: Values, y: Values, colour: str, *, left_out: bool = False, many: bool = False
+) -> None:
+    """Draws samples faintly, those left out as crosses.
+
+    Args:
+        axes: where.
+        x: in data coordinates, spread already.
+        y: likewise.
+        colour: of the schedule.
+        left_out: late samples that do not count.
+        many: whether the figure has more points than a vector format should hold.
+    """
+    crowd = len(x) if not many else MOST_VECTOR_POINTS
+    axes.plot(
+        x,
+        y,
+        linestyle="",
+        marker="x" if left_out else "o",
+        markersize=2.4 if left_out else 1.9,
+        markeredgewidth=0.5 if left_out else 0,
+        color=colour,
+        alpha=float(np.clip(6 / max(crowd, 1) ** 0.5, 0.15, 0.6)),
+        rasterized=many,
+        zorder=2,
+    )
+
+
+Dashes = str | tuple[float, tuple[float, ...]]
+_LINES: tuple[Dashes, ...] = (
+    "-",
+    (0, (4, 1.5)),
+    (0, (1.2, 1.2)),
+    (0, (5, 1.5, 1, 1.5)),
+)
+
+
+_BARRIER = "-barrier"
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a schedule is drawn."""
+
+    colour: str
+    line: Dashes
+
+
+def looks(names: Iterable[str]) -> dict[str, Look]:
+    """Looks by name: a colour each; when they have run out, dotted lines.
+
+    A schedule with barriers has the colour of the one without, and a broken line.
+    """
+    names = list(dict.fromkeys(names))
+    bases = list(dict.fromkeys(name.removesuffix(_BARRIER) for name in names))
+    result = {}
+    for name in names:
+        index = bases.index(name.removesuffix(_BARRIER))
+        line = 2 * (index // len(COLOURS)) + name.endswith(_BARRIER)
+        result[name] = Look(COLOURS[index % len(COLOURS)], _LINES[line % len(_LINES)])
+    return result
+
+
+# The axis is logarithmic: so many times the limit leaves room for the name above the line.
+_ROOM = 2.5
+
+
+def mark_wire(axes: Axes, limit: float, *, named: bool = True) -> None:
+    """A broken line at what the wire carries, in bytes per second, on an axis of MiB/s."""
+    axes.axhline(limit / MEBI, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
+    axes.set_ylim(top=max(axes.get_ylim()[1], _ROOM * limit / MEBI))
+    if named:
+        axes.annotate(
+            f"wire {rate_words(limit)}",
+            (0.02, limit / MEBI),
+            xycoords=axes.get_yaxis_transform(),
+            xytext=(0, 2),
+            textcoords="offset points",
+            fontsize=6.5,
+            color=QUIET,
+        )

@@ -112,9 +112,8 @@ def condition_words(condition: Condition) -> str:
 
 def run_words(record: RunRecord) -> str:
     """What was measured under which library and which conditions that nobody sees."""
-    library = f"{record.library.name} {record.library.version}".strip()
     labels = [f"{name}: {value}" for name, value in record.labels.items()]
-    return ", ".join(filter(None, [record.probe, library, *labels]))
+    return ", ".join(filter(None, [record.probe, record.library.title, *labels]))
 
 
 MEBI = 1 << 20

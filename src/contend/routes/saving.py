@@ -15,10 +15,10 @@ import zstandard
 from contend.errors import UsageError
 from contend.fabric import WRITERS, Fabric, Writer
 from contend.files import whole_file
-from contend.routes import lfts
+from contend.routes.dumps import write as write_dump
 from contend.units import nearest
 
-_WRITERS: dict[str, Writer] = {**WRITERS, "lfts": lfts.write}
+_WRITERS: dict[str, Writer] = {**WRITERS, "lfts": write_dump}
 # Suffixes of file names that stand for a kind.
 _SUFFIXES = {
     ".fabric": "fabric",

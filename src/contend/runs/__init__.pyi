@@ -2,9 +2,6 @@ from .collapse import Collapse as Collapse
 from .collapse import Kind as Kind
 from .collapse import collapses as collapses
 from .collapse import typical_time as typical_time
-from .comparison import Pair as Pair
-from .comparison import compare as compare
-from .comparison import run_names as run_names
 from .findings import CellParts as CellParts
 from .findings import Findings as Findings
 from .findings import find as find
@@ -25,8 +22,11 @@ from .record import PointError as PointError
 from .record import RunRecord as RunRecord
 from .record import Warned as Warned
 from .record import write_record as write_record
+from .run import Pair as Pair
 from .run import Run as Run
+from .run import compare as compare
 from .run import find_runs as find_runs
+from .run import run_names as run_names
 from .samples import SCHEMA as SCHEMA
 from .statistics import Estimate as Estimate
 from .statistics import Modes as Modes
@@ -36,6 +36,7 @@ from .summary import ROUND_TRIPS as ROUND_TRIPS
 from .summary import CellSummary as CellSummary
 from .summary import Condition as Condition
 from .summary import condition as condition
+from .summary import port_limit as port_limit
 from .summary import summarise as summarise
 from .winners import Basis as Basis
 from .winners import Contest as Contest

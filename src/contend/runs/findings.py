@@ -26,7 +26,6 @@ _MANY_LATE = 0.1
 _NOTICEABLE = 0.05
 _MOST_PARTS = 12
 _OF_RESULTS = ("agreed_s", "result_s", "late_by_s", "start_s")
-_MEASURED_ENDS = ("precision", "repetitions", "budget")
 _ENDED_WELL = ("done", "unknown")
 _CAUSES: dict[str, Cause] = {"killed": "crash", "timeout": "timeout", "skipped": "budget"}
 
@@ -81,8 +80,7 @@ def find(record: RunRecord, results: pl.DataFrame) -> Findings:
     """
     cells = summarise(record, results)
     compared = record.probe in COMPARED
-    measured = [launch.measured for launch in record.launches if launch.measured is not None]
-    crowded = any(launch.oversubscribed for launch in measured)
+    crowded = any(launch.oversubscribed for launch in record.measured)
     return Findings(
         cells=cells,
         parts=_parts(cells, results),
@@ -135,7 +133,7 @@ def _errors(record: RunRecord, cells: Sequence[CellSummary]) -> tuple[PointError
 def _of_launch(
     record: RunRecord, launch: LaunchRecord, measured: set[tuple[int, int]]
 ) -> Iterator[PointError]:
-    if launch.measured is None or not launch.measured.ends:
+    if not launch.ends:
         if launch.status not in _ENDED_WELL and launch.whole not in {n for _, n in measured}:
             yield PointError(*_why_ended(launch), launch.whole)
         return
@@ -143,14 +141,8 @@ def _of_launch(
     others = [
         other for other in record.launches if other.whole == launch.whole and other is not launch
     ]
-    again = {
-        end.cell
-        for other in others
-        if other.measured is not None
-        for end in other.measured.ends
-        if end.reason in _MEASURED_ENDS
-    }
-    for end in launch.measured.ends:
+    again = {end.cell for other in others for end in other.ends if end.is_sampled}
+    for end in launch.ends:
         if end.reason == "cut" and end.cell in again:
             continue
         cell = record.cells[end.cell] if end.cell < len(record.cells) else None
@@ -171,7 +163,7 @@ def _why_no_figure(
         return None if has_samples and interrupted else _why_ended(launch)
     if end.reason in ("budget", "skipped") and end.said in ("", NO_TIME) and not has_samples:
         return "budget", "no time was left for it"
-    if end.reason in _MEASURED_ENDS and has_samples:
+    if end.is_sampled and has_samples:
         return None
     reason = end.said or f"no sample was made ({end.reason})"
     if "not enough memory" in end.said:
@@ -275,9 +267,8 @@ def _about_clocks(record: RunRecord, cells: Sequence[CellSummary]) -> Iterator[W
 def _clock_residual(record: RunRecord) -> float | None:
     residuals = [
         abs(value)
-        for launch in record.launches
-        if launch.measured is not None
-        for clock in launch.measured.clocks
+        for launch in record.measured
+        for clock in launch.clocks
         for value in clock.residual_s
         if value is not None
     ]
@@ -285,6 +276,5 @@ def _clock_residual(record: RunRecord) -> float | None:
 
 
 def _timer_cost(record: RunRecord) -> float | None:
-    measured = [launch.measured for launch in record.launches if launch.measured is not None]
-    costs = [launch.probe.timer_s for launch in measured if launch.probe.timer_s is not None]
+    costs = [launch.probe.timer_s for launch in record.measured if launch.probe.timer_s is not None]
     return max(costs, default=None)

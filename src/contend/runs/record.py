@@ -56,6 +56,11 @@ class LibraryRecord(msgspec.Struct, frozen=True):
     reported: str = ""
     wrapper: str = ""
 
+    @property
+    def title(self) -> str:
+        """What it is called, with its version."""
+        return f"{self.name} {self.version}".strip()
+
 
 class Host(msgspec.Struct, frozen=True):
     """A host that took part, and how many ranks it held."""
@@ -105,6 +110,11 @@ class PointError(msgspec.Struct, frozen=True):
     bytes: Count | None = None
     labels: dict[str, Label] = {}
 
+    @property
+    def whole(self) -> bool:
+        """Whether it is of all points that were asked for, or that a launch had left."""
+        return self.algorithm is None and self.bytes is None and not self.labels
+
 
 class CellEnd(msgspec.Struct, frozen=True):
     """How a cell ended in a launch.
@@ -121,6 +131,11 @@ class CellEnd(msgspec.Struct, frozen=True):
     reason: str
     verified: bool | None = None
     said: str = ""
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether sampling came to an end of its own, as that of cells with figures does."""
+        return self.reason in ("precision", "repetitions", "budget")
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -184,6 +199,11 @@ class LaunchRecord(msgspec.Struct, frozen=True):
         """Number of the launch that this start is part of: its own, or that of the first start."""
         return self.number if self.of is None else self.of
 
+    @property
+    def ends(self) -> tuple[CellEnd, ...]:
+        """How every cell ended that began in this start."""
+        return () if self.measured is None else self.measured.ends
+
 
 class RunRecord(msgspec.Struct, frozen=True):
     """``run.json``.
@@ -228,6 +248,15 @@ class RunRecord(msgspec.Struct, frozen=True):
     counters: dict[str, Any] = {}
     question: dict[str, Any] = {}
     errors: tuple[PointError, ...] = ()
+
+    @property
+    def measured(self) -> list[Measured]:
+        """What the launches' files say, in order; nothing of launches that wrote none."""
+        return [launch.measured for launch in self.launches if launch.measured is not None]
+
+    def ends_of(self, cell: int) -> list[CellEnd]:
+        """How a cell ended, in every start that began it."""
+        return [end for launch in self.launches for end in launch.ends if end.cell == cell]
 
 
 class _Versioned(msgspec.Struct):

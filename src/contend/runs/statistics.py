@@ -61,7 +61,7 @@ class Estimate:
         return self.interval if self.coverage >= CONFIDENCE else None
 
 
-def median_interval(values: Values, confidence: float = CONFIDENCE) -> Estimate:
+def median_interval(values: Values) -> Estimate:
     """The median with the interval between two order statistics that holds it.
 
     It assumes nothing about the distribution: the number of samples below the true median is
@@ -69,14 +69,13 @@ def median_interval(values: Values, confidence: float = CONFIDENCE) -> Estimate:
 
     Args:
         values: at least one.
-        confidence: the least probability that the interval holds the median.
     """
     ordered = np.sort(values)
     value = float(np.median(ordered))
-    below = _outside(len(ordered), round((1 - confidence) / 2, 12))
+    below = _outside(len(ordered))
     if below < 1:
         return Estimate(value)
-    return Estimate(value, float(ordered[below - 1]), float(ordered[-below]), confidence)
+    return Estimate(value, float(ordered[below - 1]), float(ordered[-below]))
 
 
 def range_coverage(count: int) -> float:
@@ -88,11 +87,12 @@ def range_coverage(count: int) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _outside(count: int, tail: float) -> int:
-    """Largest l with P(B < l) ≤ tail for B binomial(count, 1/2); 0 when there is none.
+def _outside(count: int) -> int:
+    """Largest l with P(B < l) ≤ 2.5 % for B binomial(count, 1/2); 0 when there is none.
 
     From the l-th smallest to the l-th largest value the interval then reaches.
     """
+    tail = round((1 - CONFIDENCE) / 2, 12)
     least, most = 0, count
     while least < most:
         middle = (least + most + 1) // 2

@@ -107,9 +107,8 @@ def bytes_sent(probe: str, cell: CellRecord) -> int | None:
 def rate_limit(probe: str, cell: CellRecord, wire: float | None) -> float | None:
     """Bytes per second that a rank can send at most by what hosts' ports carry.
 
-    In an all-to-all a rank's rate counts all p - 1 messages; of those only p - k leave a host of k
-    ranks, which share its port: wire (p - 1) / (k (p - k)). A message of a ping-pong has the port
-    for itself.
+    In an all-to-all ranks share their host's port, see `port_limit`. A message of a ping-pong has
+    it for itself.
 
     Args:
         probe: what was measured.
@@ -123,10 +122,18 @@ def rate_limit(probe: str, cell: CellRecord, wire: float | None) -> float | None
         return None
     if probe == "pingpong":
         return wire
-    each = -(-cell.ranks // cell.hosts)
-    if probe not in COMPARED or each >= cell.ranks:
+    return port_limit(cell.ranks, -(-cell.ranks // cell.hosts), wire) if probe in COMPARED else None
+
+
+def port_limit(ranks: int, ranks_per_host: int, wire: float) -> float | None:
+    """Bytes per second of a rank in an all-to-all at which the ports of hosts are full.
+
+    A rank's rate counts all p - 1 messages; of those only p - k leave a host of k ranks, which
+    share its port: wire · (p - 1) / (k (p - k)). None where no message leaves a host.
+    """
+    if ranks_per_host >= ranks:
         return None
-    return wire * (cell.ranks - 1) / (each * (cell.ranks - each))
+    return wire * (ranks - 1) / (ranks_per_host * (ranks - ranks_per_host))
 
 
 def _count(label: Label) -> int:
@@ -222,7 +229,7 @@ def summarise(record: RunRecord, results: pl.DataFrame) -> tuple[CellSummary, ..
     names = schedule_names(record.cells)
     ends: dict[int, list[CellEnd]] = {}
     for launch in record.launches:
-        for end in launch.measured.ends if launch.measured is not None else ():
+        for end in launch.ends:
             ends.setdefault(end.cell, []).append(end)
     timed = results.filter(~pl.col("warmup"))
     begun_again = {

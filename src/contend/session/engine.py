@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from contend.errors import ContendError
-from contend.runs import Warned
-from contend.session.budget import Budget, Clock
-from contend.session.cell import Cell, CellError, Failure
+from contend.session.cell import Attempt, Cell, CellError, Failure, Method, Observer, Step, Work
 from contend.session.folder import (
     Asked,
     NoRoomError,
@@ -26,171 +25,9 @@ from contend.session.folder import (
 )
 
 C = TypeVar("C", bound=Cell)
-C_contra = TypeVar("C_contra", bound=Cell, contravariant=True)
 
 MOST_ATTEMPTS = 4
 """Starts of a launch: where so many ended before their time, more would end alike."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """One launch of a cell.
-
-    Attributes:
-        cell: what is asked.
-        index: of the cell within its session.
-        number: of the launch within its cell: variants count up within each round.
-        variant: which of the cell's variants.
-        round: how often that variant was launched before.
-        seed: of this launch's own order, from 1.
-    """
-
-    cell: Cell
-    index: int
-    number: int
-    variant: int
-    round: int
-    seed: int
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """How one start of a launch ended; what it made is kept by then.
-
-    Attributes:
-        name: of the launch, for people.
-        summary: for people: what it made.
-        failure: why it ended before its time; None when it did not.
-        point: at which point of the cell, as `Work.fail` takes it; None where nobody knows.
-        left: whether points are left that neither have figures nor failed by themselves; the
-            point at which it ended does not count.
-        waited: seconds in the queue of a batch system.
-        elapsed_s: seconds that it took.
-    """
-
-    name: str = ""
-    summary: str = ""
-    failure: Failure | None = None
-    point: str | None = None
-    left: bool = False
-    waited: float = 0.0
-    elapsed_s: float = 0.0
-
-
-class Work(Protocol):
-    """A cell and its run folder, which is read first and written from `begin` on.
-
-    Attributes:
-        variants: launches of every round, such as one for each number of ranks.
-    """
-
-    @property
-    def variants(self) -> int: ...  # noqa: D102
-
-    def left(self, launches: int, *, retry: bool) -> Sequence[int]:
-        """Numbers of launches that are still to be made.
-
-        Those that were interrupted, or that no time was left for, are among them.
-
-        Args:
-            launches: of every variant.
-            retry: also those of which something failed.
-        """
-        ...
-
-    def begin(self) -> None:
-        """Makes the run folder, or brings together what is in it; called before its launches.
-
-        Raises:
-            CellError: the cell cannot be answered here; its run folder is there all the same.
-        """
-        ...
-
-    def launch(
-        self, step: Step, *, seconds: float, limit: float, observer: Observer
-    ) -> Attempt | None:
-        """Makes what is left of a launch, and keeps what it makes, whatever ends it.
-
-        None where nothing is left, as all its points have failed before.
-
-        Args:
-            step: which.
-            seconds: that it may take for its work.
-            limit: seconds after which it is ended.
-            observer: is told what happens within.
-
-        Raises:
-            NoRoomError: nothing more can be written; no other launch can do better.
-            ContendError, OSError, MemoryError: this cell cannot be launched.
-        """
-        ...
-
-    def fail(self, number: int, failure: Failure, point: str | None = None) -> None:
-        """Keeps why there is no figure.
-
-        Args:
-            number: of the launch.
-            failure: why. After a budget that was spent the launch is left for another time.
-            point: of the cell, which this and all later launches then leave out; None for all that
-                is left of this launch and, but for a budget, of the later ones of its variant.
-        """
-        ...
-
-    def finish(self) -> None:
-        """Brings together what launches left; called once no more come, also when interrupted."""
-        ...
-
-
-class Method(Protocol[C_contra]):
-    """How cells are answered: measured, simulated."""
-
-    def open(self, cell: C_contra, folder: Path) -> Work:
-        """A cell and what its run folder has of it; writes nothing.
-
-        Raises:
-            InputError: the folder is damaged.
-        """
-        ...
-
-    def title(self, cells: Sequence[C_contra]) -> str:
-        """What is answered, for people; asked for once all is prepared."""
-        ...
-
-    def prepare(self, cells: Sequence[C_contra], observer: Observer) -> None:
-        """Does what launches of these have in common, before time counts.
-
-        Raises:
-            ContendError: nothing of this can be launched.
-        """
-        ...
-
-
-class Observer:
-    """Is told what goes on; everything by itself does nothing."""
-
-    def preparing(self, text: str) -> None:
-        """Something takes a while before launches begin."""
-
-    def planned(self, title: str, steps: Sequence[Step], budget: float, folder: Path) -> None:
-        """Everything is decided; the first of these launches comes next."""
-
-    def kept(self, cell: Cell) -> None:
-        """A cell has been answered before."""
-
-    def launching(self, step: Step, seconds: float) -> None:
-        """A launch begins, with a share of the budget."""
-
-    def progressed(self, step: Step, done: int, whole: int) -> None:
-        """A launch has made some of its parts; `whole` is 0 while nobody knows of how many."""
-
-    def ended(self, step: Step, attempt: Attempt) -> None:
-        """A start of a launch has ended."""
-
-    def left(self, step: Step) -> None:
-        """No time was left for a launch."""
-
-    def warned(self, warning: Warned) -> None:
-        """Something is to be known about the results."""
 
 
 @dataclass(frozen=True)
@@ -426,3 +263,46 @@ def _failure_of(error: BaseException) -> Failure:
     if isinstance(error, MemoryError):
         return Failure("memory", "not enough memory")
     return Failure("launch", str(error) or type(error).__name__)
+
+
+Clock = Callable[[], float]
+
+# What starting and ending ranks takes is not the probe's to measure in.
+_START = 3.0
+_LEAST = 1.0
+# A cell under way when the probe's time is over runs to its end; this much of its share longer.
+_OVERTIME = 0.5
+
+
+class Budget:
+    """Counts down while launches run; time in the queue of a batch system does not count.
+
+    Args:
+        seconds: for everything; None for as long as it takes.
+        clock: tells seconds.
+    """
+
+    def __init__(self, seconds: float | None, clock: Clock = time.monotonic) -> None:
+        self.seconds = math.inf if seconds is None else seconds
+        self._clock = clock
+        self._began = clock()
+        self._waited = 0.0
+
+    def wait(self, seconds: float) -> None:
+        """Takes out time that was spent waiting."""
+        self._waited += seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds left, not below 0."""
+        return max(0.0, self.seconds - (self._clock() - self._began - self._waited))
+
+    def share(self, launches: int) -> float:
+        """Seconds that the next of some launches gets as its own budget."""
+        even = self.left / max(launches, 1)
+        return max(min(_LEAST, even), even - _START)
+
+    def limit(self, launches: int) -> float:
+        """Seconds after which the next of some launches is ended, whatever it does."""
+        even = self.left / max(launches, 1)
+        return min(self.left, even * (1 + _OVERTIME) + _START) if launches > 1 else self.left

@@ -6,7 +6,6 @@ from .measured_plan import GridCell as GridCell
 from .measured_plan import MeasuredPlan as MeasuredPlan
 from .measured_plan import Row as Row
 from .measured_plan import Table as Table
-from .observer import StudyObserver as StudyObserver
 from .plan import StudyPlan as StudyPlan
 from .plan_file import copy_plan as copy_plan
 from .plan_file import find_plan as find_plan
@@ -15,9 +14,7 @@ from .plan_file import read_plan as read_plan
 from .plan_file import shipped_plans as shipped_plans
 from .references import Coordinates as Coordinates
 from .references import Known as Known
-from .references import rate_limit as rate_limit
 from .references import time_limit as time_limit
-from .results import UNSUITED as UNSUITED
 from .results import Answer as Answer
 from .results import Failure as Failure
 from .results import MeasuredRecord as MeasuredRecord
@@ -26,13 +23,13 @@ from .results import Result as Result
 from .results import Series as Series
 from .results import Terms as Terms
 from .results import gather as gather
-from .simulated import Average as Average
-from .simulated import Outcome as Outcome
-from .simulated import Record as Record
-from .simulated import SimulatedCell as SimulatedCell
-from .simulated import record_of as record_of
 from .simulated import run_simulations as run_simulations
-from .simulated import write_cell as write_cell
+from .simulated_cell import Average as Average
+from .simulated_cell import Outcome as Outcome
+from .simulated_cell import Record as Record
+from .simulated_cell import SimulatedCell as SimulatedCell
+from .simulated_cell import record_of as record_of
+from .simulated_cell import write_cell as write_cell
 from .simulated_plan import FabricEntry as FabricEntry
 from .simulated_plan import PatternEntry as PatternEntry
 from .simulated_plan import Plan as Plan

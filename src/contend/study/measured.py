@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+import polars as pl
 from msgspec.structs import replace
 
 from contend.errors import InputError, UsageError
@@ -21,11 +22,9 @@ from contend.measurement import (
     make_workload,
 )
 from contend.mpi import Library
-from contend.runs import Run
-from contend.session import RECORD, Clock, Session
-from contend.study.first_version import kept_measurements
+from contend.runs import CellRecord, Findings, LaunchRecord, Run, find
+from contend.session import RECORD, Clock, Observer, Session
 from contend.study.measured_plan import GridCell, MeasuredPlan
-from contend.study.observer import StudyObserver
 from contend.study.results import Answer, MeasuredRecord, RunPoints, Terms
 from contend.units import counted, format_bandwidth, parse_rate
 
@@ -101,7 +100,7 @@ def run_measurements(
     site: Site,
     *,
     retry: bool = False,
-    observer: StudyObserver | None = None,
+    observer: Observer | None = None,
     libraries: Mapping[str, Library] | None = None,
     clock: Clock = time.monotonic,
 ) -> Ended:
@@ -121,7 +120,7 @@ def run_measurements(
         InputError: the folder holds something else.
         MissingError: the machine lacks an MPI library of the plan, or room for samples.
     """
-    observer = observer or StudyObserver()
+    observer = observer or Observer()
     terms = Terms(site.described, plan.precision, plan.repetitions, plan.verify, plan.seed)
     cells = {cell: question(plan, cell, site.place) for cell in plan.cells() if cell.launch == 1}
     observer.named({key.key: cell.label for cell, key in reversed(cells.items())})
@@ -241,7 +240,7 @@ def _answer(
             one_host=site.alone,
             host_bytes=needed,
             memory=memory,
-            library=f"{run.record.library.name} {run.record.library.version}".strip(),
+            library=run.record.library.title,
             warnings=tuple(dict.fromkeys(warnings)),
             runs=(str(run.folder.relative_to(folder)),),
             budget_s=plan.budget_s,
@@ -250,7 +249,7 @@ def _answer(
         for launch in points.launches(plan.launches)
     ]
     if records:
-        yield Answer(tuple(records), points.summaries)
+        yield Answer(tuple(records), run.findings)
 
 
 def _memory(asked: MeasuredCell, method: Measured) -> tuple[int, int | None]:
@@ -261,3 +260,95 @@ def _memory(asked: MeasuredCell, method: Measured) -> tuple[int, int | None]:
         return 0, None
     compared = method.memory(asked.workload, shape)
     return (0, None) if compared is None else (compared.needed, compared.free)
+
+
+_CELLS = "cells"
+
+
+def kept_measurements(plan: MeasuredPlan, folder: Path, terms: Terms) -> dict[GridCell, Answer]:
+    """What the first version kept of a plan's cells, where it has all launches asked for alike.
+
+    Args:
+        plan: whose cells.
+        folder: of the study.
+        terms: how they are asked for now.
+
+    Returns:
+        Answers by the first launch of their cell.
+
+    Raises:
+        InputError: one of its files is damaged.
+    """
+    if not (folder / _CELLS).is_dir():
+        return {}
+    launches: dict[GridCell, list[MeasuredRecord]] = {}
+    for cell in plan.cells():
+        path = folder / _CELLS / f"{cell.file_name}.json"
+        if path.is_file() and (record := _read(path)).cell == cell and record.terms == terms:
+            launches.setdefault(replace(cell, launch=1), []).append(record)
+    return {
+        cell: Answer(tuple(records), _findings(folder, records))
+        for cell, records in launches.items()
+        if len(records) == plan.launches
+    }
+
+
+def _read(path: Path) -> MeasuredRecord:
+    try:
+        record = msgspec.json.decode(path.read_bytes(), type=MeasuredRecord)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(str(path), 0, "a cell of a measured study", str(error)) from None
+    for name in record.runs:
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise InputError(str(path), 0, "runs within the study's folder", name)
+    return record
+
+
+def _findings(folder: Path, records: Sequence[MeasuredRecord]) -> Findings | None:
+    """What is found in a cell over its launches, each of which had runs of its own."""
+    parts = [
+        (record.cell.launch, Run.load(folder / name))
+        for record in records
+        for name in record.runs
+        if (folder / name).is_dir()
+    ]
+    return _over_launches(parts) if parts else None
+
+
+def _over_launches(parts: Sequence[tuple[int, Run]]) -> Findings:
+    """What is found in runs of one launch each.
+
+    Args:
+        parts: runs with the number of their launch; a launch that was begun again has several
+            runs, of different cells.
+    """
+    cells: list[CellRecord] = []
+    numbers: dict[tuple[object, ...], int] = {}
+    launches: list[LaunchRecord] = []
+    tables = []
+    for number, run in parts:
+        own = {}
+        for cell in run.record.cells:
+            labels = sorted(cell.labels.items())
+            key = (cell.algorithm, cell.bytes, cell.ranks, cell.hosts, *labels)
+            index = numbers.setdefault(key, len(cells))
+            if index == len(cells):
+                cells.append(replace(cell, cell=index))
+            own[cell.cell] = index
+        launches += [_renumbered(launch, number, own) for launch in run.record.launches]
+        tables.append(
+            run.results.with_columns(
+                pl.lit(number, pl.UInt16()).alias("launch"),
+                pl.col("cell").replace_strict(own, return_dtype=pl.UInt32()),
+            )
+        )
+    record = replace(parts[0][1].record, cells=tuple(cells), launches=tuple(launches))
+    return find(record, pl.concat(tables, how="diagonal"))
+
+
+def _renumbered(launch: LaunchRecord, number: int, own: dict[int, int]) -> LaunchRecord:
+    measured = launch.measured
+    if measured is not None:
+        ends = tuple(replace(end, cell=own[end.cell]) for end in measured.ends)
+        measured = replace(measured, ends=ends)
+    return replace(launch, number=number, measured=measured)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -11,9 +10,19 @@ from msgspec import Meta, Struct, field
 
 from contend.errors import InputError, UsageError
 from contend.measurement import VectorLength
-from contend.study.plan import Count, Name, Precision, StudyPlan, Text, check_each_once, file_name
+from contend.study.plan import (
+    Count,
+    Name,
+    Precision,
+    StudyPlan,
+    Text,
+    at_key,
+    check_each_once,
+    check_only,
+    file_name,
+)
 from contend.study.references import Coordinates, Known, Published
-from contend.units import nearest, parse_rate, parse_size, parse_sizes
+from contend.units import parse_rate, parse_size, parse_sizes
 
 Probe = Literal["alltoall", "sort", "pingpong"]
 
@@ -301,13 +310,7 @@ class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=T
             UsageError: when a value fits no measurement of the plan.
             InputError: when the plan does not fit together any more.
         """
-        names = [measure.name for measure in self.measures]
-        for name in only or ():
-            if name not in names:
-                known = ", ".join(names)
-                raise UsageError(
-                    f"--only: expected one of {known}, got {name}{nearest(name, names)}"
-                )
+        check_only(only, [measure.name for measure in self.measures])
         kept = [measure for measure in self.measures if only is None or measure.name in only]
         of_measures = {key: values.pop(key) for key in _OF_MEASURES if key in values}
         for key in of_measures:
@@ -340,12 +343,12 @@ class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=T
             _check_measure(source, f"[[measure]] number {number}", measure)
         check_each_once(source, "cell", (cell.file_name for cell in self.cells()))
         if self.wire is not None:
-            with _at(source, "wire"):
+            with at_key(source, "wire"):
                 parse_rate(self.wire)
         predicted = None if self.predict is None else self.predict.memory
         for memory in (self.memory, predicted):
             if memory is not None:
-                with _at(source, "memory"):
+                with at_key(source, "memory"):
                     if parse_size(memory) == 0:
                         raise UsageError(f"expected a size above 0, got {memory}")
         self._check_references(source)
@@ -358,7 +361,7 @@ class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=T
             place = f"[[reference]] number {number}"
             if reference.measure not in names:
                 raise InputError(source, 0, f"a measure of the plan in {place}", reference.measure)
-            with _at(source, place):
+            with at_key(source, place):
                 list(reference.known())
 
     def _check_tables(self, source: str) -> None:
@@ -369,7 +372,7 @@ class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=T
             if table.measure not in names:
                 raise InputError(source, 0, f"a measure of the plan in {place}", table.measure)
             for row in table.rows:
-                with _at(source, f"row {row.label} of {place}"):
+                with at_key(source, f"row {row.label} of {place}"):
                     parse_sizes(str(row.bytes))
                 if len(row.algorithms) != len(table.columns):
                     wanted = f"{len(table.columns)} algorithms in row {row.label} of {place}"
@@ -424,18 +427,6 @@ def _check_measure(source: str, place: str, measure: Measure) -> None:
     for name, items in (("hosts", measure.hosts), ("ranks", measure.ranks)):
         check_each_once(source, f"number of {name} in {place}", map(str, items))
     check_each_once(source, f"algorithm in {place}", measure.algorithm)
-    with _at(source, place):
+    with at_key(source, place):
         measure.sizes()
         measure.lengths()
-
-
-@contextmanager
-def _at(source: str, place: str) -> Iterator[None]:
-    """Says where in a plan a value stands that a grammar refuses."""
-    try:
-        yield
-    except UsageError as error:
-        expected, comma, got = str(error).removeprefix("expected ").partition(", got ")
-        if not comma:
-            raise InputError(source, 0, f"a valid value at {place}", expected) from None
-        raise InputError(source, 0, f"{expected} at {place}", got) from None

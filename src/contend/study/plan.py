@@ -1,19 +1,28 @@
-"""What all plans of studies share: their names, their words, and the checks of what is in them."""
+"""Plans as TOML files: what all have, and every value checked, with the key that is wrong."""
 
 from __future__ import annotations
 
+import contextlib
 import re
+import reprlib
+import sys
+import tomllib
 from collections import Counter
-from collections.abc import Iterable
-from typing import Annotated, ClassVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeVar
 
-from msgspec import Meta, Struct
+import msgspec
+from msgspec import Meta, Struct, inspect
 
 from contend.errors import InputError, UsageError
-from contend.study.toml_file import SEVERAL_LINES
+from contend.units import nearest
 
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST = 60
+
+SEVERAL_LINES = "text of several lines"
+"""Title of the type of texts that may have several lines."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=80)]
 Text = Annotated[str, Meta(max_length=4096)]
@@ -79,6 +88,243 @@ def check_each_once(source: str, what: str, names: Iterable[str]) -> None:
             raise InputError(source, 0, f"every {what} once", f"{name} {count} times")
 
 
+def check_only(only: Iterable[str] | None, names: Sequence[str], between: str = ", ") -> None:
+    """Refuses names to keep that a plan does not have.
+
+    Raises:
+        UsageError: naming the first of them, and those that there are, joined by `between`.
+    """
+    for name in only or ():
+        if name not in names:
+            known = between.join(names)
+            raise UsageError(f"--only: expected one of {known}, got {name}{nearest(name, names)}")
+
+
+@contextlib.contextmanager
+def at_key(source: str, place: str) -> Iterator[None]:
+    """Says where in a plan a value stands that a grammar refuses."""
+    try:
+        yield
+    except UsageError as error:
+        expected, comma, got = str(error).removeprefix("expected ").partition(", got ")
+        if not comma:
+            raise InputError(source, 0, f"a valid value at {place}", expected) from None
+        raise InputError(source, 0, f"{expected} at {place}", got) from None
+
+
 def file_name(text: str) -> str:
     """A name of a plan as part of the name of a file."""
     return _UNFIT.sub("-", text).strip("-")[:_LONGEST]
+
+
+_LARGEST_FILE = 1 << 20
+# The TOML reader of Python tells the line in its message alone.
+_TOML_LINE = re.compile(r"(.*) \(at line (\d+), column \d+\)")
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+_Kind = TypeVar("_Kind", bound=msgspec.Struct)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Raises:
+        InputError: when it is too large or no TOML in UTF-8, with the line.
+    """
+    source = str(path)
+    if path.stat().st_size > _LARGEST_FILE:
+        raise InputError(source, 0, "a plan below 1 MiB", f"{path.stat().st_size:,} bytes")
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise InputError(source, 0, "TOML in UTF-8", "another encoding") from None
+    except tomllib.TOMLDecodeError as error:
+        match = _TOML_LINE.fullmatch(str(error))
+        line, reason = (int(match[2]), match[1]) if match else (0, str(error))
+        raise InputError(source, line, "TOML", reason) from None
+    except RecursionError:
+        raise InputError(source, 0, "TOML", "brackets nested too deeply") from None
+    except ValueError:
+        # Python refuses to read integers of more than 4,300 digits.
+        raise InputError(source, 0, "TOML", "a number of thousands of digits") from None
+
+
+def checked(source: str, content: Mapping[str, Any], kind: type[_Kind]) -> _Kind:
+    """The tables of a TOML file as a value of a msgspec structure.
+
+    A structure may have a class attribute `former_keys`: what its keys were called once, by name.
+
+    Raises:
+        InputError: naming the file and the key, when something is not what it should be.
+    """
+    value: _Kind = _table(source, content, kind, "")
+    return value
+
+
+def _table(source: str, table: Mapping[str, Any], kind: type[Any], place: str) -> Any:
+    """A table as a structure; `place` is what the table is called in errors, "" for the plan."""
+    where = place or "the plan"
+    former: Mapping[str, str] = getattr(kind, "former_keys", {})
+    given: dict[str, Any] = {}
+    for key, value in table.items():
+        name = former.get(key, key)
+        if name in given:
+            raise InputError(source, 0, f"only one of {name} and {key} in {where}", "both")
+        given[name] = value
+    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    for key in table:
+        if former.get(key, key) not in fields:
+            hint = nearest(key, fields)
+            raise InputError(source, 0, f"only known keys in {where}", f"{key}{hint}")
+    values = {}
+    for key, field in fields.items():
+        if key in given:
+            values[field.name] = _value(source, given[key], field.type, key, place)
+        elif field.required:
+            raise InputError(source, 0, f"a key {key} in {where}", "none")
+    return kind(**values)
+
+
+def _value(source: str, value: Any, kind: Any, key: str, place: str) -> Any:
+    """The value of a key; tables, and lists of them, are read as structures."""
+    expected = inspect.type_info(kind)
+    structure = _structure(expected)
+    if structure is not None and isinstance(value, dict):
+        return _table(source, value, structure, _heading(f"[{key}]", place))
+    if (
+        structure is not None
+        and isinstance(expected, inspect.VarTupleType)
+        and isinstance(value, list)
+        and len(value) >= (expected.min_length or 0)
+        and all(isinstance(item, dict) for item in value)
+    ):
+        return tuple(
+            _table(source, item, structure, _heading(f"[[{key}]] number {number}", place))
+            for number, item in enumerate(value, start=1)
+        )
+    try:
+        return _plain(expected, value)
+    except _UnfitError:
+        wanted = f"{_words(expected)} at {key}{f' of {place}' if place else ''}"
+        raise InputError(source, 0, wanted, reprlib.repr(value)) from None
+
+
+class _UnfitError(Exception):
+    """A value is not of its type, or beyond its bounds."""
+
+
+def _plain(expected: inspect.Type, value: Any) -> Any:
+    """A value without tables as its type has it.
+
+    Texts have no control characters, and only those titled `SEVERAL_LINES` have several lines.
+    """
+    if isinstance(expected, inspect.Metadata):
+        several = isinstance(value, str) and _plain(expected.type, re.sub(r"[\n\t]", " ", value))
+        if several:
+            return value
+    if isinstance(expected, inspect.UnionType):
+        for kind in expected.types:
+            with contextlib.suppress(_UnfitError):
+                return _plain(kind, value)
+    elif isinstance(expected, inspect.VarTupleType):
+        if isinstance(value, list) and len(value) >= (expected.min_length or 0):
+            return tuple(_plain(expected.item_type, item) for item in value)
+    elif isinstance(expected, inspect.TupleType):
+        if isinstance(value, list) and len(value) == len(expected.item_types):
+            return tuple(map(_plain, expected.item_types, value))
+    elif isinstance(expected, inspect.LiteralType):
+        if value in expected.values:
+            return value
+    elif isinstance(expected, inspect.BoolType):
+        if isinstance(value, bool):
+            return value
+    elif isinstance(expected, inspect.StrType):
+        if isinstance(value, str) and _is_within(expected, value) and not _CONTROL.search(value):
+            return value
+    elif isinstance(expected, inspect.IntType):
+        if isinstance(value, int) and _is_between(expected, value):
+            return value
+    elif (
+        isinstance(expected, inspect.FloatType)
+        and isinstance(value, int | float)
+        and _is_between(expected, value)
+    ):
+        return float(value)
+    raise _UnfitError
+
+
+def _is_within(expected: inspect.StrType, text: str) -> bool:
+    longest = len(text) if expected.max_length is None else expected.max_length
+    return (expected.min_length or 0) <= len(text) <= longest
+
+
+def _is_between(expected: inspect.IntType | inspect.FloatType, value: float) -> bool:
+    if isinstance(value, bool) or not -sys.float_info.max <= value <= sys.float_info.max:
+        return False
+    return (
+        (expected.gt is None or value > expected.gt)
+        and (expected.ge is None or value >= expected.ge)
+        and (expected.le is None or value <= expected.le)
+        and (expected.lt is None or value < expected.lt)
+    )
+
+
+def _structure(expected: inspect.Type) -> type[Any] | None:
+    """The structure of a table, or of the tables of a list; None for other values."""
+    if isinstance(expected, inspect.UnionType):
+        structures = [_structure(item) for item in expected.types]
+        return next((found for found in structures if found is not None), None)
+    if isinstance(expected, inspect.VarTupleType):
+        expected = expected.item_type
+    return expected.cls if isinstance(expected, inspect.StructType) else None
+
+
+def _heading(table: str, place: str) -> str:
+    return f"{table} of {place}" if place else table
+
+
+def _words(expected: inspect.Type, *, plural: bool = False) -> str:
+    """What a value must be, in words."""
+    end = "s" if plural else ""
+    if isinstance(expected, inspect.IntType):
+        return f"{'' if plural else 'a '}whole number{end}{_bounds(expected)}"
+    if isinstance(expected, inspect.FloatType):
+        return f"{'' if plural else 'a '}number{end}{_bounds(expected)}"
+    if isinstance(expected, inspect.StrType):
+        longest = f" of at most {expected.max_length:,} characters," if expected.max_length else ""
+        return f"{'' if plural else 'a '}text{end}{longest} none of them a control character"
+    if isinstance(expected, inspect.Metadata):
+        return _words(expected.type, plural=plural)
+    if isinstance(expected, inspect.BoolType):
+        return "true or false"
+    if isinstance(expected, inspect.LiteralType):
+        known = ", ".join(map(str, expected.values))
+        return known if len(expected.values) == 1 else f"one of {known}"
+    if isinstance(expected, inspect.VarTupleType):
+        few = "at least one of these: " if expected.min_length else ""
+        return f"a list of {few}{_words(expected.item_type, plural=True)}"
+    if isinstance(expected, inspect.TupleType):
+        return (
+            f"a list of {len(expected.item_types)}: {_words(expected.item_types[0], plural=True)}"
+        )
+    if isinstance(expected, inspect.UnionType):
+        kinds = [kind for kind in expected.types if not isinstance(kind, inspect.NoneType)]
+        return " or ".join(_words(kind, plural=plural) for kind in kinds)
+    return "tables" if plural else "a table"
+
+
+def _bounds(expected: inspect.IntType | inspect.FloatType) -> str:
+    words = [
+        f" {word} {int(limit) if limit == int(limit) else limit:,}"
+        for word, limit in (
+            ("above", expected.gt),
+            ("from", expected.ge),
+            ("to", expected.le),
+            ("below", expected.lt),
+        )
+        if limit is not None
+    ]
+    return (
+        " and".join(words) if len(words) == 2 and words[1].startswith(" below") else "".join(words)
+    )

@@ -9,8 +9,8 @@ from contend.errors import InputError, UsageError
 from contend.files import write_whole
 from contend.measurement import MemoryPrediction, VectorLength
 from contend.study.measured_plan import MeasuredPlan
+from contend.study.plan import checked, read_toml
 from contend.study.simulated_plan import Plan
-from contend.study.toml_file import checked, read_toml
 from contend.study.verification_plan import VerificationPlan
 from contend.units import nearest
 

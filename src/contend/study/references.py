@@ -159,18 +159,6 @@ class Known(Coordinates):
         return (ranks - 1) * self.bytes / self.seconds
 
 
-def rate_limit(place: Coordinates, wire: float) -> float | None:
-    """Bytes per second of a rank in an all-to-all at which the ports of nodes are full.
-
-    A rank's rate counts all p - 1 messages; of those only p - k leave a node of k ranks, which
-    share its port: wire · (p - 1) / (k (p - k)). None where no message leaves a node.
-    """
-    ranks, each = place.ranks, place.ranks_per_node
-    if ranks is None or each is None or each >= ranks:
-        return None
-    return wire * (ranks - 1) / (each * (ranks - each))
-
-
 def time_limit(place: Coordinates, wire: float) -> float | None:
     """Seconds that the exchange of a sort takes at least: bytes that leave a node over its wire.
 

@@ -16,20 +16,18 @@ from contend.runs import (
     CellEnd,
     CellRecord,
     CellSummary,
+    Findings,
     PointError,
     Run,
     median_interval,
 )
+from contend.session import UNSUITED
 from contend.study.measured_plan import GridCell
 from contend.study.references import Coordinates
 
 PointName = tuple[str | None, int | None]
 """Algorithm and bytes of a point."""
 
-UNSUITED = "unsuited"
-"""The cause that is no failure: a schedule that makes no sense for some number of ranks."""
-
-_MEASURED = ("precision", "repetitions", "budget")
 _NO_SAMPLES = np.empty(0)
 
 
@@ -162,6 +160,7 @@ class Result:
         points: one for each launch.
         summary: its figures; None where it has none.
         one_host: whether its hosts were groups of ranks on one host.
+        findings: of the run that it is a point of; None where it has none.
     """
 
     place: Coordinates
@@ -170,6 +169,7 @@ class Result:
     points: tuple[Point, ...]
     summary: CellSummary | None = field(repr=False)
     one_host: bool = False
+    findings: Findings | None = field(default=None, repr=False)
 
     @property
     def failure(self) -> Failure | None:
@@ -212,11 +212,11 @@ class Answer:
 
     Attributes:
         records: a launch each, at least one.
-        summaries: figures of its points.
+        findings: of the run that answers it; None where it has none.
     """
 
     records: tuple[MeasuredRecord, ...]
-    summaries: Mapping[PointName, CellSummary]
+    findings: Findings | None
 
 
 def gather(answers: Sequence[Answer]) -> list[Result]:
@@ -234,6 +234,7 @@ def _results(answer: Answer, named: Mapping[str, str]) -> Iterator[Result]:
     first = answer.records[0]
     library = first.cell.library
     series = Series(named.get(library, library), first.cell.conditions, first.cell.input)
+    summaries = {} if answer.findings is None else _by_point(first.cell.probe, answer.findings)
     points: dict[Coordinates, list[Point]] = {}
     for record in answer.records:
         for point in record.points:
@@ -245,9 +246,20 @@ def _results(answer: Answer, named: Mapping[str, str]) -> Iterator[Result]:
             series=series,
             seats=first.seats,
             points=tuple(members),
-            summary=None if failed else answer.summaries.get((place.algorithm, place.bytes)),
+            summary=None if failed else summaries.get((place.algorithm, place.bytes)),
             one_host=first.one_host,
+            findings=answer.findings,
         )
+
+
+def _by_point(probe: str, findings: Findings) -> dict[PointName, CellSummary]:
+    """Figures over all launches."""
+    return {point_name(probe, cell.record): cell for cell in findings.cells}
+
+
+def point_name(probe: str, cell: CellRecord) -> PointName:
+    """Algorithm and bytes, as `GridCell.points` names them."""
+    return (None, None) if probe == "sort" else (cell.algorithm, cell.bytes)
 
 
 @dataclass(frozen=True)
@@ -259,7 +271,7 @@ class RunPoints:
     def launches(self, asked: int) -> list[int]:
         """Numbers of the launches that have ended; all that were asked for where none can begin."""
         record = self.run.record
-        if any(_is_whole(error) and error.launch is None for error in record.errors):
+        if any(error.whole and error.launch is None for error in record.errors):
             return list(range(asked))
         return sorted({start.whole for start in record.launches if start.status != "skipped"})
 
@@ -271,11 +283,11 @@ class RunPoints:
     @cached_property
     def summaries(self) -> dict[PointName, CellSummary]:
         """Figures over all launches."""
-        return {self.name(cell.record): cell for cell in self.run.findings.cells}
+        return _by_point(self.run.record.probe, self.run.findings)
 
     def name(self, cell: CellRecord) -> PointName:
-        """Algorithm and bytes, as `GridCell.points` names them."""
-        return (None, None) if self.run.record.probe == "sort" else (cell.algorithm, cell.bytes)
+        """Algorithm and bytes of a cell."""
+        return point_name(self.run.record.probe, cell)
 
     def point(self, name: PointName, launch: int) -> Point:
         """A point in one launch."""
@@ -308,16 +320,16 @@ class RunPoints:
     def _failure(self, name: PointName, launch: int) -> Failure | None:
         """Why a point has no figure in a launch; what concerns the point itself comes first."""
         errors = [e for e in self.run.findings.errors if self._concerns(e, name, launch)]
-        error = next(iter(sorted(errors, key=_is_whole)), None)
+        error = next(iter(sorted(errors, key=lambda error: error.whole)), None)
         return None if error is None else Failure(error.cause, error.reason)
 
     def _concerns(self, error: PointError, name: PointName, launch: int) -> bool:
         if error.launch is not None and self._whole.get(error.launch, error.launch) != launch:
             return False
-        if _is_whole(error) and (name, launch) in self._ends:
+        if error.whole and (name, launch) in self._ends:
             # The launch ended before its time, and this point had ended before.
-            return self._ends[name, launch].reason not in _MEASURED
-        if _is_whole(error) or self.run.record.probe == "sort":
+            return not self._ends[name, launch].is_sampled
+        if error.whole or self.run.record.probe == "sort":
             return True
         return error.algorithm in (None, name[0]) and error.bytes in (None, name[1])
 
@@ -332,8 +344,7 @@ class RunPoints:
         return {
             (self.name(cells[end.cell]), launch.whole): end
             for launch in self.run.record.launches
-            if launch.measured is not None
-            for end in launch.measured.ends
+            for end in launch.ends
         }
 
     @cached_property
@@ -355,8 +366,3 @@ class RunPoints:
             key = (self.name(self.run.record.cells[cell]), self._whole.get(launch, launch))
             late[key] = late.get(key, 0) + int(count)
         return late
-
-
-def _is_whole(error: PointError) -> bool:
-    """Whether an error is of all points that a launch had left."""
-    return error.algorithm is None and error.bytes is None

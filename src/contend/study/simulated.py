@@ -3,170 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-import io
-import math
-import struct
 import time
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
 
 import msgspec
-import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
-from contend.congestion import Simulation, half_width, simulate
+from contend.congestion import simulate
 from contend.errors import ContendError, InputError
 from contend.fabric import Fabric, bisection
 from contend.files import write_whole
 from contend.loading import load
 from contend.routes import save
-from contend.session import RECORD, Attempt, Cell, Failure, Observer, Session, Step
-from contend.study.observer import StudyObserver
+from contend.session import RECORD, Attempt, Failure, Observer, Session, Step
 from contend.study.plan import file_name
+from contend.study.simulated_cell import (
+    Outcome,
+    SimulatedCell,
+    failed_record,
+    read_record,
+    record_of,
+    write_cell,
+)
 from contend.study.simulated_plan import Plan, PlanCell
 from contend.units import counted
 
 _FABRICS, _RUNS = "fabrics", "runs"
 # What a routing may fail of without taking other fabrics with it.
 _FAILURES = (ContendError, OSError, MemoryError)
-
-# All that reading a damaged archive of arrays ends with.
-_DAMAGED = (
-    OSError, ValueError, EOFError, RuntimeError, LookupError, ArithmeticError, MemoryError,
-    zipfile.BadZipFile, zlib.error, struct.error,
-)  # fmt: skip
-
-
-class SimulatedCell(Cell, frozen=True, forbid_unknown_fields=True, tag="simulate"):
-    """Everything that decides the figures of a simulation.
-
-    Attributes:
-        source: a generator or a topology file, as the plan names it.
-        routes: a file of forwarding tables; None for none.
-        engine: computes the routes; "" for the fabric's own.
-        pattern: its specification.
-        placement: its specification.
-        samples: patterns and placements to draw.
-        precision: relative half-width of the interval at which it may stop before; None for never.
-        seed: of all random choices.
-        files: SHA-256 of every file that the others name, so that another file is another question.
-    """
-
-    source: str
-    routes: str | None
-    engine: str
-    pattern: str
-    placement: str
-    samples: int
-    precision: float | None
-    seed: int
-    files: tuple[str, ...] = ()
-
-    @property
-    def words(self) -> str:
-        """The cell in a few words, for names of folders and for people."""
-        return ", ".join(filter(None, (self.source, self.engine, self.pattern)))
-
-    @property
-    def topology(self) -> str:
-        """Names the fabric without its routes: the same for cells on the same fabric."""
-        return _short((self.source, *self.files[:1]))
-
-    @property
-    def routed(self) -> str:
-        """Names the fabric with its routes: the same for cells on the same routes."""
-        return _short((self.source, self.routes, self.engine, *self.files[:2]))
-
-
-class Average(msgspec.Struct, frozen=True):
-    """A mean over samples and its 95 % interval, which a single sample does not have."""
-
-    mean: float
-    low: float | None
-    high: float | None
-
-
-class Record(msgspec.Struct, frozen=True):
-    """``run.json`` of a simulated cell.
-
-    Attributes:
-        fabric: name of the fabric.
-        engine: its routing; "" is its own.
-        pattern: name of the pattern.
-        status: whether it was simulated or failed.
-        request: what was asked for.
-        cause: why it failed.
-        rated_bisection: of the fabric, as a fraction of full bisection.
-        scale: what the averages may be multiplied by to take out the pattern's own ends.
-        averages: bandwidths as fractions of the link speed, by their names in a plan.
-        simulation: everything of the simulation that is no array.
-        probe: what made it, as in the records of measured runs.
-        version: of this form.
-        created: instant in ISO 8601 with its zone.
-    """
-
-    fabric: str
-    engine: str
-    pattern: str
-    status: Literal["done", "failed"]
-    request: SimulatedCell
-    cause: str = ""
-    rated_bisection: float | None = None
-    scale: float = 1.0
-    averages: dict[str, Average] = {}
-    simulation: dict[str, Any] = {}
-    probe: str = "simulate"
-    version: int = 1
-    created: str = ""
-
-
-class _Scalars(msgspec.Struct, frozen=True):
-    """What every record of a cell that is done has of its simulation."""
-
-    samples: int
-    seed: int
-    elapsed_s: float
-
-
-class _Averages(msgspec.Struct, frozen=True):
-    """What every record of a cell that is done has of averages."""
-
-    effective_bandwidth: Average
-    of_mean_congestion: Average
-    of_max_congestion: Average
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A cell that has ended; its samples stay on the disk until they are asked for."""
-
-    record: Record
-    path: Path
-
-    def simulation(self) -> Simulation:
-        """The whole simulation of a cell that is done.
-
-        Raises:
-            InputError: when the cell's files are not what `write_cell` writes.
-        """
-        samples = self.path.with_suffix(".npz")
-        try:
-            with samples.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in stored.files}
-            values = dict(self.record.simulation)
-            name = values.pop("fabric", "")
-            return Simulation(fabric_name=name, **values, **arrays)
-        except _DAMAGED as error:
-            raise InputError(str(samples), 0, "the samples of a cell", str(error)) from None
-        except TypeError:
-            got = "those of another version; remove the cell to have it run again"
-            raise InputError(str(self.path), 0, "the keys of a simulation", got) from None
 
 
 def run_simulations(
@@ -175,7 +41,7 @@ def run_simulations(
     *,
     beside: Path,
     retry: bool = False,
-    observer: StudyObserver | None = None,
+    observer: Observer | None = None,
 ) -> list[Outcome]:
     """Simulates every cell of a plan that is not kept yet.
 
@@ -197,7 +63,7 @@ def run_simulations(
     method = Simulated(
         folder, beside, {cells[cell].key: cell for cell in reversed(cells)}, plan.average
     )
-    observer = observer or StudyObserver()
+    observer = observer or Observer()
     observer.named({key: cell.label for key, cell in method.names.items()})
     session = Session(
         kind=plan.name,
@@ -375,93 +241,24 @@ class SimulatedWork:
             seed=self.cell.seed,
             progress=lambda done, expected: observer.progressed(step, done, expected),
         )
-        names = self.method.names[self.cell.key]
-        record = record_of(
-            simulation, (names.fabric.name, self.cell.engine, names.pattern.name), self.cell, rated
-        )
+        record = record_of(simulation, self._names, self.cell, rated)
         write_cell(self.folder / RECORD, record, simulation)
         share = 100 * record.averages[self.method.average].mean * record.scale
         return Attempt(summary=f"{share:.1f} %", elapsed_s=time.monotonic() - began)
 
     def fail(self, number: int, failure: Failure, point: str | None = None) -> None:
         """Keeps why there is no simulation."""
-        names = self.method.names[self.cell.key]
-        record = Record(
-            fabric=names.fabric.name,
-            engine=self.cell.engine,
-            pattern=names.pattern.name,
-            status="failed",
-            request=self.cell,
-            cause=failure.reason,
-            created=_now(),
-        )
+        record = failed_record(self._names, self.cell, failure.reason)
         write_cell(self.folder / RECORD, record, None)
 
     def finish(self) -> None:
         """Nothing is left to be brought together."""
 
-
-def record_of(
-    simulation: Simulation,
-    names: tuple[str, str, str],
-    request: SimulatedCell,
-    rated: float | None,
-) -> Record:
-    """The record of a simulated cell, which is named by fabric, engine and pattern."""
-    columns = {
-        "effective_bandwidth": simulation.bandwidth,
-        "of_mean_congestion": 1 / simulation.mean_congestion,
-        "of_max_congestion": 1 / simulation.max_congestion,
-    }
-    fabric, engine, pattern = names
-    return Record(
-        fabric=fabric,
-        engine=engine,
-        pattern=pattern,
-        status="done",
-        request=request,
-        rated_bisection=rated,
-        scale=simulation.scale,
-        averages={
-            name: _average(values, simulation.exhaustive) for name, values in columns.items()
-        },
-        simulation={
-            name: value
-            for name, value in _values(simulation).items()
-            if not isinstance(value, np.ndarray)
-        },
-        created=_now(),
-    )
-
-
-def write_cell(path: Path, record: Record, simulation: Simulation | None) -> None:
-    """Writes a cell; its JSON file comes last, so that a cell with one is whole."""
-    if simulation is not None:
-        arrays: dict[str, Any] = {
-            name: value
-            for name, value in _values(simulation).items()
-            if isinstance(value, np.ndarray)
-        }
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, **arrays)
-        write_whole(path.with_suffix(".npz"), buffer.getvalue())
-    write_whole(path, msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
-
-
-def read_record(path: Path) -> Record:
-    """Reads a cell's JSON file.
-
-    Raises:
-        InputError: when it is not what `write_cell` writes.
-    """
-    try:
-        record = msgspec.json.decode(path.read_bytes(), type=Record)
-        if record.status == "done":
-            msgspec.convert(record.simulation, _Scalars)
-            msgspec.convert(msgspec.to_builtins(record.averages), _Averages)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(str(path), 0, "a cell of a study", str(error)) from None
-    return record
+    @property
+    def _names(self) -> tuple[str, str, str]:
+        """Fabric, engine and pattern as the plan calls them."""
+        names = self.method.names[self.cell.key]
+        return names.fabric.name, self.cell.engine, names.pattern.name
 
 
 def kept_by_first_version(folder: Path, names: PlanCell, cell: SimulatedCell) -> Outcome | None:
@@ -473,29 +270,6 @@ def kept_by_first_version(folder: Path, names: PlanCell, cell: SimulatedCell) ->
     record = read_record(path)
     # It did not look into files.
     return Outcome(record, path) if record.request == replace(cell, files=()) else None
-
-
-def _average(values: NDArray[np.float64], exhaustive: bool) -> Average:
-    mean = float(values.mean())
-    half = 0.0 if exhaustive else half_width(values)
-    if not math.isfinite(half):
-        return Average(mean, None, None)
-    return Average(mean, mean - half, mean + half)
-
-
-def _values(simulation: Simulation) -> dict[str, Any]:
-    """What is kept of a simulation; its fabric by name only, under the key ``fabric``."""
-    values = {column.name: getattr(simulation, column.name) for column in fields(simulation)}
-    values["fabric"] = values.pop("fabric_name")
-    return values
-
-
-def _short(words: Sequence[str | None]) -> str:
-    return hashlib.sha256(msgspec.json.encode(words)).hexdigest()[:16]
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def beside_plan(folder: Path, name: str) -> str:

@@ -17,6 +17,7 @@ from contend.study.plan import (
     StudyPlan,
     Text,
     check_each_once,
+    check_only,
 )
 from contend.units import nearest
 
@@ -141,13 +142,7 @@ class Plan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=True):
         Raises:
             UsageError: the plan has no such fabric, or the precision is 0.
         """
-        names = [fabric.name for fabric in self.fabrics]
-        for name in only or ():
-            if name not in names:
-                known = ", ".join(names)
-                raise UsageError(
-                    f"--only: expected one of {known}, got {name}{nearest(name, names)}"
-                )
+        check_only(only, [fabric.name for fabric in self.fabrics])
         if precision == 0:
             raise UsageError("--precision: expected a share above 0: simulations stop there")
         patterns = self.patterns

@@ -25,8 +25,7 @@ from contend.measurement import (
     beside_predictions,
 )
 from contend.runs import Run
-from contend.session import Session
-from contend.study.observer import StudyObserver
+from contend.session import Observer, Session
 from contend.study.simulated import beside_plan, digest
 from contend.study.verification_plan import Case, VerificationPlan
 from contend.units import parse_rate, parse_size
@@ -63,7 +62,7 @@ def verify(
     *,
     beside: Path,
     retry: bool = False,
-    observer: StudyObserver | None = None,
+    observer: Observer | None = None,
 ) -> Verified:
     """Measures a fabric's bisect patterns and puts what its routes predict beside every message.
 
@@ -81,7 +80,7 @@ def verify(
         UsageError: for what does not fit together.
         MissingError: this machine cannot emulate, or lacks an MPI library.
     """
-    observer = observer or StudyObserver()
+    observer = observer or Observer()
     try:
         fabric = load(
             beside_plan(beside, case.source),
@@ -89,9 +88,7 @@ def verify(
             route=case.engine,
             need_routes=True,
         )
-        run, hosts = _measured(
-            case, plan, fabric, folder, beside, retry, observer or StudyObserver()
-        )
+        run, hosts = _measured(case, plan, fabric, folder, beside, retry, observer or Observer())
         pairs = beside_predictions(run, fabric, hosts)
         return Verified(case, pairs, agreement(pairs), run.record.wire_Bps or 0.0)
     except (MissingError, UsageError):
@@ -130,7 +127,7 @@ def _measured(
     folder: Path,
     beside: Path,
     retry: bool,
-    observer: StudyObserver,
+    observer: Observer,
 ) -> tuple[Run, Sequence[int]]:
     """The run of a case, and the number in the fabric of every rank's host."""
     cell = verified_cell(case, plan, fabric, beside)
@@ -159,8 +156,7 @@ def _measured(
         (work,) = session.run().works
         assert isinstance(work, MeasuredWork)
         run = _with_samples(work)
-        measured = next(one.measured for one in run.record.launches if one.measured is not None)
-        hosts = place.numbers_of(measured.rank_hosts)
+        hosts = place.numbers_of(run.record.measured[0].rank_hosts)
     write_whole(run_folder / _HOSTS, msgspec.json.encode(hosts))
     return run, hosts
 

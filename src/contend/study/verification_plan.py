@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from contend.errors import InputError, UsageError
-from contend.study.plan import Count, Name, StudyPlan, Text, check_each_once
-from contend.units import nearest, parse_rate, parse_size
+from contend.study.plan import Count, Name, StudyPlan, Text, at_key, check_each_once, check_only
+from contend.units import parse_rate, parse_size
 
 # TCP headers, acknowledgements and the start of every message take their part of the wire.
 _OF_WIRE = 0.9
@@ -112,13 +112,7 @@ class VerificationPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_on
             InputError: when the plan does not fit together any more.
         """
         cases = self.cases if case is None else tuple(map(Case.parse, case))
-        names = [each.name for each in cases]
-        for name in only or ():
-            if name not in names:
-                known = "; ".join(names)
-                raise UsageError(
-                    f"--only: expected one of {known}, got {name}{nearest(name, names)}"
-                )
+        check_only(only, [each.name for each in cases], between="; ")
         if isinstance(rate := values.get("rate"), float):
             values["rate"] = f"{8 * rate:.0f}bit/s"
         for option, given in (("bytes", bytes), ("mpi", mpi)):
@@ -140,10 +134,7 @@ class VerificationPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_on
         super().check(source)
         check_each_once(source, "case", (case.name for case in self.cases))
         for key, parse in (("bytes", parse_size), ("buffer", parse_size), ("rate", parse_rate)):
-            try:
+            with at_key(source, key):
                 value = parse(str(getattr(self, key)))
-            except UsageError as error:
-                expected, _, got = str(error).removeprefix("expected ").partition(", got ")
-                raise InputError(source, 0, f"{expected} at {key}", got) from None
             if value == 0:
                 raise InputError(source, 0, f"a size above 0 at {key}", "0")

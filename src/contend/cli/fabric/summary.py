@@ -1,16 +1,36 @@
-"""``contend fabric show`` and ``check``: what a fabric is made of, and what is wrong with it."""
+"""``contend fabric show``, ``check`` and ``hosts``: what a fabric is made of, and what is wrong."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from contend.cli.common import console_for, load, write_json
-from contend.cli.options import FabricArgument, JsonOption, RouteOption, RoutesOption
+from contend.cli.options import (
+    FabricArgument,
+    FileOption,
+    HostsOption,
+    JsonOption,
+    PlacementOption,
+    RanksOption,
+    RanksPerHostOption,
+    RouteOption,
+    RoutesOption,
+)
 from contend.errors import ShortfallError
 from contend.fabric import Status, bisection, size_of, structure
-from contend.report import FabricSummary, fabric_tables, print_checks, print_tables
+from contend.files import write_whole
+from contend.placement import ListFormat, list_hosts, parse, write_list
+from contend.report import (
+    FabricSummary,
+    fabric_tables,
+    host_list_json,
+    host_list_summary,
+    print_checks,
+    print_tables,
+)
 from contend.routes import check as check_fabric
 from contend.routes import summarise_routes
 
@@ -62,3 +82,44 @@ def check(
     wrong = [item.name for item in report.checks if item.status == Status.WRONG]
     if wrong:
         raise ShortfallError(f"{report.fabric.name}: wrong: {', '.join(wrong)}")
+
+
+FormatOption = Annotated[
+    ListFormat,
+    typer.Option(
+        "--format",
+        help="Form of the list: plain names; a host file for Open MPI or MPICH; for Slurm a line "
+        "for every rank (SLURM_HOSTFILE with srun --distribution=arbitrary), or a nodelist.",
+    ),
+]
+
+
+def hosts(
+    fabric: FabricArgument,
+    placement: PlacementOption = "linear",
+    choice: HostsOption = None,
+    ranks: RanksOption = None,
+    ranks_per_host: RanksPerHostOption = 1,
+    form: FormatOption = ListFormat.PLAIN,
+    output: FileOption = "-",
+    json: JsonOption = None,
+) -> None:
+    """List hosts by their place in a fabric, for mpirun and Slurm.
+
+    Example: contend fabric hosts net.ibnetdiscover --placement port-group:9 --ranks-per-host 8
+    --format openmpi -o hosts
+    """
+    if output == json == "-":
+        # The list is in the JSON too.
+        output = ""
+    loaded = load(fabric, None, None)
+    placed = parse(placement, loaded, ranks_per_host=ranks_per_host, hosts=choice, ranks=ranks)
+    entries = list_hosts(loaded, placed, ranks)
+    text = write_list(entries, form)
+    if output == "-":
+        print(text, end="")
+    elif output:
+        write_whole(Path(output), text.encode())
+        line = f"{host_list_summary(loaded, entries)}, written to {output}"
+        console_for(json).print(line, markup=False, highlight=False, soft_wrap=True)
+    write_json(json, host_list_json(loaded, placed, entries))

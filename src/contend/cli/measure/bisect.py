@@ -92,7 +92,7 @@ def _report(runs: Sequence[Run], place: Place | None, *, messages_file: Path | N
 
 def _pairs(run: Run, place: Place | None) -> pl.DataFrame:
     """Every message's bandwidth; with predictions where the routes are known."""
-    measured = [launch.measured for launch in run.record.launches if launch.measured is not None]
+    measured = run.record.measured
     if isinstance(place, EmulatedHosts) and measured:
         return beside_predictions(run, place.fabric, place.numbers_of(measured[0].rank_hosts))
     return pair_bandwidths(run)

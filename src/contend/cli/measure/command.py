@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from rich.console import Console
+from rich.progress import Progress as Bar
 from rich.text import Text
 
 from contend.cli.common import console_for, write_json
-from contend.cli.measure.options import Common
-from contend.cli.measure.place import find_place
-from contend.cli.measure.watch import watching
+from contend.cli.measure.options import Common, find_place
+from contend.cli.options import with_options
 from contend.errors import ShortfallError
 from contend.measurement import OptionValue, Place, make_workload, measure_workload, resume
 from contend.report import (
@@ -27,9 +26,12 @@ from contend.report import (
     draw_runs,
     measure_tables,
     print_tables,
+    progress_bar,
     runs_json,
 )
-from contend.runs import PointError, Run
+from contend.runs import Run, Warned
+from contend.session import Attempt, Observer, Step
+from contend.units import counted, format_seconds
 
 # Of launches that were not interrupted by somebody.
 _ENDED_BADLY = ("failed", "killed", "timeout")
@@ -99,30 +101,14 @@ def measures(verb: Verb) -> Callable[..., None]:
     It takes the options of the probe's own, which come first on the command line, and `common`
     where it needs what all probes have. Those follow.
     """
+    own = inspect.signature(verb).parameters
 
-    @functools.wraps(verb)
-    def command(**given: Any) -> None:
-        common = Common(**{name: given.pop(name) for name in shared})
+    def call(common: Common, given: dict[str, Any]) -> None:
         if "common" in own:
             given["common"] = common
         measure(common, functools.partial(verb, **given))
 
-    own = inspect.signature(verb).parameters
-    shared = [option.name for option in dataclasses.fields(Common)]
-    hints = {
-        **get_type_hints(verb, include_extras=True),
-        **get_type_hints(Common, include_extras=True),
-    }
-    parameters = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name])
-        for function in (verb, Common)
-        for parameter in inspect.signature(function).parameters.values()
-        if parameter.name != "common"
-    ]
-    # Typer reads what a command takes from here.
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {name: hints[name] for name in (p.name for p in parameters)}
-    return command
+    return with_options(verb, Common, "common", call)
 
 
 def measure(common: Common, verb: Callable[[], Asked]) -> None:
@@ -177,18 +163,18 @@ def _failures(runs: Sequence[Run]) -> str:
 
 
 def _failed(run: Run) -> Iterator[str]:
-    name = f"{run.record.library.name} {run.record.library.version}".strip()
+    name = run.record.library.title
     errors = [
         error
         for error in run.findings.errors
         # What makes no sense there is no fault, nor is a cell that the budget was too short for.
-        if error.cause != "unsuited" and (error.cause != "budget" or _is_whole(error))
+        if error.cause != "unsuited" and (error.cause != "budget" or error.whole)
     ]
     for error in errors:
         what = error.algorithm or run.record.probe
         size = "" if error.bytes is None else f" of {error.bytes:,} bytes"
         number = "" if error.launch is None else f"launch {error.launch}"
-        yield f"{name}, {number if _is_whole(error) else what + size}: {error.reason}"
+        yield f"{name}, {number if error.whole else what + size}: {error.reason}"
     told = {error.launch for error in errors}
     told |= {launch.whole for launch in run.record.launches if launch.status == "done"}
     for launch in run.record.launches:
@@ -196,5 +182,49 @@ def _failed(run: Run) -> Iterator[str]:
             yield f"{name}, launch {launch.number}: {launch.why}"
 
 
-def _is_whole(error: PointError) -> bool:
-    return error.algorithm is None and error.bytes is None
+@contextmanager
+def watching(console: Console) -> Iterator[Observer]:
+    """Prints the budget first and a line for every launch; a bar counts cells on a terminal."""
+    with progress_bar("measuring", "cells") as bar:
+        yield _Watch(console, bar)
+
+
+class _Watch(Observer):
+    def __init__(self, console: Console, bar: Bar) -> None:
+        self._console = console
+        self._bar = bar
+        self._task = bar.add_task("", total=None)
+        self._launches = 0
+        self._taken: set[tuple[int, int]] = set()
+
+    def preparing(self, text: str) -> None:
+        self._bar.update(self._task, description=text)
+
+    def planned(self, title: str, steps: Sequence[Step], budget: float, folder: Path) -> None:
+        self._launches = len(steps)
+        launches = counted(len(steps), "launch")
+        self._say(f"{title}: {launches} within {format_seconds(budget)}, kept in {folder}")
+
+    def launching(self, step: Step, seconds: float) -> None:
+        self._bar.update(self._task, completed=0, total=None)
+
+    def progressed(self, step: Step, done: int, whole: int) -> None:
+        self._bar.update(self._task, completed=done, total=whole or None)
+
+    def ended(self, step: Step, attempt: Attempt) -> None:
+        self._tell(step, attempt.name, attempt.summary or str(attempt.failure))
+
+    def left(self, step: Step) -> None:
+        self._tell(step, "", "no time was left")
+
+    def warned(self, warning: Warned) -> None:
+        # Standard error, above the bar where there is one.
+        line = Text(f"contend: warning: {warning.text}")
+        self._bar.console.print(line, soft_wrap=True)
+
+    def _tell(self, step: Step, name: str, how: str) -> None:
+        self._taken.add((step.index, step.number))
+        self._say(f"  {len(self._taken)}/{self._launches} {name or step.cell.words}: {how}")
+
+    def _say(self, line: str) -> None:
+        self._console.print(Text(line), soft_wrap=True)

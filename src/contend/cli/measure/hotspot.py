@@ -13,8 +13,7 @@ from rich.console import Console
 from contend import report
 from contend.cli.common import load
 from contend.cli.measure.command import Asked, Report, measures
-from contend.cli.measure.options import Common
-from contend.cli.measure.place import emulated, emulated_fabric, is_emulated
+from contend.cli.measure.options import Common, emulated, emulated_fabric, is_emulated
 from contend.cli.options import BYTES, FABRIC, parsed
 from contend.congestion import HotSpot
 from contend.congestion import hotspot as choose

@@ -4,40 +4,23 @@ from __future__ import annotations
 
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
-from contend.fabric.generate import (
-    benes,
-    clos,
-    crossbar,
-    dragonfly,
-    grid,
-    hypercube,
-    hyperx,
-    machines,
-    rails,
-    random_regular,
-    slimfly,
-    xgft,
-)
+from contend.fabric.generate import clos, dragonfly, grid, machines, random_regular, slimfly, xgft
 from contend.fabric.generate.plan import Family, Parameters
 from contend.units import nearest
 
 _FAMILIES: dict[str, Family] = {
     family.name: family
-    for module in (
-        crossbar,
-        xgft,
-        clos,
-        rails,
-        benes,
-        grid,
-        hypercube,
-        dragonfly,
-        hyperx,
-        slimfly,
-        random_regular,
-        machines,
+    for family in (
+        clos.CROSSBAR,
+        *xgft.FAMILIES,
+        *clos.FAMILIES,
+        *grid.FAMILIES,
+        *dragonfly.FAMILIES,
+        grid.HYPERX,
+        *slimfly.FAMILIES,
+        *random_regular.FAMILIES,
+        *machines.FAMILIES,
     )
-    for family in module.FAMILIES
 }
 
 

@@ -1,4 +1,4 @@
-"""Folded Clos networks, and the director switches built as one inside."""
+"""Crossbars, folded Clos networks and directors, rail-optimised trees, Beneš networks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from contend.fabric.generate.plan import (
     Indices,
     Parameters,
     Plan,
+    add_hosts_per_switch,
     check_size,
     numbered,
     require,
@@ -99,6 +100,133 @@ def _build_director(parameters: Parameters) -> Fabric:
     return director(ports, parameters.optional(1, 24))
 
 
+def crossbar(hosts: int) -> Fabric:
+    """One switch with a host on every port; nothing but the hosts' own channels is shared."""
+    check_size("crossbar", hosts=hosts, switches=1, cables=0, ports=hosts)
+    plan = Plan()
+    add_hosts_per_switch(plan, plan.add_switches(["crossbar"], hosts), hosts)
+    return plan.fabric("crossbar")
+
+
+def _build_crossbar(parameters: Parameters) -> Fabric:
+    parameters.expect_groups(1, 1)
+    return crossbar(*parameters.positive(0, 1))
+
+
+CROSSBAR = Family(
+    "crossbar",
+    "crossbar:n",
+    "one switch with n hosts, the reference without congestion",
+    "crossbar:16",
+    _build_crossbar,
+)
+
+
+def rail_optimised(units: int, servers: int, rails: int, spines: int, links: int = 1) -> Fabric:
+    """Units of servers whose adapters of the same rail share a leaf, all leaves below the spines.
+
+    A host is one adapter: ``server 3 rail 2`` is on port 3 of the unit's leaf for rail 2. Hosts are
+    numbered server by server; those of a server have its system GUID. Leaf ports: hosts first,
+    then spine by spine, parallel cables next to each other.
+
+    Args:
+        units: scalable units.
+        servers: in each unit.
+        rails: adapters of each server, leaves of each unit.
+        spines: switches above.
+        links: cables between each leaf and each spine.
+
+    Source: NVIDIA, "DGX SuperPOD reference architecture", compute fabric.
+    """
+    leaves, hosts = units * rails, units * servers * rails
+    cables = leaves * spines * links
+    down, up = servers, spines * links
+    ports = max(down + up, leaves * links)
+    check_size("rails", hosts=hosts, switches=leaves + spines, cables=cables, ports=ports)
+    plan = Plan()
+    names = [f"unit {u} leaf {r}" for u in range(1, units + 1) for r in range(1, rails + 1)]
+    leaf = plan.add_switches(names, down + up)
+    spine = plan.add_switches(numbered("spine", spines), leaves * links)
+    server, rail = np.divmod(np.arange(hosts), rails)
+    host_names = [
+        f"server {s} rail {r}" for s in range(1, units * servers + 1) for r in range(1, rails + 1)
+    ]
+    plan.add_hosts(host_names, leaf[server // servers * rails + rail], server % servers + 1)
+    from_leaf, to_spine, copy = np.ogrid[:leaves, :spines, :links]
+    plan.add_cables(
+        leaf[from_leaf],
+        down + to_spine * links + copy + 1,
+        spine[to_spine],
+        from_leaf * links + copy + 1,
+    )
+    fabric = plan.fabric("rails")
+    return fabric.replace(host_system_guid=fabric.host_guid[server * rails])
+
+
+def _build_rails(parameters: Parameters) -> Fabric:
+    parameters.expect_groups(1, 2)
+    units, servers, rails, spines = parameters.positive(0, 4)
+    return rail_optimised(units, servers, rails, spines, parameters.optional(1, 1))
+
+
+RAILS = Family(
+    "rails",
+    "rails:units,servers,rails,spines[;links]",
+    "rail-optimised fat tree: adapter r of every server of a unit on the unit's leaf r",
+    "rails:2,4,2,4",
+    _build_rails,
+)
+
+
+def benes(size: int) -> Fabric:
+    """A Beneš network: 2 log2(n) - 1 stages of n / 2 switches with two ports on each side.
+
+    The n inputs are hosts on the left side of the first stage, the n outputs hosts on the right
+    side of the last, so the fabric has 2 n hosts. Stage s (from 0) joins the rows that differ in
+    bit min(s, 2 log2(n) - 2 - s); without its outer stages it is two Beneš networks of half the
+    size. Ports 1 and 2 are on the left, 3 and 4 on the right.
+
+    Args:
+        size: n, a power of two, at least 2.
+
+    Source: Beneš, "Mathematical theory of connecting networks and telephone traffic", 1965.
+    """
+    power = size >= 2 and size & (size - 1) == 0
+    require(power, "benes", "a power of two, at least 2", size)
+    bits = size.bit_length() - 1
+    stages = 2 * bits - 1
+    switches = stages * size // 2
+    check_size("benes", hosts=2 * size, switches=switches, cables=size * (stages - 1), ports=4)
+    plan = Plan()
+    names = [f"stage {s} switch {i}" for s in range(1, stages + 1) for i in range(1, size // 2 + 1)]
+    number = plan.add_switches(names, 4).reshape(stages, -1)
+    row = np.arange(size)
+    side, switch = [], []
+    for stage in range(stages):
+        bit = min(stage, stages - 1 - stage)
+        side.append(row >> bit & 1)
+        switch.append(number[stage, row >> bit + 1 << bit | row & (1 << bit) - 1])
+    plan.add_hosts(numbered("input", size), switch[0], side[0] + 1)
+    plan.add_hosts(numbered("output", size), switch[-1], side[-1] + 3)
+    for stage in range(stages - 1):
+        left, right = stage, stage + 1
+        plan.add_cables(switch[left], side[left] + 3, switch[right], side[right] + 1)
+    return plan.fabric("benes")
+
+
+def _build_benes(parameters: Parameters) -> Fabric:
+    parameters.expect_groups(1, 1)
+    return benes(*parameters.positive(0, 1))
+
+
+BENES = Family(
+    "benes",
+    "benes:n",
+    "Beneš network with n inputs and n outputs, hosts on both sides",
+    "benes:8",
+    _build_benes,
+)
+
 FAMILIES = (
     Family(
         "clos",
@@ -114,4 +242,6 @@ FAMILIES = (
         "director:288",
         _build_director,
     ),
+    RAILS,
+    BENES,
 )

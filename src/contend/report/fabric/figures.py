@@ -68,7 +68,7 @@ def fabric_figure(fabric: Fabric, load: NDArray[np.uint64] | None = None) -> Fig
             keys[left_out] = Line2D([], [], linestyle="")
         if keys:
             figure.legend(
-                keys.values(), keys.keys(), loc="outside lower center", ncols=4, frameon=False
+                keys.values(), keys.keys(), loc="outside lower center", ncols=4, fontsize=7.5
             )
         title(figure, _finding(whole, load))
     return figure

@@ -12,24 +12,28 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from contend.errors import UsageError
-from contend.report.axes import (
+from contend.report.run.findings import Compared, compared, in_order
+from contend.report.run.rates import run_rate_figures
+from contend.report.run.times import distribution_figure, sort_figure
+from contend.report.save import save_figure, save_figures
+from contend.report.style import (
+    COLUMN_WIDTH,
     MOST_VECTOR_POINTS,
+    QUIET,
     Look,
     columns_for,
     label_bottoms,
     looks,
     mark_wire,
+    new_figure,
     points,
     rate_axis,
     size_axis,
     spread,
+    styled,
     time_axis,
+    title,
 )
-from contend.report.run.findings import Compared, compared, in_order
-from contend.report.run.rates import run_rate_figures
-from contend.report.run.times import distribution_figure, sort_figure
-from contend.report.save import save_figure, save_figures
-from contend.report.style import COLUMN_WIDTH, QUIET, new_figure, styled, title
 from contend.report.table import ResultTable
 from contend.report.words import MEBI, rate_words, size_words
 from contend.runs import ROUND_TRIPS, CellSummary, Pair, Run
@@ -168,8 +172,6 @@ def pingpong_figure(run: Run) -> Figure:
             *rate.get_legend_handles_labels(),
             loc="outside lower center",
             ncols=4,
-            frameon=False,
-            fontsize=6.5,
         )
         title(figure, _pingpong_finding(cells))
     return figure
@@ -318,7 +320,7 @@ def _legend(figure: Figure, colours: dict[str, str]) -> None:
         Line2D([], [], color=colour, linestyle="", marker="o", markersize=3, label=name)
         for name, colour in colours.items()
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=6.5)
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
 
 
 def _comparison_finding(base: str, others: Sequence[Compared]) -> str:

@@ -1,9 +1,12 @@
-"""What follows from runs, as tables: winners, collapses, how runs compare."""
+"""What follows from runs, as tables and as JSON: winners, collapses, how runs compare."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import msgspec
 
 from contend.report.table import ResultTable
 from contend.report.words import (
@@ -18,7 +21,9 @@ from contend.runs import (
     Basis,
     CellSummary,
     Collapse,
+    Condition,
     Contest,
+    Estimate,
     Kind,
     Pair,
     Run,
@@ -227,3 +232,181 @@ def _verdict(pair: Pair) -> str:
     if not pair.differs:
         return "alike"
     return "slower" if pair.factor.value > 1 else "faster"
+
+
+Label = int | float | str | None
+
+
+class EstimateJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A number with its interval.
+
+    Attributes:
+        value: the number.
+        ci95: both ends of its 95 % interval; null where too little was measured for one.
+        interval: both ends of the interval that there is; null where there is none.
+        coverage: how probable it is that the interval holds the true value; null without one.
+    """
+
+    value: float
+    ci95: tuple[float, float] | None
+    interval: tuple[float, float] | None
+    coverage: float | None
+
+
+class ConditionJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What cells have in common that are compared.
+
+    Attributes:
+        ranks: number of ranks.
+        hosts: number of hosts.
+        labels: everything else that the probe says about them.
+    """
+
+    ranks: int
+    hosts: int
+    labels: dict[str, Label]
+
+
+class RivalJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A schedule that did not win.
+
+    Attributes:
+        schedule: its name.
+        times_slower: its median over that of the winner.
+        p: corrected probability of such a difference between equals.
+        beaten: whether the winner is proven faster.
+    """
+
+    schedule: str
+    times_slower: EstimateJson
+    p: float
+    beaten: bool
+
+
+class WinnerJson(ConditionJson, frozen=True, kw_only=True):
+    """The fastest schedule at one size under one condition.
+
+    Attributes:
+        bytes: to each other rank; null where cells have no size.
+        schedule: the one with the smallest median.
+        median_s: its median in seconds.
+        test_on: whether the test compared ``launches`` (their medians) or ``samples``.
+        rivals: all other schedules, the fastest first.
+    """
+
+    bytes: int | None
+    schedule: str
+    median_s: float
+    test_on: str
+    rivals: list[RivalJson]
+
+
+class ReferenceJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What a collapse is compared with.
+
+    Attributes:
+        schedule: of the reference.
+        bytes: of the reference.
+    """
+
+    schedule: str
+    bytes: int | None
+
+
+class AvoidedJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What avoids a collapse.
+
+    Attributes:
+        schedule: the best one at the worst size that has not collapsed there.
+        times_faster: than the collapsed one.
+    """
+
+    schedule: str
+    times_faster: EstimateJson
+
+
+class CollapseJson(ConditionJson, frozen=True, kw_only=True):
+    """Neighbouring sizes at which the rate of a schedule has collapsed.
+
+    Attributes:
+        schedule: its name.
+        kind: ``falls`` against smaller sizes, or ``stalls``: slow samples take half of the rate.
+        bytes: the collapsed sizes.
+        worst_bytes: the size with the largest factor.
+        factor: how many times lower the rate is there than that of the reference.
+        against: the reference.
+        bimodal: whether the samples there are of two kinds.
+        avoided_by: null where nothing that was measured avoids it.
+    """
+
+    schedule: str
+    kind: str
+    bytes: list[int | None]
+    worst_bytes: int | None
+    factor: EstimateJson
+    against: ReferenceJson
+    bimodal: bool
+    avoided_by: AvoidedJson | None
+
+
+def winner_json(contest: Contest) -> WinnerJson:
+    """A contest and its rivals."""
+    return WinnerJson(
+        **condition_keys(contest.condition),
+        bytes=contest.bytes,
+        schedule=contest.winner.schedule,
+        median_s=contest.winner.median.value,
+        test_on=contest.basis.value,
+        rivals=[
+            RivalJson(
+                schedule=rival.cell.schedule,
+                times_slower=estimate_json(rival.factor),
+                p=rival.p,
+                beaten=rival.beaten,
+            )
+            for rival in contest.rivals
+        ],
+    )
+
+
+def collapse_json(collapse: Collapse) -> CollapseJson:
+    """A collapse and what avoids it."""
+    avoided = None
+    if collapse.avoided_by is not None and collapse.gain is not None:
+        avoided = AvoidedJson(
+            schedule=collapse.avoided_by.schedule, times_faster=estimate_json(collapse.gain)
+        )
+    return CollapseJson(
+        **condition_keys(collapse.condition),
+        schedule=collapse.worst.schedule,
+        kind=collapse.kind.value,
+        bytes=[cell.record.bytes for cell in collapse.cells],
+        worst_bytes=collapse.worst.record.bytes,
+        factor=estimate_json(collapse.factor),
+        against=ReferenceJson(
+            schedule=collapse.reference.schedule, bytes=collapse.reference.record.bytes
+        ),
+        bimodal=collapse.worst.modes is not None,
+        avoided_by=avoided,
+    )
+
+
+def condition_keys(condition: Condition) -> dict[str, Any]:
+    """The keys of a condition, for structs that extend `ConditionJson`."""
+    labels = dict(condition.labels)
+    return {"ranks": condition.ranks, "hosts": condition.hosts, "labels": labels}
+
+
+def estimate_json(estimate: Estimate) -> EstimateJson:
+    """A number with its interval."""
+    return EstimateJson(
+        value=estimate.value,
+        ci95=estimate.ci95,
+        interval=estimate.interval,
+        coverage=coverage_of(estimate),
+    )
+
+
+def coverage_of(estimate: Estimate) -> float | None:
+    """How probable it is that an interval holds the true value; None without one."""
+    return None if estimate.interval is None else estimate.coverage

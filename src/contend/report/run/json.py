@@ -8,134 +8,29 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from contend.report.hotspot.json import HotspotPairsJson
-from contend.report.pairs.json import PairsJson
-from contend.report.run.findings import compared
+from contend.congestion import HotSpot
+from contend.fabric import Fabric
+from contend.report.pairs import PairsJson
+from contend.report.run.findings import (
+    CollapseJson,
+    ConditionJson,
+    EstimateJson,
+    Label,
+    WinnerJson,
+    collapse_json,
+    compared,
+    condition_keys,
+    coverage_of,
+    estimate_json,
+    winner_json,
+)
 from contend.runs import (
     COMPARED,
     CellRecord,
     CellSummary,
-    Collapse,
-    Condition,
-    Contest,
-    Estimate,
     Run,
     Warned,
 )
-
-Label = int | float | str | None
-
-
-class EstimateJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A number with its interval.
-
-    Attributes:
-        value: the number.
-        ci95: both ends of its 95 % interval; null where too little was measured for one.
-        interval: both ends of the interval that there is; null where there is none.
-        coverage: how probable it is that the interval holds the true value; null without one.
-    """
-
-    value: float
-    ci95: tuple[float, float] | None
-    interval: tuple[float, float] | None
-    coverage: float | None
-
-
-class ConditionJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What cells have in common that are compared.
-
-    Attributes:
-        ranks: number of ranks.
-        hosts: number of hosts.
-        labels: everything else that the probe says about them.
-    """
-
-    ranks: int
-    hosts: int
-    labels: dict[str, Label]
-
-
-class RivalJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A schedule that did not win.
-
-    Attributes:
-        schedule: its name.
-        times_slower: its median over that of the winner.
-        p: corrected probability of such a difference between equals.
-        beaten: whether the winner is proven faster.
-    """
-
-    schedule: str
-    times_slower: EstimateJson
-    p: float
-    beaten: bool
-
-
-class WinnerJson(ConditionJson, frozen=True, kw_only=True):
-    """The fastest schedule at one size under one condition.
-
-    Attributes:
-        bytes: to each other rank; null where cells have no size.
-        schedule: the one with the smallest median.
-        median_s: its median in seconds.
-        test_on: whether the test compared ``launches`` (their medians) or ``samples``.
-        rivals: all other schedules, the fastest first.
-    """
-
-    bytes: int | None
-    schedule: str
-    median_s: float
-    test_on: str
-    rivals: list[RivalJson]
-
-
-class ReferenceJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What a collapse is compared with.
-
-    Attributes:
-        schedule: of the reference.
-        bytes: of the reference.
-    """
-
-    schedule: str
-    bytes: int | None
-
-
-class AvoidedJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What avoids a collapse.
-
-    Attributes:
-        schedule: the best one at the worst size that has not collapsed there.
-        times_faster: than the collapsed one.
-    """
-
-    schedule: str
-    times_faster: EstimateJson
-
-
-class CollapseJson(ConditionJson, frozen=True, kw_only=True):
-    """Neighbouring sizes at which the rate of a schedule has collapsed.
-
-    Attributes:
-        schedule: its name.
-        kind: ``falls`` against smaller sizes, or ``stalls``: slow samples take half of the rate.
-        bytes: the collapsed sizes.
-        worst_bytes: the size with the largest factor.
-        factor: how many times lower the rate is there than that of the reference.
-        against: the reference.
-        bimodal: whether the samples there are of two kinds.
-        avoided_by: null where nothing that was measured avoids it.
-    """
-
-    schedule: str
-    kind: str
-    bytes: list[int | None]
-    worst_bytes: int | None
-    factor: EstimateJson
-    against: ReferenceJson
-    bimodal: bool
-    avoided_by: AvoidedJson | None
 
 
 class ModesJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -239,6 +134,20 @@ class HarnessJson(msgspec.Struct, frozen=True, kw_only=True):
     clock_residual_s: float | None
     launches: int
     budget_s: float | None
+
+
+class HotspotPairsJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Pairs of hosts whose messages share a channel.
+
+    Attributes:
+        channel: the channel that all pairs share.
+        victim: source and target of the pair that is measured.
+        rivals: source and target of every pair that may load the channel.
+    """
+
+    channel: str
+    victim: tuple[str, str]
+    rivals: list[tuple[str, str]]
 
 
 class MeasurementJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -353,8 +262,10 @@ def measure_json(
             _measured(summaries[cell.cell]) if cell.cell in summaries else _without(run, cell)
             for cell in record.cells
         ],
-        winners=[_winner(contest) for contest in run.findings.contests] if judged else UNSET,
-        collapses=[_collapse(collapse) for collapse in run.findings.collapses] if judged else UNSET,
+        winners=[winner_json(contest) for contest in run.findings.contests] if judged else UNSET,
+        collapses=[collapse_json(collapse) for collapse in run.findings.collapses]
+        if judged
+        else UNSET,
         harness=HarnessJson(
             timer_s=run.findings.timer_s,
             clock_residual_s=run.findings.clock_residual_s,
@@ -368,6 +279,20 @@ def measure_json(
     )
 
 
+def hotspot_json(spot: HotSpot, fabric: Fabric) -> HotspotPairsJson:
+    """The channel, the victim and its rivals by name; rivals in their order."""
+
+    def names(pair: tuple[int, int]) -> tuple[str, str]:
+        source, target = pair
+        return str(fabric.host_name[source]), str(fabric.host_name[target])
+
+    return HotspotPairsJson(
+        channel=fabric.channel_name(spot.channel),
+        victim=names(spot.victim),
+        rivals=[names(rival) for rival in spot.rivals],
+    )
+
+
 def comparison_json(runs: Sequence[Run]) -> list[ComparedRunJson]:
     """For every run with cells of the first, ratios of its medians to those of the first."""
     return [
@@ -376,10 +301,10 @@ def comparison_json(runs: Sequence[Run]) -> list[ComparedRunJson]:
             other=other.name,
             cells=[
                 ComparedCellJson(
-                    **_condition(pair.base.condition),
+                    **condition_keys(pair.base.condition),
                     schedule=pair.base.schedule,
                     bytes=pair.base.record.bytes,
-                    ratio=_estimate(pair.factor),
+                    ratio=estimate_json(pair.factor),
                     differs=pair.differs,
                 )
                 for pair in other.pairs
@@ -401,7 +326,7 @@ def _measured(cell: CellSummary) -> CellJson:
         median_s=cell.median.value,
         ci95_s=cell.median.ci95,
         interval_s=cell.median.interval,
-        coverage=_coverage(cell.median),
+        coverage=coverage_of(cell.median),
         p99_s=cell.p99_s,
         max_s=cell.max_s,
         mean_s=cell.mean_s,
@@ -418,13 +343,7 @@ def _measured(cell: CellSummary) -> CellJson:
 
 def _without(run: Run, cell: CellRecord) -> CellJson:
     """A cell without samples: skipped, or failed before the first."""
-    ends = [
-        end
-        for launch in run.record.launches
-        if launch.measured is not None
-        for end in launch.measured.ends
-        if end.cell == cell.cell
-    ]
+    ends = run.record.ends_of(cell.cell)
     return CellJson(
         **_labels(cell),
         schedule=cell.algorithm,
@@ -439,69 +358,11 @@ def _labels(cell: CellRecord) -> dict[str, Any]:
     return {name: getattr(cell, name) for name in names}
 
 
-def _winner(contest: Contest) -> WinnerJson:
-    return WinnerJson(
-        **_condition(contest.condition),
-        bytes=contest.bytes,
-        schedule=contest.winner.schedule,
-        median_s=contest.winner.median.value,
-        test_on=contest.basis.value,
-        rivals=[
-            RivalJson(
-                schedule=rival.cell.schedule,
-                times_slower=_estimate(rival.factor),
-                p=rival.p,
-                beaten=rival.beaten,
-            )
-            for rival in contest.rivals
-        ],
-    )
-
-
-def _collapse(collapse: Collapse) -> CollapseJson:
-    avoided = None
-    if collapse.avoided_by is not None and collapse.gain is not None:
-        avoided = AvoidedJson(
-            schedule=collapse.avoided_by.schedule, times_faster=_estimate(collapse.gain)
-        )
-    return CollapseJson(
-        **_condition(collapse.condition),
-        schedule=collapse.worst.schedule,
-        kind=collapse.kind.value,
-        bytes=[cell.record.bytes for cell in collapse.cells],
-        worst_bytes=collapse.worst.record.bytes,
-        factor=_estimate(collapse.factor),
-        against=ReferenceJson(
-            schedule=collapse.reference.schedule, bytes=collapse.reference.record.bytes
-        ),
-        bimodal=collapse.worst.modes is not None,
-        avoided_by=avoided,
-    )
-
-
-def _condition(condition: Condition) -> dict[str, Any]:
-    labels = dict(condition.labels)
-    return {"ranks": condition.ranks, "hosts": condition.hosts, "labels": labels}
-
-
-def _estimate(estimate: Estimate) -> EstimateJson:
-    return EstimateJson(
-        value=estimate.value,
-        ci95=estimate.ci95,
-        interval=estimate.interval,
-        coverage=_coverage(estimate),
-    )
-
-
-def _coverage(estimate: Estimate) -> float | None:
-    return None if estimate.interval is None else estimate.coverage
-
-
 def _one_or_all(values: list[int]) -> int | list[int] | None:
     different = sorted(set(values))
     return different[0] if len(different) == 1 else different or None
 
 
 def _host_names(run: Run) -> list[str]:
-    launches = [launch.measured for launch in run.record.launches if launch.measured is not None]
-    return list(dict.fromkeys(host.name for launch in launches for host in launch.hosts))
+    hosts = (host for launch in run.record.measured for host in launch.hosts)
+    return list(dict.fromkeys(host.name for host in hosts))

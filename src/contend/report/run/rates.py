@@ -1,15 +1,228 @@
-"""Rate of a rank against message size in a run: a figure for every condition."""
+"""Rate of a rank against message size, as in Kutzner's plots of 2005: of runs and of studies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from contend.report.axes import columns_for, looks
-from contend.report.rates import Curve, Panel, rate_figure, rate_finding
-from contend.report.words import condition_words
+from contend.report.run.findings import collapse_words, judged_rate
+from contend.report.style import (
+    COLUMN_WIDTH,
+    FAINT,
+    MOST_VECTOR_POINTS,
+    QUIET,
+    Look,
+    columns_for,
+    label_bottoms,
+    looks,
+    mark_wire,
+    new_figure,
+    points,
+    rate_axis,
+    size_axis,
+    spread,
+    styled,
+    title,
+)
+from contend.report.words import MEBI, condition_words, rate_words, size_words
 from contend.runs import CellSummary, Collapse, Condition, Run
+
+# Samples are spread over this part of the step between sizes, either way.
+_SPREAD = 0.2
+_COLLAPSED = "#C00000"
+_RING: dict[str, Any] = {
+    "marker": "o",
+    "markerfacecolor": "none",
+    "markeredgecolor": _COLLAPSED,
+    "markeredgewidth": 0.9,
+    "linestyle": "",
+}
+_DIAMOND: dict[str, Any] = {
+    "marker": "D",
+    "markersize": 4,
+    "markerfacecolor": "none",
+    "markeredgewidth": 0.8,
+    "linestyle": "",
+}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The rates of one schedule over message sizes.
+
+    Attributes:
+        name: what it is called in a legend.
+        look: how it is drawn.
+        cells: by size, ascending.
+        published: sizes with rates that others published, in bytes per second.
+    """
+
+    name: str
+    look: Look
+    cells: tuple[CellSummary, ...]
+    published: tuple[tuple[int, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What one panel shows.
+
+    Attributes:
+        name: above it.
+        curves: with every sample.
+        behind: curves whose medians are drawn faintly, to compare with.
+        collapses: of the schedules of its curves.
+        limit: bytes per second of a rank at which the hosts' ports are full; None where unknown.
+        colour: of its name.
+    """
+
+    name: str
+    curves: tuple[Curve, ...]
+    collapses: tuple[Collapse, ...] = ()
+    limit: float | None = None
+    behind: tuple[Curve, ...] = ()
+    colour: str = "black"
+
+
+def rate_figure(
+    panels: Sequence[Sequence[Panel | None]], finding: str, *, legend: bool, sizes: str
+) -> Figure:
+    """Every sample, medians joined by lines, collapses ringed, the wire as a broken line.
+
+    Args:
+        panels: by row and column; None leaves a place empty.
+        finding: the title.
+        legend: whether curves are named below the figure; else panels must name them.
+        sizes: what the sizes are, on their axis.
+    """
+    drawn = [panel for row in panels for panel in row if panel is not None]
+    curves = [curve for panel in drawn for curve in panel.curves]
+    cells = [cell for curve in curves for cell in curve.cells]
+    many = sum(cell.n for cell in cells) > MOST_VECTOR_POINTS
+    with styled():
+        figure = _empty(len(panels), len(panels[0]), legend=legend)
+        grid = figure.subplots(len(panels), len(panels[0]), sharex=True, sharey=True, squeeze=False)
+        named: set[float] = set()
+        for axes, panel in zip(grid.flat, chain.from_iterable(panels), strict=True):
+            rate_axis(axes)
+            size_axis(axes, [cell.record.bytes or 1 for cell in cells])
+            if panel is None:
+                axes.set_axis_off()
+                continue
+            _draw(axes, panel, many)
+            if panel.limit is not None:
+                mark_wire(axes, panel.limit, named=panel.limit not in named)
+                named.add(panel.limit)
+        label_bottoms(grid)
+        figure.supylabel("MiB/s per rank", fontsize=7.5)
+        if legend:
+            # Below the last panels, so that the legend has its place beneath.
+            for axes in grid[-1]:
+                axes.set_xlabel(sizes)
+            _legend(figure, drawn, curves)
+        else:
+            figure.supxlabel(sizes, fontsize=7.5)
+        title(figure, finding)
+    return figure
+
+
+def rate_finding(
+    where: str, cells: Iterable[CellSummary], collapses: Sequence[Collapse] = ()
+) -> str:
+    """The worst collapse or, where there is none, the highest rate."""
+    if collapses:
+        return f"{where}: {collapse_words(collapses)}"
+    fastest = max(cells, key=median_rate, default=None)
+    if fastest is None:
+        return f"{where}: nothing was measured"
+    at = size_words(fastest.record.bytes)
+    return (
+        f"{where}: at most {rate_words(median_rate(fastest))} per rank, {fastest.schedule} at {at}"
+    )
+
+
+def median_rate(cell: CellSummary) -> float:
+    """Bytes per second that a rank sends, at the median."""
+    return (cell.sent or 0) / cell.median.value
+
+
+def _empty(rows: int, columns: int, *, legend: bool) -> Figure:
+    """A figure that has room for panels: larger ones where a legend tells many curves apart."""
+    if rows == columns == 1:
+        return new_figure(height=2.9)
+    height, width = (1.75, 0.92) if legend else (1.45, 0.62)
+    return new_figure(
+        height=0.9 + height * rows, width=COLUMN_WIDTH * (1 if columns == 1 else width * columns)
+    )
+
+
+def _draw(axes: Axes, panel: Panel, many: bool) -> None:
+    axes.set_title(panel.name, loc="left", fontsize=7.5, color=panel.colour)
+    for curve in panel.behind:
+        _medians(axes, curve, Look(FAINT, "-"), 1)
+    for curve in panel.curves:
+        _samples(axes, curve, many)
+        _medians(axes, curve, curve.look, 1.5)
+        for size, rate in curve.published:
+            axes.plot(
+                [size], [rate / MEBI], markeredgecolor=curve.look.colour, zorder=4, **_DIAMOND
+            )
+    for collapse in panel.collapses:
+        for cell in collapse.cells:
+            rate = judged_rate(cell) / MEBI
+            axes.plot([cell.record.bytes or 0], [rate], markersize=7, zorder=4, **_RING)
+
+
+def _samples(axes: Axes, curve: Curve, many: bool) -> None:
+    """The rate of every sample near its size; those that do not count are crosses."""
+    steps = np.diff(np.log2([cell.record.bytes or 1 for cell in curve.cells]))
+    reach = _SPREAD * min(2.0, *steps) if len(steps) > 1 else _SPREAD
+    for cell in curve.cells:
+        for values, left_out in ((cell.used, False), (cell.left_out, True)):
+            if len(values):
+                x = (cell.record.bytes or 0) * 2 ** (reach * spread(len(values)))
+                rates = (cell.sent or 0) / values / MEBI
+                points(axes, x, rates, curve.look.colour, left_out=left_out, many=many)
+
+
+def _medians(axes: Axes, curve: Curve, look: Look, zorder: float) -> None:
+    sizes = [cell.record.bytes or 0 for cell in curve.cells]
+    rates = [median_rate(cell) / MEBI for cell in curve.cells]
+    axes.plot(sizes, rates, color=look.colour, linestyle=look.line, linewidth=0.9, zorder=zorder)
+
+
+def _legend(figure: Figure, panels: Sequence[Panel], curves: Sequence[Curve]) -> None:
+    """The curves, then the marks that the figure has."""
+    looks = {curve.name: curve.look for curve in curves}
+    handles = [
+        Line2D([], [], color=look.colour, linestyle=look.line, label=name)  # type: ignore[arg-type]
+        for name, look in looks.items()
+    ]
+    if any(curve.published for curve in curves):
+        handles.append(Line2D([], [], markeredgecolor=QUIET, label="published", **_DIAMOND))
+    if any(panel.collapses for panel in panels):
+        handles.append(Line2D([], [], markersize=5, label="collapse", **_RING))
+    mark: dict[str, Any] = {"linestyle": "", "color": QUIET}
+    handles.append(Line2D([], [], marker=".", markersize=4, label="sample", **mark))
+    if any(len(cell.left_out) for curve in curves for cell in curve.cells):
+        handles.append(Line2D([], [], marker="x", markersize=3, label="late sample", **mark))
+    most = 4 if figure.get_figwidth() <= COLUMN_WIDTH else 7
+    rows = -(-len(handles) // most)
+    figure.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=-(-len(handles) // rows),
+        handletextpad=0.4,
+        columnspacing=1.2,
+    )
+
 
 _TOGETHER = 3
 

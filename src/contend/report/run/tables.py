@@ -107,13 +107,7 @@ def _remarks(cell: CellSummary) -> list[str]:
 
 def _why(run: Run, cell: CellRecord) -> str:
     """Why a cell has no samples."""
-    ends = [
-        end
-        for launch in run.record.launches
-        if launch.measured is not None
-        for end in launch.measured.ends
-        if end.cell == cell.cell
-    ]
+    ends = run.record.ends_of(cell.cell)
     return "; ".join(dict.fromkeys(": ".join(filter(None, (end.reason, end.said))) for end in ends))
 
 
@@ -177,7 +171,7 @@ def warning_tables(run: Run) -> list[ResultTable]:
 
 def _rows(run: Run) -> Iterator[tuple[str, str]]:
     record = run.record
-    measured = [launch.measured for launch in record.launches if launch.measured is not None]
+    measured = record.measured
     if record.created:
         yield "started", record.created
     yield "folder", str(run.folder)
@@ -286,9 +280,7 @@ def cells_csv(runs: Sequence[Run]) -> str:
         run.cells().select(
             pl.lit(name).alias("run"),
             pl.lit(run.record.probe).alias("probe"),
-            pl.lit(f"{run.record.library.name} {run.record.library.version}".strip()).alias(
-                "library"
-            ),
+            pl.lit(run.record.library.title).alias("library"),
             pl.lit(str(run.folder)).alias("folder"),
             pl.all(),
         )

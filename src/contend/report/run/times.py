@@ -9,15 +9,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contend.errors import UsageError
-from contend.report.axes import MOST_VECTOR_POINTS, looks, points, spread, time_axis
 from contend.report.style import (
     COLOURS,
     COLUMN_WIDTH,
     FAINT,
+    MOST_VECTOR_POINTS,
     QUIET,
+    looks,
     new_figure,
     percent_axis,
+    points,
+    spread,
     styled,
+    time_axis,
     title,
 )
 from contend.report.words import condition_words, percent_range, run_words, size_words
@@ -182,8 +186,6 @@ def sort_figure(run: Run) -> Figure:
             *shares.get_legend_handles_labels(),
             loc="outside lower center",
             ncols=len(_STEPS),
-            frameon=False,
-            fontsize=6.5,
         )
         title(figure, _sort_finding(members))
     return figure

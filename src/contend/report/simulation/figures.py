@@ -76,8 +76,6 @@ def _legend(figure: Figure, axes: Axes) -> None:
         [names[i] for i in order],
         loc="outside lower center",
         ncols=3,
-        frameon=False,
-        fontsize=6.5,
         handletextpad=0.3,
         columnspacing=1.2,
     )
@@ -248,7 +246,7 @@ def _lines(
             linewidth=_slimmer(0.9, i, len(shares)),
             label=name,
         )
-    axes.legend(frameon=False, fontsize=7, handlelength=1.6)
+    axes.legend(fontsize=7, handlelength=1.6)
 
 
 def _steps(axes: Axes, shares: Sequence[dict[int, float]], names: Sequence[str]) -> None:
@@ -267,7 +265,7 @@ def _steps(axes: Axes, shares: Sequence[dict[int, float]], names: Sequence[str])
     axes.set_ylim(0, 1.05)
     axes.set_ylabel("share of messages up to this π")
     if len(shares) > 1:
-        axes.legend(frameon=False, fontsize=7, handlelength=1.6)
+        axes.legend(fontsize=7, handlelength=1.6)
 
 
 def _slimmer(least: float, i: int, count: int) -> float:

@@ -16,6 +16,8 @@ from contend.report.table import ResultTable
 from contend.report.words import percent, percent_range, printable
 from contend.units import counted
 
+_HOTTEST = 8
+
 
 class Measure(Enum):
     """How the congestions π of a sample become one bandwidth; values are its words on an axis.
@@ -199,14 +201,14 @@ def _ranges(shares: dict[int, float]) -> list[tuple[int, int, float]]:
     return [(first, first + width - 1 if first else 0, share) for first, share in joined.items()]
 
 
-def hottest_table(simulation: Simulation, fabric: Fabric, count: int = 8) -> ResultTable:
+def hottest_table(simulation: Simulation, fabric: Fabric) -> ResultTable:
     """The channels that carry most, by name."""
     return ResultTable(
         title="Hottest channels",
         columns=("messages per round", "channel"),
         rows=tuple(
             (f"{load:.2f}", fabric.channel_name(channel))
-            for channel, load in hottest_channels(simulation, count)
+            for channel, load in hottest_channels(simulation, _HOTTEST)
         ),
         numeric=frozenset({"messages per round"}),
     )

@@ -13,15 +13,14 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from contend.congestion import Simulation
-from contend.report.axes import Look, looks
-from contend.report.rates import Curve, Panel, rate_figure, rate_finding
+from contend.report.run.rates import Curve, Panel, rate_figure, rate_finding
 from contend.report.simulation.figures import simulation_comparison
 from contend.report.simulation.histograms import bandwidth_histogram, round_bounds
 from contend.report.simulation.tables import Measure
 from contend.report.study.rates import Sweep, sweeps
 from contend.report.study.simulated import main_source, reference_of
 from contend.report.study.times import Group, groups
-from contend.report.style import COLOURS, QUIET, new_figure, styled, title
+from contend.report.style import COLOURS, QUIET, Look, looks, new_figure, styled, title
 from contend.runs import Collapse
 from contend.study import Known, MeasuredPlan, Outcome, Plan, Result, Series
 from contend.units import counted, format_seconds
@@ -394,8 +393,6 @@ def _time_legend(figure: Figure, group: Group) -> None:
         handles=handles,
         loc="outside lower center",
         ncols=2 if any(len(str(handle.get_label())) > 12 for handle in handles) else 4,
-        frameon=False,
-        fontsize=6.5,
         handletextpad=0.4,
         columnspacing=1.2,
     )

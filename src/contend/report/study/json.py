@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from contend.measurement import Agreement
-from contend.report.pairs.json import AgreementJson, agreement_keys
+from contend.report.pairs import AgreementJson, agreement_keys
 from contend.report.study.simulated import references_of, scaled
 from contend.study import (
     Average,

@@ -9,9 +9,9 @@ from statistics import median
 from contend.report.run.findings import avoided_words, sizes_of, than_words
 from contend.report.table import ResultTable
 from contend.report.words import MEBI, factor_words, mebibytes, modes_words
-from contend.runs import Collapse, Contest, collapses, contests
+from contend.runs import Collapse, Contest, port_limit
+from contend.session import UNSUITED
 from contend.study import (
-    UNSUITED,
     Coordinates,
     Known,
     MeasuredPlan,
@@ -19,7 +19,6 @@ from contend.study import (
     Row,
     Series,
     Table,
-    rate_limit,
 )
 from contend.units import counted, format_bytes, format_seconds, parse_rate, parse_sizes
 
@@ -85,20 +84,19 @@ class Sweep:
         """Bytes per second and rank at which the nodes' ports are full."""
         if self.wire is None:
             return None
-        place = Coordinates(
-            self.measure, nodes=self.nodes, ranks=self.ranks, ranks_per_node=self.ranks_per_node
-        )
-        return rate_limit(place, self.wire)
+        return port_limit(self.ranks, self.ranks_per_node, self.wire)
 
     @property
     def collapses(self) -> tuple[Collapse, ...]:
-        """Where rates collapse; see `contend.runs.collapses`."""
-        return collapses(r.summary for r in self.results if r.summary is not None)
+        """Where rates collapse, as the run has it."""
+        findings = self.results[0].findings
+        return () if findings is None else findings.collapses
 
     @property
     def contests(self) -> tuple[Contest, ...]:
-        """Which schedule wins at every size; see `contend.runs.contests`."""
-        return contests(r.summary for r in self.results if r.summary is not None)
+        """Which schedule wins at every size, as the run has it."""
+        findings = self.results[0].findings
+        return () if findings is None else findings.contests
 
 
 def sweeps(plan: MeasuredPlan, results: Sequence[Result]) -> list[Sweep]:

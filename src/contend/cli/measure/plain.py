@@ -1,0 +1,180 @@
+"""``contend measure alltoall``, ``pingpong`` and ``sort``: probes that run as they are told."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from contend.cli.measure.command import Asked, measures
+from contend.cli.options import ALGORITHM, BYTES, LENGTH, VECTORS
+
+AlgorithmOption = Annotated[
+    str | None, ALGORITHM(": library, shift, bruck ..., or all.", many=True, default="all")
+]
+BytesOption = Annotated[
+    str | None,
+    BYTES(
+        ": 1,2,4K, or 1:1M for powers of two. Each rank sends one to every other.",
+        many=True,
+        default="1:1M",
+    ),
+]
+CountsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--counts",
+        metavar="KIND",
+        help="Whether blocks differ in size: even or uneven. \\[default: even]",
+    ),
+]
+BatchOption = Annotated[
+    str | None,
+    typer.Option(
+        "--batch",
+        metavar="N,...",
+        help="How many messages each way scattered sends at a time. \\[default: 32]",
+    ),
+]
+InFlightOption = Annotated[
+    str | None,
+    typer.Option(
+        "--in-flight",
+        metavar="N,...",
+        help="How many messages each way inflight keeps under way. \\[default: 32]",
+    ),
+]
+RadixOption = Annotated[
+    str | None,
+    typer.Option(
+        "--radix", metavar="N,...", help="The base in which bruck writes ranks. \\[default: 2]"
+    ),
+]
+RanksPerNodeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ranks-per-node",
+        metavar="N,...",
+        help="How many consecutive ranks algorithms that go by nodes treat as one node. "
+        "\\[default: the ranks of a host]",
+    ),
+]
+
+
+@measures
+def alltoall(
+    algorithm: AlgorithmOption = None,
+    bytes: BytesOption = None,  # noqa: A002
+    counts: CountsOption = None,
+    batch: BatchOption = None,
+    in_flight: InFlightOption = None,
+    radix: RadixOption = None,
+    ranks_per_node: RanksPerNodeOption = None,
+) -> Asked:
+    """Measure all-to-all communication with the library's algorithms and others.
+
+    Example: contend measure alltoall -n 16 --bytes 1:1M --mpi openmpi,mpich --budget 10min
+    """
+    return Asked(
+        "alltoall",
+        {
+            "algorithm": algorithm,
+            "bytes": bytes,
+            "counts": counts,
+            "batch": batch,
+            "in_flight": in_flight,
+            "radix": radix,
+            "ranks_per_node": ranks_per_node,
+        },
+    )
+
+
+WayOption = Annotated[
+    str | None,
+    ALGORITHM(
+        ": pingpong, bounce (the reply is sent from the buffer received into), stream (windows "
+        "of messages one way), both-ways, or all.",
+        many=True,
+        default="pingpong",
+    ),
+]
+MessageOption = Annotated[
+    str | None, BYTES(": 1,2,4K, or 1:1M for powers of two.", many=True, default="1:1M")
+]
+PairsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--pairs", metavar="A-B,...", help="Pairs of ranks, or all-shifts. \\[default: 0-1]"
+    ),
+]
+InnerOption = Annotated[
+    int | None,
+    typer.Option(
+        "--inner", metavar="N", min=1, help="Round trips or windows in a sample. \\[default: 1]"
+    ),
+]
+WindowOption = Annotated[
+    int | None,
+    typer.Option("--window", metavar="N", min=1, help="Messages in a window. \\[default: 64]"),
+]
+
+
+@measures
+def pingpong(
+    algorithm: WayOption = None,
+    bytes: MessageOption = None,  # noqa: A002
+    pairs: PairsOption = None,
+    inner: InnerOption = None,
+    window: WindowOption = None,
+) -> Asked:
+    """Measure messages between two ranks, back and forth or streamed.
+
+    Example: contend measure pingpong -n 2 --bytes 1:4M --on hosts.txt --ranks-per-host 1
+    """
+    return Asked(
+        "pingpong",
+        {
+            "algorithm": algorithm,
+            "bytes": bytes,
+            "pairs": pairs,
+            "inner": inner,
+            "window": window,
+        },
+    )
+
+
+VectorsOption = Annotated[str | None, VECTORS(many=True, default="1492992")]
+LengthOption = Annotated[str | None, LENGTH(many=True, default="8")]
+InputOption = Annotated[
+    str | None,
+    typer.Option(
+        "--input",
+        metavar="NAME,...",
+        help="What is sorted: built, uniform, normal, zipf, sorted, reversed, equal, or all. "
+        "\\[default: built, which leaves the local sorts nothing to do]",
+    ),
+]
+ExchangeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--exchange",
+        metavar="NAME,...",
+        help="The algorithms that exchange the data, or all. \\[default: library-v]",
+    ),
+]
+
+
+@measures
+def sort(
+    vectors: VectorsOption = None,
+    length: LengthOption = None,
+    input: InputOption = None,  # noqa: A002
+    exchange: ExchangeOption = None,
+) -> Asked:
+    """Measure the data exchange of a parallel sort, and the steps around it.
+
+    Example: contend measure sort -n 8 -m 512 --input built,uniform
+    """
+    return Asked(
+        "sort", {"vectors": vectors, "length": length, "input": input, "exchange": exchange}
+    )

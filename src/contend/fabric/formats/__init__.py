@@ -1,0 +1,1 @@
+"""Formats of topology files, a module each, which reads and may write them."""

@@ -1,0 +1,208 @@
+"""Reads ibdiagnet's .db_csv: many tables in one file, each between START_X and END_X.
+
+The first row of a table names its columns. A topology is in NODES (NodeType 1 adapter, 2 switch,
+3 router), LINKS (each cable once) and PORTS (LIDs and rates); the other tables are skipped. A cell
+may be ``N/A``.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from contend.errors import InputError
+from contend.fabric.formats.source import lines
+from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, unicast
+
+_HEAD = re.compile(rb"^START_[A-Z][A-Z0-9_]*\r?$", re.MULTILINE)
+_NEEDED = {
+    "NODES": ("NodeDesc", "NumPorts", "NodeType", "NodeGUID"),
+    "PORTS": ("NodeGuid", "PortNum"),
+    "LINKS": ("NodeGuid1", "PortNum1", "NodeGuid2", "PortNum2"),
+}
+_WIDTHS = {1: "1x", 2: "4x", 4: "8x", 8: "12x", 16: "2x"}
+# LinkSpeedActive of PortInfo and its extensions, as one set of bits.
+_SPEEDS = {
+    0x1: "SDR",
+    0x2: "DDR",
+    0x4: "QDR",
+    0x100: "FDR",
+    0x200: "EDR",
+    0x400: "HDR",
+    0x800: "NDR",
+    0x1000: "XDR",
+    0x10000: "FDR10",
+}
+_GUIDS = (1 << 64) - 1
+_PORTS = 0xFF
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row of a table by column name."""
+
+    source: str
+    line: int
+    cells: dict[str, str]
+
+    def number(self, column: str, most: int) -> int:
+        """A number, decimal or hexadecimal; an absent column or N/A is 0."""
+        cell = self.cells.get(column, "").strip()
+        if cell in ("", "N/A"):
+            return 0
+        try:
+            # Python reads numbers of any length, in time that grows with its square.
+            value = int(cell, 0) if len(cell) <= 24 else -1
+        except ValueError:
+            value = int(cell) if cell.isdecimal() and cell.isascii() else -1
+        if not 0 <= value <= most:
+            raise InputError(self.source, self.line, f"a number as {column}", repr(cell[:40]))
+        return value
+
+    def guid(self, column: str) -> int:
+        """A GUID, which must be there."""
+        guid = self.number(column, _GUIDS)
+        if guid == 0:
+            got = repr(self.cells.get(column, "")[:40])
+            raise InputError(self.source, self.line, f"a GUID as {column}", got)
+        return guid
+
+
+@dataclass(frozen=True)
+class _Port:
+    port_guid: int
+    lid: int
+    lmc: int
+    rate: str
+
+
+def recognises(head: bytes) -> bool:
+    """Whether a table starts within the head."""
+    return _HEAD.search(head) is not None
+
+
+def read(chunks: Iterable[bytes], source: str) -> Subnet:
+    """Reads the tables of nodes, links and ports, in whatever order they come.
+
+    Raises:
+        InputError: a needed table or column is missing, a table does not end, a cell is no number.
+    """
+    nodes: list[_Row] = []
+    links: list[_Row] = []
+    ports: dict[tuple[int, int], _Port] = {}
+    for table, row in _rows(chunks, source):
+        if table == "NODES":
+            nodes.append(row)
+        elif table == "LINKS":
+            links.append(row)
+        else:
+            key = (row.guid("NodeGuid"), row.number("PortNum", _PORTS))
+            ports[key] = _port(row)
+    for table, rows in (("NODES", nodes), ("LINKS", links)):
+        if not rows:
+            raise InputError(source, 0, f"a table {table} with rows", "none")
+    return _subnet(nodes, links, ports, source)
+
+
+def _rows(chunks: Iterable[bytes], source: str) -> Iterator[tuple[str, _Row]]:
+    """Rows of the tables that matter."""
+    table, columns, start = "", None, 0
+    for number, line in lines(chunks, source):
+        if not table:
+            if line.startswith("START_"):
+                table, columns, start = line[len("START_") :].strip(), None, number
+            continue
+        if line.startswith("END_"):
+            if line.strip() != f"END_{table}":
+                raise InputError(source, number, f"END_{table}", repr(line[:60]))
+            table = ""
+        elif table in _NEEDED and line.strip():
+            cells = _cells(line, number, source)
+            if columns is None:
+                columns = _columns(cells, table, number, source)
+            elif len(cells) != len(columns):
+                raise InputError(source, number, f"{len(columns)} cells", str(len(cells)))
+            else:
+                needed = dict(zip(columns, cells, strict=True))
+                yield table, _Row(source, number, needed)
+    if table:
+        raise InputError(source, start, f"END_{table} after START_{table}", "the end of the file")
+
+
+def _cells(line: str, number: int, source: str) -> list[str]:
+    if '"' not in line:
+        return line.split(",")
+    try:
+        return next(csv.reader([line]))
+    except (csv.Error, StopIteration) as error:
+        raise InputError(source, number, "comma-separated cells", str(error)) from error
+
+
+def _columns(cells: list[str], table: str, number: int, source: str) -> list[str]:
+    columns = [cell.strip() for cell in cells]
+    for name in _NEEDED[table]:
+        if name not in columns:
+            raise InputError(source, number, f"a column {name} in {table}", "none")
+    return columns
+
+
+def _port(row: _Row) -> _Port:
+    width = _WIDTHS.get(row.number("LinkWidthActv", 1 << 32), "")
+    speed = _SPEEDS.get(row.number("LinkSpeedActv", 1 << 32), "")
+    return _Port(
+        row.number("PortGuid", _GUIDS),
+        unicast(row.number("LID", 0xFFFF)),
+        row.number("LMC", 7),
+        width + speed if width and speed else "",
+    )
+
+
+def _subnet(
+    nodes: list[_Row], links: list[_Row], ports: dict[tuple[int, int], _Port], source: str
+) -> Subnet:
+    builder = SubnetBuilder(source)
+    rows: dict[int, int] = {}
+    for node in nodes:
+        kind = node.number("NodeType", 0xFF)
+        if kind not in tuple(NodeKind):
+            got = str(kind)
+            raise InputError(node.source, node.line, "1, 2 or 3 as NodeType", got)
+        guid = node.guid("NodeGUID")
+        management = ports.get((guid, 0)) if kind == NodeKind.SWITCH else None
+        row = builder.node(
+            NodeKind(kind),
+            node.cells["NodeDesc"],
+            guid=guid,
+            system_guid=node.number("SystemImageGUID", _GUIDS),
+            device_id=node.number("DeviceID", 0xFFFFFFFF),
+            ports=node.number("NumPorts", _PORTS),
+            lid=management.lid if management else 0,
+            lmc=management.lmc if management else 0,
+            line=node.line,
+        )
+        rows.setdefault(guid, row)
+    unknown = _Port(0, 0, 0, "")
+    for link in links:
+        ends = [
+            (link.guid(f"NodeGuid{side}"), link.number(f"PortNum{side}", _PORTS)) for side in "12"
+        ]
+        for guid, _ in ends:
+            if guid not in rows:
+                got = f"0x{guid:016x}"
+                raise InputError(link.source, link.line, "a GUID of the table NODES", got)
+        for near, far in (ends, ends[::-1]):
+            port = ports.get(near, unknown)
+            builder.end(
+                rows[near[0]],
+                near[1],
+                rows[far[0]],
+                far[1],
+                port_guid=port.port_guid,
+                lid=port.lid,
+                lmc=port.lmc,
+                rate=port.rate,
+                line=link.line,
+            )
+    return builder.subnet()

@@ -1,0 +1,339 @@
+"""Contend's .fabric files: their layout, the reader of every version, the writer of the last.
+
+docs/formats.md describes the format.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from contend.errors import InputError, UsageError
+from contend.fabric.assemble import Topology
+from contend.fabric.fabric import Fabric, Finding
+
+MAGIC = b"contend fabric "
+VERSION = 1
+
+# Counts of a file's header, in this order, each an unsigned number of 64 bits.
+COUNTS = ("hosts", "switches", "cables", "rates", "findings", "addresses")
+HEADER = struct.Struct(f"<{len(COUNTS)}Q")
+
+# What a file may claim; enough for any fabric that fits a machine, and checked before memory is
+# asked for.
+LIMITS = {
+    "hosts": 1 << 22,
+    "switches": 1 << 20,
+    "cables": 1 << 24,
+    "rates": 1 << 12,
+    "findings": 1 << 20,
+    "addresses": 1 << 24,
+}
+TABLE_ENTRIES = 1 << 30
+SWITCH_PORTS = 1 << 28
+TEXT_BYTES = 1 << 28
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of numbers: attribute of Fabric, little-endian type, count that is its length."""
+
+    name: str
+    type: str
+    count: str
+
+
+@dataclass(frozen=True)
+class Text:
+    """A column of texts: its name and the count that is its length ("" for a single text)."""
+
+    name: str
+    count: str
+
+
+# A new version gets a layout of its own; those of older versions stay as they are.
+LAYOUTS: dict[int, tuple[tuple[Column, ...], tuple[Text, ...]]] = {
+    1: (
+        (
+            Column("host_guid", "<u8", "hosts"),
+            Column("host_port_guid", "<u8", "hosts"),
+            Column("host_adapter_port", "<u2", "hosts"),
+            Column("host_system_guid", "<u8", "hosts"),
+            Column("host_lid", "<u4", "hosts"),
+            Column("host_lmc", "|u1", "hosts"),
+            Column("host_switch", "<u4", "hosts"),
+            Column("host_port", "<u2", "hosts"),
+            Column("host_rate", "<u2", "hosts"),
+            Column("switch_guid", "<u8", "switches"),
+            Column("switch_system_guid", "<u8", "switches"),
+            Column("switch_ports", "<u2", "switches"),
+            Column("switch_lid", "<u4", "switches"),
+            Column("cable_from", "<u4", "cables"),
+            Column("cable_from_port", "<u2", "cables"),
+            Column("cable_to", "<u4", "cables"),
+            Column("cable_to_port", "<u2", "cables"),
+            Column("cable_rate", "<u2", "cables"),
+            Column("finding_wrong", "|u1", "findings"),
+        ),
+        (
+            Text("name", ""),
+            Text("engine", ""),
+            Text("host_name", "hosts"),
+            Text("switch_name", "switches"),
+            Text("rates", "rates"),
+            Text("finding_kind", "findings"),
+            Text("finding_message", "findings"),
+        ),
+    )
+}
+
+
+_VERSION_DIGITS = 8
+_FIRST_BYTES = 1 << 20
+
+
+def recognises(head: bytes) -> bool:
+    """Whether the (decompressed) file begins like a .fabric file."""
+    return head.startswith(MAGIC)
+
+
+def read(chunks: Iterable[bytes], source: str) -> Topology:
+    """Reads a .fabric file that `open_chunks` has decompressed.
+
+    Every length that the file claims is checked against a limit, and memory is filled only as fast
+    as content arrives.
+
+    Raises:
+        InputError: the file is cut off, longer than it says, or does not describe a fabric; or a
+            newer contend wrote it.
+    """
+    stream = _Stream(chunks, source)
+    version = _version(stream)
+    columns, texts = LAYOUTS[version]
+    counts = dict(zip(COUNTS, HEADER.unpack(stream.take(HEADER.size)), strict=True))
+    _check_counts(counts, source)
+    values: dict[str, Any] = {}
+    for column in columns:
+        values[column.name] = stream.numbers(counts[column.count], column.type)
+    for text in texts:
+        values[text.name] = _texts(stream, counts[text.count] if text.count else 1, text.name)
+    shape = (counts["switches"], counts["addresses"])
+    ports = stream.numbers(shape[0] * shape[1], "<u2").reshape(shape) if shape[1] else None
+    stream.expect_end()
+    _check_values(values, counts, source)
+    return Topology(_fabric(values, source), ports, values["engine"][0])
+
+
+class _Stream:
+    """Content by number of bytes."""
+
+    def __init__(self, chunks: Iterable[bytes], source: str) -> None:
+        self._chunks: Iterator[bytes] = iter(chunks)
+        self._chunk = memoryview(b"")
+        self._source = source
+        self._offset = 0
+
+    def bad(self, expected: str, got: str) -> InputError:
+        return InputError(self._source, 0, expected, got)
+
+    def _some(self, most: int) -> memoryview:
+        while not self._chunk:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                raise self.bad(
+                    f"at least {most} more bytes", f"the end of the file at byte {self._offset}"
+                )
+            self._chunk = memoryview(chunk)
+        piece, self._chunk = self._chunk[:most], self._chunk[most:]
+        self._offset += len(piece)
+        return piece
+
+    def take(self, size: int) -> bytes:
+        """Just as many bytes; the size must have been checked."""
+        held = bytearray()
+        while len(held) < size:
+            held += self._some(size - len(held))
+        return bytes(held)
+
+    def numbers(self, count: int, kind: str) -> NDArray[Any]:
+        """A column; it grows with the content that arrives, to at most twice that."""
+        size = count * np.dtype(kind).itemsize
+        raw = np.empty(min(size, _FIRST_BYTES), dtype=np.uint8)
+        filled = 0
+        while filled < size:
+            if filled == len(raw):
+                raw.resize(min(size, 2 * len(raw)), refcheck=False)
+            piece = self._some(len(raw) - filled)
+            raw[filled : filled + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
+            filled += len(piece)
+        column: NDArray[Any] = raw.view(kind)
+        return column.astype(column.dtype.newbyteorder("="), copy=False)
+
+    def expect_end(self) -> None:
+        while True:
+            if self._chunk:
+                raise self.bad(f"the end of the file at byte {self._offset}", "more")
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return
+            self._chunk = memoryview(chunk)
+
+
+def _version(stream: _Stream) -> int:
+    if stream.take(len(MAGIC)) != MAGIC:
+        raise stream.bad("a .fabric file", "another kind of file")
+    digits = b""
+    while (byte := stream.take(1)) != b"\n":
+        digits += byte
+        if len(digits) > _VERSION_DIGITS:
+            break
+    if not digits.isdigit() or len(digits) > _VERSION_DIGITS:
+        raise stream.bad("the version of a .fabric file", repr(digits.decode("latin-1")))
+    if int(digits) not in LAYOUTS:
+        raise stream.bad(f"version {VERSION} of .fabric or an older one", f"version {int(digits)}")
+    return int(digits)
+
+
+def _check_counts(counts: dict[str, int], source: str) -> None:
+    for name, count in counts.items():
+        if count > LIMITS[name]:
+            raise InputError(source, 0, f"at most {LIMITS[name]} {name}", str(count))
+    for name in ("hosts", "switches", "rates"):
+        if counts[name] == 0:
+            raise InputError(source, 0, f"{name}", "none")
+    if counts["switches"] * counts["addresses"] > TABLE_ENTRIES:
+        entries = f"{counts['switches']} x {counts['addresses']}"
+        raise InputError(source, 0, f"at most {TABLE_ENTRIES} table entries", entries)
+
+
+def _texts(stream: _Stream, count: int, name: str) -> tuple[str, ...]:
+    lengths = stream.numbers(count, "<u4")
+    size = int(lengths.sum(dtype=np.uint64))
+    if size > TEXT_BYTES:
+        raise stream.bad(f"at most {TEXT_BYTES} bytes of {name}", str(size))
+    content = stream.take(size)
+    ends = np.cumsum(lengths, dtype=np.int64)
+    starts = ends - lengths
+    try:
+        return tuple(
+            _text(content[start:end])
+            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+        )
+    except UnicodeDecodeError as error:
+        raise stream.bad(f"text in UTF-8 as {name}", "other bytes") from error
+
+
+def _text(content: bytes) -> str:
+    """A text; lone surrogates, which older versions made of damaged names, are escaped."""
+    return content.decode("utf-8", "surrogatepass").encode("utf-8", "backslashreplace").decode()
+
+
+def _check_values(values: dict[str, Any], counts: dict[str, int], source: str) -> None:
+    """Indices point at something, numbers are possible."""
+    below = {
+        "host_switch": counts["switches"],
+        "cable_from": counts["switches"],
+        "cable_to": counts["switches"],
+        "host_rate": counts["rates"],
+        "cable_rate": counts["rates"],
+        "host_lmc": 8,
+        "finding_wrong": 2,
+    }
+    for name, limit in below.items():
+        if len(values[name]) and int(values[name].max()) >= limit:
+            raise InputError(source, 0, f"{name} below {limit}", str(int(values[name].max())))
+    if values["rates"][0] != "":
+        raise InputError(source, 0, "an unnamed first rate", repr(values["rates"][0]))
+    ports = int(values["switch_ports"].sum(dtype=np.uint64))
+    if ports > SWITCH_PORTS:
+        raise InputError(source, 0, f"at most {SWITCH_PORTS} switch ports", str(ports))
+
+
+def _fabric(values: dict[str, Any], source: str) -> Fabric:
+    findings = tuple(
+        Finding(kind, message, bool(wrong))
+        for kind, message, wrong in zip(
+            values.pop("finding_kind"),
+            values.pop("finding_message"),
+            values.pop("finding_wrong").tolist(),
+            strict=True,
+        )
+    )
+    name = values["name"][0]
+    columns = {key: value for key, value in values.items() if key not in ("name", "engine")}
+    fabric = Fabric(name=name, findings=findings, **columns)
+    try:
+        # Building the graph finds ports that do not exist or hold two cables.
+        fabric.core  # noqa: B018
+    except UsageError as error:
+        raise InputError(source, 0, "cables that fit their switches", str(error)) from error
+    return fabric
+
+
+_LEVEL = 9
+
+
+def write(fabric: Fabric) -> Iterator[bytes]:
+    """The content of a .fabric file: everything the fabric holds, its routes included.
+
+    Raises:
+        UsageError: the fabric is larger than a file may be.
+    """
+    compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compressobj()
+    for piece in _container(fabric):
+        if out := compressor.compress(piece):
+            yield out
+    yield compressor.flush()
+
+
+def _container(fabric: Fabric) -> Iterator[bytes]:
+    """The file before compression."""
+    tables = fabric.routes
+    counts = {
+        "hosts": fabric.hosts,
+        "switches": fabric.switches,
+        "cables": fabric.cables,
+        "rates": len(fabric.rates),
+        "findings": len(fabric.findings),
+        "addresses": tables.addresses if tables is not None else 0,
+    }
+    for name, count in counts.items():
+        if count > LIMITS[name]:
+            raise UsageError(f"a .fabric file holds at most {LIMITS[name]} {name}, not {count}")
+    if counts["switches"] * counts["addresses"] > TABLE_ENTRIES:
+        raise UsageError(f"a .fabric file holds at most {TABLE_ENTRIES} table entries")
+    yield MAGIC + b"%d\n" % VERSION
+    yield HEADER.pack(*(counts[name] for name in COUNTS))
+    columns, texts = LAYOUTS[VERSION]
+    values: dict[str, Any] = {
+        "finding_wrong": np.array([finding.wrong for finding in fabric.findings], dtype=np.uint8),
+        "finding_kind": tuple(finding.kind for finding in fabric.findings),
+        "finding_message": tuple(finding.message for finding in fabric.findings),
+        "name": (fabric.name,),
+        "engine": (tables.engine if tables is not None else "",),
+    }
+    for column in columns:
+        numbers = values[column.name] if column.name in values else getattr(fabric, column.name)
+        yield np.ascontiguousarray(numbers, dtype=column.type).tobytes()
+    for text in texts:
+        strings = values[text.name] if text.name in values else getattr(fabric, text.name)
+        yield from _packed(text.name, strings)
+    if tables is not None:
+        for row in tables.ports:
+            yield row.astype("<u2", copy=False).tobytes()
+
+
+def _packed(name: str, texts: tuple[str, ...]) -> Iterator[bytes]:
+    # Names read from damaged files may hold lone surrogates: they come back as they are.
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    lengths = np.array([len(text) for text in encoded], dtype=np.uint64)
+    if lengths.sum() > TEXT_BYTES:
+        raise UsageError(f"a .fabric file holds at most {TEXT_BYTES} bytes of {name}")
+    yield lengths.astype("<u4").tobytes()
+    yield b"".join(encoded)

@@ -1,0 +1,220 @@
+"""What pairs of ranks got in bisect patterns, as figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from contend.measurement import TOLERANCE, Agreement, predictions, usable
+from contend.report.simulation.histograms import fractions, outline
+from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
+from contend.report.words import percent, percent_range
+from contend.units import counted, format_bandwidth
+
+_AGREEMENT_BINS = 50
+_MEASURED, _MODEL, _FAIR = COLOURS[0], COLOURS[1], COLOURS[2]
+# More points than this would be one blot, and a vector figure of many megabytes.
+_MOST_POINTS = 20_000
+_SPREAD = 0.012
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A fabric's comparison: its name, its messages with predictions, and what came of them."""
+
+    name: str
+    pairs: pl.DataFrame
+    agreement: Agreement
+
+
+def agreement_figure(compared: Sequence[Compared]) -> Figure:
+    """One row a fabric: measured against γ/π and max-min fair share, and histograms of all three.
+
+    Points are spread a little sideways, as messages of one congestion are predicted alike.
+    """
+    with styled():
+        figure = new_figure(height=0.8 + 2.1 * len(compared), width=7.0)
+        rows = figure.subplots(len(compared), 2, squeeze=False, width_ratios=(1.15, 1))
+        for item, (left, right) in zip(compared, rows, strict=True):
+            _points(left, item)
+            _histogram(right, item)
+            left.set_title(item.name, loc="left", fontsize=7.5)
+            words = _nearer(item.agreement)
+            left.text(0.03, 0.96, words, transform=left.transAxes, va="top", fontsize=6.5)
+        rows[-1][0].set_xlabel("predicted share of an uncontended pair's bandwidth")
+        rows[-1][1].set_xlabel("share of an uncontended pair's bandwidth")
+        title(figure, _finding(compared))
+    return figure
+
+
+def _finding(compared: Sequence[Compared]) -> str:
+    gaps = [abs(item.agreement.effective - item.agreement.models[0].effective) for item in compared]
+    within = [item.agreement.models[0].within for item in compared]
+    share = percent_range(min(within), max(within))
+    most = " at most" if len(compared) > 1 else ""
+    return (
+        f"Measured and simulated effective bisection bandwidth differ by {100 * max(gaps):.1f} "
+        f"percentage points{most}; {share} of the pairs get what π predicts, "
+        f"give or take {100 * TOLERANCE:.0f} %"
+    )
+
+
+def _nearer(agreement: Agreement) -> str:
+    """How far off the models are, and which is nearer where they differ."""
+    if not agreement.apart:
+        return f"both models predict the same,\n{percent(agreement.models[0].error)} off"
+    errors = (
+        f"{model.name} is {percent(model.error_apart or 0)} off" for model in agreement.models
+    )
+    return "\n".join((f"where models differ ({counted(agreement.apart, 'message')})", *errors))
+
+
+def _between_hosts(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Usable messages that crossed a channel: nothing is predicted within a host."""
+    return usable(pairs).filter(pl.col("congestion") > 0)
+
+
+def _points(axes: Axes, item: Compared) -> None:
+    used = _between_hosts(item.pairs)
+    measured = used["bandwidth_Bps"].to_numpy() / item.agreement.gamma
+    shares = predictions(used)
+    line = np.array([0.0, 1.1])
+    axes.fill_between(
+        line, line * (1 - TOLERANCE), line * (1 + TOLERANCE), color=QUIET, alpha=0.15, linewidth=0
+    )
+    axes.plot(line, line, color=QUIET, linewidth=0.8)
+    random = np.random.default_rng(1)
+    drawn = random.permutation(len(measured))[:_MOST_POINTS]
+    # The two models side by side, so that neither hides the other.
+    for share, side, colour, name in (
+        (shares["congestion"], -1, _MODEL, "γ/π"),
+        (shares["fair_share"], 1, _FAIR, "max-min fair share"),
+    ):
+        aside = side * (_SPREAD + _SPREAD * random.random(len(drawn)))
+        axes.plot(
+            share[drawn] + aside,
+            measured[drawn],
+            ".",
+            color=colour,
+            markersize=2,
+            alpha=_alpha(len(drawn)),
+            markeredgewidth=0,
+            rasterized=True,
+        )
+        axes.plot([], [], ".", color=colour, markersize=5, label=name)
+    _medians(axes, item)
+    axes.set_xlim(0, 1.1)
+    axes.set_ylim(0, max(1.15, float(np.quantile(measured, 0.999)) * 1.05))
+    percent_axis(axes.xaxis)
+    percent_axis(axes.yaxis)
+    axes.set_ylabel("measured")
+    axes.legend(loc="lower right", handletextpad=0.2)
+
+
+def _medians(axes: Axes, item: Compared) -> None:
+    for group in item.agreement.by_congestion:
+        if group.congestion == 0:
+            continue
+        x = 1 / group.congestion
+        axes.plot([x - 0.03, x + 0.03], [group.median] * 2, color="black", linewidth=1)
+        axes.annotate(
+            f"π = {group.congestion}",
+            (x, group.median),
+            xytext=(-6, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize=6.5,
+        )
+
+
+def _histogram(axes: Axes, item: Compared) -> None:
+    used = _between_hosts(item.pairs)
+    measured = used["bandwidth_Bps"].to_numpy() / item.agreement.gamma
+    edges = np.linspace(0, 1.1, _AGREEMENT_BINS + 1)
+    shares = predictions(used)
+    outline(axes, fractions(measured, edges), edges, _MEASURED)
+    # Where the models agree the broken line shows the one below.
+    for values, colour, dashes in (
+        (shares["congestion"], _MODEL, "-"),
+        (shares["fair_share"], _FAIR, (0, (2, 2))),
+    ):
+        axes.stairs(fractions(values, edges), edges, color=colour, linewidth=0.9, linestyle=dashes)
+    for name, colour, value in (
+        ("measured", _MEASURED, item.agreement.effective),
+        ("γ/π", _MODEL, item.agreement.models[0].effective),
+        ("max-min", _FAIR, item.agreement.models[1].effective),
+    ):
+        axes.plot([], [], color=colour, linewidth=3, label=f"{name}, mean {percent(value)}")
+    axes.set_xlim(0, 1.1)
+    axes.set_ylabel("share of pairs")
+    percent_axis(axes.xaxis)
+    percent_axis(axes.yaxis)
+    # Above, where no bar can be.
+    axes.legend(
+        loc="lower right",
+        bbox_to_anchor=(1.0, 0.98),
+        ncols=3,
+        fontsize=6,
+        handlelength=0.8,
+        handletextpad=0.4,
+        columnspacing=0.8,
+        borderpad=0,
+    )
+
+
+def _alpha(points: int) -> float:
+    return float(np.clip(60 / np.sqrt(max(points, 1)), 0.1, 0.8))
+
+
+_PAIR_BINS = 50
+
+
+def pair_figure(pairs: Mapping[str, pl.DataFrame], wire: float | None = None) -> Figure:
+    """Share of pairs by bandwidth, an outline for each MPI library.
+
+    Args:
+        pairs: of `contend.measurement.pairs.pair_bandwidths`, by name.
+        wire: bytes per second of a link, marked by a broken line.
+    """
+    bandwidths = {name: usable(frame)["bandwidth_Bps"].to_numpy() for name, frame in pairs.items()}
+    most = max(float(values.max()) for values in bandwidths.values())
+    edges = np.linspace(0, 1.05 * max(most, wire or 0.0), _PAIR_BINS + 1)
+    scale, unit = _scale(edges[-1])
+    with styled():
+        figure = new_figure(height=2.2)
+        axes = figure.subplots()
+        for (name, values), colour in zip(bandwidths.items(), COLOURS, strict=False):
+            outline(axes, fractions(values, edges), edges / scale, colour)
+            mean = format_bandwidth(float(values.mean()))
+            axes.plot([], [], color=colour, linewidth=3, label=f"{name}: mean {mean}")
+        if wire is not None:
+            axes.axvline(wire / scale, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)))
+        axes.set_xlim(0, edges[-1] / scale)
+        axes.set_ylim(0, None)
+        axes.set_xlabel(f"bandwidth of a pair in {unit}")
+        axes.set_ylabel("share of pairs")
+        percent_axis(axes.yaxis)
+        # Above, where no bar can be.
+        axes.legend(
+            loc="lower left",
+            bbox_to_anchor=(0, 0.98),
+            handlelength=1,
+            borderpad=0,
+        )
+        first = float(next(iter(bandwidths.values())).mean())
+        finding = f"Random pairs get {format_bandwidth(first)} on average"
+        if wire is not None:
+            finding += f", {percent(first / wire)} of a link"
+        title(figure, finding)
+    return figure
+
+
+def _scale(most: float) -> tuple[float, str]:
+    """Bytes per second of a unit that suits the largest value."""
+    return (125e6, "Gbit/s") if most >= 125e6 else (125e3, "Mbit/s")

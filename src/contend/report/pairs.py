@@ -1,0 +1,329 @@
+"""What pairs of ranks got in bisect patterns, as tables and JSON; beside predictions, if any."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars as pl
+from msgspec import UNSET, UnsetType
+
+from contend.measurement import TOLERANCE, Agreement, usable
+from contend.report.table import ResultTable
+from contend.report.words import percent, percent_range
+from contend.runs import Run
+from contend.units import counted, format_bandwidth
+
+_WITHIN = f"within {TOLERANCE:.0%}".replace("%", " %")
+_MOST_MESSAGES = 32
+_SAME_HOST = "same host"
+
+
+def pair_tables(
+    run: Run, pairs: pl.DataFrame, agreement: Agreement | None = None
+) -> list[ResultTable]:
+    """Bandwidths of pairs, beside predictions where there are any.
+
+    Args:
+        run: of bisect patterns.
+        pairs: of `contend.measurement.pair_bandwidths` or `beside_predictions`.
+        agreement: of the measured bandwidths with the predicted ones.
+    """
+    if agreement is None:
+        return [_bandwidths(run, pairs)]
+    name = run.record.placement or "the network"
+    tables = agreement_tables(name, agreement, run.record.wire_Bps)
+    messages = _messages(pairs, agreement.gamma)
+    return [*tables, messages] if messages is not None else tables
+
+
+def agreement_tables(
+    name: str, agreement: Agreement, wire: float | None = None
+) -> list[ResultTable]:
+    """Effective bandwidth measured and simulated, messages by π, and the models.
+
+    Args:
+        name: of the fabric.
+        agreement: of the measured bandwidths with the predicted ones.
+        wire: bytes per second of a link, where that is known.
+    """
+    return [_effective(name, agreement, wire), _by_congestion(agreement), _models(agreement)]
+
+
+def _interval(agreement: Agreement) -> str:
+    if agreement.patterns == 1:
+        return "a single pattern has no interval"
+    return f"95 % interval {percent_range(*agreement.effective_ci95)}"
+
+
+def _effective(name: str, agreement: Agreement, wire: float | None) -> ResultTable:
+    simulated = agreement.models[0].effective
+    free = "what a message that shared no channel got"
+    if wire is not None:
+        free = f"{percent(agreement.gamma / wire)} of the link's {format_bandwidth(wire)}"
+    rows = (
+        ("γ, an uncontended pair", format_bandwidth(agreement.gamma), free),
+        (
+            "measured effective bisection bandwidth",
+            percent(agreement.effective),
+            f"of γ; {_interval(agreement)}",
+        ),
+        ("simulated, the same patterns", percent(simulated), "mean of 1/π"),
+        (
+            "difference",
+            f"{100 * (agreement.effective - simulated):+.1f}",
+            "percentage points, measured minus simulated",
+        ),
+    )
+    return ResultTable(
+        title=f"Bisect on {name}, measured against simulated",
+        columns=("", "", "meaning"),
+        rows=rows,
+        numeric=frozenset({""}),
+        note=_compared(agreement.messages, agreement.patterns, agreement.late),
+    )
+
+
+def _by_congestion(agreement: Agreement) -> ResultTable:
+    return ResultTable(
+        title="Messages by congestion",
+        columns=("π", "messages", "γ/π", "measured median", "middle half", _WITHIN),
+        rows=tuple(
+            (
+                str(group.congestion),
+                f"{group.pairs:,}",
+                _share_of(group.congestion),
+                percent(group.median),
+                percent_range(group.low, group.high),
+                percent(group.within) if group.congestion else "-",
+            )
+            for group in agreement.by_congestion
+        ),
+        numeric=frozenset({"π", "messages", "γ/π", "measured median", "middle half", _WITHIN}),
+    )
+
+
+def _share_of(congestion: int) -> str:
+    """What the simulation gives a message; one that stays on its host crosses no channel."""
+    return percent(1 / congestion) if congestion else _SAME_HOST
+
+
+def _models(agreement: Agreement) -> ResultTable:
+    differ = "where they differ"
+    apart = f"The models differ for {counted(agreement.apart, 'message')}."
+    return ResultTable(
+        title="Which model is nearer",
+        columns=("model", "effective bandwidth", _WITHIN, "median error", differ, ""),
+        rows=tuple(
+            (
+                model.name,
+                percent(model.effective),
+                percent(model.within),
+                percent(model.error),
+                "-" if model.error_apart is None else percent(model.error_apart),
+                "nearest" if agreement.apart and model == agreement.nearest else "",
+            )
+            for model in agreement.models
+        ),
+        numeric=frozenset({"effective bandwidth", _WITHIN, "median error", differ}),
+        note=apart if agreement.apart else "The models predict the same for every message.",
+    )
+
+
+def _messages(pairs: pl.DataFrame, gamma: float) -> ResultTable | None:
+    """Every message beside its predictions, where they are few."""
+    share = pl.col("bandwidth_Bps") / gamma
+    messages = (
+        usable(pairs)
+        .group_by("pattern", "source_rank", "target_rank")
+        .agg(
+            pl.col("congestion", "fair_share").first(),
+            median=share.median(),
+            least=share.min(),
+            most=share.max(),
+            samples=pl.len(),
+        )
+        .sort("pattern", "congestion", "source_rank", descending=[False, True, False])
+    )
+    if len(messages) > _MOST_MESSAGES:
+        return None
+    predicted = ("γ/π", "fair share")
+    return ResultTable(
+        title="Every message",
+        columns=("ranks", "π", *predicted, "measured", "least to most", "samples"),
+        rows=tuple(
+            (
+                f"{row['source_rank']} -> {row['target_rank']}",
+                str(row["congestion"]),
+                _share_of(row["congestion"]),
+                percent(row["fair_share"]) if row["congestion"] else "-",
+                percent(row["median"]),
+                percent_range(row["least"], row["most"]),
+                str(row["samples"]),
+            )
+            for row in messages.iter_rows(named=True)
+        ),
+        numeric=frozenset({"π", *predicted, "measured", "least to most", "samples"}),
+        note="As fractions of γ; measured is the median of the samples.",
+    )
+
+
+def _bandwidths(run: Run, pairs: pl.DataFrame) -> ResultTable:
+    used = usable(pairs)
+    bandwidth = used["bandwidth_Bps"].to_numpy()
+    wire = run.record.wire_Bps
+    rows = [
+        (
+            name,
+            format_bandwidth(value),
+            "" if wire is None else f"{percent(value / wire)} of a link",
+        )
+        for name, value in (
+            ("mean, the effective bisection bandwidth", float(bandwidth.mean())),
+            ("median", float(np.median(bandwidth))),
+            ("a tenth of the messages got less than", float(np.quantile(bandwidth, 0.1))),
+            ("a tenth of the messages got more than", float(np.quantile(bandwidth, 0.9))),
+            ("least", float(bandwidth.min())),
+            ("most", float(bandwidth.max())),
+        )
+    ]
+    return ResultTable(
+        title="Bandwidth of a pair",
+        columns=("pairs", "bandwidth", ""),
+        rows=tuple(rows),
+        numeric=frozenset({"bandwidth"}),
+        note=_compared(len(used), used["pattern"].n_unique(), len(pairs) - len(used)),
+    )
+
+
+def _compared(messages: int, patterns: int, late: int) -> str:
+    left_out = f", {late:,} left out because a rank started late" if late else ""
+    return f"{counted(messages, 'message')} of {counted(patterns, 'pattern')}{left_out}"
+
+
+class GroupJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Messages of one congestion.
+
+    Attributes:
+        congestion: π.
+        pairs: number of messages.
+        median: of their bandwidths, as a fraction of γ.
+        low: a quarter of the messages got less.
+        high: a quarter of the messages got more.
+        within: fraction of them within 10 % of 1/π.
+    """
+
+    congestion: int
+    pairs: int
+    median: float
+    low: float
+    high: float
+    within: float
+
+
+class ModelJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A way to predict bandwidths, compared with all messages.
+
+    Attributes:
+        name: ``γ/π`` or ``max-min fair share``.
+        within: fraction of the messages within 10 % of it.
+        error: median deviation of messages from it, as a factor minus 1.
+        error_apart: the same of the messages for which the models differ; null where they never do.
+        effective: mean bandwidth that it predicts, as a fraction of γ.
+    """
+
+    name: str
+    within: float
+    error: float
+    error_apart: float | None
+    effective: float
+
+
+class AgreementJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Measured bandwidths against predicted ones.
+
+    Attributes:
+        gamma: γ, what an uncontended pair gets, in bytes per second.
+        messages: number of messages that were compared.
+        apart: for how many of them the models' predictions differ by more than 1 %.
+        patterns: number of patterns.
+        late: number of messages left out because a rank had started late.
+        effective: measured effective bisection bandwidth, as a fraction of γ.
+        effective_ci95: both ends of its 95 % interval over patterns; null for a single pattern.
+        by_congestion: messages by π.
+        models: what each model predicts.
+        nearest: name of the model with the least error.
+    """
+
+    gamma: float
+    messages: int
+    apart: int
+    patterns: int
+    late: int
+    effective: float
+    effective_ci95: tuple[float, float]
+    by_congestion: list[GroupJson]
+    models: list[ModelJson]
+    nearest: str
+
+
+class PairsJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Bandwidths of all messages; each of them is in what ``--messages`` writes.
+
+    Attributes:
+        messages: number of messages that count.
+        late: number of messages left out because a rank had started late.
+        patterns: number of patterns.
+        mean_Bps: mean bandwidth of a message in bytes per second.
+        median_Bps: median bandwidth in bytes per second.
+        agreement: with the predictions; there where the routes are known.
+    """
+
+    messages: int
+    late: int
+    patterns: int
+    mean_Bps: float | None  # noqa: N815
+    median_Bps: float | None  # noqa: N815
+    agreement: AgreementJson | UnsetType = UNSET
+
+
+def agreement_json(agreement: Agreement) -> AgreementJson:
+    """An agreement of measured and predicted bandwidths."""
+    return AgreementJson(**agreement_keys(agreement))
+
+
+def agreement_keys(agreement: Agreement) -> dict[str, Any]:
+    """What `AgreementJson` is made of, for structs that extend it."""
+    names = msgspec.structs.fields(AgreementJson)
+    keys = {field.name: getattr(agreement, field.name) for field in names}
+    return {
+        **keys,
+        "by_congestion": msgspec.convert(
+            agreement.by_congestion, list[GroupJson], from_attributes=True
+        ),
+        "models": msgspec.convert(agreement.models, list[ModelJson], from_attributes=True),
+        "nearest": agreement.nearest.name,
+    }
+
+
+def pair_json(pairs: pl.DataFrame, agreement: Agreement | None = None) -> PairsJson:
+    """Mean and median of all messages.
+
+    Args:
+        pairs: of `contend.measurement.pair_bandwidths`.
+        agreement: with predictions, where there are any.
+    """
+    used = usable(pairs)
+    return PairsJson(
+        messages=len(used),
+        late=len(pairs) - len(used),
+        patterns=used["pattern"].n_unique(),
+        mean_Bps=_number(used["bandwidth_Bps"].mean()),
+        median_Bps=_number(used["bandwidth_Bps"].median()),
+        agreement=UNSET if agreement is None else agreement_json(agreement),
+    )
+
+
+def _number(value: object) -> float | None:
+    return value if isinstance(value, float) else None

@@ -1,1 +1,0 @@
-"""Reports of pairs of ranks in bisect patterns."""

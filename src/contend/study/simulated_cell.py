@@ -1,0 +1,256 @@
+"""A simulated cell: what is asked, and what is kept of the answer, with every sample."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+import struct
+import zipfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion import Simulation, half_width
+from contend.errors import InputError
+from contend.files import write_whole
+from contend.session import Cell
+
+# All that reading a damaged archive of arrays ends with.
+_DAMAGED = (
+    OSError, ValueError, EOFError, RuntimeError, LookupError, ArithmeticError, MemoryError,
+    zipfile.BadZipFile, zlib.error, struct.error,
+)  # fmt: skip
+
+
+class SimulatedCell(Cell, frozen=True, forbid_unknown_fields=True, tag="simulate"):
+    """Everything that decides the figures of a simulation.
+
+    Attributes:
+        source: a generator or a topology file, as the plan names it.
+        routes: a file of forwarding tables; None for none.
+        engine: computes the routes; "" for the fabric's own.
+        pattern: its specification.
+        placement: its specification.
+        samples: patterns and placements to draw.
+        precision: relative half-width of the interval at which it may stop before; None for never.
+        seed: of all random choices.
+        files: SHA-256 of every file that the others name, so that another file is another question.
+    """
+
+    source: str
+    routes: str | None
+    engine: str
+    pattern: str
+    placement: str
+    samples: int
+    precision: float | None
+    seed: int
+    files: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The cell in a few words, for names of folders and for people."""
+        return ", ".join(filter(None, (self.source, self.engine, self.pattern)))
+
+    @property
+    def topology(self) -> str:
+        """Names the fabric without its routes: the same for cells on the same fabric."""
+        return _short((self.source, *self.files[:1]))
+
+    @property
+    def routed(self) -> str:
+        """Names the fabric with its routes: the same for cells on the same routes."""
+        return _short((self.source, self.routes, self.engine, *self.files[:2]))
+
+
+class Average(msgspec.Struct, frozen=True):
+    """A mean over samples and its 95 % interval, which a single sample does not have."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+
+class Record(msgspec.Struct, frozen=True):
+    """``run.json`` of a simulated cell.
+
+    Attributes:
+        fabric: name of the fabric.
+        engine: its routing; "" is its own.
+        pattern: name of the pattern.
+        status: whether it was simulated or failed.
+        request: what was asked for.
+        cause: why it failed.
+        rated_bisection: of the fabric, as a fraction of full bisection.
+        scale: what the averages may be multiplied by to take out the pattern's own ends.
+        averages: bandwidths as fractions of the link speed, by their names in a plan.
+        simulation: everything of the simulation that is no array.
+        probe: what made it, as in the records of measured runs.
+        version: of this form.
+        created: instant in ISO 8601 with its zone.
+    """
+
+    fabric: str
+    engine: str
+    pattern: str
+    status: Literal["done", "failed"]
+    request: SimulatedCell
+    cause: str = ""
+    rated_bisection: float | None = None
+    scale: float = 1.0
+    averages: dict[str, Average] = {}
+    simulation: dict[str, Any] = {}
+    probe: str = "simulate"
+    version: int = 1
+    created: str = ""
+
+
+class _Scalars(msgspec.Struct, frozen=True):
+    """What every record of a cell that is done has of its simulation."""
+
+    samples: int
+    seed: int
+    elapsed_s: float
+
+
+class _Averages(msgspec.Struct, frozen=True):
+    """What every record of a cell that is done has of averages."""
+
+    effective_bandwidth: Average
+    of_mean_congestion: Average
+    of_max_congestion: Average
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A cell that has ended; its samples stay on the disk until they are asked for."""
+
+    record: Record
+    path: Path
+
+    def simulation(self) -> Simulation:
+        """The whole simulation of a cell that is done.
+
+        Raises:
+            InputError: when the cell's files are not what `write_cell` writes.
+        """
+        samples = self.path.with_suffix(".npz")
+        try:
+            with samples.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+            values = dict(self.record.simulation)
+            name = values.pop("fabric", "")
+            return Simulation(fabric_name=name, **values, **arrays)
+        except _DAMAGED as error:
+            raise InputError(str(samples), 0, "the samples of a cell", str(error)) from None
+        except TypeError:
+            got = "those of another version; remove the cell to have it run again"
+            raise InputError(str(self.path), 0, "the keys of a simulation", got) from None
+
+
+def record_of(
+    simulation: Simulation,
+    names: tuple[str, str, str],
+    request: SimulatedCell,
+    rated: float | None,
+) -> Record:
+    """The record of a simulated cell, which is named by fabric, engine and pattern."""
+    columns = {
+        "effective_bandwidth": simulation.bandwidth,
+        "of_mean_congestion": 1 / simulation.mean_congestion,
+        "of_max_congestion": 1 / simulation.max_congestion,
+    }
+    fabric, engine, pattern = names
+    return Record(
+        fabric=fabric,
+        engine=engine,
+        pattern=pattern,
+        status="done",
+        request=request,
+        rated_bisection=rated,
+        scale=simulation.scale,
+        averages={
+            name: _average(values, simulation.exhaustive) for name, values in columns.items()
+        },
+        simulation={
+            name: value
+            for name, value in _values(simulation).items()
+            if not isinstance(value, np.ndarray)
+        },
+        created=_now(),
+    )
+
+
+def failed_record(names: tuple[str, str, str], request: SimulatedCell, cause: str) -> Record:
+    """The record of a cell that could not be simulated."""
+    fabric, engine, pattern = names
+    return Record(
+        fabric=fabric,
+        engine=engine,
+        pattern=pattern,
+        status="failed",
+        request=request,
+        cause=cause,
+        created=_now(),
+    )
+
+
+def write_cell(path: Path, record: Record, simulation: Simulation | None) -> None:
+    """Writes a cell; its JSON file comes last, so that a cell with one is whole."""
+    if simulation is not None:
+        arrays: dict[str, Any] = {
+            name: value
+            for name, value in _values(simulation).items()
+            if isinstance(value, np.ndarray)
+        }
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, **arrays)
+        write_whole(path.with_suffix(".npz"), buffer.getvalue())
+    write_whole(path, msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+
+
+def read_record(path: Path) -> Record:
+    """Reads a cell's JSON file.
+
+    Raises:
+        InputError: when it is not what `write_cell` writes.
+    """
+    try:
+        record = msgspec.json.decode(path.read_bytes(), type=Record)
+        if record.status == "done":
+            msgspec.convert(record.simulation, _Scalars)
+            msgspec.convert(msgspec.to_builtins(record.averages), _Averages)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(str(path), 0, "a cell of a study", str(error)) from None
+    return record
+
+
+def _average(values: NDArray[np.float64], exhaustive: bool) -> Average:
+    mean = float(values.mean())
+    half = 0.0 if exhaustive else half_width(values)
+    if not math.isfinite(half):
+        return Average(mean, None, None)
+    return Average(mean, mean - half, mean + half)
+
+
+def _values(simulation: Simulation) -> dict[str, Any]:
+    """What is kept of a simulation; its fabric by name only, under the key ``fabric``."""
+    values = {column.name: getattr(simulation, column.name) for column in fields(simulation)}
+    values["fabric"] = values.pop("fabric_name")
+    return values
+
+
+def _short(words: Sequence[str | None]) -> str:
+    return hashlib.sha256(msgspec.json.encode(words)).hexdigest()[:16]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
