@@ -212,9 +212,12 @@ class ImpactJson(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def impacts(plan: Plan, records: Sequence[Record]) -> Iterator[ImpactJson]:
-    """What routing costs the plan's applications, on each fabric that the source speaks of."""
+    """What routing costs the plan's applications, on each of its fabrics that the source names."""
+    fabrics = {fabric.name for fabric in plan.fabrics}
     for application in plan.applications:
         for printed in application.printed:
+            if printed.fabric not in fabrics:
+                continue
             known = {
                 reference.pattern: reference.percent / 100
                 for reference in plan.references
@@ -255,7 +258,8 @@ def _best_routing(
 
 
 def _application_tables(plan: Plan, records: Sequence[Record]) -> list[ResultTable]:
-    if not plan.applications:
+    losses = list(impacts(plan, records))
+    if not losses:
         return []
     parts = tuple(
         (
@@ -281,7 +285,7 @@ def _application_tables(plan: Plan, records: Sequence[Record]) -> list[ResultTab
             "" if impact.simulated is None else f"{100 * impact.simulated:.2f}",
             impact.routing,
         )
-        for impact in impacts(plan, records)
+        for impact in losses
     )
     source = plan.applications[0].source
     heads = ("application", "fabric", f"from {source}", "printed", "Δ", "here", "under")
