@@ -10,6 +10,8 @@ import pytest
 from contend.cli.app import run
 from measured_runs import alltoall_run
 
+FIRST_VERSION = Path(__file__).resolve().parents[1] / "data" / "first_version"
+
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -103,3 +105,33 @@ def test_no_run_and_damaged_runs(
     (tmp_path / "run.json").write_text("{")
     assert run(["report", str(tmp_path)]) == 2
     assert "run.json: expected what contend keeps of a run" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kept", "picture", "told"),
+    [
+        ("bisect", "pairs", "mean, the effective bisection bandwidth"),
+        ("hotspot", "hotspot", "The victim's bandwidth while k other pairs send"),
+    ],
+)
+def test_a_run_is_reported_by_what_its_probe_is_for(
+    kept: str, picture: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "it.svg"
+    assert run(["report", str(FIRST_VERSION / kept), "--plot", str(path)]) == 0
+    output = capsys.readouterr().out
+    assert told in output
+    assert "was measured" in output
+    drawn = path.read_bytes()
+    other = tmp_path / "named.svg"
+    again = ["--plot", str(other), "--picture", picture]
+    assert run(["report", str(FIRST_VERSION / kept), *again]) == 0
+    assert other.read_bytes() == drawn
+
+
+def test_a_mistyped_picture_is_told_its_nearest_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = ["--plot", str(tmp_path / "it.svg"), "--picture", "hotspt"]
+    assert run(["report", str(FIRST_VERSION / "hotspot"), *wrong]) == 2
+    assert "got hotspt; did you mean 'hotspot'?" in capsys.readouterr().err

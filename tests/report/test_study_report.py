@@ -6,11 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from contend.report import save_figures, study_figures, study_json, study_tables
+from contend.report.study.simulated import impacts
 from contend.study import (
+    Application,
     FabricEntry,
     Outcome,
     PatternEntry,
@@ -21,6 +24,7 @@ from contend.study import (
     record_of,
     write_cell,
 )
+from contend.study.applications import ApplicationPart, PrintedTime
 from json_reading import as_read
 
 MakeOutcome = Callable[..., Outcome]
@@ -183,3 +187,42 @@ def test_several_figures_are_one_page_or_files(
         "all-neighbour-6-comparison.svg",
     ]
     assert all(file.exists() for file in files)
+
+
+def test_applications_beside_what_their_source_printed(
+    plan: Plan, make_outcome: MakeOutcome
+) -> None:
+    application = Application(
+        name="POP",
+        source="paper",
+        ranks=64,
+        seconds=2294,
+        percent=20,
+        parts=(ApplicationPart("MPI_Send", 100, "bisect"),),
+        printed=(PrintedTime("ranger", 87.0),),
+    )
+    plan = msgspec.structs.replace(plan, applications=(application,))
+    outcomes = [make_outcome("opensm:ftree"), failed("opensm:minhop", "no routes")]
+    table = next(t for t in study_tables(plan, outcomes) if t.title.startswith("Run time"))
+    # The paper's 40 %: 1 - 0.2 * 0.6 = 88 %. Ours, 1 / mean π of 3/8: 1 - 0.2 * 5/8 = 87.5 %.
+    assert table.rows == (("POP", "ranger", "88.00", "87.00", "+1.00", "87.50", "ftree"),)
+    written = as_read(study_json(plan, outcomes, "run"))["applications"]
+    assert written[0]["recomputed"] == pytest.approx(0.88)
+    assert written[0]["simulated"] == pytest.approx(0.875)
+
+
+def test_applications_without_the_bandwidths_that_they_need(
+    plan: Plan, make_outcome: MakeOutcome
+) -> None:
+    application = Application(
+        name="POP",
+        source="paper",
+        ranks=64,
+        seconds=2294,
+        percent=20,
+        parts=(ApplicationPart("MPI_Send", 100, "neighbour:6"),),
+        printed=(PrintedTime("ranger", 87.0),),
+    )
+    plan = msgspec.structs.replace(plan, applications=(application,))
+    (impact,) = impacts(plan, [make_outcome("opensm:ftree").record])
+    assert (impact.recomputed, impact.simulated, impact.routing) == (None, None, "")

@@ -31,7 +31,9 @@ RunsArgument = Annotated[
 ]
 PictureOption = Annotated[
     str | None,
-    PICTURE(": rates, times, comparison, steps or pingpong; .html shows all that fit."),
+    PICTURE(
+        ": rates, times, comparison, steps, pingpong, pairs or hotspot; .html shows all that fit."
+    ),
 ]
 AtOption = Annotated[
     Bytes | None,

@@ -1,3 +1,4 @@
+from .applications import Application as Application
 from .measured import Ended as Ended
 from .measured import Site as Site
 from .measured import run_measurements as run_measurements

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from contend.errors import InputError, UsageError
+from contend.study.applications import Application
 from contend.study.plan import (
     Count,
     Name,
@@ -92,6 +93,7 @@ class Plan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=True):
         precision: relative half-width of the interval at which a cell may stop before.
         average: which average is compared first.
         references: numbers known from elsewhere.
+        applications: recorded ones, whose loss follows from the bandwidths.
     """
 
     kind: ClassVar[str] = "simulated"
@@ -105,6 +107,7 @@ class Plan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=True):
     precision: Precision | None = None
     average: Average = "effective_bandwidth"
     references: tuple[Reference, ...] = field(default=(), name="reference")
+    applications: tuple[Application, ...] = field(default=(), name="application")
 
     def engines_of(self, fabric: FabricEntry) -> tuple[str, ...]:
         """Routings of a fabric; an empty name stands for its own routes."""
@@ -184,6 +187,17 @@ class Plan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=True):
             engine = reference.engine
             if engine is not None and (reference.fabric, engine) not in routed:
                 raise InputError(source, 0, f"an engine of that fabric in {place}", engine)
+        check_each_once(source, "application", (entry.name for entry in self.applications))
+        patterns = {pattern.name for pattern in self.patterns}
+        for application in self.applications:
+            place = f"application {application.name}"
+            for name in sorted(application.patterns() - patterns):
+                got = f"{name}{nearest(name, patterns)}"
+                raise InputError(source, 0, f"patterns of the plan in {place}", got)
+            for printed in application.printed:
+                if printed.fabric not in fabrics:
+                    got = f"{printed.fabric}{nearest(printed.fabric, fabrics)}"
+                    raise InputError(source, 0, f"fabrics of the plan in {place}", got)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +13,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from contend.errors import UsageError
+from contend.measurement import pair_bandwidths, victim_operations
+from contend.report.hotspot_figures import hotspot_figure
+from contend.report.pair_figures import pair_figure
 from contend.report.run.findings import Compared, compared, in_order
 from contend.report.run.rates import run_rate_figures
 from contend.report.run.times import distribution_figure, sort_figure
@@ -37,13 +41,15 @@ from contend.report.style import (
 from contend.report.table import ResultTable
 from contend.report.words import MEBI, rate_words, size_words
 from contend.runs import ROUND_TRIPS, CellSummary, Pair, Run
-from contend.units import counted, format_seconds
+from contend.units import counted, format_seconds, nearest
 
 
 class Picture(StrEnum):
     """What is drawn of runs."""
 
     COMPARISON = "comparison"
+    PAIRS = "pairs"
+    HOTSPOT = "hotspot"
     PINGPONG = "pingpong"
     STEPS = "steps"
     RATES = "rates"
@@ -65,15 +71,11 @@ def run_figures(
     pictures: dict[Picture, Callable[[], Iterator[Named]]] = {}
     if compared(runs):
         pictures[Picture.COMPARISON] = lambda: iter([("comparison", comparison_figure(runs))])
-    probes = {run.record.probe for run in runs}
-    if "pingpong" in probes:
-        pictures[Picture.PINGPONG] = lambda: _each(
-            [run for run in runs if run.record.probe == "pingpong"], "pingpong", pingpong_figure
-        )
-    if "sort" in probes:
-        pictures[Picture.STEPS] = lambda: _each(
-            [run for run in runs if run.record.probe == "sort"], "steps", sort_figure
-        )
+    sampled = [run for run in runs if not run.samples.is_empty()]
+    for probe, (picture, draw) in _OF_PROBE.items():
+        fitting = [run for run in sampled if run.record.probe == probe]
+        if fitting:
+            pictures[picture] = functools.partial(_each, fitting, picture.value, draw)
     if any(cell.sent for run in runs for cell in run.summaries):
         pictures[Picture.RATES] = lambda: _rates(runs)
     if any(run.summaries for run in runs):
@@ -115,8 +117,10 @@ def draw_runs(
     chosen = picture or next(iter(pictures))
     drawn = [figure for name, draw in pictures.items() if name == chosen for figure in draw()]
     if not drawn:
-        fitting = ", ".join(pictures)
-        raise UsageError(f"picture=: expected one of {fitting} for what was measured, got {chosen}")
+        fitting, hint = ", ".join(pictures), nearest(chosen, [name.value for name in pictures])
+        raise UsageError(
+            f"picture=: expected one of {fitting} for what was measured, got {chosen}{hint}"
+        )
     if len(drawn) > 1:
         return save_figures(drawn, path, tables)
     save_figure(drawn[0][1], path, tables)
@@ -126,6 +130,14 @@ def draw_runs(
 def _each(runs: Sequence[Run], name: str, draw: Callable[[Run], Figure]) -> Iterator[Named]:
     for run in runs:
         yield (name if len(runs) == 1 else f"{run.name}-{name}"), draw(run)
+
+
+def _pairs(run: Run) -> Figure:
+    return pair_figure({run.record.library.title: pair_bandwidths(run)}, run.record.wire_Bps)
+
+
+def _hotspot(run: Run) -> Figure:
+    return hotspot_figure(victim_operations(run), run.record.placement or "the network")
 
 
 def _rates(runs: Sequence[Run]) -> Iterator[Named]:
@@ -332,3 +344,12 @@ def _comparison_finding(base: str, others: Sequence[Compared]) -> str:
         f"{are} slower than {base} in {slower} and faster in {faster} of "
         f"{counted(len(pairs), 'cell')}"
     )
+
+
+_OF_PROBE = {
+    "bisect": (Picture.PAIRS, _pairs),
+    "hotspot": (Picture.HOTSPOT, _hotspot),
+    "pingpong": (Picture.PINGPONG, pingpong_figure),
+    "sort": (Picture.STEPS, sort_figure),
+}
+"""The picture that shows what a probe is for, and who draws it."""

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from contend.measurement import pair_bandwidths, victim_operations
+from contend.report.hotspot import hotspot_tables
+from contend.report.pairs import pair_tables
 from contend.report.run.findings import collapse_tables, winner_tables
 from contend.report.table import ResultTable
 from contend.report.words import (
@@ -257,8 +260,20 @@ def measure_tables(run: Run) -> list[ResultTable]:
 
 
 def run_tables(run: Run) -> list[ResultTable]:
-    """Everything: cells and their parts, winners, collapses, how it was measured and warnings."""
-    return [*cell_tables(run), *part_tables(run), *_findings(run), *harness_tables(run)]
+    """Everything that its probe is for, then how it was measured and warnings.
+
+    Pairs of bisect patterns have their bandwidths, a hot spot its victim's; all others their cells,
+    parts of cells, winners and collapses.
+    """
+    if run.samples.is_empty():
+        told = cell_tables(run)
+    elif run.record.probe == "bisect":
+        told = pair_tables(run, pair_bandwidths(run))
+    elif run.record.probe == "hotspot":
+        told = hotspot_tables(victim_operations(run))
+    else:
+        told = [*cell_tables(run), *part_tables(run), *_findings(run)]
+    return [*told, *harness_tables(run)]
 
 
 def _findings(run: Run) -> list[ResultTable]:

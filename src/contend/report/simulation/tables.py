@@ -70,7 +70,11 @@ def labels(simulations: Sequence[Simulation]) -> list[str]:
             break
         if len(set(column)) > 1:
             telling.append(column)
-    return [printable(", ".join(filter(None, words))) for words in zip(*telling, strict=True)]
+    # Routes that came with a generator have its name, which need not be said twice.
+    return [
+        printable(", ".join(dict.fromkeys(filter(None, words))))
+        for words in zip(*telling, strict=True)
+    ]
 
 
 def engine_labels(engines: Sequence[str]) -> list[str]:
@@ -231,8 +235,8 @@ def hottest_channels(simulation: Simulation, count: int) -> list[tuple[int, floa
 
 
 def _title(simulation: Simulation) -> str:
-    engine = f", routes by {simulation.engine}" if simulation.engine else ""
     fabric = simulation.fabric_name
+    engine = f", routes by {simulation.engine}" if simulation.engine not in ("", fabric) else ""
     return f"{simulation.pattern} on {fabric}{engine}, {simulation.placement} placement"
 
 

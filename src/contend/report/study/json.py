@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from contend.measurement import Agreement
 from contend.report.pairs import AgreementJson, agreement_keys
-from contend.report.study.simulated import references_of, scaled
+from contend.report.study.simulated import ImpactJson, impacts, references_of, scaled
 from contend.study import (
     Average,
     Case,
@@ -81,6 +81,8 @@ class StudyJson(msgspec.Struct, frozen=True, kw_only=True):
         average: the average that the plan compares.
         notes: what a reader must know, as the plan says it.
         cells: one for each fabric, engine and pattern.
+        applications: what full bandwidth would leave of applications' run times; there if the plan
+            has applications.
     """
 
     study: str
@@ -88,6 +90,7 @@ class StudyJson(msgspec.Struct, frozen=True, kw_only=True):
     average: str
     notes: list[str]
     cells: list[StudyCellJson]
+    applications: list[ImpactJson] | UnsetType = UNSET
 
 
 class PublishedJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -228,6 +231,7 @@ def study_json(plan: Plan, outcomes: Sequence[Outcome], run: str) -> StudyJson:
         average=plan.average,
         notes=list(plan.notes),
         cells=[_cell(plan, outcome.record) for outcome in outcomes],
+        applications=list(impacts(plan, [outcome.record for outcome in outcomes])) or UNSET,
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import msgspec
 
 from contend.report.simulation.tables import engine_labels
 from contend.report.table import ResultTable
-from contend.study import Average, Outcome, PatternEntry, Plan, Record, Reference
+from contend.study import Application, Average, Outcome, PatternEntry, Plan, Record, Reference
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ _SMALLEST_SHOWN = 0.0005
 
 
 def study_tables(plan: Plan, outcomes: Sequence[Outcome]) -> tuple[ResultTable, ...]:
-    """A table for each pattern, other known numbers, what failed, what readers must know.
+    """A table for each pattern, other known numbers, applications, what failed, notes.
 
     The tables of patterns compare with the source that the plan names first; all other numbers
     known from elsewhere have a table of their own.
@@ -53,6 +55,7 @@ def study_tables(plan: Plan, outcomes: Sequence[Outcome]) -> tuple[ResultTable, 
         if rows:
             tables.append(_pattern_table(plan, pattern, rows))
     tables += _others_known(plan, records)
+    tables += _application_tables(plan, records)
     tables += _failures(records)
     if plan.notes:
         notes = tuple((note,) for note in plan.notes)
@@ -186,6 +189,124 @@ def _others_known(plan: Plan, records: Sequence[Record]) -> list[ResultTable]:
     heads = ("fabric", "routing", "pattern", "average", "here", "published", "Δ", "source")
     numeric = frozenset({"here", "published", "Δ"})
     return [ResultTable("Beside other published numbers", heads, tuple(rows), numeric)]
+
+
+class ImpactJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Run time of a recorded application with full bandwidth, as a fraction of today's.
+
+    Attributes:
+        application: name of the application.
+        fabric: name of the fabric.
+        recomputed: from the source's own bandwidths; null where it does not have all.
+        printed: what the source comes to.
+        simulated: from the bandwidths of this study; null where a cell is missing.
+        routing: the routing that gave them, the one that costs the application least.
+    """
+
+    application: str
+    fabric: str
+    recomputed: float | None
+    printed: float
+    simulated: float | None
+    routing: str
+
+
+def impacts(plan: Plan, records: Sequence[Record]) -> Iterator[ImpactJson]:
+    """What routing costs the plan's applications, on each of its fabrics that the source names."""
+    fabrics = {fabric.name for fabric in plan.fabrics}
+    for application in plan.applications:
+        for printed in application.printed:
+            if printed.fabric not in fabrics:
+                continue
+            known = {
+                reference.pattern: reference.percent / 100
+                for reference in plan.references
+                if (reference.source, reference.fabric) == (application.source, printed.fabric)
+                and reference.average in (None, plan.average)
+            }
+            simulated, routing = _best_routing(plan, application, printed.fabric, records)
+            yield ImpactJson(
+                application=application.name,
+                fabric=printed.fabric,
+                recomputed=application.run_time(known)
+                if application.patterns() <= known.keys()
+                else None,
+                printed=printed.percent / 100,
+                simulated=simulated,
+                routing=routing,
+            )
+
+
+def _best_routing(
+    plan: Plan, application: Application, fabric: str, records: Sequence[Record]
+) -> tuple[float | None, str]:
+    """Run time at full bandwidth under the routing that costs the application least."""
+    bandwidths: dict[str, dict[str, float]] = {}
+    for record in records:
+        ours = scaled(record, plan.average) if record.fabric == fabric else None
+        if ours is not None:
+            bandwidths.setdefault(record.engine, {})[record.pattern] = ours.mean
+    times = {
+        engine: application.run_time(known)
+        for engine, known in bandwidths.items()
+        if application.patterns() <= known.keys()
+    }
+    if not times:
+        return None, ""
+    best = max(times, key=lambda engine: times[engine])
+    return times[best], engine_labels([best])[0] or "its own"
+
+
+def _application_tables(plan: Plan, records: Sequence[Record]) -> list[ResultTable]:
+    losses = list(impacts(plan, records))
+    if not losses:
+        return []
+    parts = tuple(
+        (
+            "" if index else application.name,
+            "" if index else f"{application.seconds:,.0f} s",
+            "" if index else f"{application.percent:.1f}",
+            part.routine,
+            f"{part.percent:.1f}",
+            part.pattern or "nothing",
+        )
+        for application in plan.applications
+        for index, part in enumerate(application.parts)
+    )
+    rows = tuple(
+        (
+            impact.application,
+            impact.fabric,
+            "" if impact.recomputed is None else f"{100 * impact.recomputed:.2f}",
+            f"{100 * impact.printed:.2f}",
+            ""
+            if impact.recomputed is None
+            else f"{round(100 * (impact.recomputed - impact.printed), 2) + 0:+.2f}",
+            "" if impact.simulated is None else f"{100 * impact.simulated:.2f}",
+            impact.routing,
+        )
+        for impact in losses
+    )
+    source = plan.applications[0].source
+    heads = ("application", "fabric", f"from {source}", "printed", "Δ", "here", "under")
+    return [
+        ResultTable(
+            "Communication of applications",
+            ("application", "run", "% in MPI", "calls", "% of that", "counts as"),
+            parts,
+            frozenset({"run", "% in MPI", "% of that"}),
+            f"Source: {source}, {plan.applications[0].ranks} ranks.",
+        ),
+        ResultTable(
+            "Run time with full bandwidth, in % of today's",
+            heads,
+            rows,
+            frozenset(heads[2:6]),
+            "Each pattern's share of the run time shrinks by the bandwidth that it gets: "
+            "100 % less the sum of share × (1 - bandwidth). Here: under the best of this study's "
+            "routings.",
+        ),
+    ]
 
 
 def _failures(records: Sequence[Record]) -> list[ResultTable]:
