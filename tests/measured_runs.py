@@ -55,9 +55,10 @@ def alltoall_run(
     slower: float = 1.0,
     schedules: tuple[str, ...] = SCHEDULES,
     sizes: tuple[int, ...] = SIZES,
+    each: int = 1,
     **changes: Any,
 ) -> Run:
-    """An all-to-all's run, folded; `slower` stretches all times alike."""
+    """An all-to-all's run, folded: `each` ranks on a host; `slower` stretches all times alike."""
     generator = np.random.default_rng(seed)
     settings: dict[str, Any] = {
         "probe": "alltoall",
@@ -78,7 +79,7 @@ def alltoall_run(
     for number in range(launches):
         # A launch has its own luck with memory and neighbours.
         luck = slower * generator.lognormal(0, 0.02)
-        launch = Launch(RANKS, hosts=[f"n{rank}" for rank in range(RANKS)])
+        launch = Launch(RANKS, hosts=[f"n{rank // each}" for rank in range(RANKS)])
         cells = [(schedule, size) for schedule in schedules for size in sizes]
         for place in generator.permutation(len(cells)):
             schedule, size = cells[place]

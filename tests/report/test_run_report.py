@@ -229,6 +229,15 @@ def test_every_sample_of_every_schedule_is_in_the_figure_of_rates(alltoall: Run)
         assert any(set(np.asarray(line.get_ydata(), float)) == {wire} for line in axes.lines)
 
 
+def test_ranks_of_a_host_share_its_port_with_what_leaves_it(tmp_path: Path) -> None:
+    """Of 15 messages of a rank 14 leave a host of two: 118 MB/s * 15 / (2 * 14)."""
+    small = {"launches": 1, "count": 6, "sizes": (64, 4096), "schedules": ("linear",)}
+    ((_, figure),) = run_rate_figures(alltoall_run(tmp_path / "two", each=2, **small))
+    limit = 118e6 * 15 / 28 / MEBI
+    heights = [set(np.asarray(line.get_ydata(), float)) for line in figure.axes[0].lines]
+    assert any(len(y) == 1 and y.pop() == pytest.approx(limit) for y in heights)
+
+
 def test_times_at_a_size_are_drawn_where_it_collapses(alltoall: Run) -> None:
     figure = distribution_figure(alltoall)
     cells = [cell for cell in alltoall.summaries if cell.record.bytes == 16384]

@@ -231,7 +231,7 @@ def run_rate_figures(run: Run) -> Iterator[tuple[str, Figure]]:
     """A named figure for every condition, with every sample.
 
     Up to three schedules share a panel. More have a panel each, the medians of the others faintly
-    behind. The broken line is what a host's port carries, shared out over its ranks; crosses are
+    behind. The broken line is where the ports of the hosts are full; crosses are
     late samples that do not count; red rings are collapses.
     """
     cells = [cell for cell in run.summaries if cell.sent and cell.median.value > 0]
@@ -245,7 +245,7 @@ def run_rate_figures(run: Run) -> Iterator[tuple[str, Figure]]:
             if any(cell.schedule == schedule for cell in members)
         ]
         here = [collapse for collapse in collapses if collapse.condition == condition]
-        panels = _panels(curves, here, _limit(run, condition))
+        panels = _panels(curves, here, members[0].limit)
         crowded = " (ranks share processors)" if _crowded(run, condition) else ""
         yield (
             f"rates-{_name(condition)}",
@@ -285,12 +285,6 @@ def _panels(
     ]
     panels += [None] * (-len(panels) % columns)
     return [panels[start : start + columns] for start in range(0, len(panels), columns)]
-
-
-def _limit(run: Run, condition: Condition) -> float | None:
-    """Bytes per second of a rank at which the ports of the hosts are full."""
-    wire = run.record.wire_Bps
-    return wire * condition.hosts / condition.ranks if wire else None
 
 
 def _crowded(run: Run, condition: Condition) -> bool:
