@@ -1,0 +1,17 @@
+from .findings import Findings as Findings
+from .merge import merge as merge
+from .missing import rank_words as rank_words
+from .phases import Rounds as Rounds
+from .phases import find_phases as find_phases
+from .profile import KINDS as KINDS
+from .profile import PROFILE as PROFILE
+from .profile import RECORDS as RECORDS
+from .profile import SCHEMAS as SCHEMAS
+from .profile import Phase as Phase
+from .profile import Profile as Profile
+from .profile import ProfileRecord as ProfileRecord
+from .profile import is_profile as is_profile
+from .profile import read_profile_record as read_profile_record
+from .profile import write_profile_record as write_profile_record
+from .record_file import RankRecord as RankRecord
+from .record_file import read_record as read_record
