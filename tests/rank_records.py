@@ -70,13 +70,13 @@ class Rank:
         communicator: int = 0,
         size_class: int = 4,
         calls: int = 1,
-        bytes: int = 8,
+        size: int = 8,
         ticks: int = 1000,
         longest: int | None = None,
     ) -> int:
         """Adds a cell; returns its index."""
         longest = ticks if longest is None else longest
-        self.cells.append((site, communicator, routine, size_class, calls, bytes, ticks, longest))
+        self.cells.append((site, communicator, routine, size_class, calls, size, ticks, longest))
         return len(self.cells) - 1
 
     def collective(
@@ -88,12 +88,10 @@ class Rank:
         )
 
     def event(
-        self, start: int, end: int, cell: int, *, peer: int = -1, bytes: int = 8, kind: int = 0
+        self, start: int, end: int, cell: int, *, peer: int = -1, size: int = 8, kind: int = 0
     ) -> None:
         """Adds an event."""
-        self.events.append(
-            (self.base + start, self.base + end, bytes, cell, peer, 0, 0, kind, 0, 0)
-        )
+        self.events.append((self.base + start, self.base + end, size, cell, peer, 0, 0, kind, 0, 0))
 
     def communicator(
         self, identity: int, members: Sequence[int], *, name: str = "", kind: int = 0

@@ -15,3 +15,7 @@ from .profile import read_profile_record as read_profile_record
 from .profile import write_profile_record as write_profile_record
 from .record_file import RankRecord as RankRecord
 from .record_file import read_record as read_record
+from .recording import Job as Job
+from .recording import Outcome as Outcome
+from .recording import load_profile as load_profile
+from .recording import run_recorded as run_recorded

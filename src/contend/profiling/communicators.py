@@ -67,10 +67,11 @@ class Communicators:
         """Ranks of all communicators whose members are known, but for those that always are."""
         schema = SCHEMAS["members"]
         parts = list(self._members.items())
+        none = np.zeros(0, np.int32)
         columns = (
-            np.repeat([number for number, _ in parts], [len(part) for _, part in parts]),
-            np.concatenate([np.arange(len(part)) for _, part in parts] or [[]]),
-            np.concatenate([part for _, part in parts] or [[]]),
+            np.concatenate([none, *(np.full(len(part), number) for number, part in parts)]),
+            np.concatenate([none, *(np.arange(len(part)) for _, part in parts)]),
+            np.concatenate([none, *(part for _, part in parts)]),
         )
         table = pl.DataFrame(dict(zip(schema, columns, strict=True)))
         return table.select(pl.col(name).cast(kind) for name, kind in schema.items())

@@ -2,8 +2,8 @@
 
 Headers are read first: they give the ranks, their hosts and the common clock. Then every record is
 read once for its tables and once more for its collectives, which can be judged when the entries of
-all ranks are known. The tables are written first and ``profile.json`` last; only then do the records
-go. So an interrupted merge begins anew, and what it had written is written again.
+all ranks are known. The tables are written first and ``profile.json`` last, and only then do the
+records go. So an interrupted merge begins anew, and what it had written is written again.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from contend.profiling.record_file import (
     read_header,
     read_record,
 )
-from contend.profiling.sites import Place, Places, find_lines
+from contend.profiling.sites import Places, find_lines
 from contend.profiling.waiting import Entries
 from contend.runs import Host, Warned, write_table
 
@@ -461,7 +461,7 @@ class _Merge:
 
 
 def _site_table(places: Places, run: Run) -> pl.DataFrame:
-    known: list[Place] = list(places.numbers)
+    known = places.all()
     lines = find_lines(known, run)
     return pl.DataFrame(
         {

@@ -1,9 +1,9 @@
 """Phases: a program that repeats itself, found in the order in which a rank calls MPI.
 
 A call is told by its routine, communicator and place. A sequence of calls that repeats itself looks
-like itself when it is shifted by a period: the share of calls that meet an equal one is computed for
-all shifts at once, as an autocorrelation of random phases, one for each kind of call. Then a call
-is looked for that comes once in a period; each of its occurrences begins the next round. Rounds that
+like itself when it is shifted by a period: the share of calls that meet an equal one is computed
+for all shifts at once, as an autocorrelation of random phases, one for each kind of call. Then a
+call is looked for that comes once in a period; each of its occurrences marks a round. Rounds that
 differ, such as those with output, do not hide the others.
 """
 

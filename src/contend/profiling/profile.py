@@ -286,7 +286,9 @@ class Profile:
 
     @cached_property
     def peers(self) -> pl.DataFrame:
-        """Who sent how much to whom: ``source``, ``destination``, ``kind``, ``bytes``, ``messages``.
+        """Who sent how much to whom.
+
+        Columns ``source``, ``destination``, ``kind``, ``bytes``, ``messages``.
 
         Pairs that exchanged nothing have no row.
         """
@@ -357,7 +359,8 @@ class Profile:
         """What a rank did, in order, as far as there was room; to be carried out again.
 
         Columns ``start_ns`` and ``end_ns`` from the first MPI_Init, on the common clock, then those
-        of ``contend_event`` in ``record.h``, and the cell's ``routine``, ``communicator``, ``site``.
+        of ``contend_event`` in ``record.h``, and ``routine``, ``communicator``, ``site`` of the
+        cell.
 
         Raises:
             UsageError: the rank left no record.

@@ -13,7 +13,7 @@ import shutil
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -59,11 +59,12 @@ class Line:
     line: int = 0
 
 
-@dataclass
 class Places:
     """All places of a profile, numbered as they come; 0 stands for those that no module has."""
 
-    numbers: dict[Place, int] = field(default_factory=lambda: {Place("", 0): 0})
+    def __init__(self) -> None:
+        self._modules: dict[str, int] = {}
+        self._numbers: dict[tuple[int, int], int] = {}
 
     def number(self, addresses: NDArray[np.uint64], modules: Sequence[str]) -> NDArray[np.uint32]:
         """Numbers of places by their addresses in one rank.
@@ -79,15 +80,23 @@ class Places:
         )
         starts = [start for start, *_ in mapped]
         distinct, inverse = np.unique(addresses, return_inverse=True)
-        numbers = np.zeros(len(distinct), np.uint32)
-        for index, address in enumerate(distinct.tolist()):
+        numbers = []
+        for address in distinct.tolist():
             at = bisect_right(starts, address) - 1
             # A call that ends its function returns to what follows, so it may be the end.
-            if at >= 0 and address <= mapped[at][1]:
-                start, _, offset, path = mapped[at]
-                place = Place(path, address - start + offset)
-                numbers[index] = self.numbers.setdefault(place, len(self.numbers))
-        return numbers[inverse]
+            if at < 0 or address > mapped[at][1]:
+                numbers.append(0)
+                continue
+            start, _, offset, path = mapped[at]
+            module = self._modules.setdefault(path, len(self._modules))
+            place = (module, address - start + offset)
+            numbers.append(self._numbers.setdefault(place, len(self._numbers) + 1))
+        return np.array(numbers, np.uint32)[inverse]
+
+    def all(self) -> list[Place]:
+        """The places by their numbers."""
+        names = list(self._modules)
+        return [Place("", 0), *(Place(names[module], offset) for module, offset in self._numbers)]
 
 
 def find_lines(places: Sequence[Place], run: Run = run_process) -> list[Line]:
