@@ -9,7 +9,7 @@ differ, such as those with output, do not hide the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 Calls = NDArray[np.int64]
 # Fewer rounds than this are no repetition, and a phase has at least this share of the calls.
 FEWEST_ROUNDS, _SMALLEST_SHARE = 4, 0.1
-# Of the calls, so many must meet an equal one, and nearly as many as at the best shift.
-_ALIKE, _NEARLY = 0.6, 0.85
-# A round may be so many times as long as the period.
-_LONGEST = 4
+# Of the calls, so many must meet an equal one; the rounds cover so many, and nearly as many as those
+# of another period would; and so many of them are as long as the period.
+_ALIKE, _LEAST_COVERED, _NEARLY, _USUAL = 0.25, 0.3, 0.9, 0.5
+# A round may be longer than the period by so many periods; one of few calls by as many quarters, or
+# a loop within rounds would be taken for them.
+_LONGER = 3
 _MOST_PHASES = 4
 _MOST_SHIFTS = 64
 _SEED = 1
@@ -67,30 +69,32 @@ def find_phases(calls: Calls) -> list[Rounds]:
 
 
 def _rounds(calls: Calls) -> Rounds | None:
-    """The rounds of the shortest period that covers a good part of a sequence."""
-    for period in _periods(calls):
-        rounds = _marked(calls, period)
-        if rounds is not None:
-            return rounds
+    """The rounds that cover most of a sequence; of those that cover about as much the shortest."""
+    order = np.argsort(calls, kind="stable")
+    bounds = np.flatnonzero(np.diff(calls[order])) + 1
+    # Places of each kind of call that comes often enough to begin rounds.
+    kinds = [places for places in np.split(order, bounds) if len(places) > FEWEST_ROUNDS]
+    marked = {period: _marks(kinds, period) for period in _periods(calls)}
+    covered = {period: int(marks[-1] - marks[0]) for period, marks in marked.items() if len(marks)}
+    most = max(covered.values(), default=0)
+    for period, span in covered.items():
+        if span >= max(_NEARLY * most, _LEAST_COVERED * len(calls), FEWEST_ROUNDS * period):
+            return _from_first(calls, marked[period], period)
     return None
 
 
-def _periods(calls: Calls) -> Iterator[int]:
-    """Shifts by which a sequence looks like itself, the shortest first."""
-    count = len(calls)
-    longest = count // FEWEST_ROUNDS
+def _periods(calls: Calls) -> list[int]:
+    """Shifts by which a sequence may look like itself, the shortest first."""
+    longest = len(calls) // FEWEST_ROUNDS
     alike = _likeness(calls, longest)
     # The estimate errs by about one over the root of what was compared.
-    estimated = np.flatnonzero(alike > _ALIKE - 4 / np.sqrt(np.maximum(count - longest, 1))) + 1
+    estimated = np.flatnonzero(alike > _ALIKE - 4 / np.sqrt(len(calls) - longest)) + 1
     likeliest = estimated[np.argsort(-alike[estimated - 1], kind="stable")][:_MOST_SHIFTS]
-    exact = {
-        int(shift): float(np.mean(calls[:-shift] == calls[shift:]))
+    return [
+        shift
         for shift in sorted({*likeliest.tolist(), *estimated[:_MOST_SHIFTS].tolist()})
-    }
-    best = max(exact.values(), default=0.0)
-    for shift, share in exact.items():
-        if share >= max(_ALIKE, _NEARLY * best):
-            yield shift
+        if np.mean(calls[:-shift] == calls[shift:]) >= _ALIKE
+    ]
 
 
 def _likeness(calls: Calls, longest: int) -> NDArray[np.float64]:
@@ -105,29 +109,22 @@ def _likeness(calls: Calls, longest: int) -> NDArray[np.float64]:
     return np.asarray(matches[shifts] / (len(calls) - shifts), np.float64)
 
 
-def _marked(calls: Calls, period: int) -> Rounds | None:
-    """Rounds that begin with a call which comes once in each; None where there is none such."""
-    best: Rounds | None = None
-    covered = 0
-    order = np.argsort(calls, kind="stable")
-    bounds = np.flatnonzero(np.diff(calls[order])) + 1
-    for places in np.split(order, bounds):
-        if len(places) <= FEWEST_ROUNDS:
-            continue
+def _marks(kinds: Sequence[NDArray[np.intp]], period: int) -> NDArray[np.intp]:
+    """Places of the call that comes once in each round over most of a sequence; or none."""
+    best = np.zeros(0, np.intp)
+    longest = period * (1 + min(_LONGER, period / 4))
+    for places in kinds:
         gaps = np.diff(places)
-        usual = np.mean(gaps == period)
-        if usual < 0.5:
+        if np.mean(gaps == period) < _USUAL:
             continue
         # Where it comes too seldom, another part of the program begins.
-        breaks = np.flatnonzero(gaps > _LONGEST * period) + 1
+        breaks = np.flatnonzero(gaps > longest) + 1
         run = max(np.split(places, breaks), key=len)
         # Too close together they are several in one round.
         run = run[np.concatenate(([True], np.diff(run) > period // 2))]
-        span = int(run[-1] - run[0])
-        if len(run) > FEWEST_ROUNDS and span > covered:
-            best, covered = _from_first(calls, run, period), span
-    enough = covered >= max(0.3 * len(calls), FEWEST_ROUNDS * period)
-    return best if enough else None
+        if len(run) > FEWEST_ROUNDS and (not len(best) or run[-1] - run[0] > best[-1] - best[0]):
+            best = run
+    return best
 
 
 def _from_first(calls: Calls, marks: NDArray[np.intp], period: int) -> Rounds:
