@@ -37,7 +37,11 @@ def test_drift_is_linear_between_two_comparisons() -> None:
     """Ahead by 0 at the beginning and by 2,000 ns after a second: by 500 after a quarter."""
     clocks = {0: _clock(), 1: _clock((0, 0, 10), (10**9, 2000, 20))}
     common = common_clocks(clocks, {0: "a", 1: "b"})
-    assert common[1].on(np.array([0, 250_000_000, 10**9])).tolist() == [0, 250_000_500, 10**9 + 2000]
+    assert common[1].on(np.array([0, 250_000_000, 10**9])).tolist() == [
+        0,
+        250_000_500,
+        10**9 + 2000,
+    ]
     assert common[1].uncertainty == 20
 
 

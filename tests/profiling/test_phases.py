@@ -40,6 +40,13 @@ def test_what_repeats_within_a_round_is_not_the_loop() -> None:
     assert (phase.count, phase.period) == (30, 10)
 
 
+def test_an_exchange_several_times_over_has_no_call_of_its_own() -> None:
+    """Four exchanges forward, four backward: only what follows on what comes once in a round."""
+    forward, backward = [1, 2, 3], [4, 5, 6]
+    [phase] = find_phases(np.array([*START, *[*forward * 4, *backward * 4] * 30]))
+    assert (phase.count, phase.period) == (30, 24)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_chance_is_no_loop(seed: int) -> None:
     calls = np.random.default_rng(seed).integers(0, 12, 3000)

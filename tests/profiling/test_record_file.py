@@ -68,11 +68,11 @@ def test_layout_is_what_a_c_compiler_makes_of_the_header(
     lines = []
     for struct, dtype in STRUCTS.items():
         lines.append(f'printf("{struct} %zu\\n", sizeof({struct}));')
-        for name in dtype.names or ():
-            lines.append(
-                f'printf("{struct}.{name} %zu %zu\\n", offsetof({struct}, {name}), '
-                f"sizeof((({struct} *)0)->{name}));"
-            )
+        lines += [
+            f'printf("{struct}.{name} %zu %zu\\n", offsetof({struct}, {name}), '
+            f"sizeof((({struct} *)0)->{name}));"
+            for name in dtype.names or ()
+        ]
     lines.append('printf("sections %d\\n", (int)CONTEND_SECTIONS);')
     source = tmp_path / "layout.c"
     body = "\n".join(lines)
@@ -153,7 +153,10 @@ def test_impossible_headers_are_named(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rank: rank.cell(SEND, communicator=9), "communicators of cells below 4, got 0 to 9"),
+        (
+            lambda rank: rank.cell(SEND, communicator=9),
+            "communicators of cells below 4, got 0 to 9",
+        ),
         (lambda rank: rank.cell(99), "routines of cells below 6"),
         (lambda rank: rank.event(0, 1, 7), "cells of events below 2"),
         (lambda rank: rank.event(0, 1, 0, kind=5), "kinds of events below 3"),

@@ -10,6 +10,8 @@ import polars as pl
 from contend.profiling.profile import Profile
 from contend.units import counted, format_seconds
 
+# The run is what is between them: a network has no part in starting and ending processes.
+_BEGIN, _END = ("MPI_Init", "MPI_Init_thread"), ("MPI_Finalize",)
 # Parts of the run time that a verdict names.
 _NAMED, _WAITING_NAMED, _MOST_NAMED = 0.05, 0.02, 2
 _KEYS = ("rank", "cell")
@@ -19,6 +21,9 @@ _KEYS = ("rank", "cell")
 class Findings:
     """Everything that is found in a profile; shares are of the ranks' run times together.
 
+    A rank's run time is from the end of its MPI_Init to the beginning of its MPI_Finalize, or to
+    the end of its record. Neither of the two calls counts as time in MPI.
+
     Attributes:
         profile: that was looked at.
     """
@@ -27,8 +32,18 @@ class Findings:
 
     @cached_property
     def run_s(self) -> float:
-        """Run times of all ranks together, each from MPI_Init to its end."""
-        return float((self._ranks["ended_s"] - self._ranks["begun_s"]).sum())
+        """Run times of all ranks together."""
+        return float(self.ranks["run_s"].sum())
+
+    @cached_property
+    def begin_s(self) -> float:
+        """What MPI_Init took a rank, in the mean."""
+        return self._outside(_BEGIN)
+
+    @cached_property
+    def end_s(self) -> float:
+        """What MPI_Finalize took a rank, in the mean."""
+        return self._outside(_END)
 
     @cached_property
     def mean_run_s(self) -> float:
@@ -63,10 +78,11 @@ class Findings:
         Where only some occurrences are recorded, these stand for all of the cell.
         """
         part = pl.col("waiting_s") / pl.col("compared_s")
+        calls = self.profile.calls.filter(~pl.col("routine").is_in([*_BEGIN, *_END]))
         compared = self.profile.collectives.filter(pl.col("seconds") > 0).select(
             *_KEYS, "waiting_s", pl.col("seconds").alias("compared_s")
         )
-        joined = self.profile.calls.join(compared, on=_KEYS, how="left")
+        joined = calls.join(compared, on=_KEYS, how="left")
         return joined.with_columns((pl.col("seconds") * part).alias("waiting_s")).drop("compared_s")
 
     @cached_property
@@ -100,6 +116,7 @@ class Findings:
         """
         cells = self.cells.group_by("rank").agg(
             pl.col("waiting_s").sum(),
+            pl.col("seconds").sum().alias("mpi_s"),
             pl.col("seconds").filter(pl.col("waiting_s").is_not_null()).sum().alias("collective_s"),
         )
         sent = self.profile.peers.group_by(pl.col("source").alias("rank")).agg(
@@ -110,16 +127,17 @@ class Findings:
             .n_unique()
             .alias("neighbours"),
         )
-        table = self._ranks.select(
-            "rank",
-            "host",
-            (pl.col("ended_s") - pl.col("begun_s")).alias("run_s"),
-            "mpi_s",
-            "caused_s",
+        ending = self.profile.calls.filter(pl.col("routine").is_in(_END))
+        ending = ending.group_by("rank").agg(pl.col("seconds").sum().alias("end_s"))
+        run = pl.col("ended_s") - pl.col("started_s") - pl.col("end_s").fill_null(0)
+        table = self._ranks.join(ending, on="rank", how="left").select(
+            "rank", "host", run.clip(0).alias("run_s"), "caused_s"
         )
         joined = table.join(cells, on="rank", how="left").join(sent, on="rank", how="left")
         return joined.with_columns(
-            pl.col("waiting_s", "collective_s", "sent_bytes", "messages", "neighbours").fill_null(0)
+            pl.col(
+                "mpi_s", "waiting_s", "collective_s", "sent_bytes", "messages", "neighbours"
+            ).fill_null(0)
         ).sort("rank")
 
     @cached_property
@@ -142,6 +160,10 @@ class Findings:
     @property
     def _ranks(self) -> pl.DataFrame:
         return self.profile.ranks
+
+    def _outside(self, routines: tuple[str, ...]) -> float:
+        calls = self.profile.calls.filter(pl.col("routine").is_in(routines))
+        return float(calls["seconds"].sum()) / max(len(self._ranks), 1)
 
     def _share(self, seconds: float) -> float:
         return seconds / self.run_s if self.run_s > 0 else 0.0

@@ -15,9 +15,9 @@ from typing import IO
 
 import msgspec
 
-from contend.errors import ShortfallError, UsageError
+from contend.errors import MissingError, ShortfallError, UsageError
 from contend.measurement import Place, RealHosts, Shape
-from contend.mpi import Launch, prepare, select
+from contend.mpi import Launch, Library, library_of, prepare, record, select
 from contend.process import run_foreground, scratch_folder
 from contend.profiling.merge import Progress, merge, record_files
 from contend.profiling.profile import (
@@ -101,23 +101,23 @@ def run_recorded(
         records = folder.resolve() / RECORDS
         with _ready(job, records) as (command, environment):
             records.mkdir(parents=True)
-            record = ProfileRecord(
+            begun = ProfileRecord(
                 job.words,
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
                 contend=version("contend"),
                 labels=dict(job.labels),
                 place="" if job.place is None else job.place.described,
             )
-            write_profile_record(folder, record)
+            write_profile_record(folder, begun)
             started = time.monotonic()
             status, interruption = _run(command, environment, output)
             elapsed = time.monotonic() - started
         if not record_files(folder):
             shutil.rmtree(records)
             (folder / PROFILE).unlink()
-            return Outcome(status, why=_silence(job), interruption=interruption)
-        record = msgspec.structs.replace(record, elapsed_s=elapsed, status=status)
-        write_profile_record(folder, record)
+            return Outcome(status, why=_silence(job, status), interruption=interruption)
+        ended = msgspec.structs.replace(begun, elapsed_s=elapsed, status=status)
+        write_profile_record(folder, ended)
         try:
             merge(folder, progress=progress)
         except ShortfallError as error:
@@ -134,9 +134,9 @@ def load_profile(folder: Path, *, progress: Progress = lambda done, total: None)
         ShortfallError: no rank left a record that can be read.
         MissingError: there is no room for a merge on the disk.
     """
-    record = read_profile_record(folder)
-    unmerged = (folder / RECORDS).is_dir() and not record.left
-    if not record.merged or unmerged:
+    known = read_profile_record(folder)
+    unmerged = (folder / RECORDS).is_dir() and not known.left
+    if not known.merged or unmerged:
         with hold(folder), _no_room_told(folder):
             merge(folder, progress=progress)
     return Profile.load(folder)
@@ -157,35 +157,39 @@ def _run(
 def _ready(job: Job, records: Path) -> Iterator[tuple[list[str], dict[str, str]]]:
     """The whole command line and environment of a job whose ranks are recorded."""
     if job.shape is None:
-        yield list(job.words), {**os.environ, **recording_variables(job, records)}
+        recorded = record(job.words, records, job.memory, job.mpi)
+        yield list(recorded.words), {**os.environ, **recorded.variables}
         return
-    library = select(job.mpi)
-    request = Launch(
-        library,
-        job.shape.ranks,
-        job.shape.ranks_per_host,
-        job.shape.hosts,
-        environment=recording_variables(job, records),
-    )
-    place = job.place or RealHosts()
+    library = _library(job)
+    recorded = record(job.words, records, job.memory, library.wrapper)
+    # The launch itself passes variables on to all hosts.
+    variables = {
+        name: value for name, value in recorded.variables.items() if not name.startswith("OMPI_")
+    }
+    shape, place = job.shape, job.place or RealHosts()
+    request = Launch(library, shape.ranks, shape.ranks_per_host, shape.hosts, environment=variables)
     with scratch_folder("contend-launch") as scratch:
         _, started, environment = prepare(place.ready(request), scratch)
         yield [*started, *job.words], environment
 
 
-def recording_variables(job: Job, records: Path) -> dict[str, str]:
-    """What makes ranks record themselves."""
-    variables = {"CONTEND_PROFILE": str(records)}
-    if job.memory is not None:
-        variables["CONTEND_PROFILE_MEMORY"] = str(job.memory)
-    return variables
+def _library(job: Job) -> Library:
+    """The library of a program whose ranks contend starts; scripts do not tell theirs."""
+    if job.mpi is not None:
+        return select(job.mpi)
+    try:
+        return library_of(job.words)
+    except MissingError:
+        return select()
 
 
-def _silence(job: Job) -> str:
+def _silence(job: Job, status: int | None) -> str:
     """Why there may be no record, in one line."""
+    if status:
+        return f"{job.words[0]} ended with {status} before any rank had left a record"
     return (
-        f"{job.words[0]} left no record: it started no MPI program, or one of a library "
-        "that contend does not find"
+        f"{job.words[0]} left no record: no MPI program began, or one of another library; name "
+        "that with --mpi"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -37,6 +38,7 @@ from contend.units import counted, format_bytes, format_seconds, nearest
 _MOST_CELLS = 512
 _MOST_BARS = 8
 _LONGEST_NAME = 44
+_TAKES = re.compile(r"\(.*\)")
 _WAITING, _REST = COLOURS[1], COLOURS[0]
 
 
@@ -138,7 +140,10 @@ def draw_shares(axes: Axes, profile: Profile) -> str:
     findings = profile.findings
     places = findings.places
     shown = places.filter(pl.col("share") > 0).head(_MOST_BARS)
-    names = [_short(f"{row['routine']}, {row['place']}") for row in shown.iter_rows(named=True)]
+    names = [
+        f"{row['routine']}, {_short(row['place'], _LONGEST_NAME - len(row['routine']))}"
+        for row in shown.iter_rows(named=True)
+    ]
     total = shown["share"].to_numpy()
     waiting = (shown["waiting_s"].fill_null(0) / max(findings.run_s, 1e-12)).to_numpy()
     hidden = max(findings.mpi_share - float(total.sum()), 0.0)
@@ -251,11 +256,12 @@ def _binned(profile: Profile) -> tuple[NDArray[np.float64], int]:
     return matrix, each
 
 
-def _short(name: str) -> str:
-    if len(name) <= _LONGEST_NAME:
-        return name
-    half = (_LONGEST_NAME - 3) // 2
-    return f"{name[:half]}...{name[-half:]}"
+def _short(place: str, room: int) -> str:
+    """A place without what it takes and the outer names, as long as there is not room for them."""
+    name = _TAKES.sub("()", place)
+    while len(name) > room and "::" in name:
+        name = name.partition("::")[2]
+    return name if len(name) <= room else f"...{name[-room + 3 :]}"
 
 
 _DRAWS: dict[Picture, Draw] = {

@@ -88,7 +88,7 @@ class ProfiledRankJson(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         rank: in MPI_COMM_WORLD.
         host: where it ran.
-        run_s: from MPI_Init to its end.
+        run_s: between MPI_Init and MPI_Finalize.
         mpi_s: in MPI.
         waiting_s: in blocking collectives until the last rank had entered.
         caused_s: what others waited for it, in the collectives that are recorded.
@@ -150,7 +150,9 @@ class ProfileJson(msgspec.Struct, frozen=True, kw_only=True):
         place: where ranks were started; empty where the command did it by itself.
         ranks: of MPI_COMM_WORLD.
         hosts: with how many ranks each held.
-        run_s: mean run time of a rank, from MPI_Init to its end.
+        run_s: mean run time of a rank, between MPI_Init and MPI_Finalize.
+        begin_s: what MPI_Init took a rank, in the mean.
+        end_s: what MPI_Finalize took a rank, in the mean.
         mpi_share: part of it in MPI.
         waiting_s: of all ranks together, in blocking collectives until the last had entered.
         transfer_s: of all ranks together, in the same collectives from then on.
@@ -176,6 +178,8 @@ class ProfileJson(msgspec.Struct, frozen=True, kw_only=True):
     ranks: int
     hosts: list[Host]
     run_s: float
+    begin_s: float
+    end_s: float
     mpi_share: float
     waiting_s: float
     transfer_s: float
@@ -221,6 +225,8 @@ def _profile_json(profile: Profile) -> ProfileJson:
         ranks=record.ranks,
         hosts=list(record.hosts),
         run_s=findings.mean_run_s,
+        begin_s=findings.begin_s,
+        end_s=findings.end_s,
         mpi_share=findings.mpi_share,
         waiting_s=findings.waiting_s,
         transfer_s=findings.transfer_s,

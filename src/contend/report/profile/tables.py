@@ -140,16 +140,22 @@ def _summary(profile: Profile) -> ResultTable:
         ("MPI library", record.library),
         ("place", record.place),
         ("conditions", ", ".join(f"{name}: {value}" for name, value in record.labels.items())),
-        ("run time", f"{format_seconds(findings.mean_run_s)} a rank from MPI_Init to its end"),
+        ("run time", _run_words(findings)),
         ("exit status", "" if record.status is None else str(record.status)),
         ("clock", _clock_words(record.uncertainty_s)),
-        ("record of a rank", f"at most {format_bytes(record.record_bytes)}"),
+        ("record of a rank", f"{format_bytes(record.record_bytes)} at most"),
     ]
     return ResultTable(
         title="What ran",
         columns=("", ""),
         rows=tuple(row for row in rows if row[1]),
     )
+
+
+def _run_words(findings: Findings) -> str:
+    begin, end = format_seconds(findings.begin_s), format_seconds(findings.end_s)
+    run = format_seconds(findings.mean_run_s)
+    return f"{run} a rank, between MPI_Init, which took {begin}, and MPI_Finalize, which took {end}"
 
 
 def _clock_words(uncertainty: float | None) -> str:
@@ -203,19 +209,23 @@ def _routines(findings: Findings) -> ResultTable:
 
 def _places(findings: Findings) -> ResultTable:
     table = findings.places
+    shown = table.head(_SHOWN)
+    # Where no line is known, the place is the function already.
+    lines = (shown["place"] != shown["symbol"]).any() and (shown["symbol"] != "").any()
     rows = tuple(
         (
             row["routine"],
             row["place"],
-            row["symbol"] if row["place"] != row["symbol"] else "",
+            *((row["symbol"] if row["place"] != row["symbol"] else "",) if lines else ()),
             f"{row['calls']:,}",
             *_shares(row),
         )
-        for row in table.head(_SHOWN).iter_rows(named=True)
+        for row in shown.iter_rows(named=True)
     )
+    function = ("function",) if lines else ()
     return ResultTable(
         title="By place in the program",
-        columns=("routine", "called at", "in", "calls", *_SHARES),
+        columns=("routine", "called at", *function, "calls", *_SHARES),
         rows=rows,
         numeric=_NUMBERS,
         note=_more(table, "place"),
