@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from built_records import ALLREDUCE, SEND, Rank
 from contend.errors import InputError
 from contend.profiling import read_record
 from contend.profiling.record_file import (
@@ -26,7 +27,6 @@ from contend.profiling.record_file import (
     State,
 )
 from fuzzing import drive
-from rank_records import ALLREDUCE, SEND, Rank
 
 RECORD_H = Path(__file__).parents[2] / "src" / "contend" / "tracer" / "record.h"
 STRUCTS = {

@@ -1,5 +1,5 @@
 from .findings import Findings as Findings
-from .merge import merge as merge
+from .merging import merge as merge
 from .missing import rank_words as rank_words
 from .phases import Rounds as Rounds
 from .phases import find_phases as find_phases

@@ -14,6 +14,7 @@ from contend.units import counted, format_seconds
 _BEGIN, _END = ("MPI_Init", "MPI_Init_thread"), ("MPI_Finalize",)
 # Parts of the run time that a verdict names.
 _NAMED, _WAITING_NAMED, _MOST_NAMED = 0.05, 0.02, 2
+_MOST_OF = 0.5
 _KEYS = ("rank", "cell")
 
 
@@ -153,9 +154,19 @@ class Findings:
             for row in self.places.head(_MOST_NAMED).iter_rows(named=True)
             if row["share"] >= _NAMED
         ]
-        if self._share(self.waiting_s) >= _WAITING_NAMED:
-            parts.append(f"{_percent(self._share(self.waiting_s))} waiting for late ranks")
-        return f"{head}: {', '.join(parts)}" if parts else head
+        whole = f"{head}: {', '.join(parts)}" if parts else head
+        if self._share(self.waiting_s) < _WAITING_NAMED:
+            return whole
+        waiting = _percent(self._share(self.waiting_s))
+        return f"{whole}; {waiting} is waiting for late ranks{self._culprit()}"
+
+    def _culprit(self) -> str:
+        """The rank that most of the waiting is for, if there is one."""
+        caused = self.ranks.sort("caused_s", "rank")
+        total = float(caused["caused_s"].sum())
+        if len(caused) < 3 or caused["caused_s"][-1] < _MOST_OF * total:
+            return ""
+        return f", mostly for rank {caused['rank'][-1]}"
 
     @property
     def _ranks(self) -> pl.DataFrame:

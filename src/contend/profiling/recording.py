@@ -19,7 +19,7 @@ from contend.errors import MissingError, ShortfallError, UsageError
 from contend.measurement import Place, RealHosts, Shape
 from contend.mpi import Launch, Library, library_of, prepare, record, select
 from contend.process import run_foreground, scratch_folder
-from contend.profiling.merge import Progress, merge, record_files
+from contend.profiling.merging import Progress, merge, record_files
 from contend.profiling.profile import (
     PROFILE,
     RECORDS,

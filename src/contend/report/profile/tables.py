@@ -153,9 +153,10 @@ def _summary(profile: Profile) -> ResultTable:
 
 
 def _run_words(findings: Findings) -> str:
-    begin, end = format_seconds(findings.begin_s), format_seconds(findings.end_s)
-    run = format_seconds(findings.mean_run_s)
-    return f"{run} a rank, between MPI_Init, which took {begin}, and MPI_Finalize, which took {end}"
+    run = f"{format_seconds(findings.mean_run_s)} a rank"
+    around = (("MPI_Init", findings.begin_s), ("MPI_Finalize", findings.end_s))
+    taken = [f"{format_seconds(seconds)} in {name}" for name, seconds in around if seconds]
+    return f"{run}, besides {' and '.join(taken)}" if taken else run
 
 
 def _clock_words(uncertainty: float | None) -> str:

@@ -226,6 +226,7 @@ class _Merge:
         self._programs: dict[str, None] = {}
         self._events_at = 0
         self._events: dict[int, tuple[int, int, int]] = {}
+        self._last: dict[int, float] = {}
         self._mpi: dict[int, float] = {}
         self._lost: dict[int, Mapping[str, int]] = {}
         self._library = ""
@@ -311,6 +312,8 @@ class _Merge:
         events.write(packed)
         self._events[record.rank] = (len(record.events), self._events_at, len(packed))
         self._events_at += len(packed)
+        # A rank that was ended from outside read its clock some time before.
+        self._last[record.rank] = 1e-9 * float(ends.max(initial=0))
 
     def _renumbered(self, record: RankRecord) -> NDArray[Any]:
         """Collectives with the profile's numbers of communicators."""
@@ -376,7 +379,7 @@ class _Merge:
             "exit_code": int(rank.header["exit_code"]),
             "begun_s": begun,
             "started_s": started,
-            "ended_s": ended,
+            "ended_s": max(ended, self._last[number]),
             "uncertainty_s": np.nan if unsure is None else 1e-9 * unsure,
             "mpi_s": self._mpi[number],
             "caused_s": float(self._caused[number]),
