@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from contend.profiling.profile import Profile
 from contend.units import counted, format_seconds
+
+if TYPE_CHECKING:
+    from contend.profiling.profile import Profile
 
 # The run is what is between them: a network has no part in starting and ending processes.
 _BEGIN, _END = ("MPI_Init", "MPI_Init_thread"), ("MPI_Finalize",)
@@ -194,11 +197,6 @@ class Findings:
             )
             .sort("seconds", *keys, descending=[True, *(False for _ in keys)])
         )
-
-
-def find(profile: Profile) -> Findings:
-    """The findings of a profile; each is computed when it is asked for."""
-    return Findings(profile)
 
 
 def _percent(share: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias
+from typing import Annotated, Any, Self, TypeAlias
 
 import msgspec
 import numpy as np
@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from contend.errors import InputError, UsageError
 from contend.files import write_whole
 from contend.profiling.events import read_events
+from contend.profiling.findings import Findings
 from contend.profiling.sites import place_words
 from contend.runs import Host, Warned, read_table
-
-if TYPE_CHECKING:
-    from contend.profiling.findings import Findings
 
 VERSION = 1
 """Of the form of ``profile.json`` and the tables together."""
@@ -325,10 +323,7 @@ class Profile:
     @cached_property
     def findings(self) -> Findings:
         """What the profile says; see `contend.profiling.Findings`."""
-        # It takes a profile.
-        from contend.profiling.findings import find
-
-        return find(self)
+        return Findings(self)
 
     def matrix(self, what: str = "bytes", kind: str | None = None) -> NDArray[np.uint64]:
         """Who sent how much to whom.
