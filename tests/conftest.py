@@ -24,6 +24,7 @@ from probe_programs import Mpi
 # after the other on a machine that does nothing else, and all others side by side.
 _ALONE = (
     "tests/cli/measure",
+    "tests/cli/test_profile.py",
     "tests/cli/test_study",
     "tests/emulate",
     "tests/measurement",
