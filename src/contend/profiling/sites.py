@@ -78,20 +78,22 @@ class Places:
             for line in modules
             if (match := _MAP.fullmatch(line))
         )
-        starts = [start for start, *_ in mapped]
+        # Below the first module there is none.
+        starts, ends, begins = (
+            np.array([0, *(line[column] for line in mapped)], np.uint64) for column in range(3)
+        )
+        paths = [self._modules.setdefault(path, len(self._modules)) for *_, path in mapped]
         distinct, inverse = np.unique(addresses, return_inverse=True)
-        numbers = []
-        for address in distinct.tolist():
-            at = bisect_right(starts, address) - 1
-            # A call that ends its function returns to what follows, so it may be the end.
-            if at < 0 or address > mapped[at][1]:
-                numbers.append(0)
-                continue
-            start, _, offset, path = mapped[at]
-            module = self._modules.setdefault(path, len(self._modules))
-            place = (module, address - start + offset)
-            numbers.append(self._numbers.setdefault(place, len(self._numbers) + 1))
-        return np.array(numbers, np.uint32)[inverse]
+        at = np.searchsorted(starts, distinct, side="right") - 1
+        # A call that ends its function returns to what follows, so it may be the end.
+        known = (at > 0) & (distinct <= ends[at])
+        offsets = distinct[known] - starts[at[known]] + begins[at[known]]
+        numbers = np.zeros(len(distinct), np.uint32)
+        numbers[known] = [
+            self._numbers.setdefault((paths[line - 1], offset), len(self._numbers) + 1)
+            for line, offset in zip(at[known].tolist(), offsets.tolist(), strict=True)
+        ]
+        return numbers[inverse]
 
     def all(self) -> list[Place]:
         """The places by their numbers."""
