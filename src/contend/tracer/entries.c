@@ -45,6 +45,8 @@
 void* contend_real[CONTEND_ROUTINE_COUNT];
 static void* library;
 
+static void find_library(void* caller);
+
 #ifdef OPEN_MPI
 struct contend_handles contend_handles;
 #endif
@@ -59,10 +61,10 @@ static void* entries[] = {
 
 #define ENTRY(name, count) ((long (*)(PARAMETERS_##count))entries[contend_routine_##name])
 
-#define ROUTINE(name, count)                           \
-  static long first_##name(PARAMETERS_##count) {       \
-    contend_find_library(__builtin_return_address(0)); \
-    return ENTRY(name, count)(ARGUMENTS_##count);      \
+#define ROUTINE(name, count)                      \
+  static long first_##name(PARAMETERS_##count) {  \
+    find_library(__builtin_return_address(0));    \
+    return ENTRY(name, count)(ARGUMENTS_##count); \
   }
 #include "routines.h"
 
@@ -152,7 +154,8 @@ static bool has_our_handles(void) {
 #endif
 }
 
-void contend_find_library(void* caller) {
+/// Finds the library behind a caller, once; every entry then leads to it.
+static void find_library(void* caller) {
   library = library_behind(caller);
   if (library == NULL) {
     fputs("contend: a call of MPI came before any MPI library was loaded\n", stderr);

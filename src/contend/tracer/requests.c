@@ -146,7 +146,7 @@ static __thread int room;
 
 /// The handles as they are before a call: the library overwrites those that are complete.
 static const MPI_Request* copied(const MPI_Request* handles, int count) {
-  if (count > room) {
+  if (count > room || room == 0) {
     int wanted = count < 64 ? 64 : 2 * count;
     free(handles_room);
     free(statuses_room);
