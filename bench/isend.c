@@ -1,6 +1,6 @@
-// What an 8-byte MPI_Isend and its share of MPI_Waitall take: to this rank itself, so that nothing but
-// the library and what is preloaded counts. Prints nanoseconds per message: the median and the least
-// of many batches.
+// What an 8-byte MPI_Isend and its share of MPI_Waitall take: to this rank itself, so that nothing
+// but the library and what is preloaded counts. Prints nanoseconds per message: the median and the
+// least of many batches.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +14,12 @@ static double now(void) {
   return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-static int by_size(const void *one, const void *other) {
-  double first = *(const double *)one, second = *(const double *)other;
+static int by_size(const void* one, const void* other) {
+  double first = *(const double*)one, second = *(const double*)other;
   return (first > second) - (first < second);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static double took[BATCHES];
   MPI_Request receives[BATCH], sends[BATCH];
   double room[BATCH], number = 1;

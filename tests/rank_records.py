@@ -22,34 +22,44 @@ SECTIONS = (
     "collectives",
     "events",
 )
-_SECTION = np.dtype([(name, "u8") for name in ("offset", "capacity", "used", "lost", "bytes")])
-_OFFSET = np.dtype([("at", "i8"), ("offset", "i8"), ("uncertainty", "i8")])
+
+
+def _fields(text: str) -> list[tuple[str, str]]:
+    """Fields of a structure, given as type and name, in turns."""
+    words = text.split()
+    return list(zip(words[1::2], words[::2], strict=True))
+
+
+_SECTION = np.dtype(_fields("u8 offset u8 capacity u8 used u8 lost u8 bytes"))
+_OFFSET = np.dtype(_fields("i8 at i8 offset i8 uncertainty"))
 _CLOCK = np.dtype(
-    [("start_ticks", "u8"), ("end_ticks", "u8"), ("start_ns", "i8"), ("end_ns", "i8")]
-    + [("begun_ticks", "u8"), ("offsets", _OFFSET, 2), ("known", "u4"), ("parent", "i4")]
+    [
+        *_fields("u8 start_ticks u8 end_ticks i8 start_ns i8 end_ns u8 begun_ticks"),
+        ("offsets", _OFFSET, 2),
+        *_fields("u4 known i4 parent"),
+    ]
 )
 _HEADER = np.dtype(
-    [("magic", "S8"), ("version", "u4"), ("header_bytes", "u4"), ("rank", "i4"), ("size", "i4")]
-    + [("pid", "i8"), ("state", "u4"), ("exit_code", "i4"), ("thread_level", "u4")]
-    + [("fortran_calls", "u4"), ("stride", "u4"), ("requests_lost", "u4"), ("host", "S64")]
-    + [("library", "S256"), ("program", "S256"), ("clock", _CLOCK), ("sections", _SECTION, 8)]
+    [
+        *_fields("S8 magic u4 version u4 header_bytes i4 rank i4 size i8 pid u4 state"),
+        *_fields("i4 exit_code u4 thread_level u4 fortran_calls u4 stride u4 requests_lost"),
+        *_fields("S64 host S256 library S256 program"),
+        ("clock", _CLOCK),
+        ("sections", _SECTION, 8),
+    ]
 )
 _ITEMS = {
-    "communicators": [("id", "u8"), ("parent", "u4"), ("kind", "u4"), ("size", "u4")]
-    + [("rank", "i4"), ("members", "u8"), ("dimensions", "u4"), ("extent", "i4", 8)]
-    + [("name", "S36")],
-    "members": "i4",
-    "cells": [("site", "u8"), ("communicator", "u4"), ("routine", "u2"), ("size_class", "u2")]
-    + [("calls", "u8"), ("bytes", "u8"), ("ticks", "u8"), ("longest", "u8")],
-    "peers": [
-        (name, "u8") for name in ("bytes", "messages", "collective_bytes", "collective_messages")
-    ]
-    + [("one_sided_bytes", "u8"), ("one_sided_operations", "u8")],
-    "collectives": [("entry", "u8"), ("exit", "u8"), ("communicator", "u4"), ("number", "u4")]
-    + [("cell", "u4"), ("reserved", "u4")],
-    "events": [("start", "u8"), ("end", "u8"), ("bytes", "u8"), ("cell", "u4"), ("peer", "i4")]
-    + [("tag", "i4"), ("request", "u4"), ("kind", "u2"), ("thread", "u2"), ("reserved", "u4")],
+    "communicators": "u8 id u4 parent u4 kind u4 size i4 rank u8 members u4 dimensions 8i4 extent"
+    " S36 name",
+    "cells": "u8 site u4 communicator u2 routine u2 size_class u8 calls u8 bytes u8 ticks"
+    " u8 longest",
+    "peers": "u8 bytes u8 messages u8 collective_bytes u8 collective_messages u8 one_sided_bytes"
+    " u8 one_sided_operations",
+    "collectives": "u8 entry u8 exit u4 communicator u4 number u4 cell u4 reserved",
+    "events": "u8 start u8 end u8 bytes u4 cell i4 peer i4 tag u4 request u2 kind u2 thread"
+    " u4 reserved",
 }
+_PLAIN = {"members": "i4"}
 
 
 @dataclass(frozen=True)
@@ -101,7 +111,7 @@ def read_record(path: Path) -> RankRecord:
     assert header["header_bytes"] == _HEADER.itemsize
     sections: dict[str, Any] = {}
     for name, section in zip(SECTIONS, header["sections"], strict=True):
-        dtype = np.dtype(_ITEMS.get(name, "u1"))
+        dtype = np.dtype(_fields(_ITEMS[name]) if name in _ITEMS else _PLAIN.get(name, "u1"))
         assert dtype.itemsize == section["bytes"]
         assert section["used"] <= section["capacity"]
         assert section["offset"] + section["capacity"] * section["bytes"] <= len(whole)

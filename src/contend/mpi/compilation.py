@@ -36,8 +36,10 @@ _SHARED = ("common/", "compat/")
 _LENT = ("alltoall/",)
 # The recorder is C, a library that finds MPI only when the program does: linked with none.
 _TRACER = "tracer"
-_TRACER_FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden")
-_TRACER_FLAGS += ("-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
+_TRACER_FLAGS = (
+    *("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden"),
+    *("-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"),
+)
 _TRACER_LIBRARIES = ("-shared", "-Wl,--as-needed", "-lpthread", "-ldl")
 # Units that are compiled together: more share headers, fewer keep more processors busy.
 _TOGETHER = 8

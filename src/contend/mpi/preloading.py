@@ -157,7 +157,7 @@ def _on_path(word: str, environment: Mapping[str, str]) -> Path | None:
 
 
 def _with_file(file: Path, program: Path, environment: Mapping[str, str], run: Run) -> Library:
-    """The library of this machine that is a file, or else is another build of the same one."""
+    """The library of this machine that is a file, or else one that programs load by its name."""
     tried: list[Library] = []
     for candidate in _nearest_first(find(environment=environment, run=run), file):
         library = examine(candidate, run=run)
@@ -168,7 +168,10 @@ def _with_file(file: Path, program: Path, environment: Mapping[str, str], run: R
         tried.append(library)
     # Programs of one library and its relatives run with any of them that has the file's name.
     for library in tried:
-        if Path(library.file).resolve().name.split(".so.")[-1] == file.resolve().name.split(".so.")[-1]:
+        if (
+            Path(library.file).resolve().name.split(".so.")[-1]
+            == file.resolve().name.split(".so.")[-1]
+        ):
             return replace(library, file=str(file))
     raise MissingError(
         f"{program} is linked with {file}, but no compiler wrapper of that MPI library is here; "
@@ -187,9 +190,7 @@ def _nearest_first(candidates: Sequence[Candidate], file: Path) -> list[Candidat
     return sorted((one for one in candidates if one.wrapper), key=shared, reverse=True)
 
 
-def _with_launcher(
-    launcher: Path, environment: Mapping[str, str], run: Run
-) -> Library | None:
+def _with_launcher(launcher: Path, environment: Mapping[str, str], run: Run) -> Library | None:
     """The library of this machine that a launcher belongs to."""
     for candidate in find(environment=environment, run=run):
         if candidate.wrapper is None or not any(

@@ -10,10 +10,10 @@ static contend_clock clocks;
 static bool compares_clocks;
 
 /// Ends the record of a process that has not reached MPI_Finalize.
-static void exited(int status, void *unused) {
+static void exited(int status, void* unused) {
   (void)unused;
   if (contend.header == NULL) return;
-  contend_header *header = contend.header;
+  contend_header* header = contend.header;
   if (header->state == CONTEND_RUNNING) contend_close_record(CONTEND_EXITED, status);
   contend_redirect(false);
 }
@@ -30,12 +30,12 @@ static void forked(void) {
 }
 
 static void begin(uint64_t begun) {
-  const char *folder = getenv("CONTEND_PROFILE");
+  const char* folder = getenv("CONTEND_PROFILE");
   int rank = 0, size = 1, level = MPI_THREAD_SINGLE;
   if (folder == NULL || *folder == '\0') return;
-  ((int (*)(MPI_Comm, int *))contend_symbol("PMPI_Comm_rank"))(MPI_COMM_WORLD, &rank);
-  ((int (*)(MPI_Comm, int *))contend_symbol("PMPI_Comm_size"))(MPI_COMM_WORLD, &size);
-  ((int (*)(int *))contend_symbol("PMPI_Query_thread"))(&level);
+  ((int (*)(MPI_Comm, int*))contend_symbol("PMPI_Comm_rank"))(MPI_COMM_WORLD, &rank);
+  ((int (*)(MPI_Comm, int*))contend_symbol("PMPI_Comm_size"))(MPI_COMM_WORLD, &size);
+  ((int (*)(int*))contend_symbol("PMPI_Query_thread"))(&level);
   bool opened = contend_open_record(folder, rank, size, level);
   // Ranks that are recorded need the others to compare clocks with.
   compares_clocks = true;
@@ -63,36 +63,36 @@ static void begin(uint64_t begun) {
 }
 
 /// Notes the call that began it all, with the time that it took alone.
-static void note_beginning(contend_call *call, void *site, void *frame) {
+static void note_beginning(contend_call* call, void* site, void* frame) {
   if (contend.header == NULL) return;
   call->site = contend_site_behind((uintptr_t)site, (uintptr_t)frame);
   contend_note(call, CONTEND_WORLD, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
 }
 
-#define BEGINS(name, parameters, arguments)                                              \
-  int contend_##name parameters {                                                        \
-    contend_choose_counter();                                                            \
-    contend_call call = {.routine = contend_routine_##name, .start = contend_ticks()};   \
-    int result = REAL(name) arguments;                                                   \
-    call.end = contend_ticks();                                                          \
-    if (result == MPI_SUCCESS) {                                                         \
-      begin(call.start);                                                                 \
-      note_beginning(&call, __builtin_return_address(0), __builtin_frame_address(0));    \
-    }                                                                                    \
-    return result;                                                                       \
+#define BEGINS(name, parameters, arguments)                                            \
+  int contend_##name parameters {                                                      \
+    contend_choose_counter();                                                          \
+    contend_call call = {.routine = contend_routine_##name, .start = contend_ticks()}; \
+    int result = REAL(name) arguments;                                                 \
+    call.end = contend_ticks();                                                        \
+    if (result == MPI_SUCCESS) {                                                       \
+      begin(call.start);                                                               \
+      note_beginning(&call, __builtin_return_address(0), __builtin_frame_address(0));  \
+    }                                                                                  \
+    return result;                                                                     \
   }
 
-BEGINS(Init, (int *count, char ***words), (count, words))
-BEGINS(Init_thread, (int *count, char ***words, int wanted, int *level),
+BEGINS(Init, (int* count, char*** words), (count, words))
+BEGINS(Init_thread, (int* count, char*** words, int wanted, int* level),
        (count, words, wanted, level))
 
 int contend_Finalize(void) {
   if (compares_clocks) {
-    contend_clock *clock = contend.header ? &contend.header->clock : &clocks;
+    contend_clock* clock = contend.header ? &contend.header->clock : &clocks;
     contend_compare_clocks(1, clock);
     compares_clocks = false;
   }
-  contend_header *header = contend.header;
+  contend_header* header = contend.header;
   if (header == NULL) return REAL(Finalize)();
   header->state = CONTEND_FINISHED;
   contend_call call = {.routine = contend_routine_Finalize};

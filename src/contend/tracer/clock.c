@@ -9,7 +9,7 @@
 #include "tracer.h"
 
 enum { EXCHANGES = 16 };
-static const int64_t BUDGET_NS = 50 * INT64_C(1000000);         // of one pair, from its first answer
+static const int64_t BUDGET_NS = 50 * INT64_C(1000000);       // of one pair, from its first answer
 static const int64_t PATIENCE_NS = 60 * INT64_C(1000000000);  // with ranks that do not answer
 
 bool contend_counter_runs;
@@ -21,9 +21,9 @@ static int64_t chosen_ns;
 /// Whether the kernel still trusts the counter to be the same on all processors.
 static bool kernel_trusts_counter(void) {
   char line[256] = "";
-  FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/available_clocksource", "re");
+  FILE* file = fopen("/sys/devices/system/clocksource/clocksource0/available_clocksource", "re");
   if (file == NULL) return false;
-  char *read = fgets(line, sizeof line, file);
+  char* read = fgets(line, sizeof line, file);
   fclose(file);
   for (char *rest = line, *word; read && (word = strtok_r(rest, " \n", &rest));)
     if (strcmp(word, "tsc") == 0) return true;
@@ -48,7 +48,7 @@ uint64_t contend_ticks_per_second(void) {
 }
 
 /// Waits for a request of the recorder's own; false when it takes too long, and then it is gone.
-static bool finish(MPI_Request *request, int64_t until) {
+static bool finish(MPI_Request* request, int64_t until) {
   int done = 0;
   while (REAL(Test)(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
     if (contend_monotonic() > until) {
@@ -62,7 +62,7 @@ static bool finish(MPI_Request *request, int64_t until) {
 }
 
 /// Sends or receives a few numbers, if the other rank is there.
-static bool pass(bool send, int64_t *numbers, int peer, MPI_Comm own, int64_t until) {
+static bool pass(bool send, int64_t* numbers, int peer, MPI_Comm own, int64_t until) {
   int bytes = 2 * (int)sizeof *numbers;
   MPI_Request request;
   int result = send ? REAL(Isend)(numbers, bytes, MPI_BYTE, peer, 0, own, &request)
@@ -81,7 +81,7 @@ static void answer(int child, MPI_Comm own, int64_t until) {
 }
 
 /// Asks the parent for the time; the quickest answer counts.
-static bool ask(int parent, MPI_Comm own, int64_t until, contend_offset *offset) {
+static bool ask(int parent, MPI_Comm own, int64_t until, contend_offset* offset) {
   int64_t question[2] = {0, 0}, reply[2], first = 0;
   for (int exchange = 0; exchange < EXCHANGES; exchange++) {
     int64_t sent = contend_monotonic();
@@ -102,7 +102,8 @@ static bool ask(int parent, MPI_Comm own, int64_t until, contend_offset *offset)
   return true;
 }
 
-/// A communicator of the recorder's own. Not all ranks may have the recorder, so none waits for ever.
+/// A communicator of the recorder's own. Not all ranks may have the recorder, so none waits for
+/// ever.
 static MPI_Comm own_communicator(int64_t until) {
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Request request;
@@ -119,12 +120,12 @@ static MPI_Comm own_communicator(int64_t until) {
   return made;
 }
 
-void contend_compare_clocks(int when, contend_clock *clock) {
+void contend_compare_clocks(int when, contend_clock* clock) {
   static MPI_Comm own;
   int64_t until = contend_monotonic() + PATIENCE_NS;
   int rank = 0, size = 1;
-  ((int (*)(MPI_Comm, int *))contend_symbol("PMPI_Comm_rank"))(MPI_COMM_WORLD, &rank);
-  ((int (*)(MPI_Comm, int *))contend_symbol("PMPI_Comm_size"))(MPI_COMM_WORLD, &size);
+  ((int (*)(MPI_Comm, int*))contend_symbol("PMPI_Comm_rank"))(MPI_COMM_WORLD, &rank);
+  ((int (*)(MPI_Comm, int*))contend_symbol("PMPI_Comm_size"))(MPI_COMM_WORLD, &size);
   clock->parent = rank == 0 ? -1 : (rank & (rank - 1));
   if (size == 1) {
     clock->known = (uint32_t)when + 1;

@@ -4,7 +4,7 @@
 contend_type_size contend_type_sizes[CONTEND_TYPE_SLOTS];
 
 uint64_t contend_size_slowly(MPI_Datatype type) {
-  static int (*ask)(MPI_Datatype, MPI_Count *);
+  static int (*ask)(MPI_Datatype, MPI_Count*);
   if (ask == NULL) ask = (__typeof__(ask))contend_symbol("PMPI_Type_size_x");
   MPI_Count bytes = 0;
   // Where nothing is sent, programs may name no type.
@@ -14,10 +14,10 @@ uint64_t contend_size_slowly(MPI_Datatype type) {
   return (uint64_t)bytes;
 }
 
-int contend_Type_free(MPI_Datatype *type) {
+int contend_Type_free(MPI_Datatype* type) {
   CONTEND_CALL_OF(Type_free, (type));
   contend_lock();
-  contend_type_size *known = &contend_type_sizes[contend_type_slot(CONTEND_KEY(*type))];
+  contend_type_size* known = &contend_type_sizes[contend_type_slot(CONTEND_KEY(*type))];
   if (known->key == CONTEND_KEY(*type)) known->key = 0;
   contend_unlock();
   int result = REAL(Type_free)(type);

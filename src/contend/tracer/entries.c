@@ -42,8 +42,10 @@
 #define ARGUMENTS_12 ARGUMENTS_11, l
 #define ARGUMENTS_13 ARGUMENTS_12, m
 
-void *contend_real[CONTEND_ROUTINE_COUNT];
-static void *library;
+void* contend_real[CONTEND_ROUTINE_COUNT];
+static void* library;
+
+static void find_library(void* caller);
 
 #ifdef OPEN_MPI
 struct contend_handles contend_handles;
@@ -52,46 +54,44 @@ struct contend_handles contend_handles;
 #define ROUTINE(name, count) static long first_##name(PARAMETERS_##count);
 #include "routines.h"
 
-static void *entries[] = {
-#define ROUTINE(name, count) (void *)first_##name,
+static void* entries[] = {
+#define ROUTINE(name, count) (void*)first_##name,
 #include "routines.h"
 };
 
 #define ENTRY(name, count) ((long (*)(PARAMETERS_##count))entries[contend_routine_##name])
 
-#define ROUTINE(name, count)                                   \
-  static long first_##name(PARAMETERS_##count) {               \
-    contend_find_library(__builtin_return_address(0));         \
-    return ENTRY(name, count)(ARGUMENTS_##count);              \
+#define ROUTINE(name, count)                      \
+  static long first_##name(PARAMETERS_##count) {  \
+    find_library(__builtin_return_address(0));    \
+    return ENTRY(name, count)(ARGUMENTS_##count); \
   }
 #include "routines.h"
 
 // The exported functions.
 #define EXPORTED __attribute__((visibility("default")))
-#define ROUTINE(name, count)                                                                    \
-  EXPORTED long contend_entry_##name(PARAMETERS_##count) __asm__("MPI_" #name);                 \
-  long contend_entry_##name(PARAMETERS_##count) {                                               \
-    return ENTRY(name, count)(ARGUMENTS_##count);                                               \
-  }                                                                                             \
-  EXPORTED long contend_profiling_entry_##name(PARAMETERS_##count) __asm__("PMPI_" #name)       \
+#define ROUTINE(name, count)                                                                      \
+  EXPORTED long contend_entry_##name(PARAMETERS_##count) __asm__("MPI_" #name);                   \
+  long contend_entry_##name(PARAMETERS_##count) { return ENTRY(name, count)(ARGUMENTS_##count); } \
+  EXPORTED long contend_profiling_entry_##name(PARAMETERS_##count) __asm__("PMPI_" #name)         \
       __attribute__((alias("MPI_" #name)));
 #include "routines.h"
 
 // Calls on files: timed, as calls on MPI_COMM_WORLD, with nothing said of what they send.
 #define ROUTINE(name, count)
-#define FILE_ROUTINE(name, count)                                                              \
-  static long contend_##name(PARAMETERS_##count) {                                             \
-    long (*real)(PARAMETERS_##count) =                                                         \
-        (long (*)(PARAMETERS_##count))contend_real[contend_routine_##name];                    \
-    contend_call call;                                                                         \
-    if (!contend_enter(&call, contend_routine_##name, __builtin_return_address(0),             \
-                       __builtin_frame_address(0)))                                            \
-      return real(ARGUMENTS_##count);                                                          \
-    long result = real(ARGUMENTS_##count);                                                     \
-    contend_leave(&call);                                                                      \
-    contend_note(&call, CONTEND_WORLD, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);             \
-    contend_done();                                                                            \
-    return result;                                                                             \
+#define FILE_ROUTINE(name, count)                                                  \
+  static long contend_##name(PARAMETERS_##count) {                                 \
+    long (*real)(PARAMETERS_##count) =                                             \
+        (long (*)(PARAMETERS_##count))contend_real[contend_routine_##name];        \
+    contend_call call;                                                             \
+    if (!contend_enter(&call, contend_routine_##name, __builtin_return_address(0), \
+                       __builtin_frame_address(0)))                                \
+      return real(ARGUMENTS_##count);                                              \
+    long result = real(ARGUMENTS_##count);                                         \
+    contend_leave(&call);                                                          \
+    contend_note(&call, CONTEND_WORLD, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST); \
+    contend_done();                                                                \
+    return result;                                                                 \
   }
 #include "routines.h"
 
@@ -100,12 +100,12 @@ static void *entries[] = {
 #define FILE_ROUTINE(name, count)
 #include "routines.h"
 
-static void *const recorders[] = {
-#define ROUTINE(name, count) (void *)contend_##name,
+static void* const recorders[] = {
+#define ROUTINE(name, count) (void*)contend_##name,
 #include "routines.h"
 };
 
-static const char *const names[] = {
+static const char* const names[] = {
 #define ROUTINE(name, count) "PMPI_" #name,
 #include "routines.h"
 };
@@ -119,18 +119,18 @@ void contend_redirect(bool recorded) {
     entries[index] = recorded ? recorders[index] : contend_real[index];
 }
 
-void *contend_symbol(const char *name) { return dlsym(library, name); }
+void* contend_symbol(const char* name) { return dlsym(library, name); }
 
 /// The library that a call would have gone to without the recorder.
-static void *library_behind(void *caller) {
-  void *routine = dlsym(RTLD_NEXT, "PMPI_Init");
+static void* library_behind(void* caller) {
+  void* routine = dlsym(RTLD_NEXT, "PMPI_Init");
   Dl_info place;
   if (routine == NULL) {
     // It is not among the libraries that the program was started with, but one of those that the
     // caller has loaded for itself, as extension modules of Python do.
-    struct link_map *module = NULL;
-    if (!dladdr1(caller, &place, (void **)&module, RTLD_DL_LINKMAP) || module == NULL) return NULL;
-    void *handle = dlopen(module->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    struct link_map* module = NULL;
+    if (!dladdr1(caller, &place, (void**)&module, RTLD_DL_LINKMAP) || module == NULL) return NULL;
+    void* handle = dlopen(module->l_name, RTLD_LAZY | RTLD_NOLOAD);
     routine = handle ? dlsym(handle, "PMPI_Init") : NULL;
   }
   if (routine == NULL || !dladdr(routine, &place)) return NULL;
@@ -143,8 +143,8 @@ static bool has_our_handles(void) {
 #ifdef OPEN_MPI
   if (!open_mpi) return false;
   // A program may have a copy of a library's variable, which all then use.
-#define X(name)                                              \
-  contend_handles.name = dlsym(RTLD_DEFAULT, #name);         \
+#define X(name)                                      \
+  contend_handles.name = dlsym(RTLD_DEFAULT, #name); \
   if (contend_handles.name == NULL) contend_handles.name = dlsym(library, #name);
   CONTEND_HANDLES(X)
 #undef X
@@ -154,7 +154,8 @@ static bool has_our_handles(void) {
 #endif
 }
 
-void contend_find_library(void *caller) {
+/// Finds the library behind a caller, once; every entry then leads to it.
+static void find_library(void* caller) {
   library = library_behind(caller);
   if (library == NULL) {
     fputs("contend: a call of MPI came before any MPI library was loaded\n", stderr);

@@ -2,7 +2,7 @@
 // the type, NAMED(routine) the name. No include guard.
 
 #define SENDS(name)                                                                              \
-  int RECORDED(NAMED(name))(const void *data, COUNT count, MPI_Datatype type, int peer, int tag, \
+  int RECORDED(NAMED(name))(const void* data, COUNT count, MPI_Datatype type, int peer, int tag, \
                             MPI_Comm communicator) {                                             \
     CONTEND_CALL_OF(NAMED(name), (data, count, type, peer, tag, communicator));                  \
     int result = REAL(NAMED(name))(data, count, type, peer, tag, communicator);                  \
@@ -12,16 +12,16 @@
     return result;                                                                               \
   }
 
-#define BEGINS(name, qualifier, kind, persistent)                                                 \
-  int RECORDED(NAMED(name))(qualifier void *data, COUNT count, MPI_Datatype type, int peer,       \
-                            int tag, MPI_Comm communicator, MPI_Request *request) {               \
-    CONTEND_CALL_OF(NAMED(name), (data, count, type, peer, tag, communicator, request));          \
-    int result = REAL(NAMED(name))(data, count, type, peer, tag, communicator, request);          \
-    contend_leave(&call);                                                                         \
-    if (result == MPI_SUCCESS)                                                                    \
-      note_begun(&call, kind, persistent, count, type, peer, tag, communicator, *request);        \
-    contend_done();                                                                               \
-    return result;                                                                                \
+#define BEGINS(name, qualifier, kind, persistent)                                           \
+  int RECORDED(NAMED(name))(qualifier void* data, COUNT count, MPI_Datatype type, int peer, \
+                            int tag, MPI_Comm communicator, MPI_Request* request) {         \
+    CONTEND_CALL_OF(NAMED(name), (data, count, type, peer, tag, communicator, request));    \
+    int result = REAL(NAMED(name))(data, count, type, peer, tag, communicator, request);    \
+    contend_leave(&call);                                                                   \
+    if (result == MPI_SUCCESS)                                                              \
+      note_begun(&call, kind, persistent, count, type, peer, tag, communicator, *request);  \
+    contend_done();                                                                         \
+    return result;                                                                          \
   }
 
 SENDS(Send)
@@ -39,8 +39,8 @@ BEGINS(Rsend_init, const, CONTEND_SENDS, true)
 BEGINS(Irecv, , CONTEND_RECEIVES, false)
 BEGINS(Recv_init, , CONTEND_RECEIVES, true)
 
-int RECORDED(NAMED(Recv))(void *data, COUNT count, MPI_Datatype type, int peer, int tag,
-                          MPI_Comm communicator, MPI_Status *status) {
+int RECORDED(NAMED(Recv))(void* data, COUNT count, MPI_Datatype type, int peer, int tag,
+                          MPI_Comm communicator, MPI_Status* status) {
   CONTEND_CALL_OF(NAMED(Recv), (data, count, type, peer, tag, communicator, status));
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(NAMED(Recv))(data, count, type, peer, tag, communicator, given);
@@ -50,10 +50,10 @@ int RECORDED(NAMED(Recv))(void *data, COUNT count, MPI_Datatype type, int peer, 
   return result;
 }
 
-int RECORDED(NAMED(Mrecv))(void *data, COUNT count, MPI_Datatype type, MPI_Message *message,
-                           MPI_Status *status) {
+int RECORDED(NAMED(Mrecv))(void* data, COUNT count, MPI_Datatype type, MPI_Message* message,
+                           MPI_Status* status) {
   CONTEND_CALL_OF(NAMED(Mrecv), (data, count, type, message, status));
-  contend_live_communicator *communicator = message_communicator(*message);
+  contend_live_communicator* communicator = message_communicator(*message);
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(NAMED(Mrecv))(data, count, type, message, given);
   contend_leave(&call);
@@ -62,10 +62,10 @@ int RECORDED(NAMED(Mrecv))(void *data, COUNT count, MPI_Datatype type, MPI_Messa
   return result;
 }
 
-int RECORDED(NAMED(Imrecv))(void *data, COUNT count, MPI_Datatype type, MPI_Message *message,
-                            MPI_Request *request) {
+int RECORDED(NAMED(Imrecv))(void* data, COUNT count, MPI_Datatype type, MPI_Message* message,
+                            MPI_Request* request) {
   CONTEND_CALL_OF(NAMED(Imrecv), (data, count, type, message, request));
-  contend_live_communicator *communicator = message_communicator(*message);
+  contend_live_communicator* communicator = message_communicator(*message);
   int result = REAL(NAMED(Imrecv))(data, count, type, message, request);
   contend_leave(&call);
   if (result == MPI_SUCCESS)
@@ -75,9 +75,9 @@ int RECORDED(NAMED(Imrecv))(void *data, COUNT count, MPI_Datatype type, MPI_Mess
   return result;
 }
 
-int RECORDED(NAMED(Sendrecv))(const void *data, COUNT count, MPI_Datatype type, int peer, int tag,
-                              void *room, COUNT room_count, MPI_Datatype room_type, int source,
-                              int receive_tag, MPI_Comm communicator, MPI_Status *status) {
+int RECORDED(NAMED(Sendrecv))(const void* data, COUNT count, MPI_Datatype type, int peer, int tag,
+                              void* room, COUNT room_count, MPI_Datatype room_type, int source,
+                              int receive_tag, MPI_Comm communicator, MPI_Status* status) {
   CONTEND_CALL_OF(NAMED(Sendrecv), (data, count, type, peer, tag, room, room_count, room_type,
                                     source, receive_tag, communicator, status));
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
@@ -89,9 +89,9 @@ int RECORDED(NAMED(Sendrecv))(const void *data, COUNT count, MPI_Datatype type, 
   return result;
 }
 
-int RECORDED(NAMED(Sendrecv_replace))(void *data, COUNT count, MPI_Datatype type, int peer, int tag,
+int RECORDED(NAMED(Sendrecv_replace))(void* data, COUNT count, MPI_Datatype type, int peer, int tag,
                                       int source, int receive_tag, MPI_Comm communicator,
-                                      MPI_Status *status) {
+                                      MPI_Status* status) {
   CONTEND_CALL_OF(NAMED(Sendrecv_replace),
                   (data, count, type, peer, tag, source, receive_tag, communicator, status));
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
@@ -104,9 +104,9 @@ int RECORDED(NAMED(Sendrecv_replace))(void *data, COUNT count, MPI_Datatype type
 }
 
 #if CONTEND_MPI_4
-int RECORDED(NAMED(Isendrecv))(const void *data, COUNT count, MPI_Datatype type, int peer, int tag,
-                               void *room, COUNT room_count, MPI_Datatype room_type, int source,
-                               int receive_tag, MPI_Comm communicator, MPI_Request *request) {
+int RECORDED(NAMED(Isendrecv))(const void* data, COUNT count, MPI_Datatype type, int peer, int tag,
+                               void* room, COUNT room_count, MPI_Datatype room_type, int source,
+                               int receive_tag, MPI_Comm communicator, MPI_Request* request) {
   CONTEND_CALL_OF(NAMED(Isendrecv), (data, count, type, peer, tag, room, room_count, room_type,
                                      source, receive_tag, communicator, request));
   int result = REAL(NAMED(Isendrecv))(data, count, type, peer, tag, room, room_count, room_type,
@@ -118,9 +118,9 @@ int RECORDED(NAMED(Isendrecv))(const void *data, COUNT count, MPI_Datatype type,
   return result;
 }
 
-int RECORDED(NAMED(Isendrecv_replace))(void *data, COUNT count, MPI_Datatype type, int peer, int tag,
-                                       int source, int receive_tag, MPI_Comm communicator,
-                                       MPI_Request *request) {
+int RECORDED(NAMED(Isendrecv_replace))(void* data, COUNT count, MPI_Datatype type, int peer,
+                                       int tag, int source, int receive_tag, MPI_Comm communicator,
+                                       MPI_Request* request) {
   CONTEND_CALL_OF(NAMED(Isendrecv_replace),
                   (data, count, type, peer, tag, source, receive_tag, communicator, request));
   int result = REAL(NAMED(Isendrecv_replace))(data, count, type, peer, tag, source, receive_tag,

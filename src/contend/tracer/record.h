@@ -1,6 +1,8 @@
 /// What a rank leaves: one file, mapped into the rank's memory, so that what was recorded outlives
 /// the process whatever ends it. Its size is set when MPI starts and never grows: a section that is
-/// full counts what it could not keep, in `lost`.
+/// full counts what it could not keep, in `lost`. Of the memory that a rank may use (16 MiB unless
+/// CONTEND_PROFILE_MEMORY gives a number of bytes), modules and communicators get 1/128 each,
+/// members and cells 1/16 each, collectives 1/8, and events the rest; peers come on top.
 ///
 /// Layout: `contend_header` at offset 0, then the sections in the order of `contend_section_kind`,
 /// each at `sections[kind].offset`, 64-byte aligned, holding `capacity` items of `item_bytes`, of

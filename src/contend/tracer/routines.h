@@ -156,7 +156,8 @@ ROUTINE(Win_sync, 1)
 #define FILE_ROUTINE ROUTINE
 #endif
 #if CONTEND_BIG_COUNTS
-#define FILE_COUNTED(name, arguments) FILE_ROUTINE(name, arguments) FILE_ROUTINE(name##_c, arguments)
+#define FILE_COUNTED(name, arguments) \
+  FILE_ROUTINE(name, arguments) FILE_ROUTINE(name##_c, arguments)
 #else
 #define FILE_COUNTED(name, arguments) FILE_ROUTINE(name, arguments)
 #endif

@@ -2,9 +2,9 @@
 // MPI's own (libmpi_mpifh, libmpi_usempif08, libmpifort, ...), whose return addresses say nothing:
 // the one that is wanted lies further up on the stack.
 //
-// It is found by unwinding the first time. From the same place in such a library it then lies at the
-// same distance, so that from the second call on it is read from there, as long as what is read is an
-// address that unwinding has found before. Where the distance varies, every call is unwound.
+// It is found by unwinding the first time. From the same place in such a library it then lies at
+// the same distance, so that from the second call on it is read from there, as long as what is read
+// is an address that unwinding has found before. Where the distance varies, every call is unwound.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>
@@ -38,18 +38,18 @@ static bool is_own(uintptr_t address) {
 }
 
 /// Whether a file is a part of the MPI library, by its name.
-static bool is_part_of_library(const char *path) {
-  const char *slash = strrchr(path, '/');
-  const char *name = slash ? slash + 1 : path;
+static bool is_part_of_library(const char* path) {
+  const char* slash = strrchr(path, '/');
+  const char* name = slash ? slash + 1 : path;
   return strncmp(name, "libmpi", 6) == 0 || strncmp(name, "libfmpich", 9) == 0 ||
          strncmp(name, "libpmpi", 7) == 0;
 }
 
-static int learn(struct dl_phdr_info *module, size_t size, void *unused) {
+static int learn(struct dl_phdr_info* module, size_t size, void* unused) {
   (void)size, (void)unused;
   if (library_count == MOST_LIBRARIES || !is_part_of_library(module->dlpi_name)) return 0;
   for (int index = 0; index < module->dlpi_phnum; index++) {
-    const ElfW(Phdr) *segment = &module->dlpi_phdr[index];
+    const ElfW(Phdr)* segment = &module->dlpi_phdr[index];
     if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
     libraries[library_count].start = module->dlpi_addr + segment->p_vaddr;
     libraries[library_count++].bytes = segment->p_memsz;
@@ -79,8 +79,8 @@ typedef struct {
   uintptr_t site, frame;  ///< address in the program, and end of the frame below it
 } search;
 
-static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *argument) {
-  search *found = argument;
+static _Unwind_Reason_Code step(struct _Unwind_Context* context, void* argument) {
+  search* found = argument;
   uintptr_t address = _Unwind_GetIP(context);
   if (address == found->from) found->seen = true;
   if (++found->frames > MOST_FRAMES || address == 0) return _URC_END_OF_STACK;
@@ -91,9 +91,9 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *argument)
   return _URC_END_OF_STACK;
 }
 
-static place *place_of(uintptr_t address) {
+static place* place_of(uintptr_t address) {
   for (uintptr_t slot = address * 31 % PLACES, tries = 0; tries < PLACES; tries++) {
-    place *candidate = &places[(slot + tries) % PLACES];
+    place* candidate = &places[(slot + tries) % PLACES];
     if (candidate->address == address || candidate->address == 0) return candidate;
   }
   return NULL;
@@ -102,7 +102,7 @@ static place *place_of(uintptr_t address) {
 /// Whether unwinding has found a site before; adds it if asked to.
 static bool is_known_site(uintptr_t site, bool add) {
   for (uintptr_t slot = site * 31 % SITES, tries = 0; tries < SITES; tries++) {
-    uintptr_t *candidate = &sites[(slot + tries) % SITES];
+    uintptr_t* candidate = &sites[(slot + tries) % SITES];
     if (*candidate == site) return true;
     if (*candidate != 0) continue;
     if (add) *candidate = site;
@@ -115,10 +115,10 @@ uintptr_t contend_site_behind(uintptr_t address, uintptr_t frame) {
   if (!is_own(address)) return address;
   if (contend.header) contend.header->fortran_calls = 1;
   // Threads that may call at once would race for the tables; they all unwind.
-  place *known = contend.locked ? NULL : place_of(address);
+  place* known = contend.locked ? NULL : place_of(address);
 #if defined(__x86_64__)
   if (known && known->address && !known->varies) {
-    uintptr_t site = *(const uintptr_t *)(frame + known->distance);
+    uintptr_t site = *(const uintptr_t*)(frame + known->distance);
     if (is_known_site(site, false)) return site;
   }
 #endif

@@ -1,9 +1,9 @@
 /// What the parts of the recorder know of each other, and the path that every recorded call takes.
 ///
 /// A call of MPI_X or PMPI_X enters at `entries.c`, which jumps to `contend_X` while there is a
-/// record, else to the library's own. `contend_X` calls the library's, and then notes what happened.
-/// What it asks MPI for itself goes to the library directly and happens after the program's call, so
-/// that a call that fails stays the program's own affair.
+/// record, else to the library's own. `contend_X` calls the library's, and then notes what
+/// happened. What it asks MPI for itself goes to the library directly and happens after the
+/// program's call, so that a call that fails stays the program's own affair.
 #ifndef CONTEND_TRACER_TRACER_H
 #define CONTEND_TRACER_TRACER_H
 
@@ -33,19 +33,19 @@
 #ifdef OPEN_MPI
 #undef OMPI_PREDEFINED_GLOBAL
 #define OMPI_PREDEFINED_GLOBAL(type, global) ((type)contend_handles.global)
-#define CONTEND_HANDLES(X)   \
-  X(ompi_mpi_comm_world)     \
-  X(ompi_mpi_comm_self)      \
-  X(ompi_mpi_comm_null)      \
-  X(ompi_mpi_group_null)     \
-  X(ompi_mpi_win_null)       \
-  X(ompi_mpi_datatype_null)  \
-  X(ompi_mpi_byte)           \
-  X(ompi_request_null)       \
-  X(ompi_message_no_proc)    \
+#define CONTEND_HANDLES(X)  \
+  X(ompi_mpi_comm_world)    \
+  X(ompi_mpi_comm_self)     \
+  X(ompi_mpi_comm_null)     \
+  X(ompi_mpi_group_null)    \
+  X(ompi_mpi_win_null)      \
+  X(ompi_mpi_datatype_null) \
+  X(ompi_mpi_byte)          \
+  X(ompi_request_null)      \
+  X(ompi_message_no_proc)   \
   X(ompi_mpi_errors_return)
 extern struct contend_handles {
-#define X(name) void *name;
+#define X(name) void* name;
   CONTEND_HANDLES(X)
 #undef X
 } contend_handles;
@@ -58,7 +58,7 @@ enum contend_routine {
 };
 
 /// The library's own routines.
-extern void *contend_real[CONTEND_ROUTINE_COUNT];
+extern void* contend_real[CONTEND_ROUTINE_COUNT];
 #define REAL(name) CONTEND_REAL(name)
 #define CONTEND_REAL(name) ((__typeof__(&MPI_##name))contend_real[contend_routine_##name])
 /// The recorder's function for a routine.
@@ -73,13 +73,13 @@ extern void *contend_real[CONTEND_ROUTINE_COUNT];
 // ---- entries.c: where calls come in
 
 /// Finds the library behind a caller, once; every entry then leads to it.
-void contend_find_library(void *caller);
+void contend_find_library(void* caller);
 /// Leads all entries to the recorder, or past it.
 void contend_redirect(bool recorded);
 /// Leads the end of MPI to the recorder even where nothing is recorded.
 void contend_redirect_end(void);
 /// Address of something else in the library; NULL where it has no such thing.
-void *contend_symbol(const char *name);
+void* contend_symbol(const char* name);
 
 // ---- clock.c
 
@@ -107,21 +107,21 @@ void contend_choose_counter(void);
 /// How fast the counter has been since it was chosen, roughly.
 uint64_t contend_ticks_per_second(void);
 /// Compares this rank's clock with its parent's; all ranks together, `when` 0 and then 1.
-void contend_compare_clocks(int when, contend_clock *clock);
+void contend_compare_clocks(int when, contend_clock* clock);
 
 // ---- record.c: the file, its cells and events
 
 /// What is recorded, all of it mapped from the file but for the tables that find things in it.
 typedef struct {
-  contend_header *header;
-  contend_communicator *communicators;
-  int32_t *members;
-  contend_cell *cells;
-  uint32_t *cell_slots;  ///< index of a cell by the hash of what it is of; CONTEND_NONE for none
+  contend_header* header;
+  contend_communicator* communicators;
+  int32_t* members;
+  contend_cell* cells;
+  uint32_t* cell_slots;  ///< index of a cell by the hash of what it is of; CONTEND_NONE for none
   uint32_t cell_mask;
-  contend_peer *peers;
-  contend_collective *collectives;
-  contend_event *events;
+  contend_peer* peers;
+  contend_collective* collectives;
+  contend_event* events;
   uint64_t next_reading;  ///< ticks at which both clocks are to be read again
   uint64_t reading_gap;   ///< ticks
   bool locked;            ///< several threads may call MPI at a time
@@ -141,7 +141,7 @@ typedef struct {
 extern __thread contend_thread contend_this_thread __attribute__((tls_model("initial-exec")));
 
 /// Makes the record of this rank; false, after one line to standard error, when it cannot be.
-bool contend_open_record(const char *folder, int rank, int size, int thread_level);
+bool contend_open_record(const char* folder, int rank, int size, int thread_level);
 /// Ends the record: what it holds is all there will be.
 void contend_close_record(enum contend_state state, int exit_code);
 /// Writes the modules of the process that are not in the record yet.
@@ -175,8 +175,8 @@ typedef struct {
 } contend_call;
 
 /// Whether a call is the program's own; false when it comes from within another.
-static inline bool contend_enter(contend_call *call, uint16_t routine, void *site, void *frame) {
-  contend_thread *thread = &contend_this_thread;
+static inline bool contend_enter(contend_call* call, uint16_t routine, void* site, void* frame) {
+  contend_thread* thread = &contend_this_thread;
   // An error handler may have left a call by a jump: then this frame is not below that one's.
   if (thread->inside && (uintptr_t)frame < thread->frame) return false;
   thread->inside = true;
@@ -200,7 +200,7 @@ static inline void contend_unlock(void) {
 }
 
 /// The real routine has returned: what follows is the recorder's time.
-static inline void contend_leave(contend_call *call) {
+static inline void contend_leave(contend_call* call) {
   call->end = contend_ticks();
   contend_lock();
   if (call->end >= contend.next_reading) contend_read_clocks(call->end);
@@ -213,7 +213,7 @@ static inline void contend_done(void) {
 }
 
 static inline uint16_t contend_thread_number(void) {
-  contend_thread *thread = &contend_this_thread;
+  contend_thread* thread = &contend_this_thread;
   if (!thread->known) {
     thread->known = true;
     thread->number = (uint16_t)atomic_fetch_add(&contend.threads, 1);
@@ -222,7 +222,7 @@ static inline uint16_t contend_thread_number(void) {
 }
 
 /// The cell of a call, or CONTEND_NONE when no more cells fit.
-static inline uint32_t contend_cell_of(const contend_call *call, uint32_t communicator,
+static inline uint32_t contend_cell_of(const contend_call* call, uint32_t communicator,
                                        uint64_t bytes) {
   uint16_t size_class = bytes ? (uint16_t)(64 - __builtin_clzll(bytes)) : 0;
   uint64_t rest = (uint64_t)communicator << 32 | (uint64_t)call->routine << 16 | size_class;
@@ -232,7 +232,7 @@ static inline uint32_t contend_cell_of(const contend_call *call, uint32_t commun
     uint32_t index = contend.cell_slots[slot];
     if (index == CONTEND_NONE)
       return contend_new_cell(call->site, communicator, call->routine, size_class, slot);
-    const contend_cell *cell = &contend.cells[index];
+    const contend_cell* cell = &contend.cells[index];
     if (cell->site == call->site && cell->communicator == communicator &&
         cell->routine == call->routine && cell->size_class == size_class)
       return index;
@@ -241,11 +241,11 @@ static inline uint32_t contend_cell_of(const contend_call *call, uint32_t commun
 
 /// Counts a call in the class of `size` with the bytes that it `gave`; gives its cell, or
 /// CONTEND_NONE.
-static inline uint32_t contend_count(const contend_call *call, uint32_t communicator, uint64_t size,
+static inline uint32_t contend_count(const contend_call* call, uint32_t communicator, uint64_t size,
                                      uint64_t gave) {
   uint32_t index = contend_cell_of(call, communicator, size);
   if (index == CONTEND_NONE) return index;
-  contend_cell *cell = &contend.cells[index];
+  contend_cell* cell = &contend.cells[index];
   uint64_t ticks = call->end - call->start;
   cell->calls++;
   cell->bytes += gave;
@@ -256,18 +256,18 @@ static inline uint32_t contend_count(const contend_call *call, uint32_t communic
 
 /// Whether so many more events fit; once they do not, no later ones are kept either.
 static inline bool contend_room_for_events(uint64_t count) {
-  contend_section *section = &contend.header->sections[CONTEND_EVENTS];
+  contend_section* section = &contend.header->sections[CONTEND_EVENTS];
   if (CONTEND_LIKELY(section->lost == 0 && section->capacity - section->used >= count)) return true;
   section->lost += count;
   return false;
 }
 
 /// Appends an event that `contend_room_for_events` has found room for.
-static inline void contend_append(const contend_call *call, uint32_t cell,
+static inline void contend_append(const contend_call* call, uint32_t cell,
                                   enum contend_event_kind kind, uint64_t bytes, int32_t peer,
                                   int32_t tag, uint32_t request, uint32_t reserved) {
-  contend_section *section = &contend.header->sections[CONTEND_EVENTS];
-  contend_event *event = &contend.events[section->used++];
+  contend_section* section = &contend.header->sections[CONTEND_EVENTS];
+  contend_event* event = &contend.events[section->used++];
   event->start = call->start;
   event->end = call->end;
   event->bytes = bytes;
@@ -281,7 +281,7 @@ static inline void contend_append(const contend_call *call, uint32_t cell,
 }
 
 /// Notes a call that stands by itself.
-static inline void contend_note(const contend_call *call, uint32_t communicator, uint64_t bytes,
+static inline void contend_note(const contend_call* call, uint32_t communicator, uint64_t bytes,
                                 int32_t peer, int32_t tag, uint32_t request) {
   uint32_t cell = contend_count(call, communicator, bytes, bytes);
   if (contend_room_for_events(1))
@@ -300,51 +300,52 @@ static inline void contend_note(const contend_call *call, uint32_t communicator,
 
 struct contend_request;
 
-/// A communicator that the program may use. It outlives its handle until the last request and window
-/// that refer to it are gone.
+/// A communicator that the program may use. It outlives its handle until the last request and
+/// window that refer to it are gone.
 typedef struct contend_live_communicator contend_live_communicator;
 struct contend_live_communicator {
   uint64_t key;  ///< handle
   uint64_t id;
   uint32_t index;  ///< in the record
   uint32_t kind;
-  int32_t rank, size;   ///< own rank, and size of the own group
-  int32_t peer_count;   ///< how many peers there are: of the remote group between groups
-  int32_t *world_ranks;  ///< of peers; NULL where peers are ranks of MPI_COMM_WORLD
-  uint32_t created;      ///< communicators made from it by all members
-  uint32_t collectives;  ///< collectives so far
-  int32_t *destinations;  ///< neighbours that it sends to, in order, as ranks in it; or NULL
+  int32_t rank, size;         ///< own rank, and size of the own group
+  int32_t peer_count;         ///< how many peers there are: of the remote group between groups
+  int32_t* world_ranks;       ///< of peers; NULL where peers are ranks of MPI_COMM_WORLD
+  uint32_t created;           ///< communicators made from it by all members
+  uint32_t collectives;       ///< collectives so far
+  int32_t* destinations;      ///< neighbours that it sends to, in order, as ranks in it; or NULL
   int32_t destination_count;  ///< -1 until they are asked for
   uint32_t references;        ///< its handle, requests and windows
-  contend_live_communicator *next;  ///< of those in one slot of the table
+  contend_live_communicator* next;  ///< of those in one slot of the table
 };
 
 void contend_start_communicators(void);
 /// The communicator of a handle that a successful call has used; never NULL.
-contend_live_communicator *contend_communicator_slowly(MPI_Comm handle);
-extern contend_live_communicator *contend_last_communicator;
+contend_live_communicator* contend_communicator_slowly(MPI_Comm handle);
+extern contend_live_communicator* contend_last_communicator;
 
-static inline contend_live_communicator *contend_find(MPI_Comm handle) {
-  contend_live_communicator *last = contend_last_communicator;
+static inline contend_live_communicator* contend_find(MPI_Comm handle) {
+  contend_live_communicator* last = contend_last_communicator;
   if (CONTEND_LIKELY(last->key == CONTEND_KEY(handle))) return last;
   return contend_communicator_slowly(handle);
 }
 
 /// Makes the communicator known that a request of MPI_Comm_idup has made.
-void contend_add_made(const struct contend_request *request);
+void contend_add_made(const struct contend_request* request);
 
 /// Gives up a reference.
-void contend_release(contend_live_communicator *communicator);
+void contend_release(contend_live_communicator* communicator);
 
 /// The rank in MPI_COMM_WORLD of a rank in a communicator; CONTEND_NO_PEER for none.
-static inline int32_t contend_world_rank(const contend_live_communicator *communicator, int rank) {
+static inline int32_t contend_world_rank(const contend_live_communicator* communicator, int rank) {
   if (rank < 0 || rank >= communicator->peer_count) return CONTEND_NO_PEER;
   return communicator->world_ranks ? communicator->world_ranks[rank] : rank;
 }
 
-/// The neighbours that neighbourhood collectives send to: their number, and ranks in the communicator.
-int32_t contend_neighbours(contend_live_communicator *communicator, MPI_Comm handle,
-                           const int32_t **destinations);
+/// The neighbours that neighbourhood collectives send to: their number, and ranks in the
+/// communicator.
+int32_t contend_neighbours(contend_live_communicator* communicator, MPI_Comm handle,
+                           const int32_t** destinations);
 
 // ---- datatypes.c
 
@@ -363,7 +364,7 @@ static inline uint32_t contend_type_slot(uint64_t key) {
 
 /// Bytes of data in one item of a datatype.
 static inline uint64_t contend_size_of(MPI_Datatype type) {
-  const contend_type_size *known = &contend_type_sizes[contend_type_slot(CONTEND_KEY(type))];
+  const contend_type_size* known = &contend_type_sizes[contend_type_slot(CONTEND_KEY(type))];
   return CONTEND_LIKELY(known->key == CONTEND_KEY(type)) ? known->bytes : contend_size_slowly(type);
 }
 
@@ -379,17 +380,17 @@ typedef struct {
 enum contend_request_kind {
   CONTEND_SENDS,
   CONTEND_RECEIVES,
-  CONTEND_EXCHANGES,   ///< sends and receives
+  CONTEND_EXCHANGES,  ///< sends and receives
   CONTEND_COLLECTIVE,
-  CONTEND_OPERATES     ///< one-sided
+  CONTEND_OPERATES  ///< one-sided
 };
 
 /// A request under way, or a persistent one.
 typedef struct contend_request {
   uint64_t key;  ///< handle
   uint64_t bytes;
-  contend_live_communicator *communicator;
-  contend_part *parts;  ///< of a persistent collective, for which they are copied; or NULL
+  contend_live_communicator* communicator;
+  contend_part* parts;  ///< of a persistent collective, for which they are copied; or NULL
   uint32_t part_count;
   uint32_t number;  ///< CONTEND_NO_REQUEST while a persistent one is not under way
   uint32_t cell;    ///< of the call that began it
@@ -397,22 +398,22 @@ typedef struct contend_request {
   int32_t peer, tag;
   uint8_t kind;  ///< contend_request_kind
   bool persistent, cancelled, parts_are_events;
-  MPI_Comm *made;  ///< where the communicator will be that MPI_Comm_idup makes; or NULL
+  MPI_Comm* made;  ///< where the communicator will be that MPI_Comm_idup makes; or NULL
   uint64_t salt;   ///< of its id
 } contend_request;
 
 void contend_start_requests(void);
-/// Remembers a request. What the caller does not fill in is 0; its number is CONTEND_NO_REQUEST when
-/// the table is full, and for a persistent one, which has one only while it is under way.
-contend_request *contend_new_request(MPI_Request handle, contend_live_communicator *communicator,
+/// Remembers a request. What the caller does not fill in is 0; its number is CONTEND_NO_REQUEST
+/// when the table is full, and for a persistent one, which has one only while it is under way.
+contend_request* contend_new_request(MPI_Request handle, contend_live_communicator* communicator,
                                      enum contend_request_kind kind, bool persistent);
 
 /// Bytes that a receive brought.
-static inline uint64_t contend_received(const MPI_Status *status) {
+static inline uint64_t contend_received(const MPI_Status* status) {
 #ifdef OPEN_MPI
   return status->_ucount;
 #else
-  static int (*ask)(const MPI_Status *, MPI_Datatype, MPI_Count *);
+  static int (*ask)(const MPI_Status*, MPI_Datatype, MPI_Count*);
   if (ask == NULL) ask = (__typeof__(ask))contend_symbol("PMPI_Get_elements_x");
   MPI_Count bytes = 0;
   ask(status, MPI_BYTE, &bytes);
@@ -428,7 +429,7 @@ static inline void contend_sent(int32_t peer, uint64_t bytes) {
 }
 
 /// Counts what a collective gave to each, and appends it to the events where wanted.
-void contend_add_parts(const contend_call *call, uint32_t cell, const contend_part *parts,
+void contend_add_parts(const contend_call* call, uint32_t cell, const contend_part* parts,
                        uint32_t count, bool as_events);
 
 #endif

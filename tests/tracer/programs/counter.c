@@ -8,12 +8,12 @@
 #include <string.h>
 
 static struct {
-  const char *name;
+  const char* name;
   long long calls, bytes;
 } routines[200];
 static long long peers[64][6];
 
-static void add(const char *name, long long bytes) {
+static void add(const char* name, long long bytes) {
   int at = 0;
   while (routines[at].name && strcmp(routines[at].name, name) != 0) at++;
   routines[at].name = name;
@@ -35,8 +35,10 @@ static int between(MPI_Comm comm) {
 
 static int members(MPI_Comm comm) {
   int count;
-  if (between(comm)) PMPI_Comm_remote_size(comm, &count);
-  else PMPI_Comm_size(comm, &count);
+  if (between(comm))
+    PMPI_Comm_remote_size(comm, &count);
+  else
+    PMPI_Comm_size(comm, &count);
   return count;
 }
 
@@ -50,8 +52,10 @@ static int in_world(MPI_Comm comm, int rank) {
   MPI_Group world, group;
   int result;
   PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  if (between(comm)) PMPI_Comm_remote_group(comm, &group);
-  else PMPI_Comm_group(comm, &group);
+  if (between(comm))
+    PMPI_Comm_remote_group(comm, &group);
+  else
+    PMPI_Comm_group(comm, &group);
   PMPI_Group_translate_ranks(group, 1, &rank, world, &result);
   PMPI_Group_free(&group);
   PMPI_Group_free(&world);
@@ -74,13 +78,14 @@ static long long to_all(MPI_Comm comm, long long bytes) {
   return sum;
 }
 
-static long long to_all_v(MPI_Comm comm, const int *counts, MPI_Datatype type) {
+static long long to_all_v(MPI_Comm comm, const int* counts, MPI_Datatype type) {
   long long sum = 0;
-  for (int rank = 0; rank < members(comm); rank++) sum += to(2, comm, rank, size(counts[rank], type));
+  for (int rank = 0; rank < members(comm); rank++)
+    sum += to(2, comm, rank, size(counts[rank], type));
   return sum;
 }
 
-static long long to_all_w(MPI_Comm comm, const int *counts, const MPI_Datatype *types) {
+static long long to_all_w(MPI_Comm comm, const int* counts, const MPI_Datatype* types) {
   long long sum = 0;
   for (int rank = 0; rank < members(comm); rank++)
     sum += to(2, comm, rank, size(counts[rank], types[rank]));
@@ -96,12 +101,13 @@ static long long to_root(MPI_Comm comm, int root, long long bytes) {
   return root == MPI_PROC_NULL ? 0 : bytes;
 }
 
-static int neighbours(MPI_Comm comm, int *list) {
+static int neighbours(MPI_Comm comm, int* list) {
   int topology, count = 0, in, weighted, unused[64];
   PMPI_Topo_test(comm, &topology);
   if (topology == MPI_CART) {
     PMPI_Cartdim_get(comm, &count);
-    for (int at = 0; at < count; at++) PMPI_Cart_shift(comm, at, 1, &list[2 * at], &list[2 * at + 1]);
+    for (int at = 0; at < count; at++)
+      PMPI_Cart_shift(comm, at, 1, &list[2 * at], &list[2 * at + 1]);
     return 2 * count;
   }
   if (topology == MPI_GRAPH) {
@@ -114,8 +120,8 @@ static int neighbours(MPI_Comm comm, int *list) {
   return count;
 }
 
-static long long to_neighbours(MPI_Comm comm, int one, const int *counts, MPI_Datatype type,
-                               const MPI_Datatype *types) {
+static long long to_neighbours(MPI_Comm comm, int one, const int* counts, MPI_Datatype type,
+                               const MPI_Datatype* types) {
   int list[64], count = neighbours(comm, list);
   long long sum = 0;
   for (int at = 0; at < count; at++)
@@ -130,11 +136,11 @@ static long long to_neighbours(MPI_Comm comm, int one, const int *counts, MPI_Da
     return result;                                  \
   }
 
-#define SEND(name)                                                                        \
-  COUNTED(name, (const void *b, int n, MPI_Datatype t, int d, int g, MPI_Comm c), (b, n, t, d, g, c), \
-          to(0, c, d, size(n, t)))
-#define ISEND(name)                                                                                  \
-  COUNTED(name, (const void *b, int n, MPI_Datatype t, int d, int g, MPI_Comm c, MPI_Request *r),    \
+#define SEND(name)                                                                \
+  COUNTED(name, (const void* b, int n, MPI_Datatype t, int d, int g, MPI_Comm c), \
+          (b, n, t, d, g, c), to(0, c, d, size(n, t)))
+#define ISEND(name)                                                                               \
+  COUNTED(name, (const void* b, int n, MPI_Datatype t, int d, int g, MPI_Comm c, MPI_Request* r), \
           (b, n, t, d, g, c, r), to(0, c, d, size(n, t)))
 SEND(Send)
 SEND(Bsend)
@@ -145,117 +151,121 @@ ISEND(Ibsend)
 ISEND(Issend)
 ISEND(Irsend)
 COUNTED(Sendrecv,
-        (const void *b, int n, MPI_Datatype t, int d, int g, void *rb, int rn, MPI_Datatype rt, int s,
-         int rg, MPI_Comm c, MPI_Status *st),
+        (const void* b, int n, MPI_Datatype t, int d, int g, void* rb, int rn, MPI_Datatype rt,
+         int s, int rg, MPI_Comm c, MPI_Status* st),
         (b, n, t, d, g, rb, rn, rt, s, rg, c, st), to(0, c, d, size(n, t)))
 COUNTED(Sendrecv_replace,
-        (void *b, int n, MPI_Datatype t, int d, int g, int s, int rg, MPI_Comm c, MPI_Status *st),
+        (void* b, int n, MPI_Datatype t, int d, int g, int s, int rg, MPI_Comm c, MPI_Status* st),
         (b, n, t, d, g, s, rg, c, st), to(0, c, d, size(n, t)))
 
-#define COLLECTIVE(name, lower, parameters, arguments, bytes)                       \
-  COUNTED(name, (OPEN parameters, MPI_Comm c), (OPEN arguments, c), bytes)          \
-  COUNTED(I##lower, (OPEN parameters, MPI_Comm c, MPI_Request *r), (OPEN arguments, c, r), bytes)
+#define COLLECTIVE(name, lower, parameters, arguments, bytes)              \
+  COUNTED(name, (OPEN parameters, MPI_Comm c), (OPEN arguments, c), bytes) \
+  COUNTED(I##lower, (OPEN parameters, MPI_Comm c, MPI_Request * r), (OPEN arguments, c, r), bytes)
 #define OPEN(...) __VA_ARGS__
 #define IN_PLACE (b == MPI_IN_PLACE)
 
 COUNTED(Barrier, (MPI_Comm c), (c), 0)
-COUNTED(Ibarrier, (MPI_Comm c, MPI_Request *r), (c, r), 0)
-COLLECTIVE(Bcast, bcast, (void *b, int n, MPI_Datatype t, int root), (b, n, t, root),
-           (is_root(c, root) ? to_all(c, size(n, t)) : 0,
-            root == MPI_PROC_NULL ? 0 : size(n, t)))
+COUNTED(Ibarrier, (MPI_Comm c, MPI_Request* r), (c, r), 0)
+COLLECTIVE(Bcast, bcast, (void* b, int n, MPI_Datatype t, int root), (b, n, t, root),
+           (is_root(c, root) ? to_all(c, size(n, t)) : 0, root == MPI_PROC_NULL ? 0 : size(n, t)))
 COLLECTIVE(Gather, gather,
-           (const void *b, int n, MPI_Datatype t, void *rb, int rn, MPI_Datatype rt, int root),
+           (const void* b, int n, MPI_Datatype t, void* rb, int rn, MPI_Datatype rt, int root),
            (b, n, t, rb, rn, rt, root),
            to_root(c, root, IN_PLACE || root == MPI_ROOT ? size(rn, rt) : size(n, t)))
 COLLECTIVE(Gatherv, gatherv,
-           (const void *b, int n, MPI_Datatype t, void *rb, const int *rn, const int *rd,
+           (const void* b, int n, MPI_Datatype t, void* rb, const int* rn, const int* rd,
             MPI_Datatype rt, int root),
            (b, n, t, rb, rn, rd, rt, root),
            to_root(c, root, IN_PLACE ? size(rn[own(c)], rt) : size(n, t)))
 COLLECTIVE(Scatter, scatter,
-           (const void *b, int n, MPI_Datatype t, void *rb, int rn, MPI_Datatype rt, int root),
+           (const void* b, int n, MPI_Datatype t, void* rb, int rn, MPI_Datatype rt, int root),
            (b, n, t, rb, rn, rt, root),
-           is_root(c, root) ? to_all(c, size(n, t)) : root == MPI_PROC_NULL ? 0 : size(rn, rt))
+           is_root(c, root)        ? to_all(c, size(n, t))
+           : root == MPI_PROC_NULL ? 0
+                                   : size(rn, rt))
 COLLECTIVE(Scatterv, scatterv,
-           (const void *b, const int *n, const int *d, MPI_Datatype t, void *rb, int rn,
+           (const void* b, const int* n, const int* d, MPI_Datatype t, void* rb, int rn,
             MPI_Datatype rt, int root),
            (b, n, d, t, rb, rn, rt, root), is_root(c, root) ? to_all_v(c, n, t) : size(rn, rt))
 COLLECTIVE(Allgather, allgather,
-           (const void *b, int n, MPI_Datatype t, void *rb, int rn, MPI_Datatype rt),
+           (const void* b, int n, MPI_Datatype t, void* rb, int rn, MPI_Datatype rt),
            (b, n, t, rb, rn, rt), IN_PLACE ? size(rn, rt) : size(n, t))
 COLLECTIVE(Allgatherv, allgatherv,
-           (const void *b, int n, MPI_Datatype t, void *rb, const int *rn, const int *rd,
+           (const void* b, int n, MPI_Datatype t, void* rb, const int* rn, const int* rd,
             MPI_Datatype rt),
            (b, n, t, rb, rn, rd, rt), IN_PLACE ? size(rn[own(c)], rt) : size(n, t))
 COLLECTIVE(Alltoall, alltoall,
-           (const void *b, int n, MPI_Datatype t, void *rb, int rn, MPI_Datatype rt),
+           (const void* b, int n, MPI_Datatype t, void* rb, int rn, MPI_Datatype rt),
            (b, n, t, rb, rn, rt), to_all(c, IN_PLACE ? size(rn, rt) : size(n, t)))
 COLLECTIVE(Alltoallv, alltoallv,
-           (const void *b, const int *n, const int *d, MPI_Datatype t, void *rb, const int *rn,
-            const int *rd, MPI_Datatype rt),
+           (const void* b, const int* n, const int* d, MPI_Datatype t, void* rb, const int* rn,
+            const int* rd, MPI_Datatype rt),
            (b, n, d, t, rb, rn, rd, rt), IN_PLACE ? to_all_v(c, rn, rt) : to_all_v(c, n, t))
 COLLECTIVE(Alltoallw, alltoallw,
-           (const void *b, const int *n, const int *d, const MPI_Datatype *t, void *rb, const int *rn,
-            const int *rd, const MPI_Datatype *rt),
+           (const void* b, const int* n, const int* d, const MPI_Datatype* t, void* rb,
+            const int* rn, const int* rd, const MPI_Datatype* rt),
            (b, n, d, t, rb, rn, rd, rt), to_all_w(c, n, t))
-COLLECTIVE(Reduce, reduce, (const void *b, void *rb, int n, MPI_Datatype t, MPI_Op o, int root),
+COLLECTIVE(Reduce, reduce, (const void* b, void* rb, int n, MPI_Datatype t, MPI_Op o, int root),
            (b, rb, n, t, o, root), to_root(c, root, size(n, t)))
-#define REDUCTION(name, lower, bytes)                                                       \
-  COLLECTIVE(name, lower, (const void *b, void *rb, int n, MPI_Datatype t, MPI_Op o), (b, rb, n, t, o), \
-             bytes)
+#define REDUCTION(name, lower, bytes)                                                 \
+  COLLECTIVE(name, lower, (const void* b, void* rb, int n, MPI_Datatype t, MPI_Op o), \
+             (b, rb, n, t, o), bytes)
 REDUCTION(Allreduce, allreduce, size(n, t))
 REDUCTION(Scan, scan, size(n, t))
 REDUCTION(Exscan, exscan, size(n, t))
 REDUCTION(Reduce_scatter_block, reduce_scatter_block, members(c) * size(n, t))
 COLLECTIVE(Reduce_scatter, reduce_scatter,
-           (const void *b, void *rb, const int *n, MPI_Datatype t, MPI_Op o), (b, rb, n, t, o),
+           (const void* b, void* rb, const int* n, MPI_Datatype t, MPI_Op o), (b, rb, n, t, o),
            (__extension__({
              long long sum = 0;
              for (int at = 0; at < members(c); at++) sum += size(n[at], t);
              sum;
            })))
 COLLECTIVE(Neighbor_allgather, neighbor_allgather,
-           (const void *b, int n, MPI_Datatype t, void *rb, int rn, MPI_Datatype rt),
+           (const void* b, int n, MPI_Datatype t, void* rb, int rn, MPI_Datatype rt),
            (b, n, t, rb, rn, rt), to_neighbours(c, n, NULL, t, NULL))
 COLLECTIVE(Neighbor_allgatherv, neighbor_allgatherv,
-           (const void *b, int n, MPI_Datatype t, void *rb, const int *rn, const int *rd,
+           (const void* b, int n, MPI_Datatype t, void* rb, const int* rn, const int* rd,
             MPI_Datatype rt),
            (b, n, t, rb, rn, rd, rt), to_neighbours(c, n, NULL, t, NULL))
 COLLECTIVE(Neighbor_alltoall, neighbor_alltoall,
-           (const void *b, int n, MPI_Datatype t, void *rb, int rn, MPI_Datatype rt),
+           (const void* b, int n, MPI_Datatype t, void* rb, int rn, MPI_Datatype rt),
            (b, n, t, rb, rn, rt), to_neighbours(c, n, NULL, t, NULL))
 COLLECTIVE(Neighbor_alltoallv, neighbor_alltoallv,
-           (const void *b, const int *n, const int *d, MPI_Datatype t, void *rb, const int *rn,
-            const int *rd, MPI_Datatype rt),
+           (const void* b, const int* n, const int* d, MPI_Datatype t, void* rb, const int* rn,
+            const int* rd, MPI_Datatype rt),
            (b, n, d, t, rb, rn, rd, rt), to_neighbours(c, 0, n, t, NULL))
 COLLECTIVE(Neighbor_alltoallw, neighbor_alltoallw,
-           (const void *b, const int *n, const MPI_Aint *d, const MPI_Datatype *t, void *rb,
-            const int *rn, const MPI_Aint *rd, const MPI_Datatype *rt),
+           (const void* b, const int* n, const MPI_Aint* d, const MPI_Datatype* t, void* rb,
+            const int* rn, const MPI_Aint* rd, const MPI_Datatype* rt),
            (b, n, d, t, rb, rn, rd, rt), to_neighbours(c, 0, n, t[0], t))
 
 // Windows of the programs are on MPI_COMM_WORLD.
 #define OPERATION(name, parameters, arguments, bytes) \
   COUNTED(name, parameters, arguments, to(4, MPI_COMM_WORLD, d, bytes))
-OPERATION(Put, (const void *b, int n, MPI_Datatype t, int d, MPI_Aint at, int dn, MPI_Datatype dt, MPI_Win w),
+OPERATION(Put,
+          (const void* b, int n, MPI_Datatype t, int d, MPI_Aint at, int dn, MPI_Datatype dt,
+           MPI_Win w),
           (b, n, t, d, at, dn, dt, w), size(n, t))
-OPERATION(Get, (void *b, int n, MPI_Datatype t, int d, MPI_Aint at, int dn, MPI_Datatype dt, MPI_Win w),
+OPERATION(Get,
+          (void* b, int n, MPI_Datatype t, int d, MPI_Aint at, int dn, MPI_Datatype dt, MPI_Win w),
           (b, n, t, d, at, dn, dt, w), size(n, t))
 OPERATION(Accumulate,
-          (const void *b, int n, MPI_Datatype t, int d, MPI_Aint at, int dn, MPI_Datatype dt, MPI_Op o,
-           MPI_Win w),
+          (const void* b, int n, MPI_Datatype t, int d, MPI_Aint at, int dn, MPI_Datatype dt,
+           MPI_Op o, MPI_Win w),
           (b, n, t, d, at, dn, dt, o, w), size(n, t))
 OPERATION(Rput,
-          (const void *b, int n, MPI_Datatype t, int d, MPI_Aint at, int dn, MPI_Datatype dt, MPI_Win w,
-           MPI_Request *r),
+          (const void* b, int n, MPI_Datatype t, int d, MPI_Aint at, int dn, MPI_Datatype dt,
+           MPI_Win w, MPI_Request* r),
           (b, n, t, d, at, dn, dt, w, r), size(n, t))
 OPERATION(Fetch_and_op,
-          (const void *b, void *rb, MPI_Datatype t, int d, MPI_Aint at, MPI_Op o, MPI_Win w),
+          (const void* b, void* rb, MPI_Datatype t, int d, MPI_Aint at, MPI_Op o, MPI_Win w),
           (b, rb, t, d, at, o, w), size(1, t))
 
 int MPI_Finalize(void) {
   char path[1000];
   snprintf(path, sizeof path, "%s/%d.count", getenv("COUNTER_FOLDER"), own(MPI_COMM_WORLD));
-  FILE *file = fopen(path, "w");
+  FILE* file = fopen(path, "w");
   for (int at = 0; routines[at].name; at++)
     fprintf(file, "routine MPI_%s %lld %lld\n", routines[at].name, routines[at].calls,
             routines[at].bytes);

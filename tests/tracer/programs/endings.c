@@ -13,17 +13,17 @@ static int rank, size;
 
 static void exchange(int tag) {
   int given = rank, got = -1;
-  MPI_Sendrecv(&given, 1, MPI_INT, (rank + 1) % size, tag, &got, 1, MPI_INT, (rank + size - 1) % size,
-               tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(&given, 1, MPI_INT, (rank + 1) % size, tag, &got, 1, MPI_INT,
+               (rank + size - 1) % size, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (got != (rank + size - 1) % size) MPI_Abort(MPI_COMM_WORLD, 9);
 }
 
-static void *exchange_often(void *tag) {
+static void* exchange_often(void* tag) {
   MPI_Request requests[2];
   int given = 1, got;
   for (int turn = 0; turn < 500; turn++) {
-    MPI_Irecv(&got, 1, MPI_INT, (rank + size - 1) % size, *(int *)tag, MPI_COMM_WORLD, &requests[0]);
-    MPI_Isend(&given, 1, MPI_INT, (rank + 1) % size, *(int *)tag, MPI_COMM_WORLD, &requests[1]);
+    MPI_Irecv(&got, 1, MPI_INT, (rank + size - 1) % size, *(int*)tag, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(&given, 1, MPI_INT, (rank + 1) % size, *(int*)tag, MPI_COMM_WORLD, &requests[1]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
   }
   return NULL;
@@ -53,8 +53,8 @@ static void overflow(void) {
   MPI_Waitall(100, requests, MPI_STATUSES_IGNORE);
 }
 
-int main(int argc, char **argv) {
-  const char *what = argv[1];
+int main(int argc, char** argv) {
+  const char* what = argv[1];
   int level;
   MPI_Init_thread(&argc, &argv, strcmp(what, "threads") == 0 ? MPI_THREAD_MULTIPLE : 0, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -6,7 +6,7 @@
 
 static int rank, size;
 
-static void expect(int holds, const char *what) {
+static void expect(int holds, const char* what) {
   if (holds) return;
   fprintf(stderr, "rank %d: wrong: %s\n", rank, what);
   MPI_Abort(MPI_COMM_WORLD, 9);
@@ -22,7 +22,7 @@ static void point_to_point(MPI_Comm comm) {
   MPI_Request requests[4];
   MPI_Message message;
   char buffer[4096];
-  void *detached;
+  void* detached;
   MPI_Buffer_attach(buffer, sizeof buffer);
   MPI_Irecv(room, N, MPI_INT, last, 1, comm, &requests[0]);
   MPI_Send(data, 3, MPI_INT, next, 1, comm);
@@ -37,7 +37,8 @@ static void point_to_point(MPI_Comm comm) {
   MPI_Ssend(data, 7, MPI_INT, next, 3, comm);
   do MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
   while (!flag);
-  for (int at = 0; at < 4; at++) MPI_Irecv(room + at, 1, MPI_INT, last, 10 + at, comm, &requests[at]);
+  for (int at = 0; at < 4; at++)
+    MPI_Irecv(room + at, 1, MPI_INT, last, 10 + at, comm, &requests[at]);
   MPI_Barrier(comm);
   MPI_Rsend(data, 1, MPI_INT, next, 10, comm);
   for (int at = 1; at < 4; at++) MPI_Send(data + at, 1, MPI_INT, next, 10 + at, comm);
@@ -117,7 +118,7 @@ static void derived_types(MPI_Comm comm) {
 }
 
 static void collectives(MPI_Comm comm) {
-  int counts[8], displacements[8], people, own, big[8 * N];
+  int counts[8], displacements[8], people, own, big[8 * N] = {0};
   MPI_Datatype types[8];
   MPI_Request request;
   MPI_Comm_size(comm, &people);
@@ -129,8 +130,8 @@ static void collectives(MPI_Comm comm) {
   }
   int sources[8];
   for (int at = 0; at < people; at++) sources[at] = own + at;
-#define BOTH(name, lower, ...)            \
-  MPI_##name(__VA_ARGS__, comm);          \
+#define BOTH(name, lower, ...)               \
+  MPI_##name(__VA_ARGS__, comm);             \
   MPI_I##lower(__VA_ARGS__, comm, &request); \
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Barrier(comm);
@@ -138,20 +139,21 @@ static void collectives(MPI_Comm comm) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   BOTH(Bcast, bcast, room, 9, MPI_INT, 1)
   BOTH(Gather, gather, data, 2, MPI_INT, big, 2, MPI_INT, 0)
-  BOTH(Gather, gather, own ? (void *)data : MPI_IN_PLACE, own ? 3 : -1, own ? MPI_INT : MPI_DATATYPE_NULL,
-       big, 3, MPI_INT, 0)
+  BOTH(Gather, gather, own ? (void*)data : MPI_IN_PLACE, own ? 3 : -1,
+       own ? MPI_INT : MPI_DATATYPE_NULL, big, 3, MPI_INT, 0)
   int taken[8];
   for (int at = 0; at < people; at++) taken[at] = at + 1;
   BOTH(Gatherv, gatherv, data, own + 1, MPI_INT, big, taken, displacements, MPI_INT, 1)
   BOTH(Scatter, scatter, data, 4, MPI_INT, room, 4, MPI_INT, 0)
-  BOTH(Scatterv, scatterv, data, taken, displacements, MPI_INT, room, own + 1, MPI_INT, 0)
+  BOTH(Scatterv, scatterv, big, taken, displacements, MPI_INT, room, own + 1, MPI_INT, 0)
   BOTH(Allgather, allgather, data, 5, MPI_INT, big, 5, MPI_INT)
   BOTH(Allgather, allgather, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, big, 5, MPI_INT)
   BOTH(Allgatherv, allgatherv, data, own + 1, MPI_INT, big, taken, displacements, MPI_INT)
   BOTH(Alltoall, alltoall, big, 6, MPI_INT, big + 4 * N, 6, MPI_INT)
   MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, big, 7, MPI_INT, comm);
   int out[8 * N];
-  BOTH(Alltoallv, alltoallv, big, counts, displacements, MPI_INT, out, sources, displacements, MPI_INT)
+  BOTH(Alltoallv, alltoallv, big, counts, displacements, MPI_INT, out, sources, displacements,
+       MPI_INT)
   for (int at = 0; at < people; at++) displacements[at] *= (int)sizeof(int);
   BOTH(Alltoallw, alltoallw, big, counts, displacements, types, out, sources, displacements, types)
   BOTH(Reduce, reduce, data, room, 8, MPI_INT, MPI_SUM, 1)
@@ -175,7 +177,8 @@ static void neighbours(MPI_Comm comm, int count) {
     types[at] = MPI_INT;
   }
   BOTH(Neighbor_allgather, neighbor_allgather, data, 2, MPI_INT, big, 2, MPI_INT)
-  BOTH(Neighbor_allgatherv, neighbor_allgatherv, data, 3, MPI_INT, big, counts, displacements, MPI_INT)
+  BOTH(Neighbor_allgatherv, neighbor_allgatherv, data, 3, MPI_INT, big, counts, displacements,
+       MPI_INT)
   BOTH(Neighbor_alltoall, neighbor_alltoall, big, 2, MPI_INT, big + 4 * N, 2, MPI_INT)
   static int out[8 * N];
   BOTH(Neighbor_alltoallv, neighbor_alltoallv, big, counts, displacements, MPI_INT, out, counts,
@@ -319,7 +322,7 @@ static void errors(void) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
