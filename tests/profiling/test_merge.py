@@ -252,3 +252,15 @@ def test_a_newer_profile_is_refused(tmp_path: Path) -> None:
 
 def test_kinds_are_those_of_the_header() -> None:
     assert [kind.name for kind in record_file.EventKind] == ["CALL", "COMPLETION", "PART"]
+
+
+def test_calls_without_a_cell_are_borne(tmp_path: Path) -> None:
+    """The record had no room for their cell: they are events, and late, but of no routine."""
+    ranks = _ring(2)
+    for rank in ranks:
+        rank.event(40_000, 40_100, record_file.NO_CELL)
+        rank.collective(50_000 + 700 * rank.rank, 51_000, record_file.NO_CELL, number=2)
+    profile = _merged(tmp_path / "p", ranks)
+    assert profile.events(0)["routine"].to_list()[-1] is None
+    assert profile.collectives["occurrences"].to_list() == [2, 2]
+    assert np.allclose(1e9 * profile.ranks["caused_s"].to_numpy(), [0, 800])

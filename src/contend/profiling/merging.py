@@ -39,6 +39,7 @@ from contend.profiling.profile import (
     write_profile_record,
 )
 from contend.profiling.record_file import (
+    NO_CELL,
     EventKind,
     RankRecord,
     read_header,
@@ -341,8 +342,11 @@ class _Merge:
                 sizes=sizes,
                 uncertainty=unsure,
             ):
-                for row, weights in enumerate((None, share.seconds, share.waiting, share.last)):
-                    totals[row] += np.bincount(share.cells, weights, len(record.cells))
+                known = share.cells != NO_CELL
+                for row, weights in enumerate((known, share.seconds, share.waiting, share.last)):
+                    totals[row] += np.bincount(
+                        share.cells[known], weights[known], len(record.cells)
+                    )
                 self._caused += np.bincount(share.awaited, share.waiting, self._size)
             self._add_collectives(record, totals)
 
@@ -397,7 +401,8 @@ class _Merge:
         """Phases by what the lowest rank called that has most events."""
         number = max(self._ranks, key=lambda rank: self._events[rank][0])
         record = read_record(self._ranks[number].path)
-        events = record.events[record.events["kind"] == EventKind.CALL]
+        called = record.events["kind"] == EventKind.CALL
+        events = record.events[called & (record.events["cell"] != NO_CELL)]
         cells = calls.filter(pl.col("rank") == number)
         if not len(events):
             return ()

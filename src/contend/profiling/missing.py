@@ -21,7 +21,10 @@ _LOST = {
     "members": ("list of members", "are not kept: nothing can be said of who is in them"),
     "cells": ("call", "are counted by no routine and place"),
     "peers": ("peer", "have no row in the matrix"),
-    "collectives": ("collective", "are left out where waiting is told from transfer"),
+    "collectives": (
+        "collective",
+        "are not judged by themselves: those that are kept stand for them",
+    ),
     "events": ("event", "are not kept: a replay ends where they begin"),
     "modules": ("line of the memory's map", "are not kept: their places have no name"),
     "routines": ("routine's name", "are not kept"),

@@ -355,7 +355,7 @@ class Profile:
 
         Columns ``start_ns`` and ``end_ns`` from the first MPI_Init, on the common clock, then those
         of ``contend_event`` in ``record.h``, and ``routine``, ``communicator``, ``site`` of the
-        cell.
+        cell; these are null where the record had no room for the cell.
 
         Raises:
             UsageError: the rank left no record.

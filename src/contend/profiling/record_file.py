@@ -21,6 +21,8 @@ from contend.errors import InputError
 
 MAGIC = b"contendR"
 VERSION = 1
+NO_CELL = 2**32 - 1
+"""Stands for the cell of a call for which there was no room any more."""
 NO_PEER = -1
 """Stands for a peer outside MPI_COMM_WORLD, any source, or none."""
 WORLD, SELF, OTHERS = 0, 1, 2
@@ -346,8 +348,8 @@ class _Reader:
             ("communicators of cells", record.cells["communicator"], known),
             ("routines of cells", record.cells["routine"], len(record.routines)),
             ("communicators of collectives", record.collectives["communicator"], known),
-            ("cells of collectives", record.collectives["cell"], len(record.cells)),
-            ("cells of events", record.events["cell"], len(record.cells)),
+            ("cells of collectives", _known_cells(record.collectives), len(record.cells)),
+            ("cells of events", _known_cells(record.events), len(record.cells)),
             ("kinds of events", record.events["kind"], len(EventKind)),
             ("parents of communicators", record.communicators["parent"], known),
             ("members", record.members, record.size),
@@ -368,6 +370,11 @@ class _Reader:
 
     def _wrong(self, expected: str, got: str) -> InputError:
         return InputError(str(self._path), 0, expected, got)
+
+
+def _known_cells(items: Items) -> NDArray[np.uint32]:
+    cells: NDArray[np.uint32] = items["cell"]
+    return cells[cells != NO_CELL]
 
 
 def _text(content: bytes) -> str:
