@@ -132,9 +132,7 @@ def test_an_interruption_reaches_the_program_and_keeps_what_was_recorded(
 
 
 @pytest.mark.usefixtures("permitted")
-def test_ranks_on_an_emulated_fabric(
-    any_mpi: Mpi, built: dict[str, Path], tmp_path: Path
-) -> None:
+def test_ranks_on_an_emulated_fabric(any_mpi: Mpi, built: dict[str, Path], tmp_path: Path) -> None:
     ended = _profile(
         tmp_path / "p", "-n", "4", "--on", "emulated:crossbar:4", "--rate", "20Mbit",
         "--mpi", any_mpi.wrapper, "--label", "cables=slow", "--", str(_program(any_mpi, built)),

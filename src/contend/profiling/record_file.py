@@ -374,7 +374,8 @@ class _Reader:
 
 def _known_cells(items: Items) -> NDArray[np.uint32]:
     cells: NDArray[np.uint32] = items["cell"]
-    return cells[cells != NO_CELL]
+    known: NDArray[np.uint32] = cells[cells != NO_CELL]
+    return known
 
 
 def _text(content: bytes) -> str:
