@@ -87,6 +87,11 @@ def test_what_is_there_already_stays(harmless: Path) -> None:
     }
 
 
+def test_a_path_that_the_loader_would_take_apart_is_refused() -> None:
+    with pytest.raises(MissingError, match="path has a space or a colon in it; set XDG_CACHE_HOME"):
+        preloaded(["mpirun", "x"], Path("/my folder/library.so"), {}, {})
+
+
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_a_program_tells_its_library(libraries: Libraries, name: str) -> None:
     """Whatever launcher is named first."""
