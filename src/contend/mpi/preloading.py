@@ -80,7 +80,15 @@ def preloaded(
         library: to be preloaded, before what is preloaded already.
         variables: that the library needs.
         environment: of the command so far.
+
+    Raises:
+        MissingError: the library's path cannot be told to the loader.
     """
+    if any(character in str(library) for character in " :;"):
+        raise MissingError(
+            f"{library}: the loader takes no library whose path has a space or a colon in it; "
+            "set XDG_CACHE_HOME to another folder"
+        )
     already = environment.get("LD_PRELOAD", "")
     added = dict(variables)
     added["LD_PRELOAD"] = f"{library}:{already}" if already else str(library)

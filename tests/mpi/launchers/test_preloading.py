@@ -15,12 +15,12 @@ from contend.mpi import Library, launch_environment, library_of, preloaded, reco
 
 Libraries = dict[str, tuple[Library, Path]]
 LIBRARIES = ("openmpi4", "openmpi5", "mpich")
-SHOW = ["sh", "-c", "echo preload=$LD_PRELOAD key=$KEY own=$OWN on $(hostname)"]
+SHOW = ["/bin/sh", "-c", "echo preload=$LD_PRELOAD key=$KEY own=$OWN on $(/bin/hostname)"]
 # A remote shell to a host that knows nothing of this one's environment.
 _AGENT = """\
 while [ "${{1#-}}" != "$1" ]; do shift; done
 host=$1; shift
-exec env -i PATH={path} {variables} \\
+exec env -i HOME=/ PATH={path} {variables} \\
   unshare --uts sh -c 'hostname "$0"; exec sh -c "$*"' "$host" "$@"
 """
 _REMOTELY = {
@@ -43,7 +43,7 @@ def harmless(tmp_path: Path) -> Path:
 def _run(words: Sequence[str], variables: dict[str, str]) -> str:
     environment = {**launch_environment(os.environ), **variables}
     ended = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr
+    assert ended.returncode == 0, ended.stderr + ended.stdout
     return ended.stdout
 
 
@@ -85,6 +85,11 @@ def test_what_is_there_already_stays(harmless: Path) -> None:
         "LD_PRELOAD": f"{harmless}:/other.so",
         "OMPI_MCA_mca_base_env_list": "ONE;TWO=2;LD_PRELOAD",
     }
+
+
+def test_a_path_that_the_loader_would_take_apart_is_refused() -> None:
+    with pytest.raises(MissingError, match="path has a space or a colon in it; set XDG_CACHE_HOME"):
+        preloaded(["mpirun", "x"], Path("/my folder/library.so"), {}, {})
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
