@@ -13,7 +13,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
 from contend.errors import UsageError
@@ -205,7 +205,9 @@ def draw_matrix(axes: Axes, profile: Profile) -> str:
     assert axes.figure is not None
     bar = axes.figure.colorbar(shown, ax=axes, shrink=0.8, pad=0.03)
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: format_bytes(value)))
-    bar.ax.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
+    # Binary units have round numbers at their own powers.
+    bar.ax.yaxis.set_major_locator(LogLocator(base=32))
+    bar.ax.yaxis.set_minor_locator(NullLocator())
     bar.outline.set_visible(False)
     if ranks_per_cell > 1:
         bar.set_label(f"sum over {ranks_per_cell} x {ranks_per_cell} ranks")
