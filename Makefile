@@ -7,7 +7,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 bin := $(VENV)/bin
 core := $(shell find cpp \( -path '*/test' -o -path cpp/bench -o -path cpp/fuzz \) -prune -o -print)
-cxx_sources = $(shell find cpp src -name '*.cpp' -o -name '*.hpp')
+c_sources := src/contend/tracer tests/tracer bench
+cxx_sources = $(shell find cpp src -name '*.cpp' -o -name '*.hpp') $(shell find $(c_sources) -name '*.[ch]')
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test evidence sanitize fuzz bench lint format docs clean

@@ -17,11 +17,14 @@ from typing import Any
 import pytest
 
 from contend.errors import MissingError
+from contend.mpi.search import packaged
+from probe_programs import Mpi
 
 # Tests that start ranks or whole networks and look at when things happen: `make test` runs them one
 # after the other on a machine that does nothing else, and all others side by side.
 _ALONE = (
     "tests/cli/measure",
+    "tests/cli/test_profile.py",
     "tests/cli/test_study",
     "tests/emulate",
     "tests/measurement",
@@ -30,6 +33,7 @@ _ALONE = (
     "tests/probes/test_trial.py",
     "tests/session",
     "tests/study",
+    "tests/tracer",
 )
 
 NO_SHARED_DATA = "the folder of shared fabrics is absent (set CONTEND_SHARED_DATA to it)"
@@ -58,6 +62,28 @@ def require_program() -> Callable[[str], str]:
         return path
 
     return require
+
+
+def _debian(require_program: Callable[[str], str], name: str) -> Mpi:
+    return Mpi(name, require_program(f"mpicc.{name}"), require_program(f"mpirun.{name}"))
+
+
+@pytest.fixture(scope="session")
+def openmpi(require_program: Callable[[str], str]) -> Mpi:
+    """Debian's Open MPI."""
+    return _debian(require_program, "openmpi")
+
+
+@pytest.fixture(scope="session", params=["openmpi", "mpich", "wheel"])
+def any_mpi(request: pytest.FixtureRequest, require_program: Callable[[str], str]) -> Mpi:
+    """Debian's libraries and PyPI's Open MPI, one after the other."""
+    if request.param != "wheel":
+        return _debian(require_program, request.param)
+    found = packaged(dict(os.environ))
+    if not found or found[0].wrapper is None:
+        pytest.skip("no MPI library in this Python's environment")
+    wrapper = found[0].wrapper
+    return Mpi("wheel", str(wrapper), str(wrapper.parent / "mpirun"))
 
 
 @pytest.fixture(scope="session", autouse=True)

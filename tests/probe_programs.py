@@ -73,13 +73,14 @@ class Ended:
 
 
 @cache
-def _library(wrapper: str) -> Library:
+def library(wrapper: str) -> Library:
+    """The library of a wrapper, examined once for all tests."""
     return select(wrapper)
 
 
 def probe(mpi: Mpi, name: str) -> Path:
     """A probe as measurements have it, compiled once for all tests."""
-    return compiled(_library(mpi.wrapper), name, Observer())
+    return compiled(library(mpi.wrapper), name, Observer())
 
 
 def compile_strictly(

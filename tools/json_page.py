@@ -17,6 +17,7 @@ from contend.report.emulate import EmulationJson
 from contend.report.fabric.tables import FabricSummary, HostListJson
 from contend.report.memory import MemoryJson
 from contend.report.mpi import LibrariesJson
+from contend.report.profile.json import ProfileJson, ProfilesJson
 from contend.report.run.json import MeasurementJson, RunsJson
 from contend.report.simulation.json import SimulationJson
 from contend.report.study.json import MeasuredStudyJson, StudyJson, VerificationJson
@@ -27,6 +28,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "json.md"
 COMMANDS: dict[str, tuple[type, ...]] = {
     "contend simulate": (SimulationJson,),
     "contend measure, contend report": (MeasurementJson, RunsJson),
+    "contend profile, contend report": (ProfileJson, ProfilesJson),
     "contend study": (StudyJson, MeasuredStudyJson, VerificationJson, MemoryJson),
     "contend fabric show": (FabricSummary,),
     "contend fabric check": (CheckReport,),

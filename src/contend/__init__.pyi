@@ -18,7 +18,9 @@ from .errors import MissingError as MissingError
 from .errors import ShortfallError as ShortfallError
 from .errors import UsageError as UsageError
 from .fabric import Fabric as Fabric
+from .interactive import Profile as Profile
 from .interactive import SimulationResult as SimulationResult
+from .interactive import profile as profile
 from .interactive import simulate as simulate
 from .loading import LoadedFabric as LoadedFabric
 from .loading import load as load

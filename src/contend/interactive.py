@@ -1,9 +1,12 @@
-"""contend in a notebook: simulations that show a progress bar, and results that draw themselves."""
+"""contend in a notebook: work that shows a progress bar, and results that draw themselves."""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 from contend import report
 from contend.congestion import (
@@ -14,9 +17,13 @@ from contend.congestion import (
     Simulation,
 )
 from contend.congestion import simulate as count
+from contend.errors import ShortfallError
 from contend.fabric import Fabric
+from contend.measurement import Place, make_shapes, place_of
 from contend.placement import HostChoice
-from contend.units import parse_share
+from contend.profiling import Job, load_profile, run_recorded
+from contend.profiling import Profile as KeptProfile
+from contend.units import parse_share, parse_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,3 +136,94 @@ def simulate(
     with report.progress_bar(fabric.name, "samples") as bar:
         task = bar.add_task(fabric.name, total=None)
         return run(lambda done, total: bar.update(task, completed=done, total=total))
+
+
+class Profile(KeptProfile):
+    """A profile that shows itself in a notebook and draws itself into matplotlib axes."""
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Reads a profile; one whose merge was interrupted is merged first.
+
+        Raises:
+            UsageError: no profile is there, or its program still runs.
+            InputError: it is damaged, or of a newer version.
+            ShortfallError: no rank left a record that can be read.
+        """
+        kept = load_profile(Path(folder))
+        return cls(kept.folder, kept.record)
+
+    def plot(self, picture: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draws one picture of the profile.
+
+        Args:
+            picture: ``shares`` of the run time by place in the program, the ``matrix`` of peers,
+                or ``ranks``; None: shares.
+            ax: where to draw; None makes a figure.
+
+        Returns:
+            The axes.
+
+        Raises:
+            UsageError: there is no such picture.
+        """
+        return report.draw_profile(self, picture, ax)
+
+    def _repr_html_(self) -> str:
+        findings = self.findings
+        rows = "".join(
+            f"<tr><td>{escape(str(row['routine']))}</td><td>{escape(str(row['place']))}</td>"
+            f"<td>{100 * row['share']:.3g} %</td></tr>"
+            for row in findings.places.head(5).iter_rows(named=True)
+        )
+        return f"<table><caption>{escape(findings.verdict)}</caption>{rows}</table>"
+
+
+def profile(
+    command: str | Sequence[str],
+    *,
+    ranks: int | None = None,
+    mpi: str | None = None,
+    hosts: str | Path | Sequence[str] | Place | None = None,
+    ranks_per_host: int | None = None,
+    labels: Mapping[str, str] | None = None,
+    record: int | str | None = None,
+    output: str | Path | None = None,
+) -> Profile:
+    """Records what an MPI program communicates, as ``contend profile`` does.
+
+    Args:
+        command: what starts the program, as words or as a line; with `ranks` the program itself.
+        ranks: how many contend starts; None where the command starts them.
+        mpi: the MPI library; see `contend.measure`. None: that of the command.
+        hosts: where ranks run; see `contend.measure`.
+        ranks_per_host: on every host.
+        labels: conditions that no program can see.
+        record: bytes that the record of a rank may take, or a size such as ``64MiB``.
+        output: folder of the profile; None for a new one in ``contend-runs``.
+
+    Raises:
+        UsageError: for what does not fit together.
+        MissingError: the machine lacks a library, a compiler, or room.
+        ShortfallError: no rank left a record.
+    """
+    words = shlex.split(command) if isinstance(command, str) else list(command)
+    place = shape = None
+    if ranks is not None:
+        place = place_of(hosts)
+        each = () if ranks_per_host is None else (ranks_per_host,)
+        [shape] = make_shapes((ranks,), each, place.slots, alone=place.alone)
+    job = Job(
+        tuple(words),
+        shape=shape,
+        place=place,
+        mpi=mpi,
+        labels=labels or {},
+        memory=parse_size(record) if isinstance(record, str) else record,
+    )
+    outcome = run_recorded(job, None if output is None else Path(output))
+    if outcome.interruption is not None:
+        raise outcome.interruption
+    if outcome.profile is None:
+        raise ShortfallError(outcome.why)
+    return Profile(outcome.profile.folder, outcome.profile.record)

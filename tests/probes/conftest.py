@@ -2,38 +2,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from contend.mpi.search import packaged
 from probe_programs import PROBES, Mpi, compile_strictly, link, probe
 
-Require = Callable[[str], str]
 HERE = Path(__file__).parent
-
-
-def debian(require_program: Require, name: str) -> Mpi:
-    return Mpi(name, require_program(f"mpicc.{name}"), require_program(f"mpirun.{name}"))
-
-
-@pytest.fixture(scope="session")
-def openmpi(require_program: Require) -> Mpi:
-    """Debian's Open MPI."""
-    return debian(require_program, "openmpi")
-
-
-@pytest.fixture(scope="session", params=["openmpi", "mpich", "wheel"])
-def any_mpi(request: pytest.FixtureRequest, require_program: Require) -> Mpi:
-    """Debian's libraries and PyPI's Open MPI, one after the other."""
-    if request.param != "wheel":
-        return debian(require_program, request.param)
-    found = packaged(dict(os.environ))
-    if not found or found[0].wrapper is None:
-        pytest.skip("no MPI library in this Python's environment")
-    wrapper = found[0].wrapper
-    return Mpi("wheel", str(wrapper), str(wrapper.parent / "mpirun"))
 
 
 @pytest.fixture(scope="session")

@@ -98,9 +98,14 @@ VERBS = (
         "List the MPI libraries of this machine; exit status 3 when none is usable.",
     ),
     Verb(
+        "profile",
+        "contend.cli.profile:profile",
+        "Record what an MPI program communicates, and say where its time in MPI goes.",
+    ),
+    Verb(
         "report",
         "contend.cli.report:report",
-        "Show what was measured and how: cells, winners, collapses.",
+        "Show what was measured and how: cells, winners, collapses; or what a profile says.",
     ),
     Verb(
         "simulate",

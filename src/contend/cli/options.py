@@ -318,6 +318,9 @@ CSV = _option(
     "--csv", takes="FILE", means="Write every cell as a line of CSV; - is standard output"
 )
 OUTPUT = _option("--output", "-o", takes="PATH", means="Where to write the result")
+MATRIX = _option(
+    "--matrix", takes="FILE", means="Write the bytes from every rank to every other as .npy"
+)
 PICTURE = _option("--picture", takes="NAME", means="What --plot draws")
 JsonOption = Annotated[str | None, JSON(callback=writable)]
 PlotOption = Annotated[Path | None, PLOT(callback=writable)]

@@ -10,6 +10,7 @@ import typer
 from contend import report as reports
 from contend.cli.common import console_for, write_json, write_text
 from contend.cli.options import (
+    MATRIX,
     PICTURE,
     Bytes,
     CsvOption,
@@ -18,7 +19,9 @@ from contend.cli.options import (
     PlotOption,
     parsed,
 )
+from contend.cli.profile import report_profiles
 from contend.errors import UsageError
+from contend.profiling import is_profile
 from contend.runs import Run, find_runs
 from contend.units import parse_size
 
@@ -26,13 +29,15 @@ RunsArgument = Annotated[
     list[Path],
     typer.Argument(
         metavar="RUN...",
-        help="Run folders, or folders that hold some. Further runs are compared with the first.",
+        help="Run folders, or folders that hold some, or profiles. Further runs and profiles are "
+        "compared with the first.",
     ),
 ]
 PictureOption = Annotated[
     str | None,
     PICTURE(
-        ": rates, times, comparison, steps, pingpong, pairs or hotspot; .html shows all that fit."
+        ": rates, times, comparison, steps, pingpong, pairs or hotspot; of profiles shares, matrix "
+        "or ranks; .html shows all that fit."
     ),
 ]
 AtOption = Annotated[
@@ -46,16 +51,20 @@ AtOption = Annotated[
 ]
 
 
+MatrixOption = Annotated[Path | None, MATRIX()]
+
+
 def report(
     runs: RunsArgument,
     plot: PlotOption = None,
     picture: PictureOption = None,
     at: AtOption = None,
+    matrix: MatrixOption = None,
     markdown: MarkdownOption = None,
     csv: CsvOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Show what was measured and how: cells, winners, collapses.
+    """Show what was measured and how: cells, winners, collapses; or what a profile says.
 
     Several runs are compared with the first: libraries, machines or days.
 
@@ -68,6 +77,22 @@ def report(
     printed = [target for target in (markdown, csv, json) if target == "-"]
     if len(printed) > 1:
         raise UsageError("only one of --markdown, --csv and --json can be standard output")
+    profiles = [path for path in runs if is_profile(path)]
+    if profiles:
+        if len(profiles) < len(runs) or at is not None:
+            raise UsageError("profiles are reported without runs, and without --at")
+        report_profiles(
+            profiles,
+            plot=plot,
+            picture=picture,
+            matrix=matrix,
+            markdown=markdown,
+            csv=csv,
+            json=json,
+        )
+        return
+    if matrix is not None:
+        raise UsageError("--matrix: only profiles have one")
     loaded = [Run.load(folder) for path in runs for folder in find_runs(path)]
     tables = [table for run in loaded for table in reports.run_tables(run)]
     tables += reports.comparison_tables(loaded)

@@ -35,6 +35,7 @@ from contend.units import format_bandwidth, format_bytes
 _Result = TypeVar("_Result")
 
 _OPEN_MPI = "Open MPI"
+_PRELOAD = "LD_PRELOAD"
 
 
 class Network:
@@ -149,7 +150,7 @@ class Network:
             library=replace(library, launcher=str(self._scripts.launcher(library.launcher))),
             hosts=hosts,
             ranks_per_host=None,
-            environment={**self._settings_of(library), **request.environment},
+            environment=_joined(self._settings_of(library), request.environment),
             # There are more ranks than processors, and the kernel's own work between them.
             bind=False,
         )
@@ -317,9 +318,22 @@ class EmulatedHosts:
         """Starts ranks on the emulated hosts."""
         return self._network.launch(request, program, arguments, limit=limit, watch=watch)
 
+    def ready(self, request: Launch) -> Launch:
+        """A launch as it is started on the emulated hosts."""
+        return self._network.on_hosts(request)
+
     def counters(self) -> dict[str, Any]:
         """What crossed every channel since this place was made."""
         return (self._network.counters() - self._before).json(self._network.fabric)
+
+
+def _joined(own: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
+    """Variables of both; the second ones count, but libraries to preload are those of both."""
+    preloaded = filter(None, (variables.get(_PRELOAD) for variables in (others, own)))
+    joined = {**own, **others}
+    if _PRELOAD in joined:
+        joined[_PRELOAD] = ":".join(preloaded)
+    return joined
 
 
 def _asked(network: Network, order: Sequence[int] | None) -> dict[str, str]:

@@ -10,6 +10,7 @@ from .hotspot import victim_operations as victim_operations
 from .hotspot import victim_samples as victim_samples
 from .measuring import measure as measure
 from .measuring import measure_workload as measure_workload
+from .measuring import place_of as place_of
 from .measuring import resume as resume
 from .memory import BYTES_OF_DOUBLE as BYTES_OF_DOUBLE
 from .memory import NEAR as NEAR

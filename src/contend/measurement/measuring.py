@@ -324,15 +324,18 @@ def measure(
         make_workload(probe, options),
         conditions,
         libraries=(mpi,),
-        place=_place(hosts, launcher, parse_size(memory) if isinstance(memory, str) else memory),
+        place=place_of(hosts, launcher, parse_size(memory) if isinstance(memory, str) else memory),
         folder=None if output is None else Path(output),
         observer=progress,
     )[0]
 
 
-def _place(
-    hosts: str | Path | Sequence[str] | Place | None, launcher: str, memory: int | None
+def place_of(
+    hosts: str | Path | Sequence[str] | Place | None,
+    launcher: str = "",
+    memory: int | None = None,
 ) -> Place:
+    """Where ranks run, by what Python says of it: a host file, names of hosts, a place, or None."""
     slots: Sequence[tuple[str, int | None]] = ()
     if isinstance(hosts, str | Path):
         slots = read_host_names(str(hosts))

@@ -137,6 +137,10 @@ class Place(Protocol):
         """Starts ranks and waits for their end, as `contend.mpi.launch` does."""
         ...
 
+    def ready(self, request: Launch) -> Launch:
+        """A launch as it is started there."""
+        ...
+
     def counters(self) -> dict[str, Any]:
         """What the network counted so far; empty where nothing can be told."""
         ...
@@ -191,12 +195,13 @@ class RealHosts:
         watch: Callable[[], None],
     ) -> Ended:
         """Starts ranks with the launcher."""
-        return launch(self._told(request), program, arguments, limit=limit, watch=watch)
+        return launch(self.ready(request), program, arguments, limit=limit, watch=watch)
+
+    def ready(self, request: Launch) -> Launch:
+        """A launch with this place's launcher and variables."""
+        environment = {**request.environment, **self.environment}
+        return replace(request, launcher=self.launcher, environment=environment)
 
     def counters(self) -> dict[str, Any]:
         """Real networks are not asked."""
         return {}
-
-    def _told(self, request: Launch) -> Launch:
-        environment = {**request.environment, **self.environment}
-        return replace(request, launcher=self.launcher, environment=environment)

@@ -1,5 +1,6 @@
 from .compilation import cache_folder as cache_folder
 from .compilation import compile_probe as compile_probe
+from .compilation import compile_tracer as compile_tracer
 from .examination import examine as examine
 from .examination import launch_environment as launch_environment
 from .hosts import HostRanks as HostRanks
@@ -11,6 +12,10 @@ from .launches import Ended as Ended
 from .launches import Launch as Launch
 from .library import Library as Library
 from .library import merge as merge
+from .preloading import Preloaded as Preloaded
+from .preloading import library_of as library_of
+from .preloading import preloaded as preloaded
+from .preloading import record as record
 from .search import Candidate as Candidate
 from .search import find as find
 from .selection import TO_INSTALL as TO_INSTALL

@@ -1,4 +1,4 @@
-"""Probes: compiled once for each library, kept in the user's cache folder.
+"""Probes and the recorder: compiled once for each library, kept in the user's cache folder.
 
 Most of a compiler's time goes into the headers of MPI and of the standard library, so that units of
 a folder are compiled a few together, which takes half of the time; and most units belong to every
@@ -15,7 +15,7 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -34,6 +34,13 @@ _MAIN = "main.cpp"
 # Folders of parts that all probes have, and of parts that other probes may take.
 _SHARED = ("common/", "compat/")
 _LENT = ("alltoall/",)
+# The recorder is C, a library that finds MPI only when the program does: linked with none.
+_TRACER = "tracer"
+_TRACER_FLAGS = (
+    *("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden"),
+    *("-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"),
+)
+_TRACER_LIBRARIES = ("-shared", "-Wl,--as-needed", "-lpthread", "-ldl")
 # Units that are compiled together: more share headers, fewer keep more processors busy.
 _TOGETHER = 8
 
@@ -93,6 +100,7 @@ class Compiler:
         run: runs it.
         limit: seconds for one unit.
         key: tells apart libraries, wrappers, compilers, flags and processors.
+        what: what it compiles, for people.
     """
 
     command: Sequence[str]
@@ -100,6 +108,7 @@ class Compiler:
     run: Run
     limit: float
     key: str
+    what: str = "a probe"
 
     def make(self, words: Sequence[str], folder: Path, made: Path) -> Path:
         """Compiles what lies in a folder into a file there.
@@ -110,11 +119,11 @@ class Compiler:
         command = [*self.command, f"-I{folder}", *words, "-o", str(made)]
         finished = self.run(command, self.environment, self.limit)
         if finished.status is None:
-            raise ShortfallError(f"the wrapper did not compile a probe within {self.limit:g} s")
+            raise ShortfallError(f"the wrapper did not compile {self.what} within {self.limit:g} s")
         if finished.status != 0:
             # The scratch folder means nothing to anybody.
             reason = finished.why().replace(f"{folder}{os.sep}", "")
-            raise ShortfallError(f"a probe does not compile: {reason}")
+            raise ShortfallError(f"{self.what} does not compile: {reason}")
         if not made.is_file():
             raise ShortfallError("the wrapper reported success, but wrote no program")
         # Whatever the umask, nobody else may change what will be run.
@@ -143,7 +152,7 @@ def compile_probe(
     if candidate.wrapper is None:
         raise ShortfallError(candidate.missing)
     sources = probe_sources(name)
-    compiler = _compiler(candidate, library, run, limit)
+    compiler = _compiler(candidate, library, run, limit, (_FLAGS, _LIBRARIES))
     cache = cache_folder(candidate.environment)
     program = cache / f"{name}-{_hash(compiler.key, _texts(sources))}"
     if is_own(program) and not anew:
@@ -163,6 +172,54 @@ def compile_probe(
     except OSError as error:
         raise _unkept(cache, error.strerror) from error
     return program
+
+
+def compile_tracer(
+    candidate: Candidate, library: str, run: Run, limit: float, *, anew: bool = False
+) -> Path:
+    """The recorder as a library to preload into programs of a candidate's library.
+
+    Args:
+        candidate: its wrapper compiles.
+        library: what the library says of its version.
+        run: runs the compiler.
+        limit: seconds that each unit may take.
+        anew: compile even if the cache has it.
+
+    Raises:
+        ShortfallError: why it does not compile, in one line.
+        MissingError: the cache folder cannot be used.
+    """
+    if candidate.wrapper is None:
+        raise ShortfallError(candidate.missing)
+    sources = {
+        source.name: source.read_bytes()
+        for source in sorted((files("contend") / _TRACER).iterdir(), key=lambda path: path.name)
+        if source.name.endswith((".c", ".h"))
+    }
+    flags = (_TRACER_FLAGS, _TRACER_LIBRARIES)
+    compiler = replace(_compiler(candidate, library, run, limit, flags), what="the recorder")
+    cache = cache_folder(candidate.environment)
+    made = cache / f"{_TRACER}-{_hash(compiler.key, _texts(sources))}.so"
+    if is_own(made) and not anew:
+        return made
+    try:
+        with tempfile.TemporaryDirectory(dir=cache, prefix=".new-") as scratch:
+            folder = Path(scratch)
+            for name, text in sources.items():
+                (folder / name).write_bytes(text)
+            units = [name for name in sources if name.endswith(".c")]
+
+            def make(unit: str) -> Path:
+                return compiler.make(["-c", str(folder / unit)], folder, folder / f"{unit}.o")
+
+            with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+                words = [*map(str, pool.map(make, units)), *_TRACER_LIBRARIES]
+            # In one step, so that no program ever loads half of it.
+            compiler.make(words, folder, folder / f"{_TRACER}.so").replace(made)
+    except OSError as error:
+        raise _unkept(cache, error.strerror) from error
+    return made
 
 
 def _unkept(folder: Path, reason: str | None) -> MissingError:
@@ -244,9 +301,16 @@ def _may_include(unit: str, header: str) -> bool:
     return not unit.startswith((*_SHARED, *_LENT))
 
 
-def _compiler(candidate: Candidate, library: str, run: Run, limit: float) -> Compiler:
+def _compiler(
+    candidate: Candidate,
+    library: str,
+    run: Run,
+    limit: float,
+    flags: tuple[tuple[str, ...], tuple[str, ...]],
+) -> Compiler:
     """The candidate's wrapper as a compiler, with the compiler that it calls in its key.
 
+    `flags` are those of the compiler and of what is linked.
     Wrappers of one library under several names call the same compiler in the same way, and share
     what they compile. The cache may be shared by machines of different processors.
     """
@@ -265,11 +329,11 @@ def _compiler(candidate: Candidate, library: str, run: Run, limit: float) -> Com
         library,
         command or str(candidate.wrapper),
         version,
-        shlex.join((*_FLAGS, *_LIBRARIES)),
+        shlex.join((*flags[0], *flags[1])),
         os.uname().machine,
     )
     key = _hash(*(word.encode(errors="surrogateescape") for word in words))
-    return Compiler([str(candidate.wrapper), *_FLAGS], environment, run, limit, key)
+    return Compiler([str(candidate.wrapper), *flags[0]], environment, run, limit, key)
 
 
 def _words(command: str) -> list[str]:

@@ -20,6 +20,12 @@ from .pair_figures import pair_figure as pair_figure
 from .pairs import agreement_tables as agreement_tables
 from .pairs import pair_json as pair_json
 from .pairs import pair_tables as pair_tables
+from .profile.figures import draw_profile as draw_profile
+from .profile.figures import draw_profiles as draw_profiles
+from .profile.json import profiles_json as profiles_json
+from .profile.tables import calls_csv as calls_csv
+from .profile.tables import comparison_table as comparison_table
+from .profile.tables import profile_tables as profile_tables
 from .progress import progress_bar as progress_bar
 from .run.figures import draw_runs as draw_runs
 from .run.figures import run_figures as run_figures

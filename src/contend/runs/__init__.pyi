@@ -10,6 +10,8 @@ from .frames import RanksFrame as RanksFrame
 from .frames import SampleTail as SampleTail
 from .launch_file import RawSamples as RawSamples
 from .launch_file import read_samples as read_samples
+from .parquet import read_table as read_table
+from .parquet import write_table as write_table
 from .record import NO_TIME as NO_TIME
 from .record import Cause as Cause
 from .record import CellEnd as CellEnd

@@ -53,31 +53,39 @@ def write_table(path: Path, table: pl.DataFrame) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
 
 
-def read_table(path: Path, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+def read_table(
+    path: Path,
+    schema: Mapping[str, pl.DataType],
+    *,
+    what: str = "a table of samples",
+    room: int = _ALWAYS_ALLOWED,
+) -> pl.DataFrame:
     """Reads a table whose columns are known.
 
     Args:
         path: of the file; every character of it stands for itself.
         schema: columns that must be there; all others must be 64-bit floats.
+        what: the table is, for errors.
+        room: bytes that it may become however small the file is.
 
     Raises:
         InputError: it is damaged, or has other columns, or would need memory out of proportion.
     """
     if not path.is_file():
-        raise InputError(str(path), 0, "a table of samples", "no file")
+        raise InputError(str(path), 0, what, "no file")
     try:
         with path.open("rb") as file:
-            _check_sizes(file)
+            _check_sizes(file, room)
             file.seek(0)
             with _panics_unprinted():
                 _check_schema(path, pl.read_parquet_schema(file), schema)
                 file.seek(0)
                 table = pl.read_parquet(file)
     except _DamagedError as error:
-        raise InputError(str(path), 0, "a table of samples", str(error)) from None
+        raise InputError(str(path), 0, what, str(error)) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = (str(error).splitlines() or ["damaged"])[0]
-        raise InputError(str(path), 0, "a table of samples", reason[:200]) from None
+        raise InputError(str(path), 0, what, reason[:200]) from None
     _check_schema(path, table.schema, schema)
     return table
 
@@ -131,7 +139,7 @@ class _Chunk:
         return self.dictionary if 0 <= self.dictionary < self.first_page else self.first_page
 
 
-def _check_sizes(file: BinaryIO) -> None:
+def _check_sizes(file: BinaryIO, always: int) -> None:
     """Refuses a file whose decoding would need memory out of proportion to its size.
 
     Raises:
@@ -140,7 +148,7 @@ def _check_sizes(file: BinaryIO) -> None:
     size = os.fstat(file.fileno()).st_size
     if size < 2 * _TAIL:
         raise _DamagedError(f"{size} bytes")
-    room = _ALWAYS_ALLOWED + _MOST_GROWTH * size
+    room = always + _MOST_GROWTH * size
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         if data[:4] != _MAGIC or data[-4:] != _MAGIC:
             raise _DamagedError("another kind of file")

@@ -1,0 +1,222 @@
+"""``contend profile``: records what an MPI program communicates, and says where its time goes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from contend import report as reports
+from contend.cli.common import console_for, write_json, write_text
+from contend.cli.measure.options import Common, find_place
+from contend.cli.options import (
+    MPI,
+    ON,
+    OUTPUT,
+    RANKS_PER_HOST,
+    BufferOption,
+    Bytes,
+    JsonOption,
+    LabelOption,
+    LauncherOption,
+    MaybePlacementOption,
+    Option,
+    PlotOption,
+    RanksOption,
+    RateOption,
+    RouteOption,
+    RoutesOption,
+    labels,
+    parsed,
+)
+from contend.errors import ShortfallError, UsageError
+from contend.files import whole_file
+from contend.measurement import make_shapes
+from contend.profiling import Job, Outcome, Profile, load_profile, run_recorded
+from contend.units import parse_size
+
+CommandArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="-- COMMAND...", help="Command that starts the program, such as mpirun -n 64 ./app."
+    ),
+]
+ProfileFolderOption = Annotated[
+    Path | None,
+    OUTPUT(
+        ": a new folder for the profile, which all hosts see.",
+        default="contend-runs/profile-DATE-NUMBER",
+    ),
+]
+RecordOption = Annotated[
+    Bytes | None,
+    Option(
+        ("--record",),
+        "SIZE",
+        "How much the record of a rank may take, in its memory and on the disk",
+        parsed("--record", parse_size),
+    )("What does not fit is counted.", default="16MiB"),
+]
+OnRanksOption = Annotated[
+    str | None,
+    ON(", or on emulated:FABRIC. With -n.", default="wherever the command starts its ranks"),
+]
+ProfiledMpiOption = Annotated[
+    str | None,
+    MPI(
+        ": openmpi, mpich-4.0 and the like, a folder with bin/mpicc, or a compiler wrapper.",
+        default="the command's",
+    ),
+]
+RanksPerHostOption = Annotated[int | None, RANKS_PER_HOST("With -n.", min=1)]
+
+
+def profile(
+    command: CommandArgument,
+    output: ProfileFolderOption = None,
+    label: LabelOption = None,
+    mpi: ProfiledMpiOption = None,
+    record: RecordOption = None,
+    ranks: RanksOption = None,
+    ranks_per_host: RanksPerHostOption = None,
+    on: OnRanksOption = None,
+    routes: RoutesOption = None,
+    route: RouteOption = None,
+    rate: RateOption = None,
+    buffer: BufferOption = None,
+    placement: MaybePlacementOption = None,
+    launcher: LauncherOption = "",
+    json: JsonOption = None,
+    plot: PlotOption = None,
+) -> None:
+    """Record what an MPI program communicates, and say where its time in MPI goes.
+
+    The program is started as it is, by any command that starts MPI programs. With -n contend starts
+    the ranks itself. The exit status is the command's; contend prints its own lines to standard
+    error.
+
+    Example: contend profile -- mpirun -n 64 ./app
+    """
+    if plot is not None:
+        reports.check_suffix(plot)
+    if not command[0]:
+        raise UsageError("the command after -- is empty")
+    common = Common(
+        on=on,
+        routes=routes,
+        route=route,
+        rate=rate,
+        buffer=buffer,
+        placement=placement,
+        launcher=launcher,
+    )
+    if ranks is None and (common != Common() or ranks_per_host is not None):
+        raise UsageError("--on and --ranks-per-host need -n: contend then starts the ranks")
+    console = Console(stderr=True, highlight=False)
+    asked = Job(tuple(command), mpi=mpi, labels=labels(label), memory=record)
+    # Standard output is for the JSON alone.
+    target = sys.stderr if json == "-" else None
+    with _placed(asked, common, ranks, ranks_per_host, console) as job, _merging() as progress:
+        outcome = run_recorded(job, output, output=target, progress=progress)
+    if outcome.profile is not None:
+        _tell(console, outcome.profile)
+        write_json(json, reports.profiles_json([outcome.profile]))
+        if plot is not None:
+            tables = reports.profile_tables(outcome.profile)
+            for path in reports.draw_profiles([outcome.profile], plot, tables=tables):
+                console.print(Text(str(path)), soft_wrap=True)
+    _leave(outcome)
+
+
+@contextmanager
+def _merging() -> Iterator[Callable[[int, int], None]]:
+    """A bar of records that are merged, which nobody sees before it begins."""
+    with reports.progress_bar("merging", "records") as bar:
+        task = bar.add_task("", total=None, visible=False)
+        yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)
+
+
+@contextmanager
+def _placed(
+    asked: Job, common: Common, ranks: int | None, ranks_per_host: int | None, console: Console
+) -> Iterator[Job]:
+    """The job with its ranks where they are to run; those of an emulated fabric while it is up."""
+    if ranks is None:
+        yield asked
+        return
+    with find_place(common, console) as place:
+        assert place is not None
+        each = () if ranks_per_host is None else (ranks_per_host,)
+        [shape] = make_shapes((ranks,), each, place.slots, alone=place.alone)
+        yield replace(asked, shape=shape, place=place)
+
+
+def _tell(console: Console, profile: Profile) -> None:
+    console.print(Text(profile.findings.verdict, style="bold"), soft_wrap=True)
+    for warning in profile.record.missing:
+        console.print(Text(f"missing: {warning.text}"), soft_wrap=True)
+    console.print(Text(f"all of it: contend report {profile.folder}"), soft_wrap=True)
+
+
+def _leave(outcome: Outcome) -> None:
+    """Ends as the command ended.
+
+    Raises:
+        ShortfallError: the command was done, but nothing was recorded.
+    """
+    if outcome.interruption is not None:
+        raise outcome.interruption
+    if outcome.profile is None:
+        if not outcome.status:
+            raise ShortfallError(outcome.why)
+        print(f"contend: {outcome.why}", file=sys.stderr)
+    raise typer.Exit(outcome.status or 0)
+
+
+def report_profiles(
+    folders: Sequence[Path],
+    *,
+    plot: Path | None,
+    picture: str | None,
+    matrix: Path | None,
+    markdown: str | None,
+    csv: str | None,
+    json: str | None,
+) -> None:
+    """``contend report`` of profiles: the first, and the others beside it.
+
+    Raises:
+        UsageError: a matrix of several profiles is asked for.
+    """
+    if matrix is not None and len(folders) > 1:
+        raise UsageError("--matrix takes one profile")
+    with _merging() as progress:
+        profiles = [load_profile(folder, progress=progress) for folder in folders]
+    tables = [table for one in profiles for table in reports.profile_tables(one)]
+    tables += [reports.comparison_table(profiles[0], other) for other in profiles[1:]]
+    console = console_for("-" if "-" in (markdown, csv, json) else None)
+    for table in tables:
+        # A verdict stands by itself: as the head of a table it would be as narrow as that.
+        if table.columns:
+            reports.print_tables(console, [table])
+        else:
+            console.print(Text(table.title, style="bold"), soft_wrap=True)
+            console.print()
+    if markdown is not None:
+        write_text(markdown, reports.markdown_of(tables))
+    if csv is not None:
+        write_text(csv, reports.calls_csv(profiles))
+    if matrix is not None:
+        with whole_file(matrix) as file:
+            np.save(file, profiles[0].matrix(), allow_pickle=False)
+    write_json(json, reports.profiles_json(profiles))
+    if plot is not None:
+        reports.draw_profiles(profiles, plot, picture=picture, tables=tables)

@@ -1,0 +1,211 @@
+"""Libraries that are preloaded into the ranks of any command: for which MPI library, and how."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from contend.errors import MissingError
+from contend.mpi.compilation import compile_tracer
+from contend.mpi.examination import examine, launchers
+from contend.mpi.library import Library
+from contend.mpi.search import Candidate, find, is_program
+from contend.mpi.selection import select
+from contend.process import Run, run_process
+
+_LIMIT = 60.0
+# What the dynamic loader lists of a program, as `name => path (address)`.
+_LOADED = re.compile(r"^\s*(\S+) => (/\S+) \(", re.MULTILINE)
+_MPI = re.compile(r"^lib(?:mpi|mpich)[\w-]*\.so\b")
+_LAUNCHERS = ("mpirun", "mpiexec", "prterun", "srun", "orterun")
+# Open MPI's launchers pass on to other hosts what this variable lists, and nothing else.
+_LIST = "OMPI_MCA_mca_base_env_list"
+# What srun passes on, where that is not everything.
+_EXPORTED = "SLURM_EXPORT_ENV"
+
+
+@dataclass(frozen=True)
+class Preloaded:
+    """A command whose ranks load a library first.
+
+    Attributes:
+        words: the command.
+        variables: what to set in its environment.
+    """
+
+    words: tuple[str, ...]
+    variables: Mapping[str, str]
+
+
+def record(
+    words: Sequence[str], folder: Path, memory: int | None = None, mpi: str | None = None
+) -> Preloaded:
+    """A command whose ranks leave records in a folder.
+
+    Args:
+        words: the command, such as ``mpirun -n 64 ./app``.
+        folder: which all hosts see.
+        memory: bytes that each rank may use; None for the recorder's own choice.
+        mpi: the library that the program is for, as `select` takes it; None to find out.
+
+    Raises:
+        MissingError: when no library can be told, or it is not usable.
+        ShortfallError: when the recorder does not compile for it.
+    """
+    library = select(mpi, launched=True) if mpi else library_of(words)
+    candidate = Candidate(library.origin, Path(library.wrapper), environment=library.environment)
+    tracer = compile_tracer(candidate, library.reported, run_process, _LIMIT)
+    variables = {"CONTEND_PROFILE": str(folder.absolute())}
+    if memory is not None:
+        variables["CONTEND_PROFILE_MEMORY"] = str(memory)
+    return preloaded(words, tracer, variables, os.environ)
+
+
+def preloaded(
+    words: Sequence[str],
+    library: Path,
+    variables: Mapping[str, str],
+    environment: Mapping[str, str],
+) -> Preloaded:
+    """A command, started by whichever launcher, whose ranks load a library on every host.
+
+    The launcher and what it runs on the way load it too, so it must be harmless there.
+
+    Args:
+        words: the command.
+        library: to be preloaded, before what is preloaded already.
+        variables: that the library needs.
+        environment: of the command so far.
+
+    Raises:
+        MissingError: the library's path cannot be told to the loader.
+    """
+    if any(character in str(library) for character in " :;"):
+        raise MissingError(
+            f"{library}: the loader takes no library whose path has a space or a colon in it; "
+            "set XDG_CACHE_HOME to another folder"
+        )
+    already = environment.get("LD_PRELOAD", "")
+    added = dict(variables)
+    added["LD_PRELOAD"] = f"{library}:{already}" if already else str(library)
+    names = list(added)
+    if "-x" in words:
+        # Open MPI's launcher takes options or a list, but not both.
+        at = list(words).index("-x")
+        options = [word for name in names for word in ("-x", name)]
+        words = [*words[:at], *options, *words[at:]]
+    else:
+        listed = environment.get(_LIST, "")
+        added[_LIST] = ";".join([*([listed] if listed else []), *names])
+    exported = environment.get(_EXPORTED, "ALL")
+    if exported != "ALL" and not exported.startswith("ALL,"):
+        kept = [] if exported in ("NONE", "NIL") else [exported]
+        added[_EXPORTED] = ",".join([*kept, *names])
+    return Preloaded(tuple(words), added)
+
+
+def library_of(
+    words: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    run: Run = run_process,
+) -> Library:
+    """The MPI library that a command's program is for.
+
+    The first word that is a program linked with one decides; where none is, as with Python, it is
+    the library that the launcher belongs to.
+
+    Raises:
+        MissingError: when neither tells, or no usable library of this machine is the one.
+    """
+    environment = dict(os.environ if environment is None else environment)
+    programs = list(_programs(words, environment))
+    for program in programs:
+        file = linked_library(program, environment, run)
+        if file is not None:
+            return _with_file(file, program, environment, run)
+    for program in programs:
+        if program.name.startswith(_LAUNCHERS):
+            library = _with_launcher(program, environment, run)
+            if library is not None:
+                return library
+    raise MissingError(
+        f"cannot tell which MPI library {' '.join(words)} is for; name it with --mpi"
+    )
+
+
+def linked_library(program: Path, environment: Mapping[str, str], run: Run) -> Path | None:
+    """The shared library of MPI that a program would load; None when it is linked with none."""
+    with program.open("rb") as file:
+        if file.read(4) != b"\x7fELF":
+            return None
+    # The loader itself says what it would load, and runs nothing of the program.
+    listed = run(["ldd", str(program)], environment, _LIMIT)
+    if listed.status != 0:
+        return None
+    found = {name: Path(path) for name, path in _LOADED.findall(listed.text) if _MPI.match(name)}
+    # Fortran programs load libraries of the interface beside the library itself.
+    return min(found.items(), key=lambda item: len(item[0]))[1] if found else None
+
+
+def _programs(words: Sequence[str], environment: Mapping[str, str]) -> Iterator[Path]:
+    for word in words:
+        path = Path(word) if os.sep in word else _on_path(word, environment)
+        if path is not None and is_program(path):
+            yield path
+
+
+def _on_path(word: str, environment: Mapping[str, str]) -> Path | None:
+    program = shutil.which(word, path=environment.get("PATH", os.defpath)) if word else None
+    return None if program is None else Path(program)
+
+
+def _with_file(file: Path, program: Path, environment: Mapping[str, str], run: Run) -> Library:
+    """The library of this machine that is a file, or else one that programs load by its name."""
+    tried: list[Library] = []
+    for candidate in _nearest_first(find(environment=environment, run=run), file):
+        library = examine(candidate, run=run)
+        if not library.reported:
+            continue
+        if Path(library.file).resolve() == file.resolve():
+            return library
+        tried.append(library)
+    # Programs of one library and its relatives run with any of them that has the file's name.
+    for library in tried:
+        if (
+            Path(library.file).resolve().name.split(".so.")[-1]
+            == file.resolve().name.split(".so.")[-1]
+        ):
+            return replace(library, file=str(file))
+    raise MissingError(
+        f"{program} is linked with {file}, but no compiler wrapper of that MPI library is here; "
+        "name one with --mpi"
+    )
+
+
+def _nearest_first(candidates: Sequence[Candidate], file: Path) -> list[Candidate]:
+    """Those first whose wrapper shares most of its path with a file: trying one takes a second."""
+
+    def shared(candidate: Candidate) -> int:
+        if candidate.wrapper is None:
+            return 0
+        return len(os.path.commonpath([candidate.wrapper.resolve(), file.resolve()]))
+
+    return sorted((one for one in candidates if one.wrapper), key=shared, reverse=True)
+
+
+def _with_launcher(launcher: Path, environment: Mapping[str, str], run: Run) -> Library | None:
+    """The library of this machine that a launcher belongs to."""
+    for candidate in find(environment=environment, run=run):
+        if candidate.wrapper is None or not any(
+            launcher.resolve() == own.resolve() for own in launchers(candidate)[:1]
+        ):
+            continue
+        library = examine(candidate, run=run)
+        if library.usable:
+            return library
+    return None

@@ -1,0 +1,203 @@
+"""What a profile says: where the time in MPI goes, who waits for whom, who sends to whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from contend.units import counted, format_seconds
+
+if TYPE_CHECKING:
+    from contend.profiling.profile import Profile
+
+# The run is what is between them: a network has no part in starting and ending processes.
+_BEGIN, _END = ("MPI_Init", "MPI_Init_thread"), ("MPI_Finalize",)
+# Parts of the run time that a verdict names.
+_NAMED, _WAITING_NAMED, _MOST_NAMED = 0.05, 0.02, 2
+_MOST_OF = 0.5
+_KEYS = ("rank", "cell")
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Everything that is found in a profile; shares are of the ranks' run times together.
+
+    A rank's run time is from the end of its MPI_Init to the beginning of its MPI_Finalize, or to
+    the end of its record. Neither of the two calls counts as time in MPI.
+
+    Attributes:
+        profile: that was looked at.
+    """
+
+    profile: Profile
+
+    @cached_property
+    def run_s(self) -> float:
+        """Run times of all ranks together."""
+        return float(self.ranks["run_s"].sum())
+
+    @cached_property
+    def begin_s(self) -> float:
+        """What MPI_Init took a rank, in the mean."""
+        return self._outside(_BEGIN)
+
+    @cached_property
+    def end_s(self) -> float:
+        """What MPI_Finalize took a rank, in the mean."""
+        return self._outside(_END)
+
+    @cached_property
+    def mean_run_s(self) -> float:
+        """Run time of a rank."""
+        return self.run_s / max(len(self._ranks), 1)
+
+    @cached_property
+    def mpi_s(self) -> float:
+        """Time of all ranks in MPI."""
+        return float(self.cells["seconds"].sum())
+
+    @cached_property
+    def mpi_share(self) -> float:
+        """Part of the run time in MPI."""
+        return self._share(self.mpi_s)
+
+    @cached_property
+    def waiting_s(self) -> float:
+        """Time of all ranks in blocking collectives until the last member entered."""
+        return float(self.cells["waiting_s"].sum())
+
+    @cached_property
+    def transfer_s(self) -> float:
+        """Time of all ranks in the same collectives after the last member had entered."""
+        compared = self.cells.filter(pl.col("waiting_s").is_not_null())
+        return float(compared["seconds"].sum()) - self.waiting_s
+
+    @cached_property
+    def cells(self) -> pl.DataFrame:
+        """`Profile.calls` with ``waiting_s``: null where waiting cannot be told.
+
+        Where only some occurrences are recorded, these stand for all of the cell.
+        """
+        part = pl.col("waiting_s") / pl.col("compared_s")
+        calls = self.profile.calls.filter(~pl.col("routine").is_in([*_BEGIN, *_END]))
+        compared = self.profile.collectives.filter(pl.col("seconds") > 0).select(
+            *_KEYS, "waiting_s", pl.col("seconds").alias("compared_s")
+        )
+        joined = calls.join(compared, on=_KEYS, how="left")
+        return joined.with_columns((pl.col("seconds") * part).alias("waiting_s")).drop("compared_s")
+
+    @cached_property
+    def routines(self) -> pl.DataFrame:
+        """By routine, most time first: ``calls``, ``bytes``, ``seconds``, ``share`` ..."""
+        return self._by("routine")
+
+    @cached_property
+    def places(self) -> pl.DataFrame:
+        """By routine and place in the program, most time first."""
+        places = self.profile.sites.select("site", "place", "symbol")
+        return self._by("routine", "site").join(places, on="site", maintain_order="left")
+
+    @cached_property
+    def communicators(self) -> pl.DataFrame:
+        """By communicator, most time first, with its kind, size and name."""
+        return self._by("communicator").join(
+            self.profile.communicators, on="communicator", maintain_order="left"
+        )
+
+    @cached_property
+    def sizes(self) -> pl.DataFrame:
+        """By class of sizes, the smallest first: class c is 2^(c-1) to 2^c - 1 bytes, 0 is 0."""
+        return self._by("size_class").sort("size_class")
+
+    @cached_property
+    def ranks(self) -> pl.DataFrame:
+        """By rank: ``run_s``, ``mpi_s``, ``waiting_s``, ``caused_s``, ``sent_bytes``, peers.
+
+        ``caused_s`` is what others waited for this rank, in the collectives that were recorded.
+        """
+        cells = self.cells.group_by("rank").agg(
+            pl.col("waiting_s").sum(),
+            pl.col("seconds").sum().alias("mpi_s"),
+            pl.col("seconds").filter(pl.col("waiting_s").is_not_null()).sum().alias("collective_s"),
+        )
+        sent = self.profile.peers.group_by(pl.col("source").alias("rank")).agg(
+            pl.col("bytes").sum().alias("sent_bytes"),
+            pl.col("messages").sum().alias("messages"),
+            pl.col("destination")
+            .filter(pl.col("kind") == "point to point")
+            .n_unique()
+            .alias("neighbours"),
+        )
+        ending = self.profile.calls.filter(pl.col("routine").is_in(_END))
+        ending = ending.group_by("rank").agg(pl.col("seconds").sum().alias("end_s"))
+        run = pl.col("ended_s") - pl.col("started_s") - pl.col("end_s").fill_null(0)
+        table = self._ranks.join(ending, on="rank", how="left").select(
+            "rank", "host", run.clip(0).alias("run_s"), "caused_s"
+        )
+        joined = table.join(cells, on="rank", how="left").join(sent, on="rank", how="left")
+        return joined.with_columns(
+            pl.col(
+                "mpi_s", "waiting_s", "collective_s", "sent_bytes", "messages", "neighbours"
+            ).fill_null(0)
+        ).sort("rank")
+
+    @cached_property
+    def verdict(self) -> str:
+        """One sentence: how much of the run time is in MPI, and where most of it goes."""
+        who = counted(len(self._ranks), "rank")
+        head = (
+            f"{who} spent {_percent(self.mpi_share)} of their {format_seconds(self.mean_run_s)} "
+            "in MPI"
+        )
+        parts = [
+            f"{_percent(row['share'])} in {row['routine']} called at {row['place']}"
+            for row in self.places.head(_MOST_NAMED).iter_rows(named=True)
+            if row["share"] >= _NAMED
+        ]
+        whole = f"{head}: {', '.join(parts)}" if parts else head
+        if self._share(self.waiting_s) < _WAITING_NAMED:
+            return whole
+        waiting = _percent(self._share(self.waiting_s))
+        return f"{whole}; {waiting} is waiting for late ranks{self._culprit()}"
+
+    def _culprit(self) -> str:
+        """The rank that most of the waiting is for, if there is one."""
+        caused = self.ranks.sort("caused_s", "rank")
+        total = float(caused["caused_s"].sum())
+        if len(caused) < 3 or caused["caused_s"][-1] < _MOST_OF * total:
+            return ""
+        return f", mostly for rank {caused['rank'][-1]}"
+
+    @property
+    def _ranks(self) -> pl.DataFrame:
+        return self.profile.ranks
+
+    def _outside(self, routines: tuple[str, ...]) -> float:
+        calls = self.profile.calls.filter(pl.col("routine").is_in(routines))
+        return float(calls["seconds"].sum()) / max(len(self._ranks), 1)
+
+    def _share(self, seconds: float) -> float:
+        return seconds / self.run_s if self.run_s > 0 else 0.0
+
+    def _by(self, *keys: str) -> pl.DataFrame:
+        seconds = pl.col("seconds").sum()
+        compared = pl.col("waiting_s").is_not_null().any()
+        return (
+            self.cells.group_by(keys)
+            .agg(
+                pl.col("calls").sum(),
+                pl.col("bytes").sum(),
+                seconds,
+                (seconds / max(self.run_s, 1e-12)).alias("share"),
+                pl.col("longest_s").max(),
+                pl.when(compared).then(pl.col("waiting_s").sum()).alias("waiting_s"),
+            )
+            .sort("seconds", *keys, descending=[True, *(False for _ in keys)])
+        )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"

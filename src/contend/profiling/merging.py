@@ -1,0 +1,484 @@
+"""Merges what ranks left into a profile: one file after the other, so that memory stays small.
+
+Headers are read first: they give the ranks, their hosts and the common clock. Then every record is
+read once for its tables and once more for its collectives, which can be judged when the entries of
+all ranks are known. The tables are written first and ``profile.json`` last, and only then do the
+records go. So an interrupted merge begins anew, and what it had written is written again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from contend.errors import InputError, ShortfallError
+from contend.files import whole_file
+from contend.process import Run, run_process
+from contend.profiling.clocks import LinearClock, TickCounter, common_clocks, counter_of
+from contend.profiling.communicators import Communicators
+from contend.profiling.events import packed_events
+from contend.profiling.missing import left_out
+from contend.profiling.phases import find_phases
+from contend.profiling.profile import (
+    EVENTS,
+    PROFILE,
+    RECORDS,
+    SCHEMAS,
+    Phase,
+    ProfileRecord,
+    read_profile_record,
+    write_profile_record,
+)
+from contend.profiling.record_file import (
+    NO_CELL,
+    EventKind,
+    RankRecord,
+    read_header,
+    read_record,
+)
+from contend.profiling.sites import Places, find_lines
+from contend.profiling.waiting import Entries
+from contend.runs import Host, Warned, write_table
+
+Progress = Callable[[int, int], None]
+
+_PEER_KINDS = (
+    ("bytes", "messages"),
+    ("collective_bytes", "collective_messages"),
+    ("one_sided_bytes", "one_sided_operations"),
+)
+
+
+def merge(
+    folder: Path, *, run: Run = run_process, progress: Progress = lambda done, total: None
+) -> ProfileRecord:
+    """Merges the records in a profile's folder, and removes them when that is on the disk.
+
+    A folder that is merged already only loses records that an interrupted merge has left.
+
+    Args:
+        folder: of the profile.
+        run: runs binutils.
+        progress: is told how many of how many records are read.
+
+    Raises:
+        UsageError: no profile is there.
+        ShortfallError: no rank left a record that can be read.
+        OSError: the disk is full; everything is as it was.
+    """
+    record = read_profile_record(folder)
+    paths = record_files(folder)
+    if not record.merged:
+        left = _Left()
+        ranks = _headers(paths, left)
+        if not ranks:
+            raise ShortfallError(_nothing(folder, left))
+        record = _Merge(folder, record, ranks, left, progress).whole(run)
+        # The tables are on the disk before the file that says so, and that before records go.
+        _make_lasting(folder, [path for path in folder.iterdir() if path.suffix != ".json"])
+        write_profile_record(folder, record)
+        _make_lasting(folder, [folder / PROFILE])
+    for path in paths:
+        if path.name not in record.left:
+            path.unlink(missing_ok=True)
+    if not record_files(folder) and (folder / RECORDS).is_dir():
+        (folder / RECORDS).rmdir()
+    return record
+
+
+def record_files(folder: Path) -> list[Path]:
+    """What ranks have left in a profile's folder."""
+    records = folder / RECORDS
+    return sorted(records.iterdir()) if records.is_dir() else []
+
+
+def _make_lasting(folder: Path, paths: Iterable[Path]) -> None:
+    for path in (*paths, folder):
+        if path.is_file() or path.is_dir():
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+@dataclass
+class _Left:
+    """Records that are not merged and stay as they are, and why."""
+
+    names: list[str] = field(default_factory=list)
+    warnings: list[Warned] = field(default_factory=list)
+
+    def add(self, path: Path, code: str, text: str) -> None:
+        self.names.append(path.name)
+        self.warnings.append(Warned(code, f"{text}; the file is left as it is"))
+
+
+def _nothing(folder: Path, left: _Left) -> str:
+    if left.warnings:
+        return f"{folder}: no rank left a record that can be read: {left.warnings[0].text}"
+    return f"{folder}: no rank left a record"
+
+
+@dataclass(frozen=True)
+class _Rank:
+    """What is known of a rank by its header."""
+
+    path: Path
+    header: np.void
+    counter: TickCounter
+    host: str
+
+
+def _headers(paths: Sequence[Path], left: _Left) -> dict[int, _Rank]:
+    """Ranks by number; records that cannot be read are left."""
+    ranks: dict[int, _Rank] = {}
+    for path in paths:
+        try:
+            header = read_header(path)
+        except InputError as error:
+            left.add(path, "unreadable", str(error))
+            continue
+        host = header["host"].partition(b"\0")[0].decode(errors="replace")
+        rank = _Rank(path, header, counter_of(header["clock"]), host)
+        other = ranks.setdefault(int(header["rank"]), rank)
+        if other is not rank or int(header["size"]) != int(other.header["size"]):
+            left.add(path, "another-program", f"{path}: of another program of the same command")
+    return _with_periods(ranks)
+
+
+def _with_periods(ranks: Mapping[int, _Rank]) -> dict[int, _Rank]:
+    """Ranks that ended before their counter was read twice have the period of the others."""
+    known = [rank.counter.period for rank in ranks.values() if rank.counter.period is not None]
+    usual = float(np.median(known)) if known else None
+    return {
+        number: _Rank(
+            rank.path,
+            rank.header,
+            TickCounter(rank.counter.ticks, rank.counter.nanoseconds, rank.counter.period or usual),
+            rank.host,
+        )
+        for number, rank in sorted(ranks.items())
+    }
+
+
+@dataclass
+class _Columns:
+    """Columns of a table, gathered rank by rank."""
+
+    parts: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
+
+    def add(self, **columns: NDArray[Any]) -> None:
+        for name, column in columns.items():
+            self.parts.setdefault(name, []).append(column)
+
+    def table(self, name: str) -> pl.DataFrame:
+        schema = SCHEMAS[name]
+        return pl.DataFrame(
+            {
+                column: np.concatenate(self.parts.pop(column)) if column in self.parts else []
+                for column in schema
+            },
+            schema=schema,
+        )
+
+
+class _Merge:
+    """One merge: gathers tables from all records, then writes them."""
+
+    def __init__(
+        self,
+        folder: Path,
+        record: ProfileRecord,
+        ranks: dict[int, _Rank],
+        left: _Left,
+        progress: Progress,
+    ) -> None:
+        self._folder = folder
+        self._record = record
+        self._ranks = ranks
+        self._left = left
+        self._progress = progress
+        self._size = max(int(rank.header["size"]) for rank in ranks.values())
+        self._clocks: dict[int, LinearClock] = common_clocks(
+            {number: rank.header["clock"] for number, rank in ranks.items()},
+            {number: rank.host for number, rank in ranks.items()},
+        )
+        self._origin = min(
+            int(self._instants(number, rank.header["clock"]["begun_ticks"].reshape(1))[0])
+            for number, rank in ranks.items()
+        )
+        self._routines: dict[str, int] = {}
+        self._communicators = Communicators()
+        self._places = Places()
+        self._entries = Entries()
+        self._calls, self._peers, self._rows = _Columns(), _Columns(), _Columns()
+        self._collectives = _Columns()
+        self._caused = np.zeros(self._size)
+        self._programs: dict[str, None] = {}
+        self._events_at = 0
+        self._events: dict[int, tuple[int, int, int]] = {}
+        self._last: dict[int, float] = {}
+        self._mpi: dict[int, float] = {}
+        self._lost: dict[int, Mapping[str, int]] = {}
+        self._library = ""
+
+    def whole(self, run: Run) -> ProfileRecord:
+        """Reads everything and writes all tables; returns what ``profile.json`` shall be."""
+        with whole_file(self._folder / EVENTS) as events:
+            self._read_all(events)
+        if not self._ranks:
+            raise ShortfallError(_nothing(self._folder, self._left))
+        self._judge_collectives()
+        calls = self._calls.table("calls")
+        phases = self._phases(calls)
+        for number, rank in self._ranks.items():
+            self._add_rank(number, rank)
+        self._write("calls", calls)
+        self._write("collectives", self._collectives.table("collectives"))
+        self._write("peers", self._peers.table("peers"))
+        self._write("communicators", self._communicators.table())
+        self._write("members", self._communicators.members())
+        self._write("sites", _site_table(self._places, run))
+        ranks = self._rows.table("ranks")
+        self._write("ranks", ranks)
+        return self._described(ranks, phases)
+
+    def _instants(self, rank: int, ticks: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Ticks of a rank as nanoseconds of the common clock."""
+        return self._clocks[rank].on(self._ranks[rank].counter.at(ticks))
+
+    def _read_all(self, events: BinaryIO) -> None:
+        for done, number in enumerate(list(self._ranks)):
+            self._progress(done, len(self._ranks))
+            try:
+                record = read_record(self._ranks[number].path)
+            except InputError as error:
+                self._left.add(self._ranks.pop(number).path, "unreadable", str(error))
+                continue
+            self._add_calls(record)
+            self._add_peers(record)
+            self._keep_events(record, events)
+            if self._clocks[number].uncertainty is not None:
+                collectives = self._renumbered(record)
+                entries = self._instants(number, collectives["entry"])
+                self._entries.add(number, collectives, entries)
+            self._programs.setdefault(record.program)
+            self._lost[number] = record.lost
+            self._library = self._library or record.library
+
+    def _add_calls(self, record: RankRecord) -> None:
+        cells, number = record.cells, record.rank
+        counter = self._ranks[number].counter
+        known = [self._routines.setdefault(name, len(self._routines)) for name in record.routines]
+        seconds = counter.seconds(cells["ticks"])
+        self._mpi[number] = float(seconds.sum())
+        self._calls.add(
+            rank=np.full(len(cells), number, np.uint32),
+            cell=np.arange(len(cells), dtype=np.uint32),
+            routine=np.array(known, np.uint16)[cells["routine"]],
+            communicator=self._communicators.numbers_of(record)[cells["communicator"]],
+            site=self._places.number(cells["site"], record.modules),
+            size_class=cells["size_class"],
+            calls=cells["calls"],
+            bytes=cells["bytes"],
+            seconds=seconds,
+            longest_s=counter.seconds(cells["longest"]),
+        )
+
+    def _add_peers(self, record: RankRecord) -> None:
+        for kind, (size, messages) in enumerate(_PEER_KINDS):
+            sent = np.flatnonzero(record.peers[messages] | record.peers[size])
+            self._peers.add(
+                source=np.full(len(sent), record.rank, np.uint32),
+                destination=sent.astype(np.uint32),
+                kind=np.full(len(sent), kind, np.uint8),
+                bytes=record.peers[size][sent],
+                messages=record.peers[messages][sent],
+            )
+
+    def _keep_events(self, record: RankRecord, events: BinaryIO) -> None:
+        starts = self._instants(record.rank, record.events["start"]) - self._origin
+        ends = self._instants(record.rank, record.events["end"]) - self._origin
+        packed = packed_events(record.events, starts, ends)
+        events.write(packed)
+        self._events[record.rank] = (len(record.events), self._events_at, len(packed))
+        self._events_at += len(packed)
+        # A rank that was ended from outside read its clock some time before.
+        self._last[record.rank] = 1e-9 * float(ends.max(initial=0))
+
+    def _renumbered(self, record: RankRecord) -> NDArray[Any]:
+        """Collectives with the profile's numbers of communicators."""
+        collectives = record.collectives.copy()
+        numbers = self._communicators.numbers_of(record)
+        collectives["communicator"] = numbers[collectives["communicator"]]
+        return collectives
+
+    def _judge_collectives(self) -> None:
+        sizes = self._communicators.comparable()
+        unsure = np.zeros(self._size)
+        for number in self._ranks:
+            unsure[number] = self._clocks[number].uncertainty or 0.0
+        for number, rank in self._ranks.items():
+            if self._clocks[number].uncertainty is None:
+                continue
+            record = read_record(rank.path, events=False)
+            collectives = self._renumbered(record)
+            totals = np.zeros((4, len(record.cells)))
+            for share in self._entries.shares(
+                number,
+                collectives,
+                self._instants(number, collectives["entry"]),
+                self._instants(number, collectives["exit"]),
+                sizes=sizes,
+                uncertainty=unsure,
+            ):
+                known = share.cells != NO_CELL
+                for row, weights in enumerate((known, share.seconds, share.waiting, share.last)):
+                    totals[row] += np.bincount(
+                        share.cells[known], weights[known], len(record.cells)
+                    )
+                self._caused += np.bincount(share.awaited, share.waiting, self._size)
+            self._add_collectives(record, totals)
+
+    def _add_collectives(self, record: RankRecord, totals: NDArray[np.float64]) -> None:
+        rows = np.flatnonzero(totals[0])
+        # The last rows that were added for this rank's calls.
+        of_cell = self._calls_of(record)
+        self._collectives.add(
+            **{name: column[rows] for name, column in of_cell.items()},
+            occurrences=totals[0][rows].astype(np.uint64),
+            seconds=totals[1][rows],
+            waiting_s=totals[2][rows],
+            last=totals[3][rows].astype(np.uint64),
+        )
+
+    def _calls_of(self, record: RankRecord) -> dict[str, NDArray[Any]]:
+        """What tells the cells of a rank apart, from the table of calls."""
+        at = list(self._ranks).index(record.rank)
+        names = ("rank", "cell", "routine", "communicator", "site", "size_class")
+        return {name: self._calls.parts[name][at] for name in names}
+
+    def _add_rank(self, number: int, rank: _Rank) -> None:
+        clock = rank.header["clock"]
+        instants = self._instants(
+            number, np.array([clock[name] for name in ("begun_ticks", "start_ticks", "end_ticks")])
+        )
+        begun, started, ended = (1e-9 * (instants - self._origin)).tolist()
+        unsure = self._clocks[number].uncertainty
+        kept, at, length = self._events[number]
+        values = {
+            "rank": number,
+            "pid": int(rank.header["pid"]),
+            "state": int(rank.header["state"]),
+            "exit_code": int(rank.header["exit_code"]),
+            "begun_s": begun,
+            "started_s": started,
+            "ended_s": max(ended, self._last[number]),
+            "uncertainty_s": np.nan if unsure is None else 1e-9 * unsure,
+            "mpi_s": self._mpi[number],
+            "caused_s": float(self._caused[number]),
+            "stride": int(rank.header["collective_stride"]),
+            "events": kept,
+            "events_at": at,
+            "events_bytes": length,
+        }
+        self._rows.add(
+            host=np.array([rank.host], object),
+            **{name: np.array([value]) for name, value in values.items()},
+        )
+
+    def _phases(self, calls: pl.DataFrame) -> tuple[Phase, ...]:
+        """Phases by what the lowest rank called that has most events."""
+        number = max(self._ranks, key=lambda rank: self._events[rank][0])
+        record = read_record(self._ranks[number].path)
+        called = record.events["kind"] == EventKind.CALL
+        events = record.events[called & (record.events["cell"] != NO_CELL)]
+        cells = calls.filter(pl.col("rank") == number)
+        if not len(events):
+            return ()
+        columns = [cells[name].to_numpy() for name in ("routine", "communicator", "site")]
+        kinds, of_cell = np.unique(np.stack(columns), axis=1, return_inverse=True)
+        sequence = of_cell.reshape(-1)[events["cell"]]
+        starts = 1e-9 * (self._instants(number, events["start"]) - self._origin)
+        ends = 1e-9 * (self._instants(number, events["end"]) - self._origin)
+        within = np.concatenate(([0.0], np.cumsum(ends - starts)))
+        # The last round ends where the next call begins, or with the last call.
+        limits = np.append(starts, ends[-1])
+        phases = []
+        for rounds in find_phases(sequence):
+            first, last = int(rounds.begins[0]), int(rounds.begins[-1])
+            lengths = np.diff(limits[rounds.begins])
+            elapsed = float(limits[last] - limits[first])
+            routine, _, site = kinds[:, sequence[first]].tolist()
+            phases.append(
+                Phase(
+                    rank=number,
+                    routine=routine,
+                    site=site,
+                    rounds=rounds.count,
+                    calls=rounds.period,
+                    begun_s=float(limits[first]),
+                    ended_s=float(limits[last]),
+                    mean_s=elapsed / rounds.count,
+                    longest_s=float(lengths.max()),
+                    mpi_share=float(within[last] - within[first]) / elapsed if elapsed > 0 else 0.0,
+                )
+            )
+        return tuple(phases)
+
+    def _write(self, name: str, table: pl.DataFrame) -> None:
+        write_table(self._folder / f"{name}.parquet", table)
+
+    def _described(self, ranks: pl.DataFrame, phases: tuple[Phase, ...]) -> ProfileRecord:
+        held = Counter(rank.host for rank in self._ranks.values())
+        names = list(held)
+        hosts = [
+            names.index(self._ranks[number].host) if number in self._ranks else None
+            for number in range(self._size)
+        ]
+        headers = [rank.header for rank in self._ranks.values()]
+        unsure = ranks["uncertainty_s"].to_numpy()
+        return msgspec.structs.replace(
+            self._record,
+            merged=True,
+            ranks=self._size,
+            library=self._library,
+            programs=tuple(self._programs),
+            hosts=tuple(Host(name, count) for name, count in held.items()),
+            rank_hosts=tuple(hosts),
+            record_bytes=max(rank.path.stat().st_size for rank in self._ranks.values()),
+            run_s=float(ranks["ended_s"].max()),  # type: ignore[arg-type]
+            uncertainty_s=None if np.isnan(unsure).any() else float(unsure.max()),
+            thread_level=max(int(header["thread_level"]) for header in headers),
+            fortran=any(header["fortran_calls"] for header in headers),
+            routines=tuple(self._routines),
+            phases=phases,
+            left=tuple(self._left.names),
+            missing=(*self._left.warnings, *left_out(ranks, self._size, self._lost, headers)),
+        )
+
+
+def _site_table(places: Places, run: Run) -> pl.DataFrame:
+    known = places.all()
+    lines = find_lines(known, run)
+    return pl.DataFrame(
+        {
+            "site": list(range(len(known))),
+            "module": [place.module for place in known],
+            "offset": [place.offset for place in known],
+            "symbol": [line.symbol for line in lines],
+            "file": [line.file for line in lines],
+            "line": [line.line for line in lines],
+        },
+        schema=SCHEMAS["sites"],
+    )

@@ -1,0 +1,103 @@
+"""What a profile does not have, and why: ranks that were killed, what found no room any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+import numpy as np
+import polars as pl
+
+from contend.profiling.record_file import State
+from contend.runs import Warned
+from contend.units import counted
+
+_SHOWN = 6
+_LOST = {
+    "communicators": (
+        "communicator",
+        "stand together as others: their collectives are not told apart",
+    ),
+    "members": ("list of members", "are not kept: nothing can be said of who is in them"),
+    "cells": ("call", "are counted by no routine and place"),
+    "peers": ("peer", "have no row in the matrix"),
+    "collectives": (
+        "collective",
+        "are not judged by themselves: those that are kept stand for them",
+    ),
+    "events": ("event", "are not kept: a replay ends where they begin"),
+    "modules": ("line of the memory's map", "are not kept: their places have no name"),
+    "routines": ("routine's name", "are not kept"),
+}
+
+
+def rank_words(ranks: Iterable[int]) -> str:
+    """Ranks for people, runs of them shortened: ``rank 3``, ``ranks 0-2, 5 and 7``."""
+    numbers = sorted(ranks)
+    runs = []
+    for _, group in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
+        members = [number for _, number in group]
+        wide = len(members) > 2
+        runs += [f"{members[0]}-{members[-1]}"] if wide else [str(member) for member in members]
+    more = len(runs) > _SHOWN
+    if more:
+        return f"{counted(len(numbers), 'rank')} ({', '.join(runs[:_SHOWN])}, ...)"
+    joined = " and ".join(filter(None, [", ".join(runs[:-1]), *runs[-1:]]))
+    return f"rank{'' if len(numbers) == 1 else 's'} {joined}"
+
+
+def left_out(
+    ranks: pl.DataFrame,
+    size: int,
+    lost: Mapping[int, Mapping[str, int]],
+    headers: Sequence[np.void],
+) -> Iterator[Warned]:
+    """What is missing, each with what follows from it.
+
+    Args:
+        ranks: the profile's table of ranks.
+        size: of MPI_COMM_WORLD.
+        lost: items that found no room, by rank and section.
+        headers: of all records.
+    """
+    absent = sorted(set(range(size)) - set(ranks["rank"].to_list()))
+    if absent:
+        text = f"{rank_words(absent)} left no record: nothing that they called is here"
+        yield Warned("no-record", text)
+    yield from _endings(ranks)
+    for section, (thing, consequence) in _LOST.items():
+        number = sum(sections.get(section, 0) for sections in lost.values())
+        if number:
+            those = [rank for rank, sections in lost.items() if sections.get(section, 0)]
+            text = (
+                f"{counted(number, thing)} of {rank_words(those)} found no room in the record "
+                f"and {consequence}; --record takes a larger size"
+            )
+            yield Warned(f"lost-{section}", text)
+    requests = sum(int(header["requests_lost"]) for header in headers)
+    if requests:
+        text = f"{counted(requests, 'request')} were under way beyond what is followed"
+        yield Warned("lost-requests", text)
+    unsure = ranks.filter(pl.col("uncertainty_s").is_nan())["rank"].to_list()
+    if unsure:
+        text = (
+            f"the clocks of {rank_words(unsure)} were never compared with the others: waiting and "
+            "transfer cannot be told apart where they take part"
+        )
+        yield Warned("clock", text)
+
+
+def _endings(ranks: pl.DataFrame) -> Iterator[Warned]:
+    state = {kind: ranks.filter(pl.col("state") == int(kind))["rank"].to_list() for kind in State}
+    if state[State.RUNNING]:
+        text = (
+            f"{rank_words(state[State.RUNNING])} crashed, or were ended from outside: what they "
+            "did until then is here"
+        )
+        yield Warned("killed", text)
+    for rank in state[State.ABORTED]:
+        code = ranks.filter(pl.col("rank") == rank)["exit_code"].item()
+        yield Warned("aborted", f"rank {rank} called MPI_Abort with {code}")
+    if state[State.EXITED]:
+        text = f"{rank_words(state[State.EXITED])} ended without MPI_Finalize"
+        yield Warned("exited", text)

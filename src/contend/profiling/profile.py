@@ -1,0 +1,421 @@
+"""The folder of a profile: ``profile.json``, tables in Parquet, and the events of every rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Self, TypeAlias
+
+import msgspec
+import numpy as np
+import polars as pl
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from contend.errors import InputError, UsageError
+from contend.files import write_whole
+from contend.profiling.events import read_events
+from contend.profiling.findings import Findings
+from contend.profiling.sites import place_words
+from contend.runs import Host, Warned, read_table
+
+VERSION = 1
+"""Of the form of ``profile.json`` and the tables together."""
+PROFILE = "profile.json"
+"""The file that every profile's folder has."""
+RECORDS = "records"
+"""Folder of what ranks leave, until it is merged."""
+EVENTS = "events.zst"
+
+_LARGEST_MATRIX = 20_000
+_MOST_RANKS = 1 << 24
+# Bytes that a table may become: that of 4,096 ranks which all send to all takes a third of it.
+_ROOM = 1 << 32
+
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+_CELL = {
+    "rank": pl.UInt32(),
+    "cell": pl.UInt32(),
+    "routine": pl.UInt16(),
+    "communicator": pl.UInt32(),
+    "site": pl.UInt32(),
+    "size_class": pl.UInt16(),
+}
+SCHEMAS: dict[str, dict[str, pl.DataType]] = {
+    "calls": {
+        **_CELL,
+        "calls": pl.UInt64(),
+        "bytes": pl.UInt64(),
+        "seconds": pl.Float64(),
+        "longest_s": pl.Float64(),
+    },
+    "collectives": {
+        **_CELL,
+        "occurrences": pl.UInt64(),
+        "seconds": pl.Float64(),
+        "waiting_s": pl.Float64(),
+        "last": pl.UInt64(),
+    },
+    "peers": {
+        "source": pl.UInt32(),
+        "destination": pl.UInt32(),
+        "kind": pl.UInt8(),
+        "bytes": pl.UInt64(),
+        "messages": pl.UInt64(),
+    },
+    "communicators": {
+        "communicator": pl.UInt32(),
+        "parent": pl.UInt32(),
+        "kind": pl.UInt8(),
+        "size": pl.UInt32(),
+        "dimensions": pl.UInt32(),
+        "extent": pl.String(),
+        "name": pl.String(),
+    },
+    "members": {
+        "communicator": pl.UInt32(),
+        "member": pl.UInt32(),
+        "rank": pl.Int32(),
+    },
+    "sites": {
+        "site": pl.UInt32(),
+        "module": pl.String(),
+        "offset": pl.UInt64(),
+        "symbol": pl.String(),
+        "file": pl.String(),
+        "line": pl.UInt32(),
+    },
+    "ranks": {
+        "rank": pl.UInt32(),
+        "host": pl.String(),
+        "pid": pl.Int64(),
+        "state": pl.UInt8(),
+        "exit_code": pl.Int32(),
+        "begun_s": pl.Float64(),
+        "started_s": pl.Float64(),
+        "ended_s": pl.Float64(),
+        "uncertainty_s": pl.Float64(),
+        "mpi_s": pl.Float64(),
+        "caused_s": pl.Float64(),
+        "stride": pl.UInt32(),
+        "events": pl.UInt64(),
+        "events_at": pl.UInt64(),
+        "events_bytes": pl.UInt64(),
+    },
+}
+"""Columns of every table by its name; ``docs/profile.md`` tells what they hold."""
+
+KINDS = ("point to point", "collective", "one-sided")
+"""Kinds of traffic between peers, by their numbers."""
+
+COMMUNICATOR_KINDS = ("intra", "Cartesian", "graph", "distributed graph", "inter")
+"""Kinds of communicators, by their numbers."""
+
+
+class Phase(msgspec.Struct, frozen=True):
+    """A part of a program that repeats itself, by what one rank called.
+
+    Attributes:
+        rank: whose calls were looked at.
+        routine: index of the call that each round begins with.
+        site: number of the place of that call.
+        rounds: how many.
+        calls: of a usual round.
+        begun_s: when the first round begins.
+        ended_s: when the last round ends.
+        mean_s: of a round.
+        longest_s: of a round.
+        mpi_share: part of the rounds' time that is in MPI.
+    """
+
+    rank: Count
+    routine: Count
+    site: Count
+    rounds: Count
+    calls: Count
+    begun_s: float
+    ended_s: float
+    mean_s: float
+    longest_s: float
+    mpi_share: float
+
+
+class ProfileRecord(msgspec.Struct, frozen=True):
+    """``profile.json``.
+
+    Attributes:
+        command: what was run.
+        version: of this form.
+        merged: whether what ranks left is merged; all that follows `status` is known then.
+        created: instant in ISO 8601 with its zone.
+        contend: version of contend that made it.
+        labels: conditions that no program can see.
+        place: where ranks were started, for people; "" where the command did it by itself.
+        elapsed_s: of the command.
+        status: its exit status; None while it runs, or when contend ended before it did.
+        ranks: of MPI_COMM_WORLD.
+        library: first line of what the MPI library says of its version.
+        programs: files that ran.
+        hosts: with how many ranks they held.
+        rank_hosts: index of each rank's host; None for ranks without a record.
+        record_bytes: what a rank's record may take at most: the bound of memory.
+        run_s: from the first MPI_Init to the last end.
+        uncertainty_s: of the synchronised clock, at most; None where clocks could not be compared.
+        thread_level: that MPI was started with, at most; 0 to 3.
+        fortran: whether any call came through the Fortran interface.
+        routines: names, by index.
+        phases: in their order.
+        missing: what is not in the profile, and why.
+        left: names of records that could not be merged and stay in the folder.
+    """
+
+    command: tuple[str, ...]
+    version: int = VERSION
+    merged: bool = False
+    created: str = ""
+    contend: str = ""
+    labels: dict[str, str] = {}
+    place: str = ""
+    elapsed_s: float | None = None
+    status: int | None = None
+    ranks: Annotated[int, Meta(ge=0, le=_MOST_RANKS)] = 0
+    library: str = ""
+    programs: tuple[str, ...] = ()
+    hosts: tuple[Host, ...] = ()
+    rank_hosts: tuple[Count | None, ...] = ()
+    record_bytes: Count = 0
+    run_s: float = 0.0
+    uncertainty_s: float | None = None
+    thread_level: Count = 0
+    fortran: bool = False
+    routines: tuple[str, ...] = ()
+    phases: tuple[Phase, ...] = ()
+    missing: tuple[Warned, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+def write_profile_record(folder: Path, record: ProfileRecord) -> None:
+    """Writes ``profile.json`` whole or not at all."""
+    text = msgspec.json.format(msgspec.json.encode(record), indent=2)
+    write_whole(folder / PROFILE, text + b"\n")
+
+
+def read_profile_record(folder: Path) -> ProfileRecord:
+    """Reads ``profile.json``.
+
+    Raises:
+        UsageError: none is there.
+        InputError: it is damaged, or of a newer version.
+    """
+    path = folder / PROFILE
+    try:
+        record = msgspec.json.decode(path.read_bytes(), type=ProfileRecord)
+    except OSError as error:
+        raise UsageError(f"{folder}: no profile is here ({error.strerror})") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(str(path), 0, "what contend keeps of a profile", str(error)) from None
+    if not 1 <= record.version <= VERSION:
+        got = f"version {record.version}"
+        raise InputError(str(path), 0, f"a profile of version {VERSION} or older", got)
+    if len(record.rank_hosts) != (record.ranks if record.merged else 0):
+        got = f"{len(record.rank_hosts)} of {record.ranks}"
+        raise InputError(str(path), 0, "hosts of all ranks", got)
+    return record
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What an MPI program communicated, by rank.
+
+    Attributes:
+        folder: where it is kept.
+        record: what ran, where, and what is missing.
+    """
+
+    folder: Path
+    record: ProfileRecord
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Reads a profile; its tables are read when they are used.
+
+        Raises:
+            UsageError: no profile is there, or it is not merged yet.
+            InputError: it is damaged, or of a newer version.
+        """
+        folder = Path(folder)
+        record = read_profile_record(folder)
+        if not record.merged:
+            raise UsageError(
+                f"{folder}: what the ranks left is not merged yet: contend report {folder}"
+            )
+        return cls(folder, record)
+
+    @property
+    def name(self) -> str:
+        """What the profile is called where two are compared."""
+        return self.folder.resolve().name
+
+    @property
+    def size(self) -> int:
+        """Ranks of MPI_COMM_WORLD."""
+        return self.record.ranks
+
+    @cached_property
+    def calls(self) -> pl.DataFrame:
+        """One row for each rank, routine, communicator, class of sizes and place of the call.
+
+        Columns ``rank``, ``cell`` (its number in the rank's record), ``routine``, ``communicator``,
+        ``site``, ``size_class``, ``calls``, ``bytes``, ``seconds``, ``longest_s``.
+        """
+        return self._named("calls")
+
+    @cached_property
+    def collectives(self) -> pl.DataFrame:
+        """Waiting for late ranks in blocking collectives, by rank and cell.
+
+        Columns as of `calls` up to ``size_class``, then ``occurrences`` that were compared, their
+        ``seconds``, ``waiting_s`` until the last member entered, and how often this rank was
+        ``last``.
+        """
+        return self._named("collectives")
+
+    @cached_property
+    def peers(self) -> pl.DataFrame:
+        """Who sent how much to whom.
+
+        Columns ``source``, ``destination``, ``kind``, ``bytes``, ``messages``.
+
+        Pairs that exchanged nothing have no row.
+        """
+        table = self._table("peers")
+        self._check("peers", table, {"source": self.size, "destination": self.size, "kind": 3})
+        return table.with_columns(_words("kind", KINDS))
+
+    @cached_property
+    def ranks(self) -> pl.DataFrame:
+        """One row for every rank that left a record, in order; instants from the first MPI_Init."""
+        table = self._table("ranks")
+        self._check("ranks", table, {"rank": self.size})
+        return table
+
+    @cached_property
+    def communicators(self) -> pl.DataFrame:
+        """One row for every communicator, by number; 0 is MPI_COMM_WORLD, 1 MPI_COMM_SELF."""
+        table = self._table("communicators")
+        self._check("communicators", table, {"kind": len(COMMUNICATOR_KINDS)})
+        return table.with_columns(_words("kind", COMMUNICATOR_KINDS))
+
+    @cached_property
+    def members(self) -> pl.DataFrame:
+        """Ranks of the communicators other than MPI_COMM_WORLD and MPI_COMM_SELF, -1 for others."""
+        return self._table("members")
+
+    @cached_property
+    def sites(self) -> pl.DataFrame:
+        """Places in the program by number, with a column ``place`` for people."""
+        table = self._table("sites")
+        places = [place_words(site) for site in table.iter_rows(named=True)]
+        return table.with_columns(pl.Series("place", places, pl.String))
+
+    @cached_property
+    def findings(self) -> Findings:
+        """What the profile says; see `contend.profiling.Findings`."""
+        return Findings(self)
+
+    def matrix(self, what: str = "bytes", kind: str | None = None) -> NDArray[np.uint64]:
+        """Who sent how much to whom.
+
+        Args:
+            what: ``bytes`` or ``messages``.
+            kind: one of `KINDS`; None for all of them.
+
+        Returns:
+            Shape [ranks, ranks]: source, destination.
+
+        Raises:
+            UsageError: for other words, or more than 20,000 ranks; `peers` has any number.
+        """
+        if what not in ("bytes", "messages"):
+            raise UsageError(f"expected bytes or messages, got {what!r}")
+        if kind is not None and kind not in KINDS:
+            raise UsageError(f"kind: expected one of {', '.join(KINDS)}, got {kind!r}")
+        if self.size > _LARGEST_MATRIX:
+            raise UsageError(f"a matrix has at most {_LARGEST_MATRIX} ranks, not {self.size}")
+        table = self.peers if kind is None else self.peers.filter(pl.col("kind") == kind)
+        matrix = np.zeros((self.size, self.size), np.uint64)
+        at = (table["source"].to_numpy(), table["destination"].to_numpy())
+        np.add.at(matrix, at, table[what].to_numpy())
+        return matrix
+
+    def events(self, rank: int) -> pl.DataFrame:
+        """What a rank did, in order, as far as there was room; to be carried out again.
+
+        Columns ``start_ns`` and ``end_ns`` from the first MPI_Init, on the common clock, then those
+        of ``contend_event`` in ``record.h``, and ``routine``, ``communicator``, ``site`` of the
+        cell; these are null where the record had no room for the cell.
+
+        Raises:
+            UsageError: the rank left no record.
+            InputError: the events are damaged.
+        """
+        row = self.ranks.filter(pl.col("rank") == rank)
+        if row.is_empty():
+            raise UsageError(f"rank {rank} left no record in {self.folder}")
+        [found] = row.to_dicts()
+        kept = read_events(
+            self.folder / EVENTS, found["events_at"], found["events_bytes"], found["events"]
+        )
+        cells = self.calls.filter(pl.col("rank") == rank).select(
+            "cell", "routine", "communicator", "site"
+        )
+        table = pl.DataFrame({name: kept[name] for name in kept.dtype.names or ()})
+        return table.join(cells, on="cell", how="left", maintain_order="left")
+
+    def __repr__(self) -> str:
+        return f"<Profile of {' '.join(self.record.command)}: {self.findings.verdict}>"
+
+    def _table(self, name: str) -> pl.DataFrame:
+        path = self.folder / f"{name}.parquet"
+        table = read_table(path, SCHEMAS[name], what="a table of a profile", room=_ROOM)
+        if table.select(pl.any_horizontal(pl.all().is_null()).any()).item():
+            raise InputError(str(path), 0, "values in all columns", "gaps")
+        return table
+
+    def _named(self, name: str) -> pl.DataFrame:
+        """A table of cells, with names of routines instead of their numbers."""
+        table = self._table(name)
+        bounds = {
+            "rank": self.size,
+            "routine": len(self.record.routines),
+            "site": len(self.sites),
+            "communicator": len(self.communicators),
+        }
+        self._check(name, table, bounds)
+        return table.with_columns(_words("routine", self.record.routines))
+
+    def _check(self, name: str, table: pl.DataFrame, bounds: dict[str, int]) -> None:
+        """Whether numbers in a table stand for something.
+
+        Raises:
+            InputError: one does not.
+        """
+        for column, bound in bounds.items():
+            most: Any = table[column].max()
+            if most is not None and most >= bound:
+                path = str(self.folder / f"{name}.parquet")
+                raise InputError(path, 0, f"{column} below {bound}", str(most))
+
+
+def _words(column: str, words: tuple[str, ...]) -> pl.Expr:
+    """Words in the place of their numbers."""
+    return pl.col(column).replace_strict(
+        dict(enumerate(words)), return_dtype=pl.Enum(list(dict.fromkeys(words)))
+    )
+
+
+def is_profile(folder: Path) -> bool:
+    """Whether a profile is there, merged or not."""
+    return (folder / PROFILE).is_file()

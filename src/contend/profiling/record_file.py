@@ -1,0 +1,386 @@
+"""Reads the file that one rank of a profiled program left; ``tracer/record.h`` is its form.
+
+The file may have been cut short by whatever ended the rank, or be none of ours: all that it says of
+itself is compared with its size, and all numbers in it with each other, before memory is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.errors import InputError
+
+MAGIC = b"contendR"
+VERSION = 1
+NO_CELL = 2**32 - 1
+"""Stands for the cell of a call for which there was no room any more."""
+NO_PEER = -1
+"""Stands for a peer outside MPI_COMM_WORLD, any source, or none."""
+WORLD, SELF, OTHERS = 0, 1, 2
+"""Indices of communicators that every rank has; the last stands for those that did not fit."""
+
+_MOST_RANKS = 1 << 24
+# Far above any bound that a user sets.
+_MOST_BYTES = 1 << 36
+_UNKNOWN_MEMBERS = 2**64 - 1
+
+
+class State(IntEnum):
+    """How a rank ended."""
+
+    RUNNING = 0
+    FINISHED = 1
+    ABORTED = 2
+    EXITED = 3
+
+
+class EventKind(IntEnum):
+    """What an event is; see ``record.h``."""
+
+    CALL = 0
+    COMPLETION = 1
+    PART = 2
+
+
+SECTION = np.dtype(
+    [
+        ("offset", "<u8"),
+        ("capacity", "<u8"),
+        ("used", "<u8"),
+        ("lost", "<u8"),
+        ("item_bytes", "<u8"),
+    ]
+)
+OFFSET = np.dtype([("at_ns", "<i8"), ("offset_ns", "<i8"), ("uncertainty_ns", "<i8")])
+CLOCK = np.dtype(
+    [
+        ("start_ticks", "<u8"),
+        ("end_ticks", "<u8"),
+        ("start_ns", "<i8"),
+        ("end_ns", "<i8"),
+        ("begun_ticks", "<u8"),
+        ("offsets", OFFSET, 2),
+        ("known", "<u4"),
+        ("parent", "<i4"),
+    ]
+)
+COMMUNICATOR = np.dtype(
+    [
+        ("id", "<u8"),
+        ("parent", "<u4"),
+        ("kind", "<u4"),
+        ("size", "<u4"),
+        ("rank", "<i4"),
+        ("members", "<u8"),
+        ("dimensions", "<u4"),
+        ("extent", "<i4", 8),
+        ("name", "S36"),
+    ]
+)
+CELL = np.dtype(
+    [
+        ("site", "<u8"),
+        ("communicator", "<u4"),
+        ("routine", "<u2"),
+        ("size_class", "<u2"),
+        ("calls", "<u8"),
+        ("bytes", "<u8"),
+        ("ticks", "<u8"),
+        ("longest", "<u8"),
+    ]
+)
+PEER = np.dtype(
+    [
+        ("bytes", "<u8"),
+        ("messages", "<u8"),
+        ("collective_bytes", "<u8"),
+        ("collective_messages", "<u8"),
+        ("one_sided_bytes", "<u8"),
+        ("one_sided_operations", "<u8"),
+    ]
+)
+COLLECTIVE = np.dtype(
+    [
+        ("entry", "<u8"),
+        ("exit", "<u8"),
+        ("communicator", "<u4"),
+        ("number", "<u4"),
+        ("cell", "<u4"),
+        ("reserved", "<u4"),
+    ]
+)
+EVENT = np.dtype(
+    [
+        ("start", "<u8"),
+        ("end", "<u8"),
+        ("bytes", "<u8"),
+        ("cell", "<u4"),
+        ("peer", "<i4"),
+        ("tag", "<i4"),
+        ("request", "<u4"),
+        ("kind", "<u2"),
+        ("thread", "<u2"),
+        ("reserved", "<u4"),
+    ]
+)
+SECTIONS: Mapping[str, np.dtype[Any]] = {
+    "routines": np.dtype("u1"),
+    "modules": np.dtype("u1"),
+    "communicators": COMMUNICATOR,
+    "members": np.dtype("<i4"),
+    "cells": CELL,
+    "peers": PEER,
+    "collectives": COLLECTIVE,
+    "events": EVENT,
+}
+"""Sections in their order, and what each holds."""
+
+HEADER = np.dtype(
+    [
+        ("magic", "S8"),
+        ("version", "<u4"),
+        ("header_bytes", "<u4"),
+        ("rank", "<i4"),
+        ("size", "<i4"),
+        ("pid", "<i8"),
+        ("state", "<u4"),
+        ("exit_code", "<i4"),
+        ("thread_level", "<u4"),
+        ("fortran_calls", "<u4"),
+        ("collective_stride", "<u4"),
+        ("requests_lost", "<u4"),
+        ("host", "S64"),
+        ("library", "S256"),
+        ("program", "S256"),
+        ("clock", CLOCK),
+        ("sections", SECTION, len(SECTIONS)),
+    ]
+)
+
+Items = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class RankRecord:
+    """What one rank left.
+
+    Attributes:
+        path: of its file.
+        rank: in MPI_COMM_WORLD.
+        size: of MPI_COMM_WORLD.
+        state: how the rank ended.
+        host: where it ran.
+        library: first line of what its MPI library says of its version.
+        program: the file that ran.
+        header: all of the header, of dtype `HEADER`.
+        lost: items that no longer fitted, by section.
+        routines: names by index.
+        modules: the executable lines of ``/proc/self/maps``.
+        communicators: of dtype `COMMUNICATOR`.
+        members: ranks in MPI_COMM_WORLD; communicators name their parts of it.
+        cells: of dtype `CELL`.
+        peers: of dtype `PEER`, by rank in MPI_COMM_WORLD.
+        collectives: of dtype `COLLECTIVE`.
+        events: of dtype `EVENT`.
+    """
+
+    path: Path
+    rank: int
+    size: int
+    state: State
+    host: str
+    library: str
+    program: str
+    header: np.void
+    lost: Mapping[str, int]
+    routines: tuple[str, ...]
+    modules: tuple[str, ...]
+    communicators: Items
+    members: NDArray[np.int32]
+    cells: Items
+    peers: Items
+    collectives: Items
+    events: Items
+
+    def members_of(self, index: int) -> NDArray[np.int32] | None:
+        """Ranks of a communicator in MPI_COMM_WORLD, by their rank in it; None if not kept."""
+        communicator = self.communicators[index]
+        first = int(communicator["members"])
+        if first == _UNKNOWN_MEMBERS:
+            return None
+        return self.members[first : first + int(communicator["size"])]
+
+
+def read_record(path: Path, *, events: bool = True) -> RankRecord:
+    """Reads a rank's file.
+
+    Args:
+        path: of the file.
+        events: whether to read its events too, by far the most of it.
+
+    Raises:
+        InputError: it is none, or damaged: what was expected and what is there.
+    """
+    with _opened(path) as reader:
+        return reader.record(events=events)
+
+
+def read_header(path: Path) -> np.void:
+    """Reads only the header of a rank's file, of dtype `HEADER`.
+
+    Raises:
+        InputError: it is none, or damaged.
+    """
+    with _opened(path) as reader:
+        return reader.header()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[_Reader]:
+    try:
+        with path.open("rb", buffering=0) as file:
+            yield _Reader(path, file)
+    except OSError as error:
+        raise InputError(str(path), 0, "the record of a rank", str(error.strerror)) from None
+
+
+class _Reader:
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self._path = path
+        self._file = file
+        self._bytes = os.fstat(file.fileno()).st_size
+
+    def record(self, *, events: bool) -> RankRecord:
+        header = self.header()
+        parts = {
+            name: self._section(name, kind, section, read=events or name != "events")
+            for (name, kind), section in zip(SECTIONS.items(), header["sections"], strict=True)
+        }
+        sections = dict(zip(SECTIONS, header["sections"], strict=True))
+        state = int(header["state"])
+        if state not in list(State):
+            raise self._wrong("a state from 0 to 3", str(state))
+        record = RankRecord(
+            path=self._path,
+            rank=int(header["rank"]),
+            size=int(header["size"]),
+            state=State(state),
+            host=_text(header["host"]),
+            library=_text(header["library"]),
+            program=_text(header["program"]),
+            header=header,
+            lost={name: int(section["lost"]) for name, section in sections.items()},
+            routines=_lines(parts.pop("routines")),
+            modules=_lines(parts.pop("modules")),
+            **parts,
+        )
+        self._check(record)
+        return record
+
+    def header(self) -> np.void:
+        if not HEADER.itemsize <= self._bytes <= _MOST_BYTES:
+            expected = f"{HEADER.itemsize} to {_MOST_BYTES} bytes"
+            raise self._wrong(expected, f"{self._bytes} bytes")
+        content = self._read(0, HEADER.itemsize)
+        header: np.void = np.frombuffer(content, HEADER)[0]
+        if bytes(header["magic"]) != MAGIC:
+            raise self._wrong(f"the record of a rank, which begins with {MAGIC.decode()}", "others")
+        if header["version"] != VERSION or header["header_bytes"] != HEADER.itemsize:
+            raise self._wrong(
+                f"version {VERSION} with a header of {HEADER.itemsize} bytes",
+                f"version {header['version']} with {header['header_bytes']}",
+            )
+        if not 0 <= header["rank"] < header["size"] <= _MOST_RANKS:
+            got = f"rank {header['rank']} of {header['size']}"
+            raise self._wrong(f"a rank of 1 to {_MOST_RANKS}", got)
+        return header
+
+    def _section(
+        self, name: str, kind: np.dtype[Any], section: np.void, *, read: bool = True
+    ) -> Items:
+        offset, capacity, used, item_bytes = (
+            int(section[field]) for field in ("offset", "capacity", "used", "item_bytes")
+        )
+        if item_bytes != kind.itemsize:
+            raise self._wrong(f"{name} of {kind.itemsize} bytes", f"of {item_bytes}")
+        if used > capacity:
+            raise self._wrong(f"at most {capacity} {name}", str(used))
+        end = offset + capacity * item_bytes
+        if offset < HEADER.itemsize or end > self._bytes:
+            got = f"{name} from {offset} to {end}"
+            raise self._wrong(f"sections within {self._bytes} bytes", got)
+        return np.frombuffer(self._read(offset, used * item_bytes if read else 0), kind)
+
+    def _read(self, offset: int, count: int) -> bytes:
+        content = bytearray()
+        self._file.seek(offset)
+        while len(content) < count:
+            # One reading returns 2 GiB at most.
+            part = self._file.read(count - len(content))
+            if not part:
+                raise self._wrong(f"{offset + count} bytes", f"{offset + len(content)}")
+            if len(part) == count:
+                return part
+            content += part
+        return bytes(content)
+
+    def _check(self, record: RankRecord) -> None:
+        """Whether what refers to each other is there.
+
+        Raises:
+            InputError: it is not.
+        """
+        known = len(record.communicators)
+        if known <= OTHERS:
+            raise self._wrong("at least 3 communicators", str(known))
+        if len(record.peers) not in (0, record.size):
+            raise self._wrong(f"peers for {record.size} ranks", str(len(record.peers)))
+        bounds = (
+            ("communicators of cells", record.cells["communicator"], known),
+            ("routines of cells", record.cells["routine"], len(record.routines)),
+            ("communicators of collectives", record.collectives["communicator"], known),
+            ("cells of collectives", _known_cells(record.collectives), len(record.cells)),
+            ("cells of events", _known_cells(record.events), len(record.cells)),
+            ("kinds of events", record.events["kind"], len(EventKind)),
+            ("parents of communicators", record.communicators["parent"], known),
+            ("members", record.members, record.size),
+            ("peers of events", record.events["peer"], record.size),
+        )
+        for what, numbers, bound in bounds:
+            if len(numbers) and (numbers.max() >= bound or numbers.min() < NO_PEER):
+                got = f"{numbers.min()} to {numbers.max()}"
+                raise self._wrong(f"{what} below {bound}", got)
+        self._check_members(record)
+
+    def _check_members(self, record: RankRecord) -> None:
+        kept = record.communicators[record.communicators["members"] != _UNKNOWN_MEMBERS]
+        # As floats, which do not wrap around.
+        ends = kept["members"].astype(np.float64) + kept["size"]
+        if len(ends) and ends.max() > len(record.members):
+            raise self._wrong(f"members within {len(record.members)}", f"up to {ends.max():.0f}")
+
+    def _wrong(self, expected: str, got: str) -> InputError:
+        return InputError(str(self._path), 0, expected, got)
+
+
+def _known_cells(items: Items) -> NDArray[np.uint32]:
+    cells: NDArray[np.uint32] = items["cell"]
+    known: NDArray[np.uint32] = cells[cells != NO_CELL]
+    return known
+
+
+def _text(content: bytes) -> str:
+    return content.partition(b"\0")[0].decode(errors="replace")
+
+
+def _lines(content: Items) -> tuple[str, ...]:
+    return tuple(content.tobytes().decode(errors="replace").splitlines())

@@ -1,0 +1,203 @@
+"""Runs a program whose ranks are recorded, and merges what they left, however it ended."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from contend.errors import MissingError, ShortfallError, UsageError
+from contend.measurement import Place, RealHosts, Shape
+from contend.mpi import Launch, Library, library_of, prepare, record, select
+from contend.process import run_foreground, scratch_folder
+from contend.profiling.merging import Progress, merge, record_files
+from contend.profiling.profile import (
+    PROFILE,
+    RECORDS,
+    Profile,
+    ProfileRecord,
+    read_profile_record,
+    write_profile_record,
+)
+from contend.session import NoRoomError, hold, new_folder
+
+NAME = "profile"
+"""What folders begin with that nobody named."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program and where its ranks run.
+
+    Attributes:
+        words: the command; where `shape` is None it starts its ranks by itself.
+        shape: ranks that contend starts.
+        place: where it does so.
+        mpi: the MPI library: a name, a folder or a wrapper; None: that of the command, or where
+            contend starts the ranks, the first usable one.
+        labels: conditions that no program can see.
+        memory: bytes that the record of a rank may take; None for the usual ones.
+    """
+
+    words: tuple[str, ...]
+    shape: Shape | None = None
+    place: Place | None = None
+    mpi: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a recorded program ended.
+
+    Attributes:
+        status: exit status of the command; None when contend was interrupted.
+        profile: None when no rank left a record.
+        why: why there is no profile; "" when there is one.
+        interruption: what ended contend in between, to be raised again.
+    """
+
+    status: int | None
+    profile: Profile | None = None
+    why: str = ""
+    interruption: BaseException | None = None
+
+
+def run_recorded(
+    job: Job,
+    folder: Path | None = None,
+    *,
+    output: IO[str] | None = None,
+    progress: Progress = lambda done, total: None,
+) -> Outcome:
+    """Runs a job and merges what its ranks left, also when it or contend was interrupted.
+
+    Args:
+        job: what to run.
+        folder: of the profile; None for a new one in ``contend-runs``.
+        output: where the command's standard output goes; None for this process's own.
+        progress: is told how many of how many records are merged.
+
+    Raises:
+        UsageError: for what does not fit together, or a folder that has a profile already.
+        MissingError: the command, its MPI library, a compiler or room on the disk is missing.
+    """
+    folder = folder or new_folder(NAME, datetime.now(UTC).date())
+    if shutil.which(job.words[0]) is None:
+        raise UsageError(f"{job.words[0]}: no such program")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise UsageError(f"{folder}: is not empty; a profile needs a new folder")
+    with hold(folder), _no_room_told(folder):
+        records = folder.resolve() / RECORDS
+        with _ready(job, records) as (command, environment):
+            records.mkdir(parents=True)
+            begun = ProfileRecord(
+                job.words,
+                created=datetime.now(UTC).isoformat(timespec="seconds"),
+                contend=version("contend"),
+                labels=dict(job.labels),
+                place="" if job.place is None else job.place.described,
+            )
+            write_profile_record(folder, begun)
+            started = time.monotonic()
+            status, interruption = _run(command, environment, output)
+            elapsed = time.monotonic() - started
+        if not record_files(folder):
+            shutil.rmtree(records)
+            (folder / PROFILE).unlink()
+            return Outcome(status, why=_silence(job, status), interruption=interruption)
+        ended = msgspec.structs.replace(begun, elapsed_s=elapsed, status=status)
+        write_profile_record(folder, ended)
+        try:
+            merge(folder, progress=progress)
+        except ShortfallError as error:
+            return Outcome(status, why=str(error), interruption=interruption)
+    return Outcome(status, Profile.load(folder), interruption=interruption)
+
+
+def load_profile(folder: Path, *, progress: Progress = lambda done, total: None) -> Profile:
+    """Reads a profile; one whose merge was interrupted is merged first.
+
+    Raises:
+        UsageError: no profile is there, or its program still runs.
+        InputError: it is damaged, or of a newer version.
+        ShortfallError: no rank left a record that can be read.
+        MissingError: there is no room for a merge on the disk.
+    """
+    known = read_profile_record(folder)
+    unmerged = (folder / RECORDS).is_dir() and not known.left
+    if not known.merged or unmerged:
+        with hold(folder), _no_room_told(folder):
+            merge(folder, progress=progress)
+    return Profile.load(folder)
+
+
+def _run(
+    command: Sequence[str], environment: Mapping[str, str], output: IO[str] | None
+) -> tuple[int | None, BaseException | None]:
+    """The command's exit status, or what ended contend in between."""
+    try:
+        return run_foreground(command, environment, output=output), None
+    except (KeyboardInterrupt, SystemExit) as interruption:
+        # The command has ended by now; what was recorded until then is kept.
+        return None, interruption
+
+
+@contextmanager
+def _ready(job: Job, records: Path) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """The whole command line and environment of a job whose ranks are recorded."""
+    if job.shape is None:
+        recorded = record(job.words, records, job.memory, job.mpi)
+        yield list(recorded.words), {**os.environ, **recorded.variables}
+        return
+    library = _library(job)
+    recorded = record(job.words, records, job.memory, library.wrapper)
+    # The launch itself passes variables on to all hosts.
+    variables = {
+        name: value for name, value in recorded.variables.items() if not name.startswith("OMPI_")
+    }
+    shape, place = job.shape, job.place or RealHosts()
+    request = Launch(library, shape.ranks, shape.ranks_per_host, shape.hosts, environment=variables)
+    with scratch_folder("contend-launch") as scratch:
+        _, started, environment = prepare(place.ready(request), scratch)
+        yield [*started, *job.words], environment
+
+
+def _library(job: Job) -> Library:
+    """The library of a program whose ranks contend starts; scripts do not tell theirs."""
+    if job.mpi is not None:
+        return select(job.mpi)
+    try:
+        return library_of(job.words)
+    except MissingError:
+        return select()
+
+
+def _silence(job: Job, status: int | None) -> str:
+    """Why there may be no record, in one line."""
+    if status:
+        return f"{job.words[0]} ended with {status} before any rank had left a record"
+    return (
+        f"{job.words[0]} left no record: no MPI program began, or one of another library; name "
+        "that with --mpi"
+    )
+
+
+@contextmanager
+def _no_room_told(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if NoRoomError.is_meant(error):
+            raise NoRoomError.of(folder, error) from error
+        raise

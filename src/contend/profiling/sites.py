@@ -1,0 +1,231 @@
+"""Places in a program from which MPI was called: modules and offsets, then symbols, files, lines.
+
+Ranks have their modules at other addresses; a place is the same where module and offset are. Its
+symbol and line are asked of binutils, ``addr2line`` and ``nm``, once for each module. Without
+them, and where a program has no symbols, a place is its module and offset.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import struct
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.process import Run, run_process
+
+_MAP = re.compile(r"([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ \S+ +(/.*)")
+_LIMIT = 120.0
+# Command lines may hold 2 MiB; an address takes 20 characters.
+_BATCH = 20_000
+_ELF = struct.Struct("<16xHHIQQQIHHHHHH")
+_SEGMENT = struct.Struct("<IIQQQQQQ")
+_LOADED = 1
+_MOST_SEGMENTS = 1000
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a call stands.
+
+    Attributes:
+        module: the file that was mapped there; "" where no file was.
+        offset: of the return address in that file.
+    """
+
+    module: str
+    offset: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """What is known of a place.
+
+    Attributes:
+        symbol: function, demangled, with the offset in it where the line is not known; or "".
+        file: source file; "" where that is not known.
+        line: in it; 0 where that is not known.
+    """
+
+    symbol: str = ""
+    file: str = ""
+    line: int = 0
+
+
+class Places:
+    """All places of a profile, numbered as they come; 0 stands for those that no module has."""
+
+    def __init__(self) -> None:
+        self._modules: dict[str, int] = {}
+        self._numbers: dict[tuple[int, int], int] = {}
+
+    def number(self, addresses: NDArray[np.uint64], modules: Sequence[str]) -> NDArray[np.uint32]:
+        """Numbers of places by their addresses in one rank.
+
+        Args:
+            addresses: return addresses.
+            modules: executable lines of the rank's ``/proc/self/maps``.
+        """
+        mapped = sorted(
+            (int(match[1], 16), int(match[2], 16), int(match[3], 16), match[4])
+            for line in modules
+            if (match := _MAP.fullmatch(line))
+        )
+        # Below the first module there is none.
+        starts, ends, begins = (
+            np.array([0, *(line[column] for line in mapped)], np.uint64) for column in range(3)
+        )
+        paths = [self._modules.setdefault(path, len(self._modules)) for *_, path in mapped]
+        distinct, inverse = np.unique(addresses, return_inverse=True)
+        at = np.searchsorted(starts, distinct, side="right") - 1
+        # A call that ends its function returns to what follows, so it may be the end.
+        known = (at > 0) & (distinct <= ends[at])
+        offsets = distinct[known] - starts[at[known]] + begins[at[known]]
+        numbers = np.zeros(len(distinct), np.uint32)
+        numbers[known] = [
+            self._numbers.setdefault((paths[line - 1], offset), len(self._numbers) + 1)
+            for line, offset in zip(at[known].tolist(), offsets.tolist(), strict=True)
+        ]
+        return numbers[inverse]
+
+    def all(self) -> list[Place]:
+        """The places by their numbers."""
+        names = list(self._modules)
+        return [Place("", 0), *(Place(names[module], offset) for module, offset in self._numbers)]
+
+
+def find_lines(places: Sequence[Place], run: Run = run_process) -> list[Line]:
+    """What binutils tell of places, in their order; each module is asked about once.
+
+    Args:
+        places: anywhere.
+        run: runs the programs.
+    """
+    by_module: dict[str, list[int]] = {}
+    for index, place in enumerate(places):
+        by_module.setdefault(place.module, []).append(index)
+    lines = [Line()] * len(places)
+    for module, indices in by_module.items():
+        if not module or not Path(module).is_file():
+            continue
+        offsets = [places[index].offset for index in indices]
+        for index, line in zip(indices, _lines_of(module, offsets, run), strict=True):
+            lines[index] = line
+    return lines
+
+
+def _lines_of(module: str, offsets: Sequence[int], run: Run) -> list[Line]:
+    """Lines of one module: by its debug information, else by its nearest symbols."""
+    segments = _segments(Path(module))
+    # The call itself is what stands before its return address.
+    addresses = [_virtual(offset - 1, segments) for offset in offsets]
+    lines = _by_addr2line(module, addresses, run)
+    unknown = [index for index, line in enumerate(lines) if not line.line]
+    if unknown:
+        symbols = _Symbols.of(module, run)
+        for index in unknown:
+            lines[index] = Line(symbols.near(addresses[index] + 1) or lines[index].symbol)
+    return lines
+
+
+def _by_addr2line(module: str, addresses: Sequence[int], run: Run) -> list[Line]:
+    program = shutil.which("addr2line")
+    lines: list[Line] = []
+    if program is not None:
+        for first in range(0, len(addresses), _BATCH):
+            words = [hex(address) for address in addresses[first : first + _BATCH]]
+            finished = run([program, "-f", "-C", "-e", module, *words], os.environ, _LIMIT)
+            printed = finished.text.splitlines()
+            if finished.status != 0 or len(printed) != 2 * len(words):
+                break
+            lines += map(_line, printed[::2], printed[1::2])
+    return lines + [Line()] * (len(addresses) - len(lines))
+
+
+def _line(symbol: str, place: str) -> Line:
+    # The line may be followed by the number of a branch.
+    file, _, number = place.partition(" (")[0].rpartition(":")
+    name = "" if symbol == "??" else symbol
+    if file in ("", "??") or not number.isdecimal() or int(number) == 0:
+        return Line(name)
+    return Line(name, file, int(number))
+
+
+@dataclass(frozen=True)
+class _Symbols:
+    """Functions of a module, by their addresses in order."""
+
+    addresses: list[int]
+    names: list[str]
+
+    @classmethod
+    def of(cls, module: str, run: Run) -> _Symbols:
+        program = shutil.which("nm")
+        found: dict[int, str] = {}
+        # Programs that were stripped still tell what they share with others.
+        for table in ([], ["-D"]) if program is not None else ():
+            words = [program or "", "-C", "--defined-only", *table, module]
+            finished = run(words, os.environ, _LIMIT)
+            if finished.status == 0:
+                for address, name in _functions(finished.text):
+                    found.setdefault(address, name)
+        ordered = sorted(found.items())
+        return cls([address for address, _ in ordered], [name for _, name in ordered])
+
+    def near(self, address: int) -> str:
+        """``symbol+0x1a``; "" before the first symbol."""
+        at = bisect_right(self.addresses, address - 1) - 1
+        return "" if at < 0 else f"{self.names[at]}+{address - self.addresses[at]:#x}"
+
+
+def _functions(text: str) -> Iterator[tuple[int, str]]:
+    for line in text.splitlines():
+        words = line.split(" ", 2)
+        if len(words) == 3 and words[1] in "tTwWiuV":
+            # Versions of symbols, as in MPI_Send@@V1, mean nothing here.
+            yield int(words[0], 16), words[2].partition("@")[0]
+
+
+def _segments(path: Path) -> list[tuple[int, int, int]]:
+    """Offset in the file, length, and address of what an ELF file has loaded; empty for others."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_ELF.size)
+            if len(head) < _ELF.size or head[:5] != b"\x7fELF\x02":
+                return []
+            _, _, _, _, begin, _, _, _, size, count, *_ = _ELF.unpack(head)
+            if size != _SEGMENT.size or count > _MOST_SEGMENTS:
+                return []
+            file.seek(begin)
+            table = file.read(size * count)
+    except (OSError, OverflowError):
+        return []
+    whole = len(table) // size * size
+    loaded = (part for part in _SEGMENT.iter_unpack(table[:whole]) if part[0] == _LOADED)
+    return [(offset, length, address) for _, _, offset, address, _, length, _, _ in loaded]
+
+
+def _virtual(offset: int, segments: Sequence[tuple[int, int, int]]) -> int:
+    """The address that a program's tables have for an offset in its file."""
+    for begin, length, address in segments:
+        if begin <= offset < begin + length:
+            return offset - begin + address
+    return offset
+
+
+def place_words(site: Mapping[str, object]) -> str:
+    """A place for people: ``comm_brick.cpp:512``, or symbol and offset, or module and offset."""
+    if site["line"]:
+        return f"{Path(str(site['file'])).name}:{site['line']}"
+    if site["symbol"]:
+        return str(site["symbol"])
+    if site["module"]:
+        return f"{Path(str(site['module'])).name}+{site['offset']:#x}"
+    return "an unknown place"

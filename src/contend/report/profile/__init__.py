@@ -1,0 +1,1 @@
+"""Profiles of MPI programs: tables, figures and JSON."""

@@ -1,0 +1,279 @@
+"""Figures of a profile: shares of the run time, the matrix of peers, rank by rank; two compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from numpy.typing import NDArray
+
+from contend.errors import UsageError
+from contend.profiling import Profile
+from contend.report.save import save_figure, save_figures
+from contend.report.style import (
+    COLOURS,
+    COLUMN_WIDTH,
+    FAINT,
+    QUIET,
+    new_figure,
+    percent_axis,
+    styled,
+    title,
+    wrapped,
+)
+from contend.report.table import ResultTable
+from contend.report.words import percent, percent_range
+from contend.units import counted, format_bytes, format_seconds, nearest
+
+# Cells of the picture of a matrix, each way: more than a column of a page can show.
+_MOST_CELLS = 512
+_MOST_BARS = 8
+_LONGEST_NAME = 44
+_TAKES = re.compile(r"\(.*\)")
+_WAITING, _REST = COLOURS[1], COLOURS[0]
+
+
+class Picture(StrEnum):
+    """What is drawn of a profile."""
+
+    SHARES = "shares"
+    MATRIX = "matrix"
+    RANKS = "ranks"
+
+
+Draw = Callable[[Axes, Profile], str]
+
+
+def draw_profiles(
+    profiles: Sequence[Profile],
+    path: Path,
+    *,
+    picture: str | None = None,
+    tables: Sequence[ResultTable] = (),
+) -> list[Path]:
+    """Draws one picture of profiles, or for a page (.html) all.
+
+    Args:
+        profiles: at least one; each has a figure of its own.
+        path: of the figure; where there are several, their names go before the ending.
+        picture: a `Picture`; None: shares.
+        tables: what a page shows below the figures.
+
+    Returns:
+        The files, in order.
+
+    Raises:
+        UsageError: for another ending, or a picture that there is not.
+    """
+    page = path.suffix.lower() == ".html"
+    pictures = list(Picture) if page and picture is None else [_known(picture)]
+    named = [
+        (name if len(profiles) == 1 else f"{profile.name}-{name}", profile_figure(profile, name))
+        for profile in profiles
+        for name in pictures
+    ]
+    if len(named) == 1:
+        save_figure(named[0][1], path, tables)
+        return [path]
+    return save_figures(named, path, tables)
+
+
+def profile_figure(profile: Profile, picture: str | None = None) -> Figure:
+    """One picture of a profile.
+
+    Raises:
+        UsageError: there is no such picture.
+    """
+    name = _known(picture)
+    with styled():
+        figure = new_figure(height=_HEIGHTS[name], width=_WIDTHS[name])
+        finding = _DRAWS[name](figure.subplots(), profile)
+        title(figure, finding)
+    return figure
+
+
+def draw_profile(profile: Profile, picture: str | None = None, axes: Axes | None = None) -> Axes:
+    """Draws one picture of a profile.
+
+    Args:
+        profile: what to draw.
+        picture: ``shares`` of the run time by place, the ``matrix`` of peers, or ``ranks``; None:
+            shares.
+        axes: where to draw; None makes a figure, which a notebook shows.
+
+    Returns:
+        The axes.
+
+    Raises:
+        UsageError: there is no such picture.
+    """
+    name = _known(picture)
+    with styled():
+        if axes is None:
+            _, axes = plt.subplots(figsize=(_WIDTHS[name], _HEIGHTS[name]), layout="constrained")
+        finding = _DRAWS[name](axes, profile)
+        axes.set_title(wrapped(finding), loc="left", fontsize=8.5, fontweight="bold")
+    return axes
+
+
+def _known(picture: str | None) -> Picture:
+    if picture is None:
+        return Picture.SHARES
+    if picture not in list(Picture):
+        names = ", ".join(Picture)
+        hint = nearest(picture, Picture)
+        raise UsageError(f"picture=: expected one of {names} for profiles, got {picture}{hint}")
+    return Picture(picture)
+
+
+def draw_shares(axes: Axes, profile: Profile) -> str:
+    """Bars: parts of the run time by place in the program, waiting for late ranks apart."""
+    findings = profile.findings
+    places = findings.places
+    shown = places.filter(pl.col("share") > 0).head(_MOST_BARS)
+    names = [
+        f"{row['routine']}, {_short(row['place'], _LONGEST_NAME - len(row['routine']))}"
+        for row in shown.iter_rows(named=True)
+    ]
+    total = shown["share"].to_numpy()
+    waiting = (shown["waiting_s"].fill_null(0) / max(findings.run_s, 1e-12)).to_numpy()
+    hidden = max(findings.mpi_share - float(total.sum()), 0.0)
+    if len(places) > len(shown):
+        names.append("all other calls")
+        all_waiting = findings.waiting_s / max(findings.run_s, 1e-12)
+        waiting = np.append(waiting, max(all_waiting - waiting.sum(), 0.0))
+        total = np.append(total, hidden)
+    at = np.arange(len(names))
+    axes.barh(at, total - waiting, color=_REST, height=0.7, label="in the call")
+    axes.barh(
+        at,
+        waiting,
+        left=total - waiting,
+        color=_WAITING,
+        height=0.7,
+        label="of which waiting for late ranks",
+    )
+    for place, share in zip(at, total, strict=True):
+        axes.annotate(
+            percent(float(share)), (share, place), xytext=(3, 0), textcoords="offset points",
+            va="center", fontsize=6.5, color=QUIET,
+        )  # fmt: skip
+    axes.set_yticks(at, names)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.18 * max(float(total.max(initial=0.0)), 0.01))
+    percent_axis(axes.xaxis)
+    axes.set_xlabel("of the run times of all ranks")
+    axes.tick_params(axis="y", length=0)
+    if waiting.any():
+        axes.legend(frameon=False, fontsize=6.5, loc="lower right")
+    run = format_seconds(findings.mean_run_s)
+    who = counted(len(profile.ranks), "rank")
+    return f"{percent(findings.mpi_share, 0)} of the {run} of {who} is in MPI"
+
+
+def draw_matrix(axes: Axes, profile: Profile) -> str:
+    """Bytes from every rank to every other, by colour on a logarithmic scale."""
+    matrix, ranks_per_cell = _binned(profile)
+    size = profile.size
+    sent = matrix > 0
+    if not sent.any():
+        axes.text(0.5, 0.5, "no messages to known peers", ha="center", va="center", color=QUIET)
+        axes.set_axis_off()
+        return "No rank sent anything to a peer that is known"
+    low, high = matrix[sent].min(), matrix.max()
+    shown = axes.imshow(
+        np.where(sent, matrix, np.nan),
+        norm=LogNorm(low, max(high, 2 * low)),
+        cmap="viridis_r",
+        extent=(-0.5, size - 0.5, size - 0.5, -0.5),
+        interpolation="nearest",
+    )
+    axes.set_facecolor("white")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(6, integer=True))
+    axes.set_xlabel("to rank")
+    axes.set_ylabel("from rank")
+    assert axes.figure is not None
+    bar = axes.figure.colorbar(shown, ax=axes, shrink=0.8, pad=0.03)
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: format_bytes(value)))
+    # Binary units have round numbers at their own powers.
+    bar.ax.yaxis.set_major_locator(LogLocator(base=32))
+    bar.ax.yaxis.set_minor_locator(NullLocator())
+    bar.outline.set_visible(False)
+    if ranks_per_cell > 1:
+        bar.set_label(f"sum over {ranks_per_cell} x {ranks_per_cell} ranks")
+    pairs = profile.peers.select("source", "destination").n_unique()
+    total = format_bytes(float(profile.peers["bytes"].sum()))
+    of_all = percent(pairs / max(size * (size - 1), 1), 0)
+    return f"{total} between {pairs:,} pairs of ranks, {of_all} of all pairs"
+
+
+def draw_ranks(axes: Axes, profile: Profile) -> str:
+    """Rank by rank: waiting for late ranks, the rest of the time in MPI, and all else."""
+    table = profile.findings.ranks
+    rank = table["rank"].to_numpy()
+    waiting = table["waiting_s"].to_numpy()
+    rest = np.maximum(table["mpi_s"].to_numpy() - waiting, 0)
+    other = np.maximum(table["run_s"].to_numpy() - waiting - rest, 0)
+    # Steps have no gaps between ranks, however many there are.
+    edges = np.append(rank - 0.5, rank[-1:] + 0.5)
+    base = np.zeros(len(rank))
+    for values, colour, name in (
+        (other, FAINT, "outside of MPI"),
+        (rest, _REST, "in MPI"),
+        (waiting, _WAITING, "waiting for late ranks"),
+    ):
+        axes.stairs(base + values, edges, baseline=base, fill=True, color=colour, label=name)
+        base = base + values
+    axes.set_xlim(edges[0], edges[-1])
+    axes.set_ylim(0, 1.22 * max(float(base.max(initial=0.0)), 1e-9))
+    axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: format_seconds(value)))
+    axes.set_xlabel("rank")
+    axes.set_ylabel("time")
+    axes.legend(frameon=False, fontsize=6.5, ncols=3, loc="upper left", handlelength=1)
+    share = table["mpi_s"].to_numpy() / np.maximum(table["run_s"].to_numpy(), 1e-12)
+    spread = percent_range(float(share.min()), float(share.max()), 0)
+    late = table.sort("caused_s")["rank"][-1]
+    words = f"Ranks spend {spread} of their time in MPI"
+    return f"{words}; rank {late} is waited for most" if waiting.sum() > 0 else words
+
+
+def _binned(profile: Profile) -> tuple[NDArray[np.float64], int]:
+    """The matrix of bytes with as many cells as a picture shows, and how many ranks each has."""
+    each = -(-profile.size // _MOST_CELLS)
+    cells = -(-profile.size // each)
+    matrix = np.zeros((cells, cells))
+    at = tuple(profile.peers[name].to_numpy() // each for name in ("source", "destination"))
+    np.add.at(matrix, at, profile.peers["bytes"].to_numpy().astype(np.float64))
+    return matrix, each
+
+
+def _short(place: str, room: int) -> str:
+    """A place without what it takes and the outer names, as long as there is not room for them."""
+    name = _TAKES.sub("()", place)
+    while len(name) > room and "::" in name:
+        name = name.partition("::")[2]
+    return name if len(name) <= room else f"...{name[-room + 3 :]}"
+
+
+_DRAWS: dict[Picture, Draw] = {
+    Picture.SHARES: draw_shares,
+    Picture.MATRIX: draw_matrix,
+    Picture.RANKS: draw_ranks,
+}
+_HEIGHTS = {Picture.SHARES: 2.6, Picture.MATRIX: 3.2, Picture.RANKS: 2.4}
+_WIDTHS = {
+    Picture.SHARES: 1.5 * COLUMN_WIDTH,
+    Picture.MATRIX: 1.15 * COLUMN_WIDTH,
+    Picture.RANKS: 1.5 * COLUMN_WIDTH,
+}

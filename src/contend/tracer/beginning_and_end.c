@@ -1,0 +1,115 @@
+// The record's beginning with MPI_Init and its end, whichever way the program ends.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tracer.h"
+
+static contend_clock clocks;
+static bool compares_clocks;
+
+/// Ends the record of a process that has not reached MPI_Finalize.
+static void exited(int status, void* unused) {
+  (void)unused;
+  if (contend.header == NULL) return;
+  contend_header* header = contend.header;
+  if (header->state == CONTEND_RUNNING) contend_close_record(CONTEND_EXITED, status);
+  contend_redirect(false);
+}
+
+#ifndef __GLIBC__
+static void exited_somehow(void) { exited(0, NULL); }
+#endif
+
+/// The record is the parent's: a child leaves it alone.
+static void forked(void) {
+  contend.header = NULL;
+  contend_redirect(false);
+  contend_this_thread.inside = false;
+}
+
+static void begin(uint64_t begun) {
+  const char* folder = getenv("CONTEND_PROFILE");
+  int rank = 0, size = 1, level = MPI_THREAD_SINGLE;
+  if (folder == NULL || *folder == '\0') return;
+  ((int (*)(MPI_Comm, int*))contend_symbol("PMPI_Comm_rank"))(MPI_COMM_WORLD, &rank);
+  ((int (*)(MPI_Comm, int*))contend_symbol("PMPI_Comm_size"))(MPI_COMM_WORLD, &size);
+  ((int (*)(int*))contend_symbol("PMPI_Query_thread"))(&level);
+  bool opened = contend_open_record(folder, rank, size, level);
+  // Ranks that are recorded need the others to compare clocks with.
+  compares_clocks = true;
+  clocks.begun_ticks = begun;
+  contend_compare_clocks(0, &clocks);
+  contend_redirect_end();
+  if (!opened) return;
+  contend_learn_own_code();
+  contend_note_modules();
+  contend_start_communicators();
+  contend_start_requests();
+  clocks.start_ns = clocks.end_ns = contend_monotonic();
+  clocks.start_ticks = clocks.end_ticks = contend_ticks();
+  contend.header->clock = clocks;
+  // MPI_Init took some time, from which comes about how many ticks make a tenth of a second.
+  contend.reading_gap = contend_ticks_per_second() / 10;
+  contend.next_reading = clocks.start_ticks + contend.reading_gap;
+#ifdef __GLIBC__
+  on_exit(exited, NULL);
+#else
+  atexit(exited_somehow);
+#endif
+  pthread_atfork(NULL, NULL, forked);
+  contend_redirect(true);
+}
+
+/// Notes the call that began it all, with the time that it took alone.
+static void note_beginning(contend_call* call, void* site, void* frame) {
+  if (contend.header == NULL) return;
+  call->site = contend_site_behind((uintptr_t)site, (uintptr_t)frame);
+  contend_note(call, CONTEND_WORLD, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
+}
+
+#define BEGINS(name, parameters, arguments)                                            \
+  int contend_##name parameters {                                                      \
+    contend_choose_counter();                                                          \
+    contend_call call = {.routine = contend_routine_##name, .start = contend_ticks()}; \
+    int result = REAL(name) arguments;                                                 \
+    call.end = contend_ticks();                                                        \
+    if (result == MPI_SUCCESS) {                                                       \
+      begin(call.start);                                                               \
+      note_beginning(&call, __builtin_return_address(0), __builtin_frame_address(0));  \
+    }                                                                                  \
+    return result;                                                                     \
+  }
+
+BEGINS(Init, (int* count, char*** words), (count, words))
+BEGINS(Init_thread, (int* count, char*** words, int wanted, int* level),
+       (count, words, wanted, level))
+
+int contend_Finalize(void) {
+  if (compares_clocks) {
+    contend_clock* clock = contend.header ? &contend.header->clock : &clocks;
+    contend_compare_clocks(1, clock);
+    compares_clocks = false;
+  }
+  contend_header* header = contend.header;
+  if (header == NULL) return REAL(Finalize)();
+  header->state = CONTEND_FINISHED;
+  contend_call call = {.routine = contend_routine_Finalize};
+  call.site = contend_site_behind((uintptr_t)__builtin_return_address(0),
+                                  (uintptr_t)__builtin_frame_address(0));
+  // What the library calls of itself from here on is not the program's.
+  contend_redirect(false);
+  call.start = contend_ticks();
+  int result = REAL(Finalize)();
+  call.end = contend_ticks();
+  contend_note(&call, CONTEND_WORLD, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
+  contend_close_record(CONTEND_FINISHED, 0);
+  return result;
+}
+
+int contend_Abort(MPI_Comm communicator, int code) {
+  contend_redirect(false);
+  contend_close_record(CONTEND_ABORTED, code);
+  return REAL(Abort)(communicator, code);
+}

@@ -1,0 +1,204 @@
+// Collectives: what each rank gives, to whom where the routine's definition says so, and when the
+// members of a communicator come and go.
+//
+// Bytes are what this rank gives: its block for a gather or a reduction, the blocks of all for a
+// scatter or an all-to-all. A rank that gives nothing, as all but the root of a broadcast, has what
+// arrives.
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracer.h"
+
+#define OPEN(...) __VA_ARGS__
+
+/// What this rank gives in a call.
+typedef struct {
+  contend_live_communicator* on;
+  MPI_Comm handle;
+  uint64_t bytes;
+  int32_t root;    ///< in MPI_COMM_WORLD, or CONTEND_NO_PEER
+  uint32_t parts;  ///< how many of `parts` below
+  bool as_events;
+} volume;
+
+// To whom; used by one call at a time.
+static contend_part* parts;
+static uint32_t part_room;
+
+static volume nothing_on(MPI_Comm handle) {
+  return (volume){.on = contend_find(handle), .handle = handle, .root = CONTEND_NO_PEER};
+}
+
+static inline uint64_t bytes_of(int64_t count, MPI_Datatype type) {
+  return count ? (uint64_t)count * contend_size_of(type) : 0;
+}
+
+/// Adds what goes to one; nothing counts as no message.
+static void add_part(volume* given, int32_t peer, uint64_t bytes) {
+  int32_t world_peer = contend_world_rank(given->on, peer);
+  given->as_events = true;
+  if (bytes == 0 || peer < 0) return;
+  given->bytes += bytes;
+  if (given->parts == part_room) {
+    part_room = part_room ? 2 * part_room : 64;
+    parts = realloc(parts, part_room * sizeof *parts);
+    if (parts == NULL) abort();
+  }
+  parts[given->parts++] = (contend_part){world_peer, bytes};
+}
+
+static void to_all(volume* given, uint64_t bytes, bool once) {
+  for (int32_t peer = 0; peer < given->on->peer_count; peer++) add_part(given, peer, bytes);
+  given->as_events = false;
+  if (once) given->bytes = bytes;
+}
+
+static void to_each_neighbour(volume* given, uint64_t bytes) {
+  const int32_t* neighbours;
+  int32_t count = contend_neighbours(given->on, given->handle, &neighbours);
+  for (int32_t index = 0; index < count; index++) add_part(given, neighbours[index], bytes);
+  given->as_events = true;
+}
+
+static bool is_root(const volume* given, int root) {
+  return root == MPI_ROOT || (given->on->kind != CONTEND_INTER && root == given->on->rank);
+}
+
+static void set_root(volume* given, int root) {
+  given->root = root == MPI_ROOT ? contend.header->rank : contend_world_rank(given->on, root);
+}
+
+/// This rank gives its block to the root; the root of another group has what arrives.
+static void to_root(volume* given, int root, uint64_t bytes) {
+  set_root(given, root);
+  if (root >= 0) add_part(given, root, bytes);
+  given->bytes = bytes;
+  given->as_events = false;
+}
+
+/// The root gives the same to all.
+static void from_root(volume* given, int root, uint64_t bytes) {
+  set_root(given, root);
+  if (is_root(given, root))
+    to_all(given, bytes, true);
+  else if (root != MPI_PROC_NULL)
+    given->bytes = bytes;
+}
+
+/// Leaves out occurrences until the rest fits again, the same ones on all members.
+static void thin_out(void) {
+  contend_section* section = &contend.header->sections[CONTEND_COLLECTIVES];
+  uint32_t stride = contend.header->collective_stride *= 2;
+  uint64_t kept = 0;
+  for (uint64_t index = 0; index < section->used; index++)
+    if (contend.collectives[index].number % stride == 0)
+      contend.collectives[kept++] = contend.collectives[index];
+  section->lost += section->used - kept;
+  section->used = kept;
+}
+
+static void keep_occurrence(const contend_call* call, const volume* given, uint32_t cell) {
+  contend_section* section = &contend.header->sections[CONTEND_COLLECTIVES];
+  uint32_t number = given->on->collectives;
+  if (cell == CONTEND_NONE || number % contend.header->collective_stride) {
+    section->lost++;
+    return;
+  }
+  // Numbers that all are 0 cannot be thinned out.
+  for (int tries = 0; section->used == section->capacity && tries < 32; tries++) thin_out();
+  if (section->used == section->capacity || number % contend.header->collective_stride) {
+    section->lost++;
+    return;
+  }
+  contend.collectives[section->used++] =
+      (contend_collective){call->start, call->end, given->on->index, number, cell, 0};
+}
+
+static uint32_t note(const contend_call* call, const volume* given, uint32_t request) {
+  uint32_t cell = contend_count(call, given->on->index, given->bytes, given->bytes);
+  if (contend_room_for_events(1))
+    contend_append(call, cell, CONTEND_CALL, given->bytes, given->root, 0, request, 0);
+  contend_add_parts(call, cell, parts, given->parts, given->as_events);
+  return cell;
+}
+
+static void note_blocking(const contend_call* call, const volume* given) {
+  uint32_t cell = note(call, given, CONTEND_NO_REQUEST);
+  keep_occurrence(call, given, cell);
+  given->on->collectives++;
+}
+
+static void note_nonblocking(const contend_call* call, const volume* given, MPI_Request handle) {
+  note(call, given, contend_new_request(handle, given->on, CONTEND_COLLECTIVE, false)->number);
+  given->on->collectives++;
+}
+
+#if CONTEND_MPI_4
+/// A persistent one gives each time it is started.
+static void note_persistent(const contend_call* call, const volume* given, MPI_Request handle) {
+  contend_request* request = contend_new_request(handle, given->on, CONTEND_COLLECTIVE, true);
+  request->bytes = given->bytes;
+  request->peer = given->root;
+  request->parts_are_events = given->as_events;
+  if (given->parts) {
+    request->parts = malloc(given->parts * sizeof *parts);
+    if (request->parts == NULL) abort();
+    memcpy(request->parts, parts, given->parts * sizeof *parts);
+    request->part_count = given->parts;
+  }
+  uint32_t cell = contend_count(call, given->on->index, given->bytes, 0);
+  if (contend_room_for_events(1))
+    contend_append(call, cell, CONTEND_CALL, given->bytes, given->root, 0, CONTEND_NO_REQUEST, 0);
+}
+#endif
+
+int contend_Barrier(MPI_Comm communicator) {
+  CONTEND_CALL_OF(Barrier, (communicator));
+  int result = REAL(Barrier)(communicator);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS) {
+    volume given = nothing_on(communicator);
+    note_blocking(&call, &given);
+  }
+  contend_done();
+  return result;
+}
+
+int contend_Ibarrier(MPI_Comm communicator, MPI_Request* request) {
+  CONTEND_CALL_OF(Ibarrier, (communicator, request));
+  int result = REAL(Ibarrier)(communicator, request);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS) {
+    volume given = nothing_on(communicator);
+    note_nonblocking(&call, &given, *request);
+  }
+  contend_done();
+  return result;
+}
+
+#if CONTEND_MPI_4
+int contend_Barrier_init(MPI_Comm communicator, MPI_Info info, MPI_Request* request) {
+  CONTEND_CALL_OF(Barrier_init, (communicator, info, request));
+  int result = REAL(Barrier_init)(communicator, info, request);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS) {
+    volume given = nothing_on(communicator);
+    note_persistent(&call, &given, *request);
+  }
+  contend_done();
+  return result;
+}
+#endif
+
+#define COUNT int
+#define DISPLACEMENT int
+#define WIDE_DISPLACEMENT int
+#define NAMED(routine) routine
+#include "volumes.h"
+#if CONTEND_BIG_COUNTS
+#define COUNT MPI_Count
+#define DISPLACEMENT MPI_Aint
+#define WIDE_DISPLACEMENT MPI_Aint
+#define NAMED(routine) routine##_c
+#include "volumes.h"
+#endif

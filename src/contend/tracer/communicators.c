@@ -1,0 +1,447 @@
+// Communicators: which ranks of MPI_COMM_WORLD they hold, and ids that are the same on all members
+// without a word between them.
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracer.h"
+
+enum { TABLE = 1024, MOST_DIMENSIONS = 8 };
+
+contend_live_communicator* contend_last_communicator;
+
+static contend_live_communicator* table[TABLE];
+static contend_live_communicator* world;
+
+/// Ranks of a group in MPI_COMM_WORLD.
+typedef struct {
+  int32_t* ranks;  ///< NULL when they are 0, 1, ...
+  int32_t size, own_rank;
+} ranks_of_group;
+
+static uint64_t mix(uint64_t hash, uint64_t value) {
+  hash = (hash ^ value) * UINT64_C(0xd6e8feb86659fd93);
+  return hash ^ hash >> 32;
+}
+
+static uint64_t hash_of(const ranks_of_group* group) {
+  uint64_t hash = mix(1, (uint64_t)group->size);
+  for (int32_t rank = 0; rank < group->size; rank++)
+    hash = mix(hash, (uint64_t)(group->ranks ? group->ranks[rank] : rank));
+  return hash;
+}
+
+static ranks_of_group ranks_of(MPI_Group group, MPI_Group world_group) {
+  int (*rank_in)(MPI_Group, int*) = (int (*)(MPI_Group, int*))contend_symbol("PMPI_Group_rank");
+  int (*size_of)(MPI_Group, int*) = (int (*)(MPI_Group, int*))contend_symbol("PMPI_Group_size");
+  int (*translate)(MPI_Group, int, const int*, MPI_Group, int*) =
+      (__typeof__(translate))contend_symbol("PMPI_Group_translate_ranks");
+  ranks_of_group result = {NULL, 0, CONTEND_NO_PEER};
+  int size = 0, own = 0;
+  size_of(group, &size);
+  rank_in(group, &own);
+  result.size = size;
+  result.own_rank = own;
+  int* own_ranks = malloc((size_t)size * sizeof *own_ranks + 1);
+  result.ranks = malloc((size_t)size * sizeof *result.ranks + 1);
+  if (own_ranks == NULL || result.ranks == NULL) abort();
+  for (int rank = 0; rank < size; rank++) own_ranks[rank] = rank;
+  translate(group, size, own_ranks, world_group, result.ranks);
+  bool as_in_world = true;
+  for (int rank = 0; rank < size; rank++) {
+    if (result.ranks[rank] == MPI_UNDEFINED) result.ranks[rank] = CONTEND_NO_PEER;
+    as_in_world = as_in_world && result.ranks[rank] == rank;
+  }
+  free(own_ranks);
+  if (as_in_world) {
+    free(result.ranks);
+    result.ranks = NULL;
+  }
+  return result;
+}
+
+/// The groups of a communicator; `remote` is empty within one group.
+static void groups_of(MPI_Comm handle, ranks_of_group* local, ranks_of_group* remote) {
+  int (*group_of)(MPI_Comm, MPI_Group*) = (__typeof__(group_of))contend_symbol("PMPI_Comm_group");
+  int (*remote_of)(MPI_Comm, MPI_Group*) =
+      (__typeof__(remote_of))contend_symbol("PMPI_Comm_remote_group");
+  int (*is_between)(MPI_Comm, int*) =
+      (__typeof__(is_between))contend_symbol("PMPI_Comm_test_inter");
+  int (*drop)(MPI_Group*) = (__typeof__(drop))contend_symbol("PMPI_Group_free");
+  MPI_Group all, group;
+  int between = 0;
+  group_of(MPI_COMM_WORLD, &all);
+  group_of(handle, &group);
+  *local = ranks_of(group, all);
+  drop(&group);
+  *remote = (ranks_of_group){NULL, 0, CONTEND_NO_PEER};
+  is_between(handle, &between);
+  if (between) {
+    remote_of(handle, &group);
+    *remote = ranks_of(group, all);
+    drop(&group);
+  }
+  drop(&all);
+}
+
+/// The first item of a section of members that holds these, or UINT64_MAX when they do not fit.
+static uint64_t keep_members(const int32_t* ranks, int32_t size,
+                             const contend_communicator* parent) {
+  contend_section* section = &contend.header->sections[CONTEND_MEMBERS];
+  // Most communicators of many ranks are copies: they share what is there.
+  if (parent->members != UINT64_MAX && parent->size == (uint32_t)size) {
+    const int32_t* kept = contend.members + parent->members;
+    int32_t rank = 0;
+    while (rank < size && kept[rank] == (ranks ? ranks[rank] : rank)) rank++;
+    if (rank == size) return parent->members;
+  }
+  if (section->capacity - section->used < (uint64_t)size) {
+    section->lost += (uint64_t)size;
+    return UINT64_MAX;
+  }
+  uint64_t first = section->used;
+  for (int32_t rank = 0; rank < size; rank++)
+    contend.members[first + (uint64_t)rank] = ranks ? ranks[rank] : rank;
+  section->used += (uint64_t)size;
+  return first;
+}
+
+/// How often this id has been given already.
+static uint64_t given(uint64_t id) {
+  const contend_section* section = &contend.header->sections[CONTEND_COMMUNICATORS];
+  uint64_t count = 0;
+  for (uint64_t index = 0; index < section->used; index++)
+    count += contend.communicators[index].id == mix(id, count);
+  return count;
+}
+
+static void set_topology(contend_communicator* record, MPI_Comm handle) {
+  int (*topology)(MPI_Comm, int*) = (__typeof__(topology))contend_symbol("PMPI_Topo_test");
+  int kind = MPI_UNDEFINED;
+  topology(handle, &kind);
+  if (kind == MPI_GRAPH) record->kind = CONTEND_GRAPH;
+  if (kind == MPI_DIST_GRAPH) record->kind = CONTEND_DIST_GRAPH;
+  if (kind != MPI_CART) return;
+  record->kind = CONTEND_CARTESIAN;
+  int (*dimensions_of)(MPI_Comm, int*) =
+      (__typeof__(dimensions_of))contend_symbol("PMPI_Cartdim_get");
+  int (*get)(MPI_Comm, int, int*, int*, int*) = (__typeof__(get))contend_symbol("PMPI_Cart_get");
+  int count = 0;
+  dimensions_of(handle, &count);
+  record->dimensions = (uint32_t)count;
+  int* numbers = malloc(3 * (size_t)count * sizeof *numbers + 1);
+  if (numbers == NULL) return;
+  get(handle, count, numbers, numbers + count, numbers + 2 * count);
+  for (int index = 0; index < count && index < MOST_DIMENSIONS; index++)
+    record->extent[index] = numbers[index];
+  free(numbers);
+}
+
+static contend_live_communicator** slot_of(uint64_t key) {
+  return &table[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
+}
+
+static contend_live_communicator* look_up(uint64_t key) {
+  contend_live_communicator* candidate = *slot_of(key);
+  while (candidate && candidate->key != key) candidate = candidate->next;
+  return candidate;
+}
+
+/// How a communicator came to be.
+typedef struct {
+  contend_live_communicator* parent;  ///< NULL for none that is known
+  uint64_t salt;                      ///< what tells it from others of the same parent and members
+} origin;
+
+/// Makes a communicator known; `name` may be NULL.
+static contend_live_communicator* add(MPI_Comm handle, origin from, const char* name) {
+  uint64_t key = CONTEND_KEY(handle);
+  contend_live_communicator* live = calloc(1, sizeof *live);
+  ranks_of_group local, remote;
+  if (live == NULL) abort();
+  groups_of(handle, &local, &remote);
+  bool between = remote.size > 0;
+  live->key = key;
+  live->rank = local.own_rank;
+  live->size = local.size;
+  live->peer_count = between ? remote.size : local.size;
+  live->world_ranks = between ? remote.ranks : local.ranks;
+  live->kind = between ? CONTEND_INTER : CONTEND_INTRA;
+  live->destination_count = -1;
+  live->references = 1;
+  uint64_t one = hash_of(&local), other = between ? hash_of(&remote) : 0;
+  // Both groups come to the same result.
+  uint64_t members = one < other ? mix(one, other) : mix(other, one);
+  live->id = mix(mix(from.parent ? from.parent->id : 0, from.salt), members);
+  live->id = mix(live->id, given(live->id));
+  if (between) free(local.ranks);
+  contend_section* section = &contend.header->sections[CONTEND_COMMUNICATORS];
+  if (section->used < section->capacity) {
+    live->index = (uint32_t)section->used;
+    contend_communicator record = {.id = live->id, .kind = live->kind, .rank = live->rank};
+    record.size = (uint32_t)live->peer_count;
+    record.parent = from.parent ? from.parent->index : CONTEND_WORLD;
+    record.members = UINT64_MAX;
+    if (section->used > CONTEND_OTHERS) set_topology(&record, handle);
+    live->kind = record.kind;
+    const contend_communicator* like =
+        section->used ? contend.communicators + record.parent : &record;
+    record.members = keep_members(live->world_ranks, live->peer_count, like);
+    if (name) strncpy(record.name, name, sizeof record.name - 1);
+    contend.communicators[live->index] = record;
+    section->used++;
+  } else {
+    live->index = CONTEND_OTHERS;
+    section->lost++;
+  }
+  contend_live_communicator** slot = slot_of(key);
+  live->next = *slot;
+  *slot = live;
+  return live;
+}
+
+void contend_start_communicators(void) {
+  world = add(MPI_COMM_WORLD, (origin){NULL, 0}, "MPI_COMM_WORLD");
+  add(MPI_COMM_SELF, (origin){world, 1}, "MPI_COMM_SELF");
+  contend_section* section = &contend.header->sections[CONTEND_COMMUNICATORS];
+  contend_communicator* others = &contend.communicators[section->used++];
+  others->rank = CONTEND_NO_PEER;
+  others->members = UINT64_MAX;
+  strcpy(others->name, "others");
+  contend_last_communicator = world;
+}
+
+contend_live_communicator* contend_communicator_slowly(MPI_Comm handle) {
+  contend_live_communicator* live = look_up(CONTEND_KEY(handle));
+  // It came to be in a way that is not recorded, as by MPI_Comm_spawn.
+  if (live == NULL) live = add(handle, (origin){NULL, 2}, NULL);
+  contend_last_communicator = live;
+  return live;
+}
+
+void contend_release(contend_live_communicator* live) {
+  if (--live->references > 0) return;
+  free(live->world_ranks);
+  free(live->destinations);
+  free(live);
+}
+
+int32_t contend_neighbours(contend_live_communicator* live, MPI_Comm handle,
+                           const int32_t** destinations) {
+  *destinations = live->destinations;
+  if (live->destination_count >= 0) {
+    *destinations = live->destinations;
+    return live->destination_count;
+  }
+  int count = 0;
+  int* found = NULL;
+  if (live->kind == CONTEND_CARTESIAN) {
+    int (*dimensions_of)(MPI_Comm, int*) =
+        (__typeof__(dimensions_of))contend_symbol("PMPI_Cartdim_get");
+    int (*shift)(MPI_Comm, int, int, int*, int*) =
+        (__typeof__(shift))contend_symbol("PMPI_Cart_shift");
+    dimensions_of(handle, &count);
+    found = malloc(2 * (size_t)count * sizeof *found + 1);
+    for (int dimension = 0; found && dimension < count; dimension++)
+      shift(handle, dimension, 1, &found[2 * dimension], &found[2 * dimension + 1]);
+    count *= 2;
+  } else if (live->kind == CONTEND_GRAPH) {
+    int (*count_of)(MPI_Comm, int, int*) =
+        (__typeof__(count_of))contend_symbol("PMPI_Graph_neighbors_count");
+    int (*get)(MPI_Comm, int, int, int*) = (__typeof__(get))contend_symbol("PMPI_Graph_neighbors");
+    count_of(handle, live->rank, &count);
+    found = malloc((size_t)count * sizeof *found + 1);
+    if (found) get(handle, live->rank, count, found);
+  } else if (live->kind == CONTEND_DIST_GRAPH) {
+    int (*count_of)(MPI_Comm, int*, int*, int*) =
+        (__typeof__(count_of))contend_symbol("PMPI_Dist_graph_neighbors_count");
+    int (*get)(MPI_Comm, int, int*, int*, int, int*, int*) =
+        (__typeof__(get))contend_symbol("PMPI_Dist_graph_neighbors");
+    int sources = 0, weighted = 0;
+    count_of(handle, &sources, &count, &weighted);
+    size_t ints = 2 * (size_t)sources + 2 * (size_t)count;
+    int* all = malloc(ints * sizeof *all + 1);
+    found = malloc((size_t)count * sizeof *found + 1);
+    if (all && found) {
+      get(handle, sources, all, all + sources, count, all + 2 * sources, all + 2 * sources + count);
+      memcpy(found, all + 2 * sources, (size_t)count * sizeof *found);
+    }
+    free(all);
+  }
+  live->destinations = found;
+  live->destination_count = found ? count : 0;
+  *destinations = live->destinations;
+  return live->destination_count;
+}
+
+// ---- the routines
+
+/// Notes a call that makes a communicator from one that all its members call it on. The call counts
+/// on the parent whether this rank is in the new one or not.
+static void note_made(const contend_call* call, int result, MPI_Comm parent_handle,
+                      MPI_Comm* made) {
+  if (result == MPI_SUCCESS) {
+    contend_live_communicator* parent = contend_find(parent_handle);
+    uint64_t salt = mix(3, parent->created++);
+    if (*made != MPI_COMM_NULL) add(*made, (origin){parent, salt}, NULL);
+    contend_note(call, parent->index, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
+  }
+  contend_done();
+}
+
+#define MAKES(name, parameters, arguments, parent, made) \
+  int contend_##name parameters {                        \
+    CONTEND_CALL_OF(name, arguments);                    \
+    int result = REAL(name) arguments;                   \
+    contend_leave(&call);                                \
+    note_made(&call, result, parent, made);              \
+    return result;                                       \
+  }
+
+MAKES(Comm_dup, (MPI_Comm parent, MPI_Comm* made), (parent, made), parent, made)
+MAKES(Comm_dup_with_info, (MPI_Comm parent, MPI_Info info, MPI_Comm* made), (parent, info, made),
+      parent, made)
+MAKES(Comm_create, (MPI_Comm parent, MPI_Group group, MPI_Comm* made), (parent, group, made),
+      parent, made)
+MAKES(Comm_split, (MPI_Comm parent, int colour, int key, MPI_Comm* made),
+      (parent, colour, key, made), parent, made)
+MAKES(Comm_split_type, (MPI_Comm parent, int type, int key, MPI_Info info, MPI_Comm* made),
+      (parent, type, key, info, made), parent, made)
+MAKES(Cart_create,
+      (MPI_Comm parent, int dimensions, const int extents[], const int periods[], int reorder,
+       MPI_Comm* made),
+      (parent, dimensions, extents, periods, reorder, made), parent, made)
+MAKES(Cart_sub, (MPI_Comm parent, const int remain[], MPI_Comm* made), (parent, remain, made),
+      parent, made)
+MAKES(Graph_create,
+      (MPI_Comm parent, int nodes, const int index[], const int edges[], int reorder,
+       MPI_Comm* made),
+      (parent, nodes, index, edges, reorder, made), parent, made)
+MAKES(Dist_graph_create,
+      (MPI_Comm parent, int count, const int sources[], const int degrees[],
+       const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* made),
+      (parent, count, sources, degrees, destinations, weights, info, reorder, made), parent, made)
+MAKES(Dist_graph_create_adjacent,
+      (MPI_Comm parent, int in, const int sources[], const int source_weights[], int out,
+       const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* made),
+      (parent, in, sources, source_weights, out, destinations, weights, info, reorder, made),
+      parent, made)
+MAKES(Intercomm_merge, (MPI_Comm parent, int high, MPI_Comm* made), (parent, high, made), parent,
+      made)
+
+/// Notes a call that only the members of the new communicator make: what tells it from others is
+/// how often the same members have made one with the same tag.
+static void note_made_by_members(const contend_call* call, int result, MPI_Comm parent_handle,
+                                 uint64_t salt, MPI_Comm* made) {
+  if (result == MPI_SUCCESS) {
+    contend_live_communicator* parent = contend_find(parent_handle);
+    if (*made != MPI_COMM_NULL) {
+      contend_live_communicator* of = salt >> 32 ? world : parent;
+      contend_live_communicator* child = add(*made, (origin){of, salt}, NULL);
+      if (child->index != CONTEND_OTHERS)
+        contend.communicators[child->index].parent = parent->index;
+    }
+    contend_note(call, parent->index, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
+  }
+  contend_done();
+}
+
+int contend_Comm_create_group(MPI_Comm parent, MPI_Group group, int tag, MPI_Comm* made) {
+  CONTEND_CALL_OF(Comm_create_group, (parent, group, tag, made));
+  int result = REAL(Comm_create_group)(parent, group, tag, made);
+  contend_leave(&call);
+  note_made_by_members(&call, result, parent, mix(4, (uint32_t)tag) >> 32, made);
+  return result;
+}
+
+int contend_Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm bridge, int remote_leader,
+                             int tag, MPI_Comm* made) {
+  CONTEND_CALL_OF(Intercomm_create, (local, local_leader, bridge, remote_leader, tag, made));
+  int result = REAL(Intercomm_create)(local, local_leader, bridge, remote_leader, tag, made);
+  contend_leave(&call);
+  // The two groups know no common parent but the world.
+  note_made_by_members(&call, result, local, UINT64_C(1) << 32 | (uint32_t)tag, made);
+  return result;
+}
+
+/// A communicator that is still being made: everything about it is known from its parent.
+static int note_made_later(contend_call* call, int result, MPI_Comm parent_handle, MPI_Comm* made,
+                           MPI_Request* request) {
+  contend_leave(call);
+  if (result == MPI_SUCCESS) {
+    contend_live_communicator* parent = contend_find(parent_handle);
+    uint64_t salt = mix(3, parent->created++);
+    uint32_t cell = contend_count(call, parent->index, 0, 0);
+    contend_request* pending = contend_new_request(*request, parent, CONTEND_COLLECTIVE, false);
+    pending->made = made;
+    pending->salt = salt;
+    if (contend_room_for_events(1))
+      contend_append(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, pending->number, 0);
+  }
+  contend_done();
+  return result;
+}
+
+void contend_add_made(const contend_request* request) {
+  if (*request->made != MPI_COMM_NULL)
+    add(*request->made, (origin){request->communicator, request->salt}, NULL);
+}
+
+int contend_Comm_idup(MPI_Comm parent, MPI_Comm* made, MPI_Request* request) {
+  CONTEND_CALL_OF(Comm_idup, (parent, made, request));
+  int result = REAL(Comm_idup)(parent, made, request);
+  return note_made_later(&call, result, parent, made, request);
+}
+
+#if CONTEND_MPI_4
+int contend_Comm_idup_with_info(MPI_Comm parent, MPI_Info info, MPI_Comm* made,
+                                MPI_Request* request) {
+  CONTEND_CALL_OF(Comm_idup_with_info, (parent, info, made, request));
+  int result = REAL(Comm_idup_with_info)(parent, info, made, request);
+  return note_made_later(&call, result, parent, made, request);
+}
+#endif
+
+/// Forgets a handle before it is freed: afterwards another thread may be given the same one.
+static uint32_t forget(MPI_Comm handle) {
+  uint32_t index = CONTEND_WORLD;
+  contend_live_communicator** link = slot_of(CONTEND_KEY(handle));
+  while (*link && (*link)->key != CONTEND_KEY(handle)) link = &(*link)->next;
+  contend_live_communicator* live = *link;
+  // A program that may not free these is told so by the library.
+  if (live == NULL || live->index == CONTEND_WORLD || live->index == CONTEND_SELF) return index;
+  index = live->index;
+  *link = live->next;
+  if (contend_last_communicator == live) contend_last_communicator = world;
+  contend_release(live);
+  return index;
+}
+
+#define FREES(name)                                                          \
+  int contend_##name(MPI_Comm* handle) {                                     \
+    CONTEND_CALL_OF(name, (handle));                                         \
+    contend_lock();                                                          \
+    uint32_t index = forget(*handle);                                        \
+    contend_unlock();                                                        \
+    int result = REAL(name)(handle);                                         \
+    contend_leave(&call);                                                    \
+    if (result == MPI_SUCCESS)                                               \
+      contend_note(&call, index, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST); \
+    contend_done();                                                          \
+    return result;                                                           \
+  }
+
+FREES(Comm_free)
+FREES(Comm_disconnect)
+
+int contend_Comm_set_name(MPI_Comm handle, const char* name) {
+  CONTEND_CALL_OF(Comm_set_name, (handle, name));
+  int result = REAL(Comm_set_name)(handle, name);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS) {
+    contend_communicator* record = &contend.communicators[contend_find(handle)->index];
+    if (record != &contend.communicators[CONTEND_OTHERS])
+      strncpy(record->name, name, sizeof record->name - 1);
+  }
+  contend_done();
+  return result;
+}

@@ -1,0 +1,27 @@
+// Sizes of datatypes, as asking for one takes as long as a short send does.
+#include "tracer.h"
+
+contend_type_size contend_type_sizes[CONTEND_TYPE_SLOTS];
+
+uint64_t contend_size_slowly(MPI_Datatype type) {
+  static int (*ask)(MPI_Datatype, MPI_Count*);
+  if (ask == NULL) ask = (__typeof__(ask))contend_symbol("PMPI_Type_size_x");
+  MPI_Count bytes = 0;
+  // Where nothing is sent, programs may name no type.
+  if (type == MPI_DATATYPE_NULL || ask(type, &bytes) != MPI_SUCCESS || bytes < 0) return 0;
+  uint64_t key = CONTEND_KEY(type);
+  contend_type_sizes[contend_type_slot(key)] = (contend_type_size){key, (uint64_t)bytes};
+  return (uint64_t)bytes;
+}
+
+int contend_Type_free(MPI_Datatype* type) {
+  CONTEND_CALL_OF(Type_free, (type));
+  contend_lock();
+  contend_type_size* known = &contend_type_sizes[contend_type_slot(CONTEND_KEY(*type))];
+  if (known->key == CONTEND_KEY(*type)) known->key = 0;
+  contend_unlock();
+  int result = REAL(Type_free)(type);
+  contend_leave(&call);
+  contend_done();
+  return result;
+}

@@ -1,0 +1,139 @@
+// Point to point with counts, included by point_to_point.c for each type that counts have: COUNT is
+// the type, NAMED(routine) the name. No include guard.
+
+#define SENDS(name)                                                                              \
+  int RECORDED(NAMED(name))(const void* data, COUNT count, MPI_Datatype type, int peer, int tag, \
+                            MPI_Comm communicator) {                                             \
+    CONTEND_CALL_OF(NAMED(name), (data, count, type, peer, tag, communicator));                  \
+    int result = REAL(NAMED(name))(data, count, type, peer, tag, communicator);                  \
+    contend_leave(&call);                                                                        \
+    if (result == MPI_SUCCESS) note_send(&call, count, type, peer, tag, communicator);           \
+    contend_done();                                                                              \
+    return result;                                                                               \
+  }
+
+#define BEGINS(name, qualifier, kind, persistent)                                           \
+  int RECORDED(NAMED(name))(qualifier void* data, COUNT count, MPI_Datatype type, int peer, \
+                            int tag, MPI_Comm communicator, MPI_Request* request) {         \
+    CONTEND_CALL_OF(NAMED(name), (data, count, type, peer, tag, communicator, request));    \
+    int result = REAL(NAMED(name))(data, count, type, peer, tag, communicator, request);    \
+    contend_leave(&call);                                                                   \
+    if (result == MPI_SUCCESS)                                                              \
+      note_begun(&call, kind, persistent, count, type, peer, tag, communicator, *request);  \
+    contend_done();                                                                         \
+    return result;                                                                          \
+  }
+
+SENDS(Send)
+SENDS(Bsend)
+SENDS(Ssend)
+SENDS(Rsend)
+BEGINS(Isend, const, CONTEND_SENDS, false)
+BEGINS(Ibsend, const, CONTEND_SENDS, false)
+BEGINS(Issend, const, CONTEND_SENDS, false)
+BEGINS(Irsend, const, CONTEND_SENDS, false)
+BEGINS(Send_init, const, CONTEND_SENDS, true)
+BEGINS(Bsend_init, const, CONTEND_SENDS, true)
+BEGINS(Ssend_init, const, CONTEND_SENDS, true)
+BEGINS(Rsend_init, const, CONTEND_SENDS, true)
+BEGINS(Irecv, , CONTEND_RECEIVES, false)
+BEGINS(Recv_init, , CONTEND_RECEIVES, true)
+
+int RECORDED(NAMED(Recv))(void* data, COUNT count, MPI_Datatype type, int peer, int tag,
+                          MPI_Comm communicator, MPI_Status* status) {
+  CONTEND_CALL_OF(NAMED(Recv), (data, count, type, peer, tag, communicator, status));
+  MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
+  int result = REAL(NAMED(Recv))(data, count, type, peer, tag, communicator, given);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS) note_arrival(&call, communicator, given, true);
+  contend_done();
+  return result;
+}
+
+int RECORDED(NAMED(Mrecv))(void* data, COUNT count, MPI_Datatype type, MPI_Message* message,
+                           MPI_Status* status) {
+  CONTEND_CALL_OF(NAMED(Mrecv), (data, count, type, message, status));
+  contend_live_communicator* communicator = message_communicator(*message);
+  MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
+  int result = REAL(NAMED(Mrecv))(data, count, type, message, given);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS) note_arrival_on(&call, communicator, given, true);
+  contend_done();
+  return result;
+}
+
+int RECORDED(NAMED(Imrecv))(void* data, COUNT count, MPI_Datatype type, MPI_Message* message,
+                            MPI_Request* request) {
+  CONTEND_CALL_OF(NAMED(Imrecv), (data, count, type, message, request));
+  contend_live_communicator* communicator = message_communicator(*message);
+  int result = REAL(NAMED(Imrecv))(data, count, type, message, request);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS)
+    note_begun_on(&call, CONTEND_RECEIVES, false, count, type, CONTEND_NO_PEER, 0, communicator,
+                  *request);
+  contend_done();
+  return result;
+}
+
+int RECORDED(NAMED(Sendrecv))(const void* data, COUNT count, MPI_Datatype type, int peer, int tag,
+                              void* room, COUNT room_count, MPI_Datatype room_type, int source,
+                              int receive_tag, MPI_Comm communicator, MPI_Status* status) {
+  CONTEND_CALL_OF(NAMED(Sendrecv), (data, count, type, peer, tag, room, room_count, room_type,
+                                    source, receive_tag, communicator, status));
+  MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
+  int result = REAL(NAMED(Sendrecv))(data, count, type, peer, tag, room, room_count, room_type,
+                                     source, receive_tag, communicator, given);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS) note_exchange(&call, count, type, peer, tag, communicator, given);
+  contend_done();
+  return result;
+}
+
+int RECORDED(NAMED(Sendrecv_replace))(void* data, COUNT count, MPI_Datatype type, int peer, int tag,
+                                      int source, int receive_tag, MPI_Comm communicator,
+                                      MPI_Status* status) {
+  CONTEND_CALL_OF(NAMED(Sendrecv_replace),
+                  (data, count, type, peer, tag, source, receive_tag, communicator, status));
+  MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
+  int result = REAL(NAMED(Sendrecv_replace))(data, count, type, peer, tag, source, receive_tag,
+                                             communicator, given);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS) note_exchange(&call, count, type, peer, tag, communicator, given);
+  contend_done();
+  return result;
+}
+
+#if CONTEND_MPI_4
+int RECORDED(NAMED(Isendrecv))(const void* data, COUNT count, MPI_Datatype type, int peer, int tag,
+                               void* room, COUNT room_count, MPI_Datatype room_type, int source,
+                               int receive_tag, MPI_Comm communicator, MPI_Request* request) {
+  CONTEND_CALL_OF(NAMED(Isendrecv), (data, count, type, peer, tag, room, room_count, room_type,
+                                     source, receive_tag, communicator, request));
+  int result = REAL(NAMED(Isendrecv))(data, count, type, peer, tag, room, room_count, room_type,
+                                      source, receive_tag, communicator, request);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS)
+    note_begun(&call, CONTEND_EXCHANGES, false, count, type, peer, tag, communicator, *request);
+  contend_done();
+  return result;
+}
+
+int RECORDED(NAMED(Isendrecv_replace))(void* data, COUNT count, MPI_Datatype type, int peer,
+                                       int tag, int source, int receive_tag, MPI_Comm communicator,
+                                       MPI_Request* request) {
+  CONTEND_CALL_OF(NAMED(Isendrecv_replace),
+                  (data, count, type, peer, tag, source, receive_tag, communicator, request));
+  int result = REAL(NAMED(Isendrecv_replace))(data, count, type, peer, tag, source, receive_tag,
+                                              communicator, request);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS)
+    note_begun(&call, CONTEND_EXCHANGES, false, count, type, peer, tag, communicator, *request);
+  contend_done();
+  return result;
+}
+#endif
+
+#undef SENDS
+#undef BEGINS
+#undef COUNT
+#undef NAMED

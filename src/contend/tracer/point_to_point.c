@@ -1,0 +1,199 @@
+// Point to point: what is sent to whom, and what arrives. Receives are counted with what arrived,
+// which may be less than there was room for.
+#include <string.h>
+
+#include "tracer.h"
+
+static void note_send(const contend_call* call, int64_t count, MPI_Datatype type, int peer, int tag,
+                      MPI_Comm handle) {
+  const contend_live_communicator* communicator = contend_find(handle);
+  int32_t receiver = contend_world_rank(communicator, peer);
+  uint64_t bytes = peer == MPI_PROC_NULL ? 0 : (uint64_t)count * contend_size_of(type);
+  contend_sent(receiver, bytes);
+  contend_note(call, communicator->index, bytes, receiver, tag, CONTEND_NO_REQUEST);
+}
+
+/// Notes a call that makes a request. A send counts now, a receive when it has arrived, and what is
+/// persistent when it is started.
+static void note_begun_on(const contend_call* call, enum contend_request_kind kind, bool persistent,
+                          int64_t count, MPI_Datatype type, int peer, int tag,
+                          contend_live_communicator* communicator, MPI_Request handle) {
+  uint64_t bytes = peer == MPI_PROC_NULL ? 0 : (uint64_t)count * contend_size_of(type);
+  int32_t world_peer = contend_world_rank(communicator, peer);
+  bool gives = !persistent && kind != CONTEND_RECEIVES;
+  uint32_t cell = contend_count(call, communicator->index, bytes, gives ? bytes : 0);
+  if (gives) contend_sent(world_peer, bytes);
+  contend_request* request = contend_new_request(handle, communicator, kind, persistent);
+  request->bytes = bytes;
+  request->cell = cell;
+  request->peer = world_peer;
+  request->tag = tag;
+  if (contend_room_for_events(1))
+    contend_append(call, cell, CONTEND_CALL, bytes, world_peer, tag, request->number, 0);
+}
+
+static void note_begun(const contend_call* call, enum contend_request_kind kind, bool persistent,
+                       int64_t count, MPI_Datatype type, int peer, int tag, MPI_Comm handle,
+                       MPI_Request request) {
+  note_begun_on(call, kind, persistent, count, type, peer, tag, contend_find(handle), request);
+}
+
+/// Notes that a message has arrived, or, where `taken` is false, that one is there.
+static void note_arrival_on(const contend_call* call, const contend_live_communicator* communicator,
+                            const MPI_Status* status, bool taken) {
+  bool none = status->MPI_SOURCE == MPI_PROC_NULL;
+  uint64_t bytes = none ? 0 : contend_received(status);
+  int32_t sender = none ? CONTEND_NO_PEER : contend_world_rank(communicator, status->MPI_SOURCE);
+  uint32_t cell = contend_count(call, communicator->index, bytes, taken ? bytes : 0);
+  if (contend_room_for_events(1))
+    contend_append(call, cell, CONTEND_CALL, bytes, sender, status->MPI_TAG, CONTEND_NO_REQUEST, 0);
+}
+
+static void note_arrival(const contend_call* call, MPI_Comm handle, const MPI_Status* status,
+                         bool taken) {
+  note_arrival_on(call, contend_find(handle), status, taken);
+}
+
+/// Notes a call that sends and receives: its cell has what it sends.
+static void note_exchange(const contend_call* call, int64_t count, MPI_Datatype type, int peer,
+                          int tag, MPI_Comm handle, const MPI_Status* status) {
+  const contend_live_communicator* communicator = contend_find(handle);
+  int32_t receiver = contend_world_rank(communicator, peer);
+  uint64_t bytes = peer == MPI_PROC_NULL ? 0 : (uint64_t)count * contend_size_of(type);
+  contend_sent(receiver, bytes);
+  uint32_t cell = contend_count(call, communicator->index, bytes, bytes);
+  if (contend_room_for_events(1))
+    contend_append(call, cell, CONTEND_CALL, bytes, receiver, tag, CONTEND_NO_REQUEST, 0);
+  if (status->MPI_SOURCE == MPI_PROC_NULL) return;
+  int32_t sender = contend_world_rank(communicator, status->MPI_SOURCE);
+  if (contend_room_for_events(1))
+    contend_append(call, cell, CONTEND_PART, contend_received(status), sender, status->MPI_TAG,
+                   CONTEND_NO_REQUEST, 1);
+}
+
+// ---- matched probes: a message does not say which communicator it came over
+
+enum { MESSAGES = 64 };
+static struct {
+  uint64_t key;
+  contend_live_communicator* communicator;
+} matched[MESSAGES];
+
+static void remember_message(MPI_Message message, contend_live_communicator* communicator) {
+  uint32_t slot = (uint32_t)((CONTEND_KEY(message) * UINT64_C(0x9e3779b97f4a7c15)) >> 58);
+  communicator->references++;
+  if (matched[slot].communicator) contend_release(matched[slot].communicator);
+  matched[slot].key = CONTEND_KEY(message);
+  matched[slot].communicator = communicator;
+}
+
+/// The communicator of a matched message; MPI_COMM_WORLD when others have taken its place.
+static contend_live_communicator* message_communicator(MPI_Message message) {
+  uint32_t slot = (uint32_t)((CONTEND_KEY(message) * UINT64_C(0x9e3779b97f4a7c15)) >> 58);
+  contend_lock();
+  bool known = matched[slot].communicator && matched[slot].key == CONTEND_KEY(message);
+  contend_live_communicator* communicator =
+      known ? matched[slot].communicator : contend_find(MPI_COMM_WORLD);
+  contend_unlock();
+  return communicator;
+}
+
+#define COUNT int
+#define NAMED(routine) routine
+#include "messages.h"
+#if CONTEND_BIG_COUNTS
+#define COUNT MPI_Count
+#define NAMED(routine) routine##_c
+#include "messages.h"
+#endif
+
+// ---- probes; one in vain is only counted
+
+static void note_probe(contend_call* call, int result, bool there, MPI_Comm handle,
+                       const MPI_Status* status) {
+  contend_leave(call);
+  if (result == MPI_SUCCESS && there)
+    note_arrival(call, handle, status, false);
+  else if (result == MPI_SUCCESS)
+    contend_count(call, contend_find(handle)->index, 0, 0);
+}
+
+int contend_Probe(int source, int tag, MPI_Comm communicator, MPI_Status* status) {
+  CONTEND_CALL_OF(Probe, (source, tag, communicator, status));
+  MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
+  int result = REAL(Probe)(source, tag, communicator, given);
+  note_probe(&call, result, true, communicator, given);
+  contend_done();
+  return result;
+}
+
+int contend_Iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Status* status) {
+  CONTEND_CALL_OF(Iprobe, (source, tag, communicator, flag, status));
+  MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
+  int result = REAL(Iprobe)(source, tag, communicator, flag, given);
+  note_probe(&call, result, result == MPI_SUCCESS && *flag, communicator, given);
+  contend_done();
+  return result;
+}
+
+int contend_Mprobe(int source, int tag, MPI_Comm communicator, MPI_Message* message,
+                   MPI_Status* status) {
+  CONTEND_CALL_OF(Mprobe, (source, tag, communicator, message, status));
+  MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
+  int result = REAL(Mprobe)(source, tag, communicator, message, given);
+  note_probe(&call, result, true, communicator, given);
+  if (result == MPI_SUCCESS) remember_message(*message, contend_find(communicator));
+  contend_done();
+  return result;
+}
+
+int contend_Improbe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Message* message,
+                    MPI_Status* status) {
+  CONTEND_CALL_OF(Improbe, (source, tag, communicator, flag, message, status));
+  MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
+  int result = REAL(Improbe)(source, tag, communicator, flag, message, given);
+  bool there = result == MPI_SUCCESS && *flag;
+  note_probe(&call, result, there, communicator, given);
+  if (there) remember_message(*message, contend_find(communicator));
+  contend_done();
+  return result;
+}
+
+// ---- partitioned: like persistent ones, of all their partitions
+
+#if CONTEND_MPI_4
+#define PARTITIONED(name, qualifier, kind)                                                      \
+  int contend_##name(qualifier void* data, int partitions, MPI_Count count, MPI_Datatype type,  \
+                     int peer, int tag, MPI_Comm communicator, MPI_Info info,                   \
+                     MPI_Request* request) {                                                    \
+    CONTEND_CALL_OF(name,                                                                       \
+                    (data, partitions, count, type, peer, tag, communicator, info, request));   \
+    int result =                                                                                \
+        REAL(name)(data, partitions, count, type, peer, tag, communicator, info, request);      \
+    contend_leave(&call);                                                                       \
+    if (result == MPI_SUCCESS)                                                                  \
+      note_begun(&call, kind, true, (int64_t)partitions * count, type, peer, tag, communicator, \
+                 *request);                                                                     \
+    contend_done();                                                                             \
+    return result;                                                                              \
+  }
+
+PARTITIONED(Psend_init, const, CONTEND_SENDS)
+PARTITIONED(Precv_init, , CONTEND_RECEIVES)
+
+/// Calls on partitions of a request are timed.
+#define TIMED(name, parameters, arguments)                                \
+  int contend_##name parameters {                                         \
+    CONTEND_CALL_OF(name, arguments);                                     \
+    int result = REAL(name) arguments;                                    \
+    contend_leave(&call);                                                 \
+    if (result == MPI_SUCCESS) contend_count(&call, CONTEND_WORLD, 0, 0); \
+    contend_done();                                                       \
+    return result;                                                        \
+  }
+
+TIMED(Pready, (int partition, MPI_Request request), (partition, request))
+TIMED(Pready_range, (int first, int last, MPI_Request request), (first, last, request))
+TIMED(Pready_list, (int count, const int list[], MPI_Request request), (count, (int*)list, request))
+TIMED(Parrived, (MPI_Request request, int partition, int* flag), (request, partition, flag))
+#endif

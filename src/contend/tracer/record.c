@@ -1,0 +1,262 @@
+// The record: a file that is mapped before anything is recorded and never grows.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tracer.h"
+
+// Shares of the memory that a rank may use, as 1/2^n of it; events get what is left.
+enum { DEFAULT_MEMORY = 16 << 20, LEAST_MEMORY = 256 << 10, LINE = 64 };
+enum { MEMBERS_SHIFT = 4, CELLS_SHIFT = 4, COLLECTIVES_SHIFT = 3, SMALL_SHIFT = 7 };
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+contend_record contend;
+__thread contend_thread contend_this_thread __attribute__((tls_model("initial-exec")));
+
+static const char* const routine_names[] = {
+#define ROUTINE(name, count) "MPI_" #name "\n",
+#include "routines.h"
+};
+
+static size_t mapped_bytes;
+static int file = -1;
+
+static uint64_t round_up(uint64_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
+
+/// How much of everything fits into the memory that the user grants, and where it begins.
+static uint64_t lay_out(contend_section* sections, uint64_t memory, int size) {
+  uint64_t names = 0;
+  for (int index = 0; index < CONTEND_ROUTINE_COUNT; index++) names += strlen(routine_names[index]);
+  const uint64_t item_bytes[CONTEND_SECTIONS] = {1,
+                                                 1,
+                                                 sizeof(contend_communicator),
+                                                 sizeof(int32_t),
+                                                 sizeof(contend_cell),
+                                                 sizeof(contend_peer),
+                                                 sizeof(contend_collective),
+                                                 sizeof(contend_event)};
+  uint64_t bytes[CONTEND_SECTIONS] = {
+      names,                       // routines
+      memory >> SMALL_SHIFT,       // modules
+      memory >> SMALL_SHIFT,       // communicators
+      memory >> MEMBERS_SHIFT,     // members
+      memory >> CELLS_SHIFT,       // cells
+      0,                           // peers, on top
+      memory >> COLLECTIVES_SHIFT  // collectives
+  };
+  uint64_t spent = round_up(sizeof(contend_header));
+  for (int kind = 0; kind < CONTEND_EVENTS; kind++) spent += round_up(bytes[kind]);
+  bytes[CONTEND_EVENTS] = memory - spent;
+  bytes[CONTEND_PEERS] = (uint64_t)size * sizeof(contend_peer);
+  uint64_t offset = round_up(sizeof(contend_header));
+  for (int kind = 0; kind < CONTEND_SECTIONS; kind++) {
+    uint64_t items = bytes[kind] / item_bytes[kind];
+    sections[kind] =
+        (contend_section){.offset = offset, .capacity = items, .item_bytes = item_bytes[kind]};
+    offset += round_up(items * item_bytes[kind]);
+  }
+  return offset;
+}
+
+static uint64_t granted_memory(void) {
+  const char* text = getenv("CONTEND_PROFILE_MEMORY");
+  uint64_t bytes = text && *text ? strtoull(text, NULL, 10) : DEFAULT_MEMORY;
+  return bytes < LEAST_MEMORY ? LEAST_MEMORY : bytes;
+}
+
+/// Everything from the kernel at once: a full disk is an error here, and no signal later, and no
+/// call of the program's has to wait for a page.
+static void* map_file(const char* path, size_t bytes) {
+  file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return NULL;
+  int error = posix_fallocate(file, 0, (off_t)bytes);
+  void* memory = MAP_FAILED;
+  if (error == 0) {
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    error = errno;
+  }
+  if (memory == MAP_FAILED) {
+    close(file);
+    unlink(path);
+    errno = error;
+    return NULL;
+  }
+  // Older kernels cannot, and then pages come when they are used.
+  (void)madvise(memory, bytes, MADV_POPULATE_WRITE);
+  return memory;
+}
+
+static void* section_of(enum contend_section_kind kind) {
+  return (char*)contend.header + contend.header->sections[kind].offset;
+}
+
+static void describe(contend_header* header, int rank, int size, int thread_level) {
+  memcpy(header->magic, CONTEND_MAGIC, sizeof header->magic);
+  header->version = CONTEND_RECORD_VERSION;
+  header->header_bytes = sizeof *header;
+  header->rank = rank;
+  header->size = size;
+  header->pid = getpid();
+  header->thread_level = (uint32_t)thread_level;
+  header->collective_stride = 1;
+  gethostname(header->host, sizeof header->host - 1);
+  ssize_t length = readlink("/proc/self/exe", header->program, sizeof header->program - 1);
+  if (length < 0) header->program[0] = '\0';
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int (*ask)(char*, int*) = (int (*)(char*, int*))contend_symbol("PMPI_Get_library_version");
+  int characters = 0;
+  ask(version, &characters);
+  version[strcspn(version, "\n")] = '\0';
+  snprintf(header->library, sizeof header->library, "%s", version);
+}
+
+/// A table of indexes of cells, twice as large as there may be cells.
+static bool make_cell_slots(uint64_t cells) {
+  uint64_t slots = 1;
+  while (slots < 2 * cells) slots *= 2;
+  contend.cell_mask = (uint32_t)(slots - 1);
+  contend.cell_slots = malloc(slots * sizeof *contend.cell_slots);
+  if (contend.cell_slots == NULL) return false;
+  memset(contend.cell_slots, 0xff, slots * sizeof *contend.cell_slots);
+  return true;
+}
+
+bool contend_open_record(const char* folder, int rank, int size, int thread_level) {
+  contend_section sections[CONTEND_SECTIONS];
+  mapped_bytes = lay_out(sections, granted_memory(), size);
+  char path[4096];
+  int length = snprintf(path, sizeof path, "%s/rank-%06d.record", folder, rank);
+  errno = ENAMETOOLONG;
+  contend_header* header = NULL;
+  if (length < (int)sizeof path && make_cell_slots(sections[CONTEND_CELLS].capacity))
+    header = map_file(path, mapped_bytes);
+  if (header == NULL) {
+    const char* why = errno == EEXIST ? "another process has written it already" : strerror(errno);
+    fprintf(stderr, "contend: rank %d is not recorded: %s: %s\n", rank, path, why);
+    return false;
+  }
+  contend.header = header;
+  memcpy(header->sections, sections, sizeof sections);
+  contend.communicators = section_of(CONTEND_COMMUNICATORS);
+  contend.members = section_of(CONTEND_MEMBERS);
+  contend.cells = section_of(CONTEND_CELLS);
+  contend.peers = section_of(CONTEND_PEERS);
+  contend.collectives = section_of(CONTEND_COLLECTIVES);
+  contend.events = section_of(CONTEND_EVENTS);
+  contend.locked = thread_level == MPI_THREAD_MULTIPLE;
+  char* names = section_of(CONTEND_ROUTINES);
+  for (int index = 0; index < CONTEND_ROUTINE_COUNT; index++)
+    names = stpncpy(names, routine_names[index], strlen(routine_names[index]));
+  header->sections[CONTEND_ROUTINES].used = header->sections[CONTEND_ROUTINES].capacity;
+  header->sections[CONTEND_PEERS].used = (uint64_t)size;
+  describe(header, rank, size, thread_level);
+  return true;
+}
+
+/// Gives back the pages of a section that nothing was written to.
+static void release_rest(const contend_section* section) {
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  uint64_t begin = section->offset + section->used * section->item_bytes;
+  uint64_t end = section->offset + section->capacity * section->item_bytes;
+  begin = (begin + page - 1) / page * page;
+  end = end / page * page;
+  if (begin < end)
+    (void)fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)begin,
+                    (off_t)(end - begin));
+}
+
+void contend_close_record(enum contend_state state, int exit_code) {
+  contend_header* header = contend.header;
+  if (header == NULL) return;
+  contend_note_modules();
+  contend_read_clocks(contend_ticks());
+  header->state = state;
+  header->exit_code = exit_code;
+  contend_section* events = &header->sections[CONTEND_EVENTS];
+  for (int kind = 0; kind < CONTEND_EVENTS; kind++) release_rest(&header->sections[kind]);
+  // The rest of the last section: other threads may still be in a call, and then it stays.
+  if (!contend.locked) {
+    events->capacity = events->used;
+    contend.header = NULL;
+    if (ftruncate(file, (off_t)(events->offset + events->used * events->item_bytes)) != 0)
+      return;  // The file is longer than it need be.
+  }
+}
+
+void contend_read_clocks(uint64_t ticks) {
+  contend_clock* clock = &contend.header->clock;
+  clock->end_ticks = ticks;
+  clock->end_ns = contend_monotonic();
+  contend.next_reading = ticks + contend.reading_gap;
+}
+
+/// Whether a line is in the section already.
+static bool is_noted(const char* modules, uint64_t used, const char* line, size_t length) {
+  return memmem(modules, used, line, length) != NULL;
+}
+
+void contend_note_modules(void) {
+  contend_section* section = &contend.header->sections[CONTEND_MODULES];
+  char* modules = section_of(CONTEND_MODULES);
+  FILE* maps = fopen("/proc/self/maps", "re");
+  if (maps == NULL) return;
+  char* line = NULL;
+  size_t room = 0;
+  ssize_t length;
+  while ((length = getline(&line, &room, maps)) > 0) {
+    const char* rights = strchr(line, ' ');
+    if (rights == NULL || rights[3] != 'x' || strchr(line, '/') == NULL) continue;
+    if (is_noted(modules, section->used, line, (size_t)length)) continue;
+    if (section->used + (uint64_t)length > section->capacity) {
+      section->lost += (uint64_t)length;
+      break;
+    }
+    memcpy(modules + section->used, line, (size_t)length);
+    section->used += (uint64_t)length;
+  }
+  free(line);
+  fclose(maps);
+}
+
+/// Whether an address is in one of the modules that were noted.
+static bool is_in_modules(uintptr_t address) {
+  const contend_section* section = &contend.header->sections[CONTEND_MODULES];
+  const char *line = section_of(CONTEND_MODULES), *end = line + section->used;
+  while (line < end) {
+    char* rest;
+    uintptr_t start = strtoull(line, &rest, 16);
+    uintptr_t stop = strtoull(rest + 1, NULL, 16);
+    if (address >= start && address < stop) return true;
+    line = memchr(line, '\n', (size_t)(end - line));
+    if (line == NULL) return false;
+    line++;
+  }
+  return false;
+}
+
+uint32_t contend_new_cell(uint64_t site, uint32_t communicator, uint16_t routine,
+                          uint16_t size_class, uint32_t slot) {
+  contend_section* section = &contend.header->sections[CONTEND_CELLS];
+  if (section->used == section->capacity) {
+    section->lost++;
+    return CONTEND_NONE;
+  }
+  // The program has loaded more code since.
+  if (!is_in_modules(site)) {
+    contend_note_modules();
+    contend_learn_own_code();
+  }
+  uint32_t index = (uint32_t)section->used;
+  contend.cells[index] = (contend_cell){
+      .site = site, .communicator = communicator, .routine = routine, .size_class = size_class};
+  section->used++;
+  contend.cell_slots[slot] = index;
+  return index;
+}

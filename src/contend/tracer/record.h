@@ -1,0 +1,163 @@
+/// What a rank leaves: one file, mapped into the rank's memory, so that what was recorded outlives
+/// the process whatever ends it. Its size is set when MPI starts and never grows: a section that is
+/// full counts what it could not keep, in `lost`. Of the memory that a rank may use (16 MiB unless
+/// CONTEND_PROFILE_MEMORY gives a number of bytes), modules and communicators get 1/128 each,
+/// members and cells 1/16 each, collectives 1/8, and events the rest; peers come on top.
+///
+/// Layout: `contend_header` at offset 0, then the sections in the order of `contend_section_kind`,
+/// each at `sections[kind].offset`, 64-byte aligned, holding `capacity` items of `item_bytes`, of
+/// which the first `used` are valid (a reader checks all of them against the size of the file).
+/// Integers are the machine's own (little endian where contend runs); times are ticks of one
+/// counter that `clock` maps onto the host's CLOCK_MONOTONIC.
+#ifndef CONTEND_TRACER_RECORD_H
+#define CONTEND_TRACER_RECORD_H
+
+#include <stdint.h>
+
+#define CONTEND_MAGIC "contendR"
+#define CONTEND_RECORD_VERSION 1u
+#define CONTEND_NO_PEER (-1)  ///< the call has no peer, or the peer is outside MPI_COMM_WORLD
+#define CONTEND_NO_REQUEST 0u
+#define CONTEND_WORLD 0u   ///< index of MPI_COMM_WORLD among communicators
+#define CONTEND_SELF 1u    ///< index of MPI_COMM_SELF
+#define CONTEND_OTHERS 2u  ///< stands for communicators that no longer fitted
+
+enum contend_state {
+  CONTEND_RUNNING = 0,   ///< still running, or killed: nobody was left to say more
+  CONTEND_FINISHED = 1,  ///< MPI_Finalize was reached
+  CONTEND_ABORTED = 2,   ///< this rank called MPI_Abort, with `exit_code`
+  CONTEND_EXITED = 3,    ///< the process ended through exit() without MPI_Finalize
+};
+
+enum contend_section_kind {
+  CONTEND_ROUTINES,       ///< char: names of routines, each ended by a newline; by index
+  CONTEND_MODULES,        ///< char: lines of /proc/self/maps that are executable, as they are
+  CONTEND_COMMUNICATORS,  ///< contend_communicator
+  CONTEND_MEMBERS,        ///< int32_t: ranks in MPI_COMM_WORLD, CONTEND_NO_PEER for others
+  CONTEND_CELLS,          ///< contend_cell
+  CONTEND_PEERS,          ///< contend_peer, one for each rank of MPI_COMM_WORLD
+  CONTEND_COLLECTIVES,    ///< contend_collective
+  CONTEND_EVENTS,         ///< contend_event
+  CONTEND_SECTIONS
+};
+
+typedef struct {
+  uint64_t offset;    ///< bytes from the beginning of the file
+  uint64_t capacity;  ///< items that fit
+  uint64_t used;      ///< items that are there
+  uint64_t lost;      ///< items that did not fit any more (calls, for cells and events)
+  uint64_t item_bytes;
+} contend_section;
+
+/// This rank's clock against its parent's in a binomial tree (parent of r: r with its lowest set
+/// bit cleared; rank 0 has none), once after MPI_Init and once before MPI_Finalize (`known` 0, 1,
+/// 2).
+typedef struct {
+  int64_t at_ns;           ///< this host's CLOCK_MONOTONIC
+  int64_t offset_ns;       ///< parent's clock minus this one's
+  int64_t uncertainty_ns;  ///< half of the quickest round trip
+} contend_offset;
+
+typedef struct {
+  uint64_t start_ticks,
+      end_ticks;             ///< counter and CLOCK_MONOTONIC read together, at MPI_Init's end ...
+  int64_t start_ns, end_ns;  ///< ... and at the end (or at the last chunk of work before it)
+  uint64_t begun_ticks;      ///< when MPI_Init was entered
+  contend_offset offsets[2];
+  uint32_t known;
+  int32_t parent;  ///< -1 for rank 0
+} contend_clock;
+
+typedef struct {
+  char magic[8];
+  uint32_t version;
+  uint32_t header_bytes;  ///< sizeof(contend_header)
+  int32_t rank, size;     ///< in MPI_COMM_WORLD
+  int64_t pid;
+  uint32_t state;  ///< contend_state
+  int32_t exit_code;
+  uint32_t thread_level;       ///< MPI_THREAD_...: 0 single, 1 funneled, 2 serialized, 3 multiple
+  uint32_t fortran_calls;      ///< whether any call came through the Fortran interface
+  uint32_t collective_stride;  ///< occurrences with number % stride == 0 are in CONTEND_COLLECTIVES
+  uint32_t requests_lost;      ///< requests that were under way beyond the table's capacity
+  char host[64];
+  char library[256];  ///< first line of MPI_Get_library_version
+  char program[256];  ///< /proc/self/exe
+  contend_clock clock;
+  contend_section sections[CONTEND_SECTIONS];
+} contend_header;
+
+enum contend_communicator_kind {
+  CONTEND_INTRA,
+  CONTEND_CARTESIAN,
+  CONTEND_GRAPH,
+  CONTEND_DIST_GRAPH,
+  CONTEND_INTER
+};
+
+typedef struct {
+  uint64_t id;          ///< same on all members: hash of parent's id, number of the creating
+                        ///< call on it, and members
+  uint32_t parent;      ///< index; of MPI_COMM_WORLD for none
+  uint32_t kind;        ///< contend_communicator_kind
+  uint32_t size;        ///< members (of the remote group for CONTEND_INTER)
+  int32_t rank;         ///< this rank in it
+  uint64_t members;     ///< first item in CONTEND_MEMBERS; UINT64_MAX when they did not fit
+  uint32_t dimensions;  ///< of a Cartesian one
+  int32_t extent[8];
+  char name[36];  ///< as set by MPI_Comm_set_name
+} contend_communicator;
+
+/// Calls of one routine from one place on one communicator with one class of size.
+typedef struct {
+  uint64_t site;          ///< return address in the program
+  uint32_t communicator;  ///< index
+  uint16_t routine;       ///< index
+  uint16_t size_class;    ///< bits that the number of bytes has: 0 for 0, 1 for 1, 2 for 2-3, ...
+  uint64_t calls;
+  uint64_t bytes;    ///< what this rank gave to be sent (for receives: what arrived)
+  uint64_t ticks;    ///< in the call, all calls together
+  uint64_t longest;  ///< ticks
+} contend_cell;
+
+/// What this rank sent to another.
+typedef struct {
+  uint64_t bytes, messages;                        ///< point to point
+  uint64_t collective_bytes, collective_messages;  ///< where the routine's definition says who gets
+                                                   ///< what: all-to-alls, neighbourhoods, roots
+  uint64_t one_sided_bytes, one_sided_operations;  ///< put, accumulate: to it; get: from it
+} contend_peer;
+
+/// One blocking collective of which all members keep the same occurrences.
+typedef struct {
+  uint64_t entry, exit;   ///< ticks
+  uint32_t communicator;  ///< index
+  uint32_t number;        ///< of the collective on this communicator, from 0
+  uint32_t cell;          ///< index
+  uint32_t reserved;
+} contend_collective;
+
+enum contend_event_kind {
+  CONTEND_CALL,        ///< a call; its routine, communicator and site are its cell's
+  CONTEND_COMPLETION,  ///< a request that the preceding call completed, with the actual
+                       ///< peer, tag and bytes of a receive
+  CONTEND_PART,        ///< bytes to one peer in the preceding call (v, w, neighbours,
+                       ///< the sending half of a Sendrecv is the call itself, the
+                       ///< receiving half a part with `reserved` 1)
+};
+
+/// What happened, in order, so that the program's communication can be carried out again on another
+/// network. Kept from the beginning until the section is full.
+typedef struct {
+  uint64_t start, end;  ///< ticks; of the call
+  uint64_t bytes;
+  uint32_t cell;  ///< index; of the preceding call for completions and parts
+  int32_t peer;   ///< destination, source (CONTEND_NO_PEER: any source), or root
+  int32_t tag;
+  uint32_t request;  ///< number of the request that the call made, from 1; or completed
+  uint16_t kind;     ///< contend_event_kind
+  uint16_t thread;   ///< from 0, by first call
+  uint32_t reserved;
+} contend_event;
+
+#endif

@@ -1,0 +1,385 @@
+// Requests: what each one is of, so that its completion tells what has arrived.
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracer.h"
+
+// The table's size is bounded; requests beyond it are counted.
+enum { CAPACITY = 1 << 16, SLOTS = 1 << 16 };
+
+static contend_request* requests;  // the first one is never used: 0 is no request
+static uint32_t* slots;
+static uint32_t first_free, unused = 1;
+static uint32_t last_number;
+static uint32_t receiving;  // requests that may receive
+
+void contend_start_requests(void) {
+  requests = calloc(CAPACITY, sizeof *requests);
+  slots = calloc(SLOTS, sizeof *slots);
+  if (requests == NULL || slots == NULL) abort();
+}
+
+static uint32_t* slot_of(uint64_t key) {
+  return &slots[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 48];
+}
+
+/// The link to a request in its slot's chain; it leads to 0 when the handle is not known. Libraries
+/// give one handle to all requests that are complete at once: then it is the latest.
+static uint32_t* link_to(uint64_t key) {
+  uint32_t* link = slot_of(key);
+  while (*link && requests[*link].key != key) link = &requests[*link].next;
+  return link;
+}
+
+static bool receives(const contend_request* request) {
+  return request->kind == CONTEND_RECEIVES || request->kind == CONTEND_EXCHANGES;
+}
+
+contend_request* contend_new_request(MPI_Request handle, contend_live_communicator* communicator,
+                                     enum contend_request_kind kind, bool persistent) {
+  static contend_request beyond;
+  uint32_t index = first_free;
+  if (CONTEND_LIKELY(index)) {
+    first_free = requests[index].next;
+  } else if (unused < CAPACITY) {
+    index = unused++;
+  } else {
+    contend.header->requests_lost++;
+    free(beyond.parts);
+    beyond = (contend_request){0};
+    return &beyond;
+  }
+  contend_request* request = &requests[index];
+  request->key = CONTEND_KEY(handle);
+  request->communicator = communicator;
+  communicator->references++;
+  request->kind = (uint8_t)kind;
+  request->persistent = persistent;
+  request->number = persistent ? CONTEND_NO_REQUEST : ++last_number;
+  request->cell = CONTEND_NONE;
+  request->cancelled = false;
+  request->peer = CONTEND_NO_PEER;
+  request->tag = 0;
+  request->bytes = 0;
+  request->parts = NULL;
+  request->part_count = 0;
+  request->parts_are_events = false;
+  request->made = NULL;
+  receiving += receives(request);
+  uint32_t* slot = slot_of(request->key);
+  request->next = *slot;
+  *slot = index;
+  return request;
+}
+
+static void forget(uint32_t* link) {
+  uint32_t index = *link;
+  contend_request* request = &requests[index];
+  *link = request->next;
+  receiving -= receives(request);
+  if (request->parts) free(request->parts);
+  contend_release(request->communicator);
+  request->next = first_free;
+  first_free = index;
+}
+
+void contend_add_parts(const contend_call* call, uint32_t cell, const contend_part* parts,
+                       uint32_t count, bool as_events) {
+  for (uint32_t index = 0; index < count; index++) {
+    const contend_part* part = &parts[index];
+    if (part->peer >= 0 && part->peer != contend.header->rank) {
+      contend.peers[part->peer].collective_bytes += part->bytes;
+      contend.peers[part->peer].collective_messages++;
+    }
+    if (as_events && contend_room_for_events(1))
+      contend_append(call, cell, CONTEND_PART, part->bytes, part->peer, 0, CONTEND_NO_REQUEST, 0);
+  }
+}
+
+/// The communicator that a call on requests is counted on: that of the first one that is known.
+static uint32_t communicator_of(const MPI_Request* handles, int count) {
+  for (int index = 0; index < count; index++) {
+    uint32_t known = *link_to(CONTEND_KEY(handles[index]));
+    if (known) return requests[known].communicator->index;
+  }
+  return CONTEND_WORLD;
+}
+
+/// A request is complete. Its status says what has arrived; NULL when it failed.
+static void complete(const contend_call* call, uint32_t cell, MPI_Request handle,
+                     const MPI_Status* status) {
+  uint32_t* link = link_to(CONTEND_KEY(handle));
+  if (*link == 0) return;
+  contend_request* request = &requests[*link];
+  // A persistent one that is not under way is complete at any time.
+  if (request->persistent && request->number == CONTEND_NO_REQUEST) return;
+  uint64_t bytes = 0;
+  int32_t peer = CONTEND_NO_PEER, tag = 0;
+  if (receives(request) && status) {
+    int cancelled = 0;
+    if (request->cancelled) {
+      int (*ask)(const MPI_Status*, int*) =
+          (int (*)(const MPI_Status*, int*))contend_symbol("PMPI_Test_cancelled");
+      ask(status, &cancelled);
+    }
+    peer = contend_world_rank(request->communicator, status->MPI_SOURCE);
+    tag = status->MPI_TAG;
+    bytes = cancelled || status->MPI_SOURCE == MPI_PROC_NULL ? 0 : contend_received(status);
+    if (request->kind == CONTEND_RECEIVES && request->cell != CONTEND_NONE)
+      contend.cells[request->cell].bytes += bytes;
+  }
+  if (request->made && status) contend_add_made(request);
+  if (status && contend_room_for_events(1))
+    contend_append(call, cell, CONTEND_COMPLETION, bytes, peer, tag, request->number, 0);
+  if (request->persistent) {
+    request->number = CONTEND_NO_REQUEST;
+    request->cancelled = false;
+  } else {
+    forget(link);
+  }
+}
+
+/// Room for what calls on many requests need beside what the program gave them.
+static __thread MPI_Request* handles_room;
+static __thread MPI_Status* statuses_room;
+static __thread int room;
+
+/// The handles as they are before a call: the library overwrites those that are complete.
+static const MPI_Request* copied(const MPI_Request* handles, int count) {
+  if (count > room || room == 0) {
+    int wanted = count < 64 ? 64 : 2 * count;
+    free(handles_room);
+    free(statuses_room);
+    handles_room = malloc((size_t)wanted * sizeof *handles_room);
+    statuses_room = malloc((size_t)wanted * sizeof *statuses_room);
+    if (handles_room == NULL || statuses_room == NULL) abort();
+    room = wanted;
+  }
+  if (count > 0) memcpy(handles_room, handles, (size_t)count * sizeof *handles);
+  return handles_room;
+}
+
+/// The program's statuses, or own ones where it wants none but the record does.
+static MPI_Status* statuses_for(MPI_Status* wanted) {
+  return wanted == MPI_STATUSES_IGNORE && receiving ? statuses_room : wanted;
+}
+
+static MPI_Status* status_for(MPI_Status* wanted, MPI_Status* own) {
+  return wanted == MPI_STATUS_IGNORE ? own : wanted;
+}
+
+static const MPI_Status no_status = {0};
+
+/// Counts a call that completes requests; its event too, unless it is a test in vain.
+static uint32_t begin(const contend_call* call, uint32_t communicator, bool as_event) {
+  uint32_t cell = contend_count(call, communicator, 0, 0);
+  if (as_event && contend_room_for_events(1))
+    contend_append(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST, 0);
+  return cell;
+}
+
+/// Notes a call on one request, or on the one of several that it chose.
+static void note_one(contend_call* call, int result, bool done, MPI_Request before,
+                     MPI_Request after, const MPI_Status* status) {
+  contend_leave(call);
+  if (result == MPI_SUCCESS) {
+    uint32_t cell = begin(call, communicator_of(&before, 1), done);
+    if (done) complete(call, cell, before, status);
+  } else if (before != after) {
+    complete(call, CONTEND_NONE, before, NULL);
+  }
+  contend_done();
+}
+
+int contend_Wait(MPI_Request* request, MPI_Status* status) {
+  CONTEND_CALL_OF(Wait, (request, status));
+  MPI_Request before = *request;
+  MPI_Status own, *given = status_for(status, &own);
+  int result = REAL(Wait)(request, given);
+  note_one(&call, result, true, before, *request, given);
+  return result;
+}
+
+int contend_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  CONTEND_CALL_OF(Test, (request, flag, status));
+  MPI_Request before = *request;
+  MPI_Status own, *given = status_for(status, &own);
+  int result = REAL(Test)(request, flag, given);
+  note_one(&call, result, result == MPI_SUCCESS && *flag, before, *request, given);
+  return result;
+}
+
+int contend_Waitany(int count, MPI_Request requests_given[], int* index, MPI_Status* status) {
+  CONTEND_CALL_OF(Waitany, (count, requests_given, index, status));
+  const MPI_Request* before = copied(requests_given, count);
+  MPI_Status own, *given = status_for(status, &own);
+  int result = REAL(Waitany)(count, requests_given, index, given);
+  bool chosen = *index != MPI_UNDEFINED && *index >= 0 && *index < count;
+  MPI_Request one = chosen ? before[*index] : MPI_REQUEST_NULL;
+  note_one(&call, result, chosen, one, chosen ? requests_given[*index] : one, given);
+  return result;
+}
+
+int contend_Testany(int count, MPI_Request requests_given[], int* index, int* flag,
+                    MPI_Status* status) {
+  CONTEND_CALL_OF(Testany, (count, requests_given, index, flag, status));
+  const MPI_Request* before = copied(requests_given, count);
+  MPI_Status own, *given = status_for(status, &own);
+  int result = REAL(Testany)(count, requests_given, index, flag, given);
+  bool chosen = result == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED;
+  MPI_Request one = chosen ? before[*index] : MPI_REQUEST_NULL;
+  note_one(&call, result, chosen, one, one, given);
+  return result;
+}
+
+/// Notes a call on all of several requests.
+static void note_all(contend_call* call, int result, bool done, int count,
+                     const MPI_Request* before, const MPI_Request* after,
+                     const MPI_Status* statuses) {
+  contend_leave(call);
+  if (result == MPI_SUCCESS) {
+    uint32_t cell = begin(call, communicator_of(before, count), done);
+    bool told = statuses != MPI_STATUSES_IGNORE;
+    for (int index = 0; done && index < count; index++)
+      complete(call, cell, before[index], told ? &statuses[index] : &no_status);
+  } else {
+    for (int index = 0; index < count; index++)
+      if (before[index] != after[index]) complete(call, CONTEND_NONE, before[index], NULL);
+  }
+  contend_done();
+}
+
+int contend_Waitall(int count, MPI_Request requests_given[], MPI_Status statuses[]) {
+  CONTEND_CALL_OF(Waitall, (count, requests_given, statuses));
+  const MPI_Request* before = copied(requests_given, count);
+  MPI_Status* given = statuses_for(statuses);
+  int result = REAL(Waitall)(count, requests_given, given);
+  note_all(&call, result, true, count, before, requests_given, given);
+  return result;
+}
+
+int contend_Testall(int count, MPI_Request requests_given[], int* flag, MPI_Status statuses[]) {
+  CONTEND_CALL_OF(Testall, (count, requests_given, flag, statuses));
+  const MPI_Request* before = copied(requests_given, count);
+  MPI_Status* given = statuses_for(statuses);
+  int result = REAL(Testall)(count, requests_given, flag, given);
+  note_all(&call, result, result == MPI_SUCCESS && *flag, count, before, requests_given, given);
+  return result;
+}
+
+/// Notes a call on some of several requests, those whose indexes it gave.
+static void note_some(contend_call* call, int result, int count, int done, const int* indexes,
+                      const MPI_Request* before, const MPI_Request* after,
+                      const MPI_Status* statuses) {
+  contend_leave(call);
+  if (result == MPI_SUCCESS) {
+    bool any = done != MPI_UNDEFINED && done > 0;
+    uint32_t cell = begin(call, communicator_of(before, count), any);
+    bool told = statuses != MPI_STATUSES_IGNORE;
+    for (int index = 0; any && index < done; index++)
+      complete(call, cell, before[indexes[index]], told ? &statuses[index] : &no_status);
+  } else {
+    for (int index = 0; index < count; index++)
+      if (before[index] != after[index]) complete(call, CONTEND_NONE, before[index], NULL);
+  }
+  contend_done();
+}
+
+#define SOME(name)                                                                      \
+  int contend_##name(int count, MPI_Request requests_given[], int* done, int indexes[], \
+                     MPI_Status statuses[]) {                                           \
+    CONTEND_CALL_OF(name, (count, requests_given, done, indexes, statuses));            \
+    const MPI_Request* before = copied(requests_given, count);                          \
+    MPI_Status* given = statuses_for(statuses);                                         \
+    int result = REAL(name)(count, requests_given, done, indexes, given);               \
+    note_some(&call, result, count, *done, indexes, before, requests_given, given);     \
+    return result;                                                                      \
+  }
+
+SOME(Waitsome)
+SOME(Testsome)
+
+// ---- persistent requests
+
+/// Counts what a persistent request sends, now that it is under way.
+static void start(const contend_call* call, uint32_t cell, contend_request* request,
+                  enum contend_event_kind kind) {
+  request->number = ++last_number;
+  request->cell = cell;
+  if (request->kind == CONTEND_SENDS) contend_sent(request->peer, request->bytes);
+  if (contend_room_for_events(1))
+    contend_append(call, cell, kind, request->bytes, request->peer, request->tag, request->number,
+                   0);
+  if (request->part_count)
+    contend_add_parts(call, cell, request->parts, request->part_count, request->parts_are_events);
+}
+
+static uint64_t bytes_given(const contend_request* request) {
+  return request->kind == CONTEND_RECEIVES ? 0 : request->bytes;
+}
+
+int contend_Start(MPI_Request* handle) {
+  CONTEND_CALL_OF(Start, (handle));
+  int result = REAL(Start)(handle);
+  contend_leave(&call);
+  uint32_t index = *link_to(CONTEND_KEY(*handle));
+  if (result == MPI_SUCCESS && index) {
+    contend_request* request = &requests[index];
+    uint32_t cell =
+        contend_count(&call, request->communicator->index, request->bytes, bytes_given(request));
+    start(&call, cell, request, CONTEND_CALL);
+  } else if (result == MPI_SUCCESS) {
+    contend_note(&call, CONTEND_WORLD, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
+  }
+  contend_done();
+  return result;
+}
+
+int contend_Startall(int count, MPI_Request handles[]) {
+  CONTEND_CALL_OF(Startall, (count, handles));
+  int result = REAL(Startall)(count, handles);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS) {
+    uint64_t bytes = 0;
+    for (int index = 0; index < count; index++)
+      bytes += bytes_given(&requests[*link_to(CONTEND_KEY(handles[index]))]);
+    uint32_t cell = contend_count(&call, communicator_of(handles, count), bytes, bytes);
+    if (contend_room_for_events(1))
+      contend_append(&call, cell, CONTEND_CALL, bytes, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST, 0);
+    for (int index = 0; index < count; index++) {
+      uint32_t known = *link_to(CONTEND_KEY(handles[index]));
+      if (known) start(&call, cell, &requests[known], CONTEND_PART);
+    }
+  }
+  contend_done();
+  return result;
+}
+
+int contend_Request_free(MPI_Request* handle) {
+  CONTEND_CALL_OF(Request_free, (handle));
+  // Before it is freed: afterwards another thread may be given the same handle.
+  contend_lock();
+  uint32_t communicator = communicator_of(handle, 1);
+  uint32_t* link = link_to(CONTEND_KEY(*handle));
+  if (*link) forget(link);
+  contend_unlock();
+  int result = REAL(Request_free)(handle);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS)
+    contend_note(&call, communicator, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
+  contend_done();
+  return result;
+}
+
+int contend_Cancel(MPI_Request* handle) {
+  CONTEND_CALL_OF(Cancel, (handle));
+  int result = REAL(Cancel)(handle);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS) {
+    uint32_t known = *link_to(CONTEND_KEY(*handle));
+    if (known) requests[known].cancelled = true;
+    contend_note(&call, communicator_of(handle, 1), 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
+  }
+  contend_done();
+  return result;
+}

@@ -1,0 +1,139 @@
+// Where in the program a call is. Calls from Fortran reach the C routines through libraries of the
+// MPI's own (libmpi_mpifh, libmpi_usempif08, libmpifort, ...), whose return addresses say nothing:
+// the one that is wanted lies further up on the stack.
+//
+// It is found by unwinding the first time. From the same place in such a library it then lies at
+// the same distance, so that from the second call on it is read from there, as long as what is read
+// is an address that unwinding has found before. Where the distance varies, every call is unwound.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <libgen.h>
+#include <limits.h>
+#include <link.h>
+#include <string.h>
+#include <unwind.h>
+
+#include "tracer.h"
+
+enum { MOST_LIBRARIES = 16, MOST_FRAMES = 16, PLACES = 1024, SITES = 4096 };
+
+contend_range contend_own_code;
+
+static contend_range libraries[MOST_LIBRARIES];
+static int library_count;
+
+/// A place in a library, by return address, and how far above its caller's frame the site lies.
+typedef struct {
+  uintptr_t address, distance;
+  bool varies;
+} place;
+
+static place places[PLACES];
+static uintptr_t sites[SITES];
+
+static bool is_own(uintptr_t address) {
+  for (int index = 0; index < library_count; index++)
+    if (address - libraries[index].start < libraries[index].bytes) return true;
+  return false;
+}
+
+/// Whether a file is a part of the MPI library, by its name.
+static bool is_part_of_library(const char* path) {
+  const char* slash = strrchr(path, '/');
+  const char* name = slash ? slash + 1 : path;
+  return strncmp(name, "libmpi", 6) == 0 || strncmp(name, "libfmpich", 9) == 0 ||
+         strncmp(name, "libpmpi", 7) == 0;
+}
+
+static int learn(struct dl_phdr_info* module, size_t size, void* unused) {
+  (void)size, (void)unused;
+  if (library_count == MOST_LIBRARIES || !is_part_of_library(module->dlpi_name)) return 0;
+  for (int index = 0; index < module->dlpi_phnum; index++) {
+    const ElfW(Phdr)* segment = &module->dlpi_phdr[index];
+    if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
+    libraries[library_count].start = module->dlpi_addr + segment->p_vaddr;
+    libraries[library_count++].bytes = segment->p_memsz;
+    return 0;
+  }
+  return 0;
+}
+
+void contend_learn_own_code(void) {
+  library_count = 0;
+  dl_iterate_phdr(learn, NULL);
+  uintptr_t start = UINTPTR_MAX, end = 0;
+  for (int index = 0; index < library_count; index++) {
+    if (libraries[index].start < start) start = libraries[index].start;
+    if (libraries[index].start + libraries[index].bytes > end)
+      end = libraries[index].start + libraries[index].bytes;
+  }
+  contend_own_code.start = start;
+  contend_own_code.bytes = end > start ? end - start : 0;
+}
+
+/// What unwinding looks for and finds.
+typedef struct {
+  uintptr_t from;  ///< the return address where the library's own code begins
+  bool seen;
+  int frames;
+  uintptr_t site, frame;  ///< address in the program, and end of the frame below it
+} search;
+
+static _Unwind_Reason_Code step(struct _Unwind_Context* context, void* argument) {
+  search* found = argument;
+  uintptr_t address = _Unwind_GetIP(context);
+  if (address == found->from) found->seen = true;
+  if (++found->frames > MOST_FRAMES || address == 0) return _URC_END_OF_STACK;
+  if (!found->seen || is_own(address)) return _URC_NO_REASON;
+  found->site = address;
+  // Of the frame that was called from here, that is: where its return address ends.
+  found->frame = _Unwind_GetCFA(context);
+  return _URC_END_OF_STACK;
+}
+
+static place* place_of(uintptr_t address) {
+  for (uintptr_t slot = address * 31 % PLACES, tries = 0; tries < PLACES; tries++) {
+    place* candidate = &places[(slot + tries) % PLACES];
+    if (candidate->address == address || candidate->address == 0) return candidate;
+  }
+  return NULL;
+}
+
+/// Whether unwinding has found a site before; adds it if asked to.
+static bool is_known_site(uintptr_t site, bool add) {
+  for (uintptr_t slot = site * 31 % SITES, tries = 0; tries < SITES; tries++) {
+    uintptr_t* candidate = &sites[(slot + tries) % SITES];
+    if (*candidate == site) return true;
+    if (*candidate != 0) continue;
+    if (add) *candidate = site;
+    return add;
+  }
+  return false;
+}
+
+uintptr_t contend_site_behind(uintptr_t address, uintptr_t frame) {
+  if (!is_own(address)) return address;
+  if (contend.header) contend.header->fortran_calls = 1;
+  // Threads that may call at once would race for the tables; they all unwind.
+  place* known = contend.locked ? NULL : place_of(address);
+#if defined(__x86_64__)
+  if (known && known->address && !known->varies) {
+    uintptr_t site = *(const uintptr_t*)(frame + known->distance);
+    if (is_known_site(site, false)) return site;
+  }
+#endif
+  search found = {.from = address};
+  _Unwind_Backtrace(step, &found);
+  if (found.site == 0) return address;
+#if defined(__x86_64__)
+  // A return address lies just below the end of the frame that returns to it.
+  uintptr_t distance = found.frame - sizeof(uintptr_t) - frame;
+  if (known) {
+    known->varies = known->varies || (known->address && known->distance != distance);
+    known->address = address;
+    known->distance = distance;
+    is_known_site(found.site, true);
+  }
+#endif
+  return found.site;
+}

@@ -1,0 +1,435 @@
+/// What the parts of the recorder know of each other, and the path that every recorded call takes.
+///
+/// A call of MPI_X or PMPI_X enters at `entries.c`, which jumps to `contend_X` while there is a
+/// record, else to the library's own. `contend_X` calls the library's, and then notes what
+/// happened. What it asks MPI for itself goes to the library directly and happens after the
+/// program's call, so that a call that fails stays the program's own affair.
+#ifndef CONTEND_TRACER_TRACER_H
+#define CONTEND_TRACER_TRACER_H
+
+#include <mpi.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include "record.h"
+
+// Open MPI 5 has some of MPI 4, but still calls itself 3.1.
+#define CONTEND_BIG_COUNTS (MPI_VERSION >= 4)
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
+#define CONTEND_MPI_4 1
+#else
+#define CONTEND_MPI_4 (MPI_VERSION >= 4)
+#endif
+
+// Open MPI's handles are addresses of its variables. They are looked up when MPI begins, as the
+// recorder is not linked with any MPI library: shells and launchers load it too.
+#ifdef OPEN_MPI
+#undef OMPI_PREDEFINED_GLOBAL
+#define OMPI_PREDEFINED_GLOBAL(type, global) ((type)contend_handles.global)
+#define CONTEND_HANDLES(X)  \
+  X(ompi_mpi_comm_world)    \
+  X(ompi_mpi_comm_self)     \
+  X(ompi_mpi_comm_null)     \
+  X(ompi_mpi_group_null)    \
+  X(ompi_mpi_win_null)      \
+  X(ompi_mpi_datatype_null) \
+  X(ompi_mpi_byte)          \
+  X(ompi_request_null)      \
+  X(ompi_message_no_proc)   \
+  X(ompi_mpi_errors_return)
+extern struct contend_handles {
+#define X(name) void* name;
+  CONTEND_HANDLES(X)
+#undef X
+} contend_handles;
+#endif
+
+enum contend_routine {
+#define ROUTINE(name, arguments) contend_routine_##name,
+#include "routines.h"
+  CONTEND_ROUTINE_COUNT
+};
+
+/// The library's own routines.
+extern void* contend_real[CONTEND_ROUTINE_COUNT];
+#define REAL(name) CONTEND_REAL(name)
+#define CONTEND_REAL(name) ((__typeof__(&MPI_##name))contend_real[contend_routine_##name])
+/// The recorder's function for a routine.
+#define RECORDED(name) CONTEND_RECORDED(name)
+#define CONTEND_RECORDED(name) contend_##name
+
+#define CONTEND_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define CONTEND_NONE UINT32_MAX
+/// A handle of the library, whether it is a number or an address.
+#define CONTEND_KEY(handle) ((uint64_t)(uintptr_t)(handle))
+
+// ---- entries.c: where calls come in
+
+/// Finds the library behind a caller, once; every entry then leads to it.
+void contend_find_library(void* caller);
+/// Leads all entries to the recorder, or past it.
+void contend_redirect(bool recorded);
+/// Leads the end of MPI to the recorder even where nothing is recorded.
+void contend_redirect_end(void);
+/// Address of something else in the library; NULL where it has no such thing.
+void* contend_symbol(const char* name);
+
+// ---- clock.c
+
+extern bool contend_counter_runs;  ///< whether the processor's counter may be used
+
+static inline int64_t contend_monotonic(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static inline uint64_t contend_ticks(void) {
+#if defined(__x86_64__)
+  if (CONTEND_LIKELY(contend_counter_runs)) return __rdtsc();
+#elif defined(__aarch64__)
+  uint64_t ticks;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#endif
+  return (uint64_t)contend_monotonic();
+}
+
+/// Decides which counter is used; before any other call here.
+void contend_choose_counter(void);
+/// How fast the counter has been since it was chosen, roughly.
+uint64_t contend_ticks_per_second(void);
+/// Compares this rank's clock with its parent's; all ranks together, `when` 0 and then 1.
+void contend_compare_clocks(int when, contend_clock* clock);
+
+// ---- record.c: the file, its cells and events
+
+/// What is recorded, all of it mapped from the file but for the tables that find things in it.
+typedef struct {
+  contend_header* header;
+  contend_communicator* communicators;
+  int32_t* members;
+  contend_cell* cells;
+  uint32_t* cell_slots;  ///< index of a cell by the hash of what it is of; CONTEND_NONE for none
+  uint32_t cell_mask;
+  contend_peer* peers;
+  contend_collective* collectives;
+  contend_event* events;
+  uint64_t next_reading;  ///< ticks at which both clocks are to be read again
+  uint64_t reading_gap;   ///< ticks
+  bool locked;            ///< several threads may call MPI at a time
+  atomic_flag lock;
+  atomic_uint threads;
+} contend_record;
+
+extern contend_record contend;
+
+typedef struct {
+  uintptr_t frame;  ///< of the routine that the program called
+  bool inside;      ///< a call of the program's is under way
+  bool known;
+  uint16_t number;  ///< from 0, by first call
+} contend_thread;
+
+extern __thread contend_thread contend_this_thread __attribute__((tls_model("initial-exec")));
+
+/// Makes the record of this rank; false, after one line to standard error, when it cannot be.
+bool contend_open_record(const char* folder, int rank, int size, int thread_level);
+/// Ends the record: what it holds is all there will be.
+void contend_close_record(enum contend_state state, int exit_code);
+/// Writes the modules of the process that are not in the record yet.
+void contend_note_modules(void);
+/// Reads both clocks, so that ticks can be told as time if this process is killed.
+void contend_read_clocks(uint64_t ticks);
+/// Index of a new cell, or CONTEND_NONE, which is to be found in a slot.
+uint32_t contend_new_cell(uint64_t site, uint32_t communicator, uint16_t routine,
+                          uint16_t size_class, uint32_t slot);
+
+// ---- sites.c: where in the program
+
+/// Return addresses from `start` on for `bytes` are the library's own, those of its Fortran
+/// interface among them: the program's call is further up.
+typedef struct {
+  uintptr_t start, bytes;
+} contend_range;
+
+extern contend_range contend_own_code;
+
+/// The return address in the program of a call that came out of the library's own code.
+uintptr_t contend_site_behind(uintptr_t address, uintptr_t frame);
+/// Learns which code is the library's own; after the program has loaded more, again.
+void contend_learn_own_code(void);
+
+/// A call of the program's that is under way, or was.
+typedef struct {
+  uint64_t start, end;  ///< ticks
+  uintptr_t site;       ///< return address
+  uint16_t routine;
+} contend_call;
+
+/// Whether a call is the program's own; false when it comes from within another.
+static inline bool contend_enter(contend_call* call, uint16_t routine, void* site, void* frame) {
+  contend_thread* thread = &contend_this_thread;
+  // An error handler may have left a call by a jump: then this frame is not below that one's.
+  if (thread->inside && (uintptr_t)frame < thread->frame) return false;
+  thread->inside = true;
+  thread->frame = (uintptr_t)frame;
+  call->routine = routine;
+  call->site = (uintptr_t)site;
+  if (call->site - contend_own_code.start < contend_own_code.bytes)
+    call->site = contend_site_behind(call->site, thread->frame);
+  call->start = contend_ticks();
+  return true;
+}
+
+/// Keeps other threads out of the tables and the record, where there may be any.
+static inline void contend_lock(void) {
+  if (contend.locked)
+    while (atomic_flag_test_and_set_explicit(&contend.lock, memory_order_acquire)) sched_yield();
+}
+
+static inline void contend_unlock(void) {
+  if (contend.locked) atomic_flag_clear_explicit(&contend.lock, memory_order_release);
+}
+
+/// The real routine has returned: what follows is the recorder's time.
+static inline void contend_leave(contend_call* call) {
+  call->end = contend_ticks();
+  contend_lock();
+  if (call->end >= contend.next_reading) contend_read_clocks(call->end);
+}
+
+/// Everything is noted.
+static inline void contend_done(void) {
+  contend_unlock();
+  contend_this_thread.inside = false;
+}
+
+static inline uint16_t contend_thread_number(void) {
+  contend_thread* thread = &contend_this_thread;
+  if (!thread->known) {
+    thread->known = true;
+    thread->number = (uint16_t)atomic_fetch_add(&contend.threads, 1);
+  }
+  return thread->number;
+}
+
+/// The cell of a call, or CONTEND_NONE when no more cells fit.
+static inline uint32_t contend_cell_of(const contend_call* call, uint32_t communicator,
+                                       uint64_t bytes) {
+  uint16_t size_class = bytes ? (uint16_t)(64 - __builtin_clzll(bytes)) : 0;
+  uint64_t rest = (uint64_t)communicator << 32 | (uint64_t)call->routine << 16 | size_class;
+  uint64_t hash = (call->site ^ rest * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);
+  uint32_t slot = (uint32_t)(hash >> 32) & contend.cell_mask;
+  for (;; slot = (slot + 1) & contend.cell_mask) {
+    uint32_t index = contend.cell_slots[slot];
+    if (index == CONTEND_NONE)
+      return contend_new_cell(call->site, communicator, call->routine, size_class, slot);
+    const contend_cell* cell = &contend.cells[index];
+    if (cell->site == call->site && cell->communicator == communicator &&
+        cell->routine == call->routine && cell->size_class == size_class)
+      return index;
+  }
+}
+
+/// Counts a call in the class of `size` with the bytes that it `gave`; gives its cell, or
+/// CONTEND_NONE.
+static inline uint32_t contend_count(const contend_call* call, uint32_t communicator, uint64_t size,
+                                     uint64_t gave) {
+  uint32_t index = contend_cell_of(call, communicator, size);
+  if (index == CONTEND_NONE) return index;
+  contend_cell* cell = &contend.cells[index];
+  uint64_t ticks = call->end - call->start;
+  cell->calls++;
+  cell->bytes += gave;
+  cell->ticks += ticks;
+  if (ticks > cell->longest) cell->longest = ticks;
+  return index;
+}
+
+/// Whether so many more events fit; once they do not, no later ones are kept either.
+static inline bool contend_room_for_events(uint64_t count) {
+  contend_section* section = &contend.header->sections[CONTEND_EVENTS];
+  if (CONTEND_LIKELY(section->lost == 0 && section->capacity - section->used >= count)) return true;
+  section->lost += count;
+  return false;
+}
+
+/// Appends an event that `contend_room_for_events` has found room for.
+static inline void contend_append(const contend_call* call, uint32_t cell,
+                                  enum contend_event_kind kind, uint64_t bytes, int32_t peer,
+                                  int32_t tag, uint32_t request, uint32_t reserved) {
+  contend_section* section = &contend.header->sections[CONTEND_EVENTS];
+  contend_event* event = &contend.events[section->used++];
+  event->start = call->start;
+  event->end = call->end;
+  event->bytes = bytes;
+  event->cell = cell;
+  event->peer = peer;
+  event->tag = tag;
+  event->request = request;
+  event->kind = (uint16_t)kind;
+  event->thread = contend_thread_number();
+  event->reserved = reserved;
+}
+
+/// Notes a call that stands by itself.
+static inline void contend_note(const contend_call* call, uint32_t communicator, uint64_t bytes,
+                                int32_t peer, int32_t tag, uint32_t request) {
+  uint32_t cell = contend_count(call, communicator, bytes, bytes);
+  if (contend_room_for_events(1))
+    contend_append(call, cell, CONTEND_CALL, bytes, peer, tag, request, 0);
+}
+
+/// Begins a function of the recorder: a call from within another goes straight to the library.
+#define CONTEND_CALL_OF(name, arguments) CONTEND_BEGIN_CALL(name, arguments)
+#define CONTEND_BEGIN_CALL(name, arguments)                                      \
+  contend_call call;                                                             \
+  if (!contend_enter(&call, contend_routine_##name, __builtin_return_address(0), \
+                     __builtin_frame_address(0)))                                \
+  return REAL(name) arguments
+
+// ---- communicators.c
+
+struct contend_request;
+
+/// A communicator that the program may use. It outlives its handle until the last request and
+/// window that refer to it are gone.
+typedef struct contend_live_communicator contend_live_communicator;
+struct contend_live_communicator {
+  uint64_t key;  ///< handle
+  uint64_t id;
+  uint32_t index;  ///< in the record
+  uint32_t kind;
+  int32_t rank, size;         ///< own rank, and size of the own group
+  int32_t peer_count;         ///< how many peers there are: of the remote group between groups
+  int32_t* world_ranks;       ///< of peers; NULL where peers are ranks of MPI_COMM_WORLD
+  uint32_t created;           ///< communicators made from it by all members
+  uint32_t collectives;       ///< collectives so far
+  int32_t* destinations;      ///< neighbours that it sends to, in order, as ranks in it; or NULL
+  int32_t destination_count;  ///< -1 until they are asked for
+  uint32_t references;        ///< its handle, requests and windows
+  contend_live_communicator* next;  ///< of those in one slot of the table
+};
+
+void contend_start_communicators(void);
+/// The communicator of a handle that a successful call has used; never NULL.
+contend_live_communicator* contend_communicator_slowly(MPI_Comm handle);
+extern contend_live_communicator* contend_last_communicator;
+
+static inline contend_live_communicator* contend_find(MPI_Comm handle) {
+  contend_live_communicator* last = contend_last_communicator;
+  if (CONTEND_LIKELY(last->key == CONTEND_KEY(handle))) return last;
+  return contend_communicator_slowly(handle);
+}
+
+/// Makes the communicator known that a request of MPI_Comm_idup has made.
+void contend_add_made(const struct contend_request* request);
+
+/// Gives up a reference.
+void contend_release(contend_live_communicator* communicator);
+
+/// The rank in MPI_COMM_WORLD of a rank in a communicator; CONTEND_NO_PEER for none.
+static inline int32_t contend_world_rank(const contend_live_communicator* communicator, int rank) {
+  if (rank < 0 || rank >= communicator->peer_count) return CONTEND_NO_PEER;
+  return communicator->world_ranks ? communicator->world_ranks[rank] : rank;
+}
+
+/// The neighbours that neighbourhood collectives send to: their number, and ranks in the
+/// communicator.
+int32_t contend_neighbours(contend_live_communicator* communicator, MPI_Comm handle,
+                           const int32_t** destinations);
+
+// ---- datatypes.c
+
+typedef struct {
+  uint64_t key;
+  uint64_t bytes;
+} contend_type_size;
+
+#define CONTEND_TYPE_SLOTS 1024u
+extern contend_type_size contend_type_sizes[CONTEND_TYPE_SLOTS];
+uint64_t contend_size_slowly(MPI_Datatype type);
+
+static inline uint32_t contend_type_slot(uint64_t key) {
+  return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 54) & (CONTEND_TYPE_SLOTS - 1);
+}
+
+/// Bytes of data in one item of a datatype.
+static inline uint64_t contend_size_of(MPI_Datatype type) {
+  const contend_type_size* known = &contend_type_sizes[contend_type_slot(CONTEND_KEY(type))];
+  return CONTEND_LIKELY(known->key == CONTEND_KEY(type)) ? known->bytes : contend_size_slowly(type);
+}
+
+// ---- requests.c
+
+/// Bytes to one peer, of a call that sends to several.
+typedef struct {
+  int32_t peer;  ///< rank in MPI_COMM_WORLD
+  uint64_t bytes;
+} contend_part;
+
+/// What becomes known when a request completes, and what it does when it is started again.
+enum contend_request_kind {
+  CONTEND_SENDS,
+  CONTEND_RECEIVES,
+  CONTEND_EXCHANGES,  ///< sends and receives
+  CONTEND_COLLECTIVE,
+  CONTEND_OPERATES  ///< one-sided
+};
+
+/// A request under way, or a persistent one.
+typedef struct contend_request {
+  uint64_t key;  ///< handle
+  uint64_t bytes;
+  contend_live_communicator* communicator;
+  contend_part* parts;  ///< of a persistent collective, for which they are copied; or NULL
+  uint32_t part_count;
+  uint32_t number;  ///< CONTEND_NO_REQUEST while a persistent one is not under way
+  uint32_t cell;    ///< of the call that began it
+  uint32_t next;    ///< index of the next one in the same slot, or free
+  int32_t peer, tag;
+  uint8_t kind;  ///< contend_request_kind
+  bool persistent, cancelled, parts_are_events;
+  MPI_Comm* made;  ///< where the communicator will be that MPI_Comm_idup makes; or NULL
+  uint64_t salt;   ///< of its id
+} contend_request;
+
+void contend_start_requests(void);
+/// Remembers a request. What the caller does not fill in is 0; its number is CONTEND_NO_REQUEST
+/// when the table is full, and for a persistent one, which has one only while it is under way.
+contend_request* contend_new_request(MPI_Request handle, contend_live_communicator* communicator,
+                                     enum contend_request_kind kind, bool persistent);
+
+/// Bytes that a receive brought.
+static inline uint64_t contend_received(const MPI_Status* status) {
+#ifdef OPEN_MPI
+  return status->_ucount;
+#else
+  static int (*ask)(const MPI_Status*, MPI_Datatype, MPI_Count*);
+  if (ask == NULL) ask = (__typeof__(ask))contend_symbol("PMPI_Get_elements_x");
+  MPI_Count bytes = 0;
+  ask(status, MPI_BYTE, &bytes);
+  return bytes > 0 ? (uint64_t)bytes : 0;
+#endif
+}
+
+/// Counts a message to a rank of MPI_COMM_WORLD.
+static inline void contend_sent(int32_t peer, uint64_t bytes) {
+  if (peer < 0) return;
+  contend.peers[peer].bytes += bytes;
+  contend.peers[peer].messages++;
+}
+
+/// Counts what a collective gave to each, and appends it to the events where wanted.
+void contend_add_parts(const contend_call* call, uint32_t cell, const contend_part* parts,
+                       uint32_t count, bool as_events);
+
+#endif

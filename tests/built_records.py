@@ -1,0 +1,183 @@
+"""Records of ranks as the tracer leaves them, built from what a test says that ranks did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.profiling.profile import PROFILE, RECORDS, ProfileRecord, write_profile_record
+from contend.profiling.record_file import (
+    CELL,
+    COLLECTIVE,
+    COMMUNICATOR,
+    EVENT,
+    HEADER,
+    MAGIC,
+    PEER,
+    SECTIONS,
+    VERSION,
+)
+
+ROUTINES = ("MPI_Send", "MPI_Recv", "MPI_Allreduce", "MPI_Alltoall", "MPI_Wait", "MPI_Put")
+SEND, RECEIVE, ALLREDUCE, ALLTOALL, WAIT, PUT = range(6)
+MODULES = (
+    "00400000-00500000 r-xp 00001000 08:01 17 /nowhere/app",
+    "7f0000000000-7f0000100000 r-xp 00000000 08:01 18 /nowhere/libapp.so",
+)
+SITE = 0x400100
+NEVER = 2**64 - 1
+
+
+@dataclass
+class Rank:
+    """What one rank did; times in ticks of 1 ns from `base`, unless `period` says otherwise."""
+
+    rank: int
+    size: int
+    host: str = "node1"
+    state: int = 1
+    exit_code: int = 0
+    begun: int = 0
+    started: int = 100
+    ended: int = 1_000_000
+    base: int = 10**15
+    monotonic: int = 5 * 10**14
+    period: float = 1.0
+    known: int = 2
+    offsets: Sequence[tuple[int, int, int]] = ((0, 0, 10), (0, 0, 10))
+    stride: int = 1
+    routines: Sequence[str] = ROUTINES
+    modules: Sequence[str] = MODULES
+    cells: list[tuple[int, ...]] = field(default_factory=list)
+    sent: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    collectives: list[tuple[int, ...]] = field(default_factory=list)
+    events: list[tuple[int, ...]] = field(default_factory=list)
+    communicators: list[tuple[int, ...]] = field(default_factory=list)
+    members: Sequence[int] = ()
+    lost: dict[str, int] = field(default_factory=dict)
+    requests_lost: int = 0
+
+    def cell(
+        self,
+        routine: int,
+        *,
+        site: int = SITE,
+        communicator: int = 0,
+        size_class: int = 4,
+        calls: int = 1,
+        size: int = 8,
+        ticks: int = 1000,
+        longest: int | None = None,
+    ) -> int:
+        """Adds a cell; returns its index."""
+        longest = ticks if longest is None else longest
+        self.cells.append((site, communicator, routine, size_class, calls, size, ticks, longest))
+        return len(self.cells) - 1
+
+    def collective(
+        self, entry: int, leaving: int, cell: int, *, number: int = 0, communicator: int = 0
+    ) -> None:
+        """Adds a blocking collective."""
+        self.collectives.append(
+            (self.base + entry, self.base + leaving, communicator, number, cell, 0)
+        )
+
+    def event(
+        self, start: int, end: int, cell: int, *, peer: int = -1, size: int = 8, kind: int = 0
+    ) -> None:
+        """Adds an event."""
+        self.events.append((self.base + start, self.base + end, size, cell, peer, 0, 0, kind, 0, 0))
+
+    def communicator(
+        self, identity: int, members: Sequence[int], *, name: str = "", kind: int = 0
+    ) -> int:
+        """Adds a communicator; returns its index."""
+        self.communicators.append(
+            (
+                identity,
+                0,
+                kind,
+                len(members),
+                list(members).index(self.rank),
+                len(self.members),
+                0,
+                [0] * 8,
+                name.encode(),
+            )
+        )
+        self.members = [*self.members, *members]
+        return 2 + len(self.communicators)
+
+    def content(self) -> bytes:
+        """The file."""
+        world = (1, 0, 0, self.size, self.rank, NEVER, 0, [0] * 8, b"MPI_COMM_WORLD")
+        own = (2, 0, 0, 1, 0, NEVER, 0, [0] * 8, b"MPI_COMM_SELF")
+        others = (3, 0, 0, 1, 0, NEVER, 0, [0] * 8, b"")
+        peers = np.zeros(self.size, PEER)
+        for destination, counts in self.sent.items():
+            peers[destination] = (*counts, *([0] * (6 - len(counts))))
+        sections = {
+            "routines": _lines(self.routines),
+            "modules": _lines(self.modules),
+            "communicators": np.array([world, own, others, *self.communicators], COMMUNICATOR),
+            "members": np.array(self.members, "<i4"),
+            "cells": np.array(self.cells, CELL),
+            "peers": peers,
+            "collectives": np.array(self.collectives, COLLECTIVE),
+            "events": np.array(self.events, EVENT),
+        }
+        return self._packed(sections)
+
+    def _packed(self, sections: dict[str, NDArray[Any]]) -> bytes:
+        header = np.zeros(1, HEADER)
+        header["magic"], header["version"] = MAGIC, VERSION
+        header["header_bytes"] = HEADER.itemsize
+        for name in ("rank", "size", "state", "exit_code", "requests_lost"):
+            header[name] = getattr(self, name)
+        header["pid"] = 1000 + self.rank
+        header["collective_stride"] = self.stride
+        header["host"] = self.host.encode()
+        header["library"], header["program"] = b"Open MPI v4.1.4", b"/nowhere/app"
+        clock = header["clock"]
+        for name in ("begun", "started", "ended"):
+            field_name = {"begun": "begun", "started": "start", "ended": "end"}[name]
+            clock[f"{field_name}_ticks"] = self.base + getattr(self, name)
+        clock["start_ns"] = self.monotonic + round(self.period * self.started)
+        clock["end_ns"] = self.monotonic + round(self.period * self.ended)
+        clock["known"], clock["parent"] = self.known, self.rank & (self.rank - 1)
+        clock["offsets"] = np.array(
+            [[(self.monotonic + at, shift, unsure) for at, shift, unsure in self.offsets]],
+            clock["offsets"].dtype,
+        )
+        body, at = bytearray(), -(-HEADER.itemsize // 64) * 64
+        for index, (name, kind) in enumerate(SECTIONS.items()):
+            items = sections[name]
+            header["sections"][0, index] = (
+                at + len(body),
+                len(items),
+                len(items),
+                self.lost.get(name, 0),
+                kind.itemsize,
+            )
+            body += items.tobytes()
+            body += bytes(-len(body) % 64)
+        return header.tobytes().ljust(at, b"\0") + bytes(body)
+
+
+def _lines(lines: Sequence[str]) -> NDArray[np.uint8]:
+    return np.frombuffer("".join(f"{line}\n" for line in lines).encode(), np.uint8)
+
+
+def leave_records(folder: Path, ranks: Sequence[Rank], **known: Any) -> Path:
+    """The folder of a profile whose ranks have ended and are not merged yet."""
+    (folder / RECORDS).mkdir(parents=True)
+    write_profile_record(folder, ProfileRecord(("mpirun", "-n", "2", "./app"), **known))
+    for rank in ranks:
+        (folder / RECORDS / f"rank-{rank.rank:06}.record").write_bytes(rank.content())
+    assert (folder / PROFILE).is_file()
+    return folder

@@ -1,0 +1,246 @@
+"""`contend profile` from outside, on a real program whose messages and late rank are known."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import contend
+from built_records import ALLREDUCE, Rank, leave_records
+from contend.cli.app import run
+from contend.mpi import launch_environment
+from probe_programs import Mpi, library
+
+SOURCE = Path(__file__).with_name("late.c")
+STEPS, RANKS, MESSAGE = 40, 4, 8000
+CONTEND = [sys.executable, "-c", "from contend.cli import main; main()"]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return {"folder": tmp_path_factory.mktemp("late")}
+
+
+def _program(mpi: Mpi, built: dict[str, Path]) -> Path:
+    if mpi.wrapper not in built:
+        made = built["folder"] / f"late-{len(built)}"
+        command = [mpi.wrapper, "-g", "-O1", str(SOURCE), "-o", str(made)]
+        subprocess.run(command, check=True, env=dict(library(mpi.wrapper).environment))
+        built[mpi.wrapper] = made
+    return built[mpi.wrapper]
+
+
+def _profile(
+    folder: Path, *arguments: str, mpi: Mpi | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*CONTEND, "profile", "--output", str(folder), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        stdin=subprocess.DEVNULL,
+        env=launch_environment(os.environ if mpi is None else library(mpi.wrapper).environment),
+    )
+
+
+def _line_of(words: str) -> int:
+    lines = SOURCE.read_text().splitlines()
+    [number] = [number for number, line in enumerate(lines, 1) if words in line]
+    return number
+
+
+def test_a_program_of_any_library(any_mpi: Mpi, built: dict[str, Path], tmp_path: Path) -> None:
+    """40 messages of 8,000 bytes to the next rank; all wait 5 ms each time for rank 1."""
+    program, folder = _program(any_mpi, built), tmp_path / "p"
+    table = tmp_path / "it.json"
+    ended = _profile(
+        folder, "--json", str(table), "--", any_mpi.launcher, "-n", str(RANKS), str(program),
+        mpi=any_mpi,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout) == (0, "done\n"), ended.stderr
+    profile = contend.Profile.load(folder)
+    assert profile.findings.verdict in ended.stderr
+    point_to_point = profile.matrix(kind="point to point")
+    assert np.array_equal(point_to_point, STEPS * MESSAGE * np.roll(np.eye(RANKS), 1, axis=1))
+    assert profile.matrix("messages", "point to point").sum() == STEPS * RANKS
+    calls = {row["routine"]: row for row in profile.findings.routines.to_dicts()}
+    assert calls["MPI_Allreduce"]["calls"] == STEPS * RANKS
+    assert calls["MPI_Sendrecv"]["calls"] == STEPS * RANKS
+    places = {(row["routine"], row["place"]) for row in profile.findings.places.to_dicts()}
+    assert ("MPI_Allreduce", f"late.c:{_line_of('the collective')}") in places
+    assert {place for routine, place in places if routine == "MPI_Sendrecv"} <= {
+        f"late.c:{number}" for number in range(_line_of("the exchange") - 1, 16)
+    }
+    by_rank = profile.findings.ranks
+    assert by_rank.sort("caused_s")["rank"][-1] == 1
+    waiting = by_rank["waiting_s"].to_list()
+    assert waiting[1] < min(waiting[0], *waiting[2:])
+    [phase] = profile.record.phases
+    assert (phase.rounds, phase.calls) == (STEPS, 2)
+    assert profile.record.missing == ()
+    told = json.loads(table.read_text())
+    assert (told["status"], told["ranks"], told["command"][-1]) == (0, RANKS, str(program))
+    assert not (folder / "records").exists()
+
+
+def test_a_killed_rank_leaves_what_it_did(
+    openmpi: Mpi, built: dict[str, Path], tmp_path: Path
+) -> None:
+    program = str(_program(openmpi, built))
+    ended = _profile(tmp_path / "p", "--", openmpi.launcher, "-n", "4", program, "kill")
+    assert ended.returncode == 128 + signal.SIGKILL
+    profile = contend.Profile.load(tmp_path / "p")
+    assert "missing: rank" in ended.stderr
+    assert "killed" in {warning.code for warning in profile.record.missing}
+    counted = profile.calls.filter(profile.calls["routine"] == "MPI_Allreduce")
+    of_rank = dict(zip(counted["rank"], counted["calls"], strict=True))
+    assert of_rank[2] == STEPS // 2 + 1
+    assert profile.findings.mpi_share <= 1
+
+
+def test_an_abort_is_told(openmpi: Mpi, built: dict[str, Path], tmp_path: Path) -> None:
+    program = str(_program(openmpi, built))
+    ended = _profile(tmp_path / "p", "--", openmpi.launcher, "-n", "4", program, "abort")
+    assert ended.returncode == 7
+    assert "missing: rank 2 called MPI_Abort with 7" in ended.stderr
+
+
+def test_an_interruption_reaches_the_program_and_keeps_what_was_recorded(
+    openmpi: Mpi, built: dict[str, Path], tmp_path: Path
+) -> None:
+    command = ["--", openmpi.launcher, "-n", "4", str(_program(openmpi, built)), "sleep"]
+    process = subprocess.Popen(
+        [*CONTEND, "profile", "--output", str(tmp_path / "p"), *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=launch_environment(os.environ),
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "asleep\n"
+    # As a terminal does it: everybody in the foreground hears of it.
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "4 ranks spent" in errors
+    assert contend.Profile.load(tmp_path / "p").record.status is None
+
+
+@pytest.mark.usefixtures("permitted")
+def test_ranks_on_an_emulated_fabric(any_mpi: Mpi, built: dict[str, Path], tmp_path: Path) -> None:
+    ended = _profile(
+        tmp_path / "p", "-n", "4", "--on", "emulated:crossbar:4", "--rate", "20Mbit",
+        "--mpi", any_mpi.wrapper, "--label", "cables=slow", "--", str(_program(any_mpi, built)),
+        mpi=any_mpi,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout) == (0, "done\n"), ended.stderr
+    profile = contend.Profile.load(tmp_path / "p")
+    assert [host.name for host in profile.record.hosts] == [f"host-{n}" for n in range(1, 5)]
+    assert profile.record.rank_hosts == (0, 1, 2, 3)
+    assert profile.record.place.startswith("emulated:crossbar:4")
+    assert profile.record.labels == {"cables": "slow"}
+    assert profile.matrix(kind="point to point").sum() == RANKS * STEPS * MESSAGE
+
+
+def test_a_command_without_mpi_gets_one_line(openmpi: Mpi, tmp_path: Path) -> None:
+    folder = tmp_path / "p"
+    ended = _profile(folder, "--mpi", openmpi.wrapper, "--", "true")
+    assert ended.returncode == 1
+    [line] = ended.stderr.splitlines()
+    assert line.startswith("contend: true left no record")
+    assert not folder.exists()
+    ended = _profile(folder, "--mpi", openmpi.wrapper, "--", "sh", "-c", "exit 5")
+    assert ended.returncode == 5
+    [line] = ended.stderr.splitlines()
+    assert line == "contend: sh ended with 5 before any rank had left a record"
+
+
+def test_what_is_no_program_of_mpi_is_refused(tmp_path: Path) -> None:
+    ended = _profile(tmp_path / "p", "--", "true")
+    assert ended.returncode == 3
+    [line] = ended.stderr.splitlines()
+    assert "cannot tell which MPI library true is for" in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["profile", "--", "no-such-program"], "no-such-program: no such program"),
+        (["profile", "--on", "emulated:fig1", "--", "true"], "need -n"),
+        (["profile", "--rate", "1Gbit", "--", "true"], "need -n"),
+        (["profile", "-n", "2", "--rate", "1Gbit", "--", "true"], "--rate belongs to --on"),
+        (["profile", "--output", ".", "--", "true"], "is not empty"),
+        (["profile", "--plot", "it.jpeg", "--", "true"], "it.jpeg: expected a figure's name"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "something").touch()
+    assert run(arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+def _kept(folder: Path) -> Path:
+    ranks = [Rank(number, 4) for number in range(4)]
+    for rank in ranks:
+        rank.collective(1000 * rank.rank, 9000, rank.cell(ALLREDUCE))
+        rank.sent = {(rank.rank + 1) % 4: (500, 1)}
+    return leave_records(folder, ranks)
+
+
+def test_report_merges_what_was_not_merged_and_writes_everything(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, targets = _kept(tmp_path / "p"), {}
+    for name in ("markdown", "csv", "json", "plot", "matrix"):
+        ending = {"plot": "html", "matrix": "npy"}.get(name, name)
+        targets[name] = tmp_path / f"it.{ending}"
+    options = [word for name, path in targets.items() for word in (f"--{name}", str(path))]
+    assert run(["report", str(folder), *options]) == 0
+    assert capsys.readouterr().out.startswith("4 ranks spent")
+    assert targets["markdown"].read_text().startswith("**4 ranks spent")
+    assert json.loads(targets["json"].read_text())["ranks"] == 4
+    assert targets["plot"].read_text().count("<svg") == 3
+    pattern = ["simulate", "crossbar:4", "--pattern", f"file:{targets['matrix']}"]
+    assert run([*pattern, "--placement", "linear"]) == 0
+    assert np.array_equal(np.load(targets["matrix"]), 500 * np.roll(np.eye(4), 1, axis=1))
+
+
+def test_two_profiles_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = _kept(tmp_path / "one"), _kept(tmp_path / "two")
+    assert run(["report", str(first), str(second)]) == 0
+    assert "two takes 1.00 times as long" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--at", "4K"], "profiles are reported without runs, and without --at"),
+        (["--plot", "it.svg", "--picture", "rates"], "--picture: expected one of shares, matrix"),
+    ],
+)
+def test_what_profiles_do_not_have_is_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = options if "--plot" in options else ["--plot", "it.svg", *options]
+    assert run(["report", str(_kept(tmp_path / "p")), *given]) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,122 @@
+"""Which library a command is for, and how a library gets into its ranks on every host."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from contend.errors import MissingError
+from contend.mpi import Library, launch_environment, library_of, preloaded, record
+
+Libraries = dict[str, tuple[Library, Path]]
+LIBRARIES = ("openmpi4", "openmpi5", "mpich")
+SHOW = ["/bin/sh", "-c", "echo preload=$LD_PRELOAD key=$KEY own=$OWN on $(/bin/hostname)"]
+# A remote shell to a host that knows nothing of this one's environment.
+_AGENT = """\
+while [ "${{1#-}}" != "$1" ]; do shift; done
+host=$1; shift
+exec env -i HOME=/ PATH={path} {variables} \\
+  unshare --uts sh -c 'hostname "$0"; exec sh -c "$*"' "$host" "$@"
+"""
+_REMOTELY = {
+    "openmpi4": ["--mca", "plm_rsh_agent", "{agent}", "--host", "beta:2", "-n", "2"],
+    "openmpi5": ["--prtemca", "plm_ssh_agent", "{agent}", "--host", "beta:2", "-n", "2"],
+    "mpich": ["-launcher", "ssh", "-launcher-exec", "{agent}", "-hosts", "beta", "-n", "2"],
+}
+
+
+@pytest.fixture
+def harmless(tmp_path: Path) -> Path:
+    """A library that does nothing."""
+    made = tmp_path / "harmless.so"
+    source = tmp_path / "harmless.c"
+    source.write_text("int nothing;\n")
+    subprocess.run(["cc", "-shared", "-fPIC", source, "-o", made], check=True)
+    return made
+
+
+def _run(words: Sequence[str], variables: dict[str, str]) -> str:
+    environment = {**launch_environment(os.environ), **variables}
+    ended = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    return ended.stdout
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["nothing of its own", "a variable of its own"])
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_ranks_on_other_hosts_load_it(
+    libraries: Libraries, script: Callable[[str, str], Path], harmless: Path, name: str, own: bool
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root may give a process another host name")
+    library, _ = libraries[name]
+    settings = launch_environment({})
+    variables = " ".join(f"{key}={value}" for key, value in settings.items())
+    folders = f"{Path(library.launcher).parent}:/usr/bin:/bin"
+    agent = script("agent", _AGENT.format(path=folders, variables=variables))
+    passed = {"mpich": ["-genv", "OWN", "mine"]}.get(name, ["-x", "OWN"]) if own else []
+    options = [word.format(agent=agent) for word in _REMOTELY[name]]
+    command = preloaded(
+        [library.launcher, *passed, *options, *SHOW], harmless, {"KEY": "value"}, os.environ
+    )
+    mine = {"OWN": "mine"} if own else {}
+    said = re.findall(r"preload=.*", _run(command.words, {**mine, **command.variables}))
+    assert said == 2 * [f"preload={harmless} key=value own={'mine' if own else ''} on beta"]
+
+
+def test_ranks_that_srun_starts_load_it(slurm: Path, harmless: Path) -> None:
+    for exported in ("ALL", "NONE", "OWN"):
+        environment = {"SLURM_CONF": str(slurm), "SLURM_EXPORT_ENV": exported, "OWN": "mine"}
+        command = preloaded(["srun", "-n", "2", *SHOW], harmless, {"KEY": "value"}, environment)
+        told = _run(command.words, {**environment, **command.variables})
+        assert told.count(f"preload={harmless} key=value") == 2, exported
+
+
+def test_what_is_there_already_stays(harmless: Path) -> None:
+    before = {"LD_PRELOAD": "/other.so", "OMPI_MCA_mca_base_env_list": "ONE;TWO=2"}
+    command = preloaded(["mpirun", "-n", "2", "x"], harmless, {}, before)
+    assert command.words == ("mpirun", "-n", "2", "x")
+    assert command.variables == {
+        "LD_PRELOAD": f"{harmless}:/other.so",
+        "OMPI_MCA_mca_base_env_list": "ONE;TWO=2;LD_PRELOAD",
+    }
+
+
+def test_a_path_that_the_loader_would_take_apart_is_refused() -> None:
+    with pytest.raises(MissingError, match="path has a space or a colon in it; set XDG_CACHE_HOME"):
+        preloaded(["mpirun", "x"], Path("/my folder/library.so"), {}, {})
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_program_tells_its_library(libraries: Libraries, name: str) -> None:
+    """Whatever launcher is named first."""
+    library, program = libraries[name]
+    found = library_of(["mpirun", "-n", "2", str(program), "x"])
+    assert (found.reported, found.file) == (library.reported, library.file)
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_otherwise_the_launcher_does(libraries: Libraries, name: str) -> None:
+    library, _ = libraries[name]
+    assert library_of([library.launcher, "-n", "2", "python3"]).reported == library.reported
+
+
+def test_a_command_without_either() -> None:
+    with pytest.raises(MissingError, match="cannot tell which MPI library echo hi is for; name it"):
+        library_of(["echo", "hi"])
+
+
+def test_a_command_is_recorded(libraries: Libraries, tmp_path: Path) -> None:
+    library, program = libraries["openmpi4"]
+    folder = tmp_path / "records"
+    folder.mkdir()
+    command = record([library.launcher, "-n", "2", str(program)], folder, memory=1 << 20)
+    assert "contend met 2" in _run(command.words, dict(command.variables))
+    left = sorted(folder.iterdir())
+    assert [path.name for path in left] == ["rank-000000.record", "rank-000001.record"]
+    assert all(path.stat().st_size < 1 << 20 for path in left)

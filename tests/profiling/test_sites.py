@@ -1,0 +1,84 @@
+"""Places in a real program, compiled here: with lines, with symbols alone, and stripped."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from contend.profiling.sites import Line, Place, find_lines
+
+# The return address that `where` tells is behind its call, in line 5 of its caller.
+SOURCE = """\
+#include <stdio.h>
+__attribute__((noinline)) void where(void) { printf("%p\\n", __builtin_return_address(0)); }
+__attribute__((noinline)) void caller(void) {
+
+  where();
+  printf("%p\\n", (void *)caller);
+}
+int main(void) {
+  caller();
+  FILE *maps = fopen("/proc/self/maps", "r");
+  char line[4096];
+  while (fgets(line, sizeof line, maps)) fputs(line, stdout);
+  return 0;
+}
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, require_program: Callable[[str], None]) -> Callable[..., Place]:
+    for program in ("cc", "addr2line", "nm", "strip"):
+        require_program(program)
+
+    def compiled(*flags: str, strip: bool = False) -> Place:
+        (tmp_path / "source.c").write_text(SOURCE)
+        program = tmp_path / "program"
+        command = ["cc", *flags, "-O1", str(tmp_path / "source.c"), "-o", str(program)]
+        subprocess.run(command, check=True)
+        if strip:
+            subprocess.run(["strip", str(program)], check=True)
+        done = subprocess.run([program], capture_output=True, text=True, check=True)
+        address, _, *maps = done.stdout.splitlines()
+        for line in maps:
+            words = line.split()
+            start, end = (int(word, 16) for word in words[0].split("-"))
+            if "x" in words[1] and start <= int(address, 16) < end:
+                return Place(str(program), int(address, 16) - start + int(words[2], 16))
+        raise AssertionError(done.stdout)
+
+    return compiled
+
+
+@pytest.mark.parametrize("flags", [("-g",), ("-g", "-no-pie"), ("-g", "-Wl,-z,separate-code")])
+def test_lines_are_those_of_the_call(place: Callable[..., Place], flags: tuple[str, ...]) -> None:
+    [line] = find_lines([place(*flags)])
+    assert (line.symbol, Path(line.file).name, line.line) == ("caller", "source.c", 5)
+
+
+def test_without_lines_symbol_and_offset(place: Callable[..., Place]) -> None:
+    [line] = find_lines([place()])
+    assert line.line == 0
+    symbol, _, offset = line.symbol.partition("+")
+    assert symbol == "caller"
+    assert 0 < int(offset, 16) < 64
+
+
+def test_stripped_programs_tell_what_they_share(place: Callable[..., Place]) -> None:
+    [line] = find_lines([place("-rdynamic", strip=True)])
+    assert line.symbol.startswith("caller+")
+
+
+def test_each_module_is_asked_once_and_order_stays(place: Callable[..., Place]) -> None:
+    there = place("-g")
+    lines = find_lines([Place("", 0), there, Place("/nowhere", 16), there])
+    assert [line.line for line in lines] == [0, 5, 0, 5]
+
+
+def test_what_is_no_program_has_no_lines(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(b"\x7fELF\x02" + bytes(range(200)))
+    assert find_lines([Place(str(path), 2**63)]) == [Line()]

@@ -1,0 +1,143 @@
+"""A profile's report: the verdict, the tables, the figures, JSON, and two beside each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from built_records import ALLREDUCE, SEND, WAIT, Rank, leave_records
+from contend import Profile
+from contend.errors import UsageError
+from contend.profiling import load_profile
+from contend.report import (
+    calls_csv,
+    comparison_table,
+    draw_profiles,
+    profile_tables,
+    profiles_json,
+)
+from contend.report.profile.figures import Picture, profile_figure
+from contend.report.profile.tables import size_class_words
+
+
+def _profile(folder: Path, *, slower: int = 1, size: int = 8) -> Profile:
+    """Ranks run for 1 ms: 40 % in MPI_Wait, 20 % in a collective, half of it waiting for rank 5."""
+    ranks = []
+    for number in range(size):
+        rank = Rank(number, size, started=0, ended=1_000_000)
+        rank.cell(WAIT, ticks=400_000 * slower, calls=100, size_class=0, size=0)
+        rank.cell(SEND, ticks=10_000, calls=100, size=409_600, size_class=13)
+        cell = rank.cell(ALLREDUCE, ticks=200_000, calls=1)
+        entry = 500_000 if number != 5 else 600_000
+        rank.collective(entry, 700_000, cell)
+        rank.sent = {(number + 1) % size: (409_600, 100), (number - 1) % size: (0, 0, 64, 2)}
+        ranks.append(rank)
+    load_profile(leave_records(folder, ranks))
+    return Profile.load(folder)
+
+
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Profile:
+    return _profile(tmp_path_factory.mktemp("profile") / "first")
+
+
+def test_the_first_sentence_is_a_verdict(profile: Profile) -> None:
+    """610 of 1,000 µs; 7 of 8 ranks wait for 100 of 200 µs: 8.75 % of the run."""
+    assert profile.findings.verdict == (
+        "8 ranks spent 61 % of their 1 ms in MPI: 40 % in MPI_Wait called at app+0x1100, "
+        "20 % in MPI_Allreduce called at app+0x1100; 8.8 % is waiting for late ranks, mostly for "
+        "rank 5"
+    )
+    assert profile_tables(profile)[0].title == profile.findings.verdict
+    assert profile.findings.verdict in repr(profile)
+
+
+def test_tables_hold_what_was_recorded(profile: Profile) -> None:
+    tables = {table.title: table for table in profile_tables(profile)}
+    routines = tables["61.0 % of the run is in MPI, 8.8 % waiting for late ranks"]
+    assert [row[0] for row in routines.rows] == ["MPI_Wait", "MPI_Allreduce", "MPI_Send"]
+    assert routines.rows[1][-2:] == ("20.0 %", "43.8 %")
+    assert routines.rows[0][-1] == "-"
+    sizes = tables["By bytes of a call"]
+    assert [row[0] for row in sizes.rows] == ["0 B", "8 to 15 B", "4 KiB to 8 KiB"]
+    rank_rows = {row[0]: row for row in tables["Rank by rank"].rows}
+    assert rank_rows["others waited for it"][-2:] == ("700 µs", "5")
+    assert rank_rows["neighbours it sent to"][1] == "1"
+
+
+@pytest.mark.parametrize(
+    ("size_class", "words"),
+    [(0, "0 B"), (1, "1 B"), (2, "2 to 3 B"), (10, "512 to 1023 B"), (11, "1 KiB to 2 KiB")],
+)
+def test_classes_of_sizes_have_words(size_class: int, words: str) -> None:
+    assert size_class_words(size_class) == words
+
+
+def test_two_profiles_are_compared(profile: Profile, tmp_path: Path) -> None:
+    """MPI_Wait takes 800 instead of 400 µs."""
+    table = comparison_table(profile, _profile(tmp_path / "second", slower=2))
+    rows = {row[0]: row for row in table.rows}
+    assert rows["MPI_Wait at app+0x1100"][1:] == ("400 µs", "800 µs", "+400 µs", "2.00")
+    assert rows["time in MPI"][1:] == ("610 µs", "1.01 ms", "+400 µs", "1.66")
+    assert table.columns[1:3] == ("first", "second")
+
+
+def test_json_has_the_same_figures(profile: Profile) -> None:
+    told = msgspec.to_builtins(profiles_json([profile]))
+    assert told["verdict"] == profile.findings.verdict
+    assert told["mpi_share"] == pytest.approx(0.61)
+    assert told["waiting_s"] == pytest.approx(700e-6)
+    assert told["transfer_s"] == pytest.approx(8 * 200e-6 - 700e-6)
+    assert told["sizes"][2]["from_bytes"] == 4096
+    assert told["by_rank"][5]["caused_s"] == pytest.approx(700e-6)
+    both = msgspec.to_builtins(profiles_json([profile, profile]))
+    assert len(both["results"]) == 2
+
+
+def test_every_row_of_calls_is_a_line_of_csv(profile: Profile) -> None:
+    lines = calls_csv([profile]).splitlines()
+    assert len(lines) == 1 + 8 * 3
+    assert lines[0].startswith("profile,rank,routine,communicator,place")
+
+
+@pytest.mark.parametrize("picture", list(Picture))
+def test_every_picture_is_drawn(profile: Profile, picture: Picture, tmp_path: Path) -> None:
+    path = tmp_path / "it.svg"
+    assert draw_profiles([profile], path, picture=picture) == [path]
+    assert "in MPI" in path.read_text() or "pairs of ranks" in path.read_text()
+
+
+def test_a_page_has_all_pictures_and_tables(profile: Profile, tmp_path: Path) -> None:
+    path = tmp_path / "it.html"
+    draw_profiles([profile], path, tables=profile_tables(profile))
+    page = path.read_text()
+    assert page.count("<svg") == 3
+    assert "By communicator" in page
+
+
+def test_shares_end_where_the_bars_say(profile: Profile) -> None:
+    axes = profile_figure(profile, "shares").axes[0]
+    ends = sorted({round(patch.get_x() + patch.get_width(), 6) for patch in axes.patches})
+    assert ends == [0.01, 0.1125, 0.2, 0.4]
+
+
+def test_large_matrices_are_drawn_in_blocks(tmp_path: Path) -> None:
+    profile = _profile(tmp_path / "large", size=1030)
+    image = profile_figure(profile, "matrix").axes[0].images[0]
+    drawn = np.ma.filled(image.get_array(), 0)
+    assert drawn.shape == (344, 344)
+    assert np.nansum(drawn) == profile.matrix().sum()
+
+
+def test_an_unknown_picture_is_refused(profile: Profile) -> None:
+    with pytest.raises(UsageError, match="expected one of shares, matrix, ranks for profiles"):
+        profile.plot("matrices")
+
+
+def test_a_profile_draws_itself_and_shows_itself(profile: Profile) -> None:
+    axes = profile.plot("ranks")
+    assert axes.get_xlabel() == "rank"
+    assert "MPI_Wait" in profile._repr_html_()

@@ -1,0 +1,88 @@
+"""Real programs, run with the recorder preloaded."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from contend.mpi import Candidate, compile_tracer
+from contend.process import run_process
+from probe_programs import Ended, Mpi, library
+from rank_records import RankRecord, read_records
+
+PROGRAMS = Path(__file__).parent / "programs"
+Build = Callable[..., Path]
+
+
+def tracer_of(mpi: Mpi) -> Path:
+    """The recorder for a library, compiled once for all tests."""
+    found = library(mpi.wrapper)
+    candidate = Candidate(found.origin, Path(found.wrapper), environment=found.environment)
+    return compile_tracer(candidate, found.reported, run_process, 300.0)
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """`build(wrapper, source, *flags)` compiles a program or library once."""
+    folder = tmp_path_factory.mktemp("programs")
+    made: dict[tuple[str, ...], Path] = {}
+
+    def make(wrapper: str, source: str, *flags: str) -> Path:
+        key = (wrapper, source, *flags)
+        if key not in made:
+            target = folder / str(len(made))
+            command = [wrapper, "-g", "-O1", "-w", *flags, str(PROGRAMS / source)]
+            subprocess.run([*command, "-o", str(target), "-lpthread"], check=True)
+            made[key] = target
+        return made[key]
+
+    return make
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A run that was recorded.
+
+    Attributes:
+        ended: how it ended.
+        records: what its ranks left.
+        folder: where.
+    """
+
+    ended: Ended
+    records: list[RankRecord] = field(repr=False)
+    folder: Path
+
+
+Run = Callable[..., Recorded]
+
+
+@pytest.fixture
+def run_recorded(tmp_path: Path) -> Run:
+    """`run_recorded(mpi, ranks, program, ...)` runs a program with the recorder preloaded."""
+
+    def run(
+        mpi: Mpi,
+        ranks: int,
+        program: Path,
+        *arguments: object,
+        before: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+        tracer: Path | None = None,
+    ) -> Recorded:
+        folder = tmp_path / "records"
+        folder.mkdir(exist_ok=True)
+        first = [str(before)] if before else []
+        variables = {
+            "CONTEND_PROFILE": str(folder),
+            "LD_PRELOAD": ":".join([*first, str(tracer or tracer_of(mpi))]),
+            **(environment or {}),
+        }
+        ended = mpi.run(ranks, program, *arguments, environment=variables)
+        return Recorded(ended, read_records(folder), folder)
+
+    return run
