@@ -1,4 +1,4 @@
-#include "crossings.hpp"
+#include "contend/congestion/crossings.hpp"
 
 #include <algorithm>
 #include <string>
