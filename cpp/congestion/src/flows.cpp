@@ -60,11 +60,6 @@ std::size_t Flows::congestion(std::uint32_t flow) const {
   return most;
 }
 
-void Flows::set_rate(std::uint32_t channel, double rate) {
-  rate_[channel] = rate;
-  touch(channel);
-}
-
 void Flows::touch(std::uint32_t channel) {
   if (channel_[channel].touched) return;
   channel_[channel].touched = true;

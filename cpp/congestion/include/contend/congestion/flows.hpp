@@ -35,8 +35,12 @@ class Flows {
   std::size_t congestion(std::uint32_t flow) const;
 
   double rate(std::uint32_t channel) const { return rate_[channel]; }
-  /// Gives a channel another rate from the next fill() on.
-  void set_rate(std::uint32_t channel, double rate);
+  /// Gives a channel another rate; counts from the next time on that it is gathered.
+  void set_rate(std::uint32_t channel, double rate) { rate_[channel] = rate; }
+  /// Lets the next gather() take a channel in.
+  void touch(std::uint32_t channel);
+  /// What is under way on a channel, in no particular order.
+  std::span<const std::uint32_t> on(std::uint32_t channel) const { return on_channel_[channel]; }
 
   bool changed() const { return !touched_.empty(); }
   /// The channels whose flows the next fill() looks at, in no particular order; channels that have
@@ -68,7 +72,6 @@ class Flows {
     }
   };
 
-  void touch(std::uint32_t channel);
   void saturate(std::uint32_t channel, double level);
 
   const Crossings& crossings_;

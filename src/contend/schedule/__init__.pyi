@@ -1,0 +1,14 @@
+from .alltoall import ALGORITHMS as ALGORITHMS
+from .alltoall import PHASED as PHASED
+from .alltoall import Exchange as Exchange
+from .alltoall import alltoall as alltoall
+from .carry_out import Cables as Cables
+from .carry_out import Costs as Costs
+from .carry_out import Course as Course
+from .carry_out import MessageClass as MessageClass
+from .carry_out import carry_out as carry_out
+from .collectives import COLLECTIVES as COLLECTIVES
+from .collectives import all_ranks as all_ranks
+from .schedule import Action as Action
+from .schedule import Schedule as Schedule
+from .schedule import Strand as Strand
