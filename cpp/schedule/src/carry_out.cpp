@@ -49,7 +49,10 @@ struct Strand {
   std::uint64_t begun = 0;
   std::uint64_t ended = 0;
   bool waits = false;
-  double since = 0;    ///< when it began to wait
+  double since = 0;  ///< when it began to wait
+  /// Parts of messages that have come while it did not look, first and last.
+  std::uint32_t unseen = kNone;
+  std::uint32_t last_unseen = kNone;
   bool spent = false;  ///< its next operation has had its processor for as long as it takes
 };
 
@@ -77,6 +80,7 @@ class Carrier {
   bool start(std::uint32_t message, Part part);
   double behind(std::size_t route) const;
   void arrive(std::uint32_t message, Part part);
+  void look(Strand& strand);
   void see(std::uint32_t message, Part part);
   void handle(std::uint32_t message, Part part);
   void leave(std::uint32_t message);
@@ -110,8 +114,9 @@ class Carrier {
   std::vector<Strand> strands_;
   std::vector<std::uint32_t> message_of_;  ///< by operation
   std::vector<std::uint8_t> done_;         ///< by operation
-  std::vector<std::uint32_t> owner_;       ///< message of a flow
-  std::vector<double> port_free_;          ///< by place
+  std::vector<std::uint32_t> next_unseen_;
+  std::vector<std::uint32_t> owner_;  ///< message of a flow
+  std::vector<double> port_free_;     ///< by place
   Processors processors_;
   Outcome outcome_;
 };
@@ -128,6 +133,7 @@ Carrier::Carrier(const Schedule& schedule, const Network& network, const Costs& 
       strands_(schedule.strands()),
       message_of_(schedule.operations(), kNone),
       done_(schedule.operations(), 0),
+      next_unseen_(2 * matches_.size(), kNone),
       port_free_(network.resolver.places(), 0.0),
       processors_(costs.processors) {
   for (std::uint32_t m = 0; m < matches_.size(); ++m) {
@@ -240,9 +246,10 @@ void Carrier::run(std::uint32_t index) {
         break;
       default:
         if (!is_over(strand, first, operation)) {
-          if (!strand.waits) strand.since = now_;
+          strand.since = now_;
           strand.waits = true;
           processors_.give_back(group_of(index));
+          look(strand);
           return;
         }
         outcome_.operation_end[operation] = now_;
@@ -252,6 +259,7 @@ void Carrier::run(std::uint32_t index) {
   double& end = outcome_.rank_end[rank_of(index)];
   end = std::max(end, now_);
   processors_.give_back(group_of(index));
+  look(strand);
 }
 
 /// Whether a strand's next operation has still to keep its processor busy.
@@ -386,15 +394,30 @@ double Carrier::behind(std::size_t route) const {
   return seconds;
 }
 
+/// A rank sees what comes while it waits, and otherwise when it waits next.
 void Carrier::arrive(std::uint32_t m, Part part) {
-  const Strand& strand = strands_[strand_at(m, part)];
+  const std::uint32_t index = strand_at(m, part);
+  Strand& strand = strands_[index];
   const double impatient = strand.since + costs_.patience;
-  if (strand.waits && costs_.look_every > 0 && now_ > impatient) {
+  if (!strand.waits && strand.next < schedule_.begin[index + 1]) {
+    const std::uint32_t item = 2 * m + static_cast<std::uint32_t>(part);
+    next_unseen_[item] = kNone;
+    (strand.unseen == kNone ? strand.unseen : next_unseen_[strand.last_unseen]) = item;
+    strand.last_unseen = item;
+  } else if (strand.waits && costs_.look_every > 0 && now_ > impatient) {
     const double looks = std::ceil((now_ - impatient) / costs_.look_every);
     events_.push(std::max(impatient + looks * costs_.look_every, now_), Event::Kind::seen, m,
                  static_cast<std::uint32_t>(part));
   } else {
     see(m, part);
+  }
+}
+
+/// Sees all that has come for a strand.
+void Carrier::look(Strand& strand) {
+  std::uint32_t item = std::exchange(strand.unseen, kNone);
+  for (; item != kNone; item = next_unseen_[item]) {
+    see(item / 2, static_cast<Part>(item % 2));
   }
 }
 
