@@ -22,6 +22,12 @@ from .pairs.figures import pair_figure as pair_figure
 from .pairs.json import pair_json as pair_json
 from .pairs.tables import agreement_tables as agreement_tables
 from .pairs.tables import pair_tables as pair_tables
+from .prediction.figures import prediction_figure as prediction_figure
+from .prediction.json import prediction_json as prediction_json
+from .prediction.tables import calibration_tables as calibration_tables
+from .prediction.tables import comparison_table as comparison_table
+from .prediction.tables import prediction_tables as prediction_tables
+from .prediction.tables import verdict as verdict
 from .progress import progress_bar as progress_bar
 from .run.figures import draw_runs as draw_runs
 from .run.figures import run_figures as run_figures
