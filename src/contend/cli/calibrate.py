@@ -46,9 +46,7 @@ def calibrate(
 
     Example: contend calibrate --on emulated:crossbar:4 --rate 50Mbit --output costs
     """
-    common = Common(
-        on=on, launcher=launcher, routes=routes, route=route, rate=rate, buffer=buffer
-    )
+    common = Common(on=on, launcher=launcher, routes=routes, route=route, rate=rate, buffer=buffer)
     console = console_for(json)
     with watching(console) as observer, find_place(common, console) as place:
         calibration, file = take(

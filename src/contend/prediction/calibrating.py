@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -16,6 +16,7 @@ from contend.measurement import (
     Measured,
     MeasuredCell,
     MeasuredWork,
+    OptionValue,
     Place,
     RealHosts,
     ask,
@@ -31,13 +32,17 @@ from contend.units import format_bandwidth, parse_size
 KIND = "calibrate"
 DEFAULT_BUDGET = 300.0
 _RANKS = 4
-_BETWEEN = {
+_BETWEEN: Mapping[str, OptionValue] = {
     "algorithm": "pingpong,stream",
     "bytes": "1,1K,16K,32K,256K,512K,1M",
     "window": 8,
 }
-_WITHIN = {"algorithm": "pingpong,stream", "bytes": "1,1K,16K,32K,256K,1M", "window": 8}
-_EXCHANGES = {"algorithm": "shift,shift-barrier", "bytes": "16K:512K"}
+_WITHIN: Mapping[str, OptionValue] = {
+    "algorithm": "pingpong,stream",
+    "bytes": "1,1K,16K,32K,256K,1M",
+    "window": 8,
+}
+_EXCHANGES: Mapping[str, OptionValue] = {"algorithm": "shift,shift-barrier", "bytes": "16K:512K"}
 
 
 def calibrate(

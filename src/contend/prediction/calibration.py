@@ -111,8 +111,11 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         for classes in (self.between, self.within):
             ends = [one.up_to for one in classes]
             ascending = [end for end in ends if end is not None]
-            if not ends or ends[-1] is not None or None in ends[:-1] or ascending != sorted(
-                set(ascending)
+            if (
+                not ends
+                or ends[-1] is not None
+                or None in ends[:-1]
+                or ascending != sorted(set(ascending))
             ):
                 raise ValueError("size classes ascend, and the last one is for all above")
 

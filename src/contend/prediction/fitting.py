@@ -20,8 +20,10 @@ from contend.runs import CellSummary, Estimate, Run
 from contend.schedule import Course, Exchange, Schedule, alltoall, carry_out
 
 EAGER: Mapping[str, int] = {"Open MPI": 65_472, "MPICH": 131_072}
-"""Bytes of the largest message that goes off at once, as the libraries are built for TCP: Open MPI's
-64 KiB have the message's header in them."""
+"""Bytes of the largest message that goes off at once, as the libraries are built for TCP.
+
+Open MPI's 64 KiB have the message's header in them.
+"""
 _EAGER = 65_536
 # What a rank copies within its memory was not measured: a usual figure, which hardly counts.
 _COPY = 2e-10
@@ -90,7 +92,9 @@ def fit(measured: Measurements) -> Calibration:
     )
     if measured.exchanges is None:
         return calibration
-    scattered = msgspec.structs.replace(calibration, scatter_per_rank_s=_scatter(measured.exchanges))
+    scattered = msgspec.structs.replace(
+        calibration, scatter_per_rank_s=_scatter(measured.exchanges)
+    )
     return _fit_waits(scattered, measured.exchanges)
 
 
@@ -99,9 +103,7 @@ Times = Mapping[tuple[str, int], Estimate]
 
 def _times(run: Run) -> Times:
     """Seconds of one message, one way, by algorithm and bytes."""
-    return {
-        (cell.record.algorithm, cell.record.bytes or 0): cell.median for cell in run.summaries
-    }
+    return {(cell.record.algorithm, cell.record.bytes or 0): cell.median for cell in run.summaries}
 
 
 def _sizes(times: Times, algorithm: str) -> list[int]:
@@ -162,9 +164,7 @@ def _slope(times: Times, algorithm: str, sizes: Sequence[int]) -> Parameter:
         raise ShortfallError(
             f"a {algorithm} of {sizes[1]:,} bytes took no longer than one of {sizes[0]:,}"
         )
-    return Parameter(
-        slope, slope * large.low / large.value, slope * large.high / large.value
-    )
+    return Parameter(slope, slope * large.low / large.value, slope * large.high / large.value)
 
 
 def _scatter(run: Run) -> Parameter:
@@ -282,7 +282,7 @@ def courses(
 
 def _drawn_start(calibration: Calibration, ranks: int, number: int) -> NDArray[np.float64]:
     """When every rank begins in the draw of a number, from 0: uniform over the scatter."""
-    drawn = np.random.default_rng(number).uniform(0.0, 1.0, ranks)
-    span = float(drawn.max() - drawn.min())
+    drawn: NDArray[np.float64] = np.random.default_rng(number).uniform(0.0, 1.0, ranks)
+    after = drawn - drawn.min()
     scatter = calibration.scatter_per_rank_s.value * ranks
-    return (drawn - drawn.min()) * (scatter / span if span else 0.0)
+    return np.asarray(after * (scatter / after.max() if after.max() else 0.0))

@@ -61,8 +61,8 @@ class Piling:
     def overflows(self) -> bool:
         """Whether packets may be dropped so often that time-outs rule.
 
-        Two messages share a buffer well enough: each hears of a drop by what follows. From three on,
-        what they send before they hear of it does not fit.
+        Two messages share a buffer well enough: each hears of a drop by what follows. From three
+        on, what they send before they hear of it does not fit.
         """
         return self.messages >= _MANY and self.bytes > self.buffer
 
@@ -147,9 +147,7 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: Conditions) -> P
     if algorithm == LIBRARY:
         name = library_algorithm(calibration.library, exchange.ranks, exchange.size)
     schedule = alltoall(name, replace(exchange, copy_per_byte=calibration.copy_per_byte_s))
-    went = courses(
-        calibration, where.fabric, schedule, where.hosts, rate=where.rate, draws=DRAWS
-    )
+    went = courses(calibration, where.fabric, schedule, where.hosts, rate=where.rate, draws=DRAWS)
     seconds = [course.seconds for course in went]
     down, up = calibration.uncertainty
     counts = _count(schedule, where)

@@ -150,7 +150,10 @@ def _bruck(exchange: Exchange) -> Sequence[Strand]:
         weight = 1
         while weight < ranks:
             values = range(1, min(radix, -(-ranks // weight)))
-            moved = [sum(places // weight % radix == value for places in range(ranks)) for value in values]
+            moved = [
+                sum(places // weight % radix == value for places in range(ranks))
+                for value in values
+            ]
             exchange.copy(strand, sum(moved) * exchange.size)
             for value, blocks in zip(values, moved, strict=True):
                 strand.receive((strand.rank - value * weight) % ranks)

@@ -72,9 +72,7 @@ def reduce(
         step *= 2
 
 
-def allreduce(
-    strand: Strand, ranks: int, size: float, tag: int = 0, per_byte: float = 0.0
-) -> None:
+def allreduce(strand: Strand, ranks: int, size: float, tag: int = 0, per_byte: float = 0.0) -> None:
     """Recursive doubling below 10,000 bytes, a ring of reduce-scatter and allgather above.
 
     These are the algorithms of Open MPI's fixed decision. Where the number of ranks is no power of
@@ -91,9 +89,7 @@ def allreduce(
         _to_the_next(strand, ranks, block, tag)
 
 
-def _recursive_doubling(
-    strand: Strand, ranks: int, size: float, tag: int, per_byte: float
-) -> None:
+def _recursive_doubling(strand: Strand, ranks: int, size: float, tag: int, per_byte: float) -> None:
     power = 1 << (ranks.bit_length() - 1)
     extra = ranks - power
     rank = strand.rank
