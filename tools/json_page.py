@@ -18,7 +18,7 @@ from contend.report.emulate import EmulationJson
 from contend.report.fabric.tables import FabricSummary, HostListJson
 from contend.report.memory import MemoryJson
 from contend.report.mpi import LibrariesJson
-from contend.report.prediction.json import PredictionJson
+from contend.report.prediction.json import PredictedJson
 from contend.report.run.json import MeasurementJson, RunsJson
 from contend.report.simulation.json import SimulationJson
 from contend.report.study.json import MeasuredStudyJson, StudyJson, VerificationJson
@@ -30,7 +30,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend simulate": (SimulationJson,),
     "contend measure, contend report": (MeasurementJson, RunsJson),
     "contend calibrate": (Calibration,),
-    "contend predict": (PredictionJson,),
+    "contend predict": (PredictedJson,),
     "contend study": (StudyJson, MeasuredStudyJson, VerificationJson, MemoryJson),
     "contend fabric show": (FabricSummary,),
     "contend fabric check": (CheckReport,),

@@ -72,7 +72,6 @@ def known(queue: float, look: float) -> Calibration:
         patience_s=5e-4,
         queue_at_host=exact(queue),
         look_every_s=exact(look),
-        scatter_per_rank_s=exact(1e-4),
     )
 
 

@@ -62,7 +62,7 @@ class PredictedCellJson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     ratio: float | msgspec.UnsetType = msgspec.UNSET
 
 
-class PredictionJson(msgspec.Struct, frozen=True, kw_only=True):
+class PredictedJson(msgspec.Struct, frozen=True, kw_only=True):
     """An all-to-all, predicted.
 
     Attributes:
@@ -90,7 +90,7 @@ def prediction_json(
     rate: float,
     verdict: str,
     comparison: Comparison | None = None,
-) -> PredictionJson:
+) -> PredictedJson:
     """All cells, with what was measured where it is known."""
     measured = {} if comparison is None else {id(c.prediction): c for c in comparison.cells}
 
@@ -121,7 +121,7 @@ def prediction_json(
             ratio=msgspec.UNSET if beside is None else beside.ratio,
         )
 
-    return PredictionJson(
+    return PredictedJson(
         fabric=fabric.name,
         engine="" if fabric.routes is None else fabric.routes.engine,
         placement=placement,
