@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from contend.cli.app import run
@@ -86,6 +87,19 @@ def test_more_than_a_buffer_holds_is_foretold(calibration: Calibration) -> None:
     assert not predict_alltoall("shift", Exchange(8, 1_000_000), where).collapses
     unknown = conditions(calibration, "crossbar:8")
     assert predict_alltoall("linear", Exchange(8, 10_000), unknown).piling is None
+
+
+def test_small_messages_on_crowded_processors_are_doubtful(calibration: Calibration) -> None:
+    def crowded(processors: int, size: int) -> bool:
+        late = msgspec.structs.replace(calibration.between[0], eager=False)
+        eager = msgspec.structs.replace(calibration.between[0], up_to=1000.0)
+        costs = msgspec.structs.replace(calibration, between=(eager, late), processors=processors)
+        return predict_alltoall("shift", Exchange(8, size), conditions(costs, "crossbar:8")).crowded
+
+    assert crowded(2, 1000)
+    assert not crowded(2, 1001)
+    assert not crowded(8, 1000)
+    assert not crowded(0, 1000)
 
 
 def test_the_library_s_own_goes_by_its_size(calibration: Calibration) -> None:

@@ -130,6 +130,10 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         """Bytes per second of what no channel holds back: those of messages within a host."""
         return max(1.0 / self.within[-1].gap_per_byte_s.value, 4 * self.wire_Bps)
 
+    def is_eager(self, size: int) -> bool:
+        """Whether messages of a size go off at once between two hosts."""
+        return next(one.eager for one in self.between if one.up_to is None or size <= one.up_to)
+
     def cables(self, rate: float) -> Cables:
         """Channels like those of the calibration, at another rate."""
         return Cables(

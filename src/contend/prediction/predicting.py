@@ -82,6 +82,8 @@ class Prediction:
         counted: seconds of its rounds one after the other, each as long as the load of its fullest
             channel takes: G times π and a latency.
         piling: where most bytes can pile up; None where that is not known, or nowhere.
+        crowded: whether messages go off at once on more ranks than processors: then when ranks run,
+            and how TCP starts after a pause, decide as much as the network does.
         fullest: number of the channel that most bytes cross.
         fullest_share: part of the time in which that channel is busy.
     """
@@ -95,6 +97,7 @@ class Prediction:
     high: float
     counted: float
     piling: Piling | None
+    crowded: bool
     fullest: int
     fullest_share: float
 
@@ -162,6 +165,7 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: Conditions) -> P
         high=max(seconds) * up,
         counted=counts.seconds,
         piling=counts.piling,
+        crowded=0 < calibration.processors < exchange.ranks and calibration.is_eager(exchange.size),
         fullest=fullest,
         fullest_share=float(went[0].channel_busy[fullest]) / seconds[0],
     )

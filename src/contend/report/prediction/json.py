@@ -39,6 +39,8 @@ class PredictedCellJson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
         rate_Bps_per_rank: (ranks - 1) times bytes over predicted_s.
         counted_s: rounds one after the other, each as long as its fullest channel takes.
         collapses: whether time-outs may rule, so that predicted_s is only a lower bound.
+        crowded: whether messages go off at once on more ranks than processors, which makes
+            predicted_s doubtful.
         piling: where most can pile up; null where the buffers are not known, or nowhere.
         fullest_channel: the channel that most bytes cross.
         fullest_share: part of the time in which it is busy.
@@ -55,6 +57,7 @@ class PredictedCellJson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     rate_Bps_per_rank: float  # noqa: N815 - bytes per second, as in the JSON of all results
     counted_s: float
     collapses: bool
+    crowded: bool
     piling: PilingJson | None
     fullest_channel: str
     fullest_share: float
@@ -107,6 +110,7 @@ def prediction_json(
             rate_Bps_per_rank=one.rate,
             counted_s=one.counted,
             collapses=one.collapses,
+            crowded=one.crowded,
             piling=None
             if piling is None
             else PilingJson(

@@ -117,7 +117,9 @@ def prediction_tables(predictions: Sequence[Prediction], name: str) -> list[Resu
             rows=tuple(rows),
             numeric=frozenset(columns[:1] + columns[2:6]),
             note="The interval spans draws of when ranks begin and the calibration's gap per byte. "
-            "Counted: rounds one after the other, each as long as its fullest channel takes.",
+            "Counted: rounds one after the other, each as long as its fullest channel takes. "
+            "Small and crowded: messages that go off at once on more ranks than processors take up "
+            "to three times as long.",
         )
     ]
 
@@ -180,7 +182,9 @@ def schedule_words(prediction: Prediction) -> str:
 
 
 def _doubt(prediction: Prediction) -> str:
-    return "at least: drops" if prediction.collapses else ""
+    if prediction.collapses:
+        return "at least: drops"
+    return "doubtful: small and crowded" if prediction.crowded else ""
 
 
 def _in_order(predictions: Sequence[Prediction]) -> list[Prediction]:
