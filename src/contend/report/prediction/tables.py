@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from contend.fabric import Fabric
 from contend.prediction import Calibration, Comparison, Parameter, Prediction, SizeClass
@@ -56,9 +56,9 @@ def _class_row(name: str, one: SizeClass) -> tuple[str, ...]:
     )
 
 
-def _words(parameter: Parameter, words) -> str:  # type: ignore[no-untyped-def]
+def _words(parameter: Parameter, words: Callable[[float], str]) -> str:
     if parameter.low == parameter.high:
-        return str(words(parameter.value))
+        return words(parameter.value)
     return f"{words(parameter.value)} ({words(parameter.low)} to {words(parameter.high)})"
 
 
