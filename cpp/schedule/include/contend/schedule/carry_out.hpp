@@ -24,11 +24,11 @@ struct MessageClass {
   double send_per_byte = 0;     ///< the same, for each byte
   double receive_overhead = 0;  ///< of the receiver's processor
   double receive_per_byte = 0;
-  double gap = 0;      ///< between the beginnings of two messages that leave one host
-  double extra = 0;    ///< bytes on the wire beside the message's own
-  double stretch = 1;  ///< bytes on the wire for each of the message's
-  bool eager = true;   ///< goes off at once; otherwise when its receive has been posted
-  double buffered = 0;    ///< bytes that its host takes over: a send ends when so many are left
+  double gap = 0;       ///< between the beginnings of two messages that leave one host
+  double extra = 0;     ///< bytes on the wire beside the message's own
+  double stretch = 1;   ///< bytes on the wire for each of the message's
+  bool eager = true;    ///< goes off at once; otherwise when its receive has been posted
+  double buffered = 0;  ///< bytes that its host takes over: a send ends when so many are left
 };
 
 /// Hosts and channels. Channels are numbered as those of a resolver, injection and ejection by
