@@ -30,4 +30,10 @@ measure() {
     --measured "runs/$name" --json "$here/compared-$name.json" --plot "runs/$name.png"
 }
 
+small() {
+  "$1" fig1 buffers
+}
+
 each "$1"
+what="-n 16 --algorithm shift,linear --bytes 8K:64K" cables="--rate 50Mbit --buffer 100kB"
+small "$1"
