@@ -29,6 +29,7 @@ _ALONE = (
     "tests/emulate",
     "tests/measurement",
     "tests/mpi/launch",
+    "tests/prediction/test_calibrate_emulated.py",
     "tests/probes/test_clock.py",
     "tests/probes/test_trial.py",
     "tests/session",

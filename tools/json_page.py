@@ -13,10 +13,12 @@ from typing import Any
 
 import msgspec
 
+from contend.prediction import Calibration
 from contend.report.emulate import EmulationJson
 from contend.report.fabric.tables import FabricSummary, HostListJson
 from contend.report.memory import MemoryJson
 from contend.report.mpi import LibrariesJson
+from contend.report.prediction.json import PredictedJson
 from contend.report.profile.json import ProfileJson, ProfilesJson
 from contend.report.run.json import MeasurementJson, RunsJson
 from contend.report.simulation.json import SimulationJson
@@ -29,6 +31,8 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend simulate": (SimulationJson,),
     "contend measure, contend report": (MeasurementJson, RunsJson),
     "contend profile, contend report": (ProfileJson, ProfilesJson),
+    "contend calibrate": (Calibration,),
+    "contend predict": (PredictedJson,),
     "contend study": (StudyJson, MeasuredStudyJson, VerificationJson, MemoryJson),
     "contend fabric show": (FabricSummary,),
     "contend fabric check": (CheckReport,),

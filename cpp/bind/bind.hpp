@@ -47,6 +47,7 @@ void bind_routes(nb::module_& m);
 void bind_resolver(nb::module_& m);
 void bind_pattern(nb::module_& m);
 void bind_congestion(nb::module_& m);
+void bind_schedule(nb::module_& m);
 void bind_readers(nb::module_& m);
 void bind_engines(nb::module_& m);
 

@@ -14,8 +14,8 @@ from contend.errors import UsageError
 from contend.profiling import load_profile
 from contend.report import (
     calls_csv,
-    comparison_table,
     draw_profiles,
+    profile_comparison_table,
     profile_tables,
     profiles_json,
 )
@@ -78,7 +78,7 @@ def test_classes_of_sizes_have_words(size_class: int, words: str) -> None:
 
 def test_two_profiles_are_compared(profile: Profile, tmp_path: Path) -> None:
     """MPI_Wait takes 800 instead of 400 µs."""
-    table = comparison_table(profile, _profile(tmp_path / "second", slower=2))
+    table = profile_comparison_table(profile, _profile(tmp_path / "second", slower=2))
     rows = {row[0]: row for row in table.rows}
     assert rows["MPI_Wait at app+0x1100"][1:] == ("400 µs", "800 µs", "+400 µs", "2.00")
     assert rows["time in MPI"][1:] == ("610 µs", "1.01 ms", "+400 µs", "1.66")

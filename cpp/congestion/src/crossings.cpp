@@ -1,4 +1,4 @@
-#include "crossings.hpp"
+#include "contend/congestion/crossings.hpp"
 
 #include <algorithm>
 #include <string>
@@ -8,8 +8,8 @@
 namespace contend {
 
 Crossings::Crossings(const Resolver& resolver, std::span<const Place> source,
-                     std::span<const Place> target)
-    : channels_(resolver.switch_channels() + 2 * resolver.places()) {
+                     std::span<const Place> target, bool with_memory)
+    : channels_(resolver.switch_channels() + (with_memory ? 3 : 2) * resolver.places()) {
   if (source.size() != target.size()) throw Error("as many targets as sources");
   const std::size_t places = resolver.places();
   std::vector<Place> from;
@@ -38,6 +38,8 @@ Crossings::Crossings(const Resolver& resolver, std::span<const Place> source,
       }
       channel_.push_back(between + source[m]);
       channel_.push_back(between + static_cast<std::uint32_t>(places) + target[m]);
+    } else if (with_memory) {
+      channel_.push_back(between + 2 * static_cast<std::uint32_t>(places) + source[m]);
     }
     begin_.push_back(channel_.size());
   }

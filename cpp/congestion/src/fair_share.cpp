@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "contend/base/error.hpp"
-#include "crossings.hpp"
-#include "water_filling.hpp"
+#include "contend/congestion/crossings.hpp"
+#include "contend/congestion/flows.hpp"
 
 namespace contend {
 
@@ -15,14 +15,26 @@ namespace {
 /// What rounding may leave of a message that has ended, as a part of its size.
 constexpr double kNothing = 1e-11;
 
-/// Time until the next message ends.
-double time_left(const WaterFilling& water, const std::vector<double>& rest) {
-  double least = std::numeric_limits<double>::infinity();
-  for (const std::uint32_t m : water.under_way()) {
-    least = std::min(least, rest[m] / water.shares()[m]);
+/// All messages that cross a channel, under way together on channels of rate 1.
+struct Together {
+  explicit Together(const Crossings& crossings)
+      : flows(crossings, std::vector<double>(crossings.channels(), 1.0)) {
+    for (std::uint32_t m = 0; m < crossings.messages(); ++m) {
+      if (!crossings.of_message(m).empty()) under_way.push_back({m, flows.begin(m)});
+    }
   }
-  return least;
-}
+  void fill() {
+    flows.gather();
+    flows.fill();
+  }
+
+  struct Message {
+    std::uint32_t number;
+    std::uint32_t flow;
+  };
+  Flows flows;
+  std::vector<Message> under_way;
+};
 
 std::vector<double> checked_sizes(std::span<const double> size, std::size_t messages) {
   if (size.empty()) return std::vector<double>(messages, 1);
@@ -38,28 +50,40 @@ std::vector<double> checked_sizes(std::span<const double> size, std::size_t mess
 std::vector<double> fair_share(const Resolver& resolver, std::span<const Place> source,
                                std::span<const Place> target) {
   const Crossings crossings(resolver, source, target);
-  WaterFilling water(crossings);
-  water.fill();
-  return water.shares();
+  Together together(crossings);
+  together.fill();
+  std::vector<double> shares(crossings.messages(), 1.0);
+  for (const auto& [number, flow] : together.under_way) {
+    shares[number] = together.flows.share(flow);
+  }
+  return shares;
 }
 
 std::vector<double> fluid_times(const Resolver& resolver, std::span<const Place> source,
                                 std::span<const Place> target, std::span<const double> size) {
   const Crossings crossings(resolver, source, target);
-  WaterFilling water(crossings);
+  Together together(crossings);
   const std::vector<double> sizes = checked_sizes(size, crossings.messages());
   std::vector<double> rest = sizes;
   std::vector<double> times = sizes;
   double now = 0;
-  while (!water.under_way().empty()) {
-    water.fill();
-    const double step = time_left(water, rest);
-    now += step;
-    for (const std::uint32_t m : water.under_way()) {
-      rest[m] -= step * water.shares()[m];
-      times[m] = now;
+  while (!together.under_way.empty()) {
+    together.fill();
+    const Flows& flows = together.flows;
+    double step = std::numeric_limits<double>::infinity();
+    for (const auto& [number, flow] : together.under_way) {
+      step = std::min(step, rest[number] / flows.share(flow));
     }
-    water.keep([&](std::uint32_t m) { return rest[m] > kNothing * sizes[m]; });
+    now += step;
+    for (const auto& [number, flow] : together.under_way) {
+      rest[number] -= step * flows.share(flow);
+      times[number] = now;
+    }
+    std::erase_if(together.under_way, [&](const Together::Message& message) {
+      const bool ended = rest[message.number] <= kNothing * sizes[message.number];
+      if (ended) together.flows.end(message.flow);
+      return ended;
+    });
   }
   return times;
 }

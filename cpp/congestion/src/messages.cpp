@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "crossings.hpp"
+#include "contend/congestion/crossings.hpp"
 
 namespace contend {
 

@@ -88,6 +88,11 @@ VERBS = (
         ],
     ),
     Verb(
+        "calibrate",
+        "contend.cli.calibrate:calibrate",
+        "Take what messages cost from measurements, for contend predict.",
+    ),
+    Verb(
         "emulate",
         "contend.cli.emulate:emulate",
         "Run a command inside a switched fabric of network namespaces on this machine.",
@@ -96,6 +101,17 @@ VERBS = (
         "mpi",
         "contend.cli.mpi:mpi",
         "List the MPI libraries of this machine; exit status 3 when none is usable.",
+    ),
+    group(
+        "predict",
+        "Predict how long communication takes on a fabric.",
+        [
+            Verb(
+                "alltoall",
+                "contend.cli.predict:alltoall",
+                "Predict how long all-to-alls take on a fabric, as contend measure measures them.",
+            ),
+        ],
     ),
     Verb(
         "profile",

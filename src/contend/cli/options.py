@@ -265,7 +265,9 @@ RateOption = Annotated[BytesPerSecond | None, RATE(default=DEFAULT_RATE)]
 BufferOption = Annotated[Bytes | None, BUFFER(default=DEFAULT_BUFFER)]
 
 # What is measured, and how often.
-ALGORITHM = _option("--algorithm", "-a", takes="NAME", means="Algorithms to measure")
+ALGORITHM = _option("--algorithm", "-a", takes="NAME", means="Algorithms to measure or predict")
+CALIBRATION = _option("--calibration", takes="PATH", means="What messages cost")
+MEASURED = _option("--measured", takes="RUN", means="Put a run beside what is predicted")
 BYTES = _option("--bytes", takes="SIZE", means="Bytes of a message")
 VECTORS = _option("--vectors", takes="N", means="How many vectors are sorted, over all ranks")
 LENGTH = _option("--length", "-m", takes="M", means="Doubles in a vector")
@@ -293,6 +295,12 @@ LABEL = _option(
 RETRY = _option("--retry", takes=None, means="Retry what failed before")
 LIST = _option("--list", takes=None, means="List what can be given here and exit")
 ONLY = _option("--only", takes="NAME", means="Run only this part of the plan")
+CalibrationOption = Annotated[
+    Path, CALIBRATION(": the folder or the file that contend calibrate left.")
+]
+MeasuredOption = Annotated[
+    Path | None, MEASURED(": the folder of a run of contend measure alltoall.")
+]
 BytesOption = Annotated[Bytes, BYTES(callback=parsed("--bytes", parse_size))]
 PatternsOption = Annotated[int, PATTERNS(min=1)]
 PacketsOption = Annotated[int, PACKETS(min=1)]

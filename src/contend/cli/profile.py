@@ -201,7 +201,7 @@ def report_profiles(
     with _merging() as progress:
         profiles = [load_profile(folder, progress=progress) for folder in folders]
     tables = [table for one in profiles for table in reports.profile_tables(one)]
-    tables += [reports.comparison_table(profiles[0], other) for other in profiles[1:]]
+    tables += [reports.profile_comparison_table(profiles[0], other) for other in profiles[1:]]
     console = console_for("-" if "-" in (markdown, csv, json) else None)
     for table in tables:
         # A verdict stands by itself: as the head of a table it would be as narrow as that.

@@ -39,7 +39,7 @@ def profile_tables(profile: Profile) -> list[ResultTable]:
     ]
 
 
-def comparison_table(first: Profile, second: Profile) -> ResultTable:
+def profile_comparison_table(first: Profile, second: Profile) -> ResultTable:
     """Times of a rank in two profiles, by routine and place; what changed most comes first."""
     sides = [
         profile.findings.places.group_by("routine", "place")

@@ -10,11 +10,13 @@
 namespace contend {
 
 /// The channels that messages cross, host channels included: channels between switches, then
-/// injection and ejection by place. A message from a place to itself crosses none.
+/// injection and ejection by place. A message from a place to itself crosses none; or, where asked
+/// for, the place's memory: a channel of its own, by place behind all others.
 class Crossings {
  public:
   /// Throws Error when a place does not exist, or there are not as many targets as sources.
-  Crossings(const Resolver& resolver, std::span<const Place> source, std::span<const Place> target);
+  Crossings(const Resolver& resolver, std::span<const Place> source, std::span<const Place> target,
+            bool with_memory = false);
 
   std::size_t messages() const { return begin_.size() - 1; }
   /// Number of channels, used or not.

@@ -1,0 +1,150 @@
+"""Calibrations from beginning to end: a session of small measurements, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+
+from contend.emulate import EmulatedHosts
+from contend.errors import ShortfallError, UsageError
+from contend.measurement import (
+    Conditions,
+    Measured,
+    MeasuredCell,
+    MeasuredWork,
+    OptionValue,
+    Place,
+    RealHosts,
+    ask,
+    make_workload,
+)
+from contend.mpi import this_machine
+from contend.prediction.calibration import FILE, Calibration, save_calibration
+from contend.prediction.fitting import Measurements, fit
+from contend.runs import Run
+from contend.session import Observer, Session, new_folder, refuse_occupied
+from contend.units import format_bandwidth, parse_size
+
+KIND = "calibrate"
+DEFAULT_BUDGET = 300.0
+_RANKS = 4
+_BETWEEN: Mapping[str, OptionValue] = {
+    "algorithm": "pingpong,stream",
+    "bytes": "1,1K,16K,32K,256K,512K,1M",
+    "window": 8,
+}
+_WITHIN: Mapping[str, OptionValue] = {
+    "algorithm": "pingpong,stream",
+    "bytes": "1,1K,16K,32K,256K,1M",
+    "window": 8,
+}
+_EXCHANGES: Mapping[str, OptionValue] = {"algorithm": "shift,shift-barrier", "bytes": "16K:512K"}
+
+
+def calibrate(
+    *,
+    mpi: str | None = None,
+    place: Place | None = None,
+    budget: float = DEFAULT_BUDGET,
+    seed: int = 1,
+    folder: Path | None = None,
+    observer: Observer | None = None,
+) -> tuple[Calibration, Path]:
+    """Takes the LogGP parameters of a place under a library from measurements.
+
+    It measures ping-pongs and streams between two hosts, the same within one, and where ranks share
+    a machine all-to-alls of four of them.
+
+    Args:
+        mpi: the MPI library; None for the first usable one.
+        place: where: a crossbar, or hosts of one leaf switch; None for this machine, or the hosts
+            of a batch job.
+        budget: seconds for all of it.
+        seed: of the order of cells.
+        folder: where runs and ``calibration.json`` are kept; None for a new one.
+        observer: is told what happens.
+
+    Returns:
+        The calibration, and its file.
+
+    Raises:
+        UsageError: for what does not fit together, or a place of a single host.
+        MissingError: the machine lacks a library, a compiler, memory or a launcher.
+        ShortfallError: something that it needs was not measured.
+    """
+    place = place or RealHosts()
+    if place.alone:
+        raise UsageError(
+            "calibrate: expected two hosts at least: name them with --on HOSTFILE, or --on "
+            "emulated:crossbar:4"
+        )
+    if folder is not None:
+        refuse_occupied(folder)
+    folder = folder or new_folder(KIND, datetime.now(UTC).date())
+    emulated = isinstance(place, EmulatedHosts)
+    method = Measured(place, budget, observer=observer or Observer())
+    session = Session(
+        KIND,
+        _cells(place, mpi or "", seed, exchanges=emulated),
+        method,
+        folder,
+        budget=budget,
+        seed=seed,
+        below="runs",
+        observer=observer or Observer(),
+    )
+    runs = [work.run for work in session.run().works if isinstance(work, MeasuredWork)]
+    for run in runs:
+        if run.samples.is_empty():
+            failed = [launch.why for launch in run.record.launches if launch.why]
+            raise ShortfallError(f"{run.folder}: {(failed or ['nothing was measured'])[0]}")
+    calibration = _fitted(runs, place, emulated=emulated)
+    save_calibration(folder / FILE, calibration)
+    return calibration, folder / FILE
+
+
+def _cells(place: Place, mpi: str, seed: int, *, exchanges: bool) -> Sequence[MeasuredCell]:
+    hosts = len(place.slots)
+    ranks = min(_RANKS, hosts) if exchanges else 2
+    if exchanges and hosts < _RANKS:
+        raise UsageError(f"calibrate: expected {_RANKS} emulated hosts, got {hosts}")
+    between = Conditions(ranks=(ranks,), ranks_per_host=(1,), seed=seed)
+    within = Conditions(ranks=(2,), ranks_per_host=(2,), seed=seed)
+    cells = [
+        ask(make_workload("pingpong", _BETWEEN), between, place, mpi),
+        ask(make_workload("pingpong", _WITHIN), within, place, mpi),
+    ]
+    if exchanges:
+        cells.append(ask(make_workload("alltoall", _EXCHANGES), between, place, mpi))
+    return cells
+
+
+def _fitted(runs: Sequence[Run], place: Place, *, emulated: bool) -> Calibration:
+    between, within, *exchanges = runs
+    asked = place.asked
+    calibration = fit(
+        Measurements(
+            between=between,
+            within=within,
+            exchanges=exchanges[0] if exchanges else None,
+            processors=this_machine().cpus if emulated else 0,
+            burst=_bytes(asked.get("burst", "0")),
+            buffer=_bytes(asked["buffer"]) if "buffer" in asked else None,
+        )
+    )
+    wire = format_bandwidth(calibration.wire_Bps)
+    return msgspec.structs.replace(
+        calibration,
+        contend=version("contend"),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        place=place.described or f"hosts with ports of {wire}",
+        remarks=(*calibration.remarks, *place.remarks),
+    )
+
+
+def _bytes(words: str) -> int:
+    return parse_size(words.removesuffix(" B"))

@@ -1,0 +1,194 @@
+"""What messages cost in some place under some MPI library, as it is kept in a file."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from contend.errors import InputError, UsageError
+from contend.files import write_whole
+from contend.schedule import Cables, Costs, MessageClass
+
+FILE = "calibration.json"
+VERSION = 1
+
+Positive = Annotated[float, Meta(gt=0)]
+NotNegative = Annotated[float, Meta(ge=0)]
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """A number with its 95 % interval.
+
+    Attributes:
+        value: the number.
+        low: lower end.
+        high: upper end; both are the number itself where it was not taken from samples.
+    """
+
+    value: NotNegative
+    low: NotNegative
+    high: NotNegative
+
+    @classmethod
+    def exactly(cls, value: float) -> Parameter:
+        """A number that is known."""
+        return cls(value, value, value)
+
+
+class SizeClass(msgspec.Struct, frozen=True, kw_only=True):
+    """What messages of up to so many bytes cost.
+
+    Attributes:
+        up_to: bytes of the largest; null for all above the others.
+        eager: whether they go off at once, or when their receive has been posted.
+        latency_s: from the last byte's leaving one host to its being at the other.
+        overhead_s: of a processor, for a send or for a receive.
+        gap_s: between the beginnings of two messages of a host.
+        gap_per_byte_s: of a byte on an empty network.
+    """
+
+    up_to: Positive | None
+    eager: bool
+    latency_s: Parameter
+    overhead_s: Parameter
+    gap_s: Parameter
+    gap_per_byte_s: Parameter
+
+
+class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+    """``calibration.json``: LogGP parameters of a place and a library.
+
+    Attributes:
+        version: of this form.
+        contend: version of contend that made it.
+        created: instant in ISO 8601.
+        library: MPI library and its version.
+        place: where it was taken.
+        wire_Bps: bytes per second that a host's port carries.
+        burst: bytes that a channel lets pass at once after a pause.
+        buffer: bytes that wait for a channel at most; null where nobody knows.
+        between: two hosts, by size.
+        within: one host, by size.
+        copy_per_byte_s: of a byte that a rank copies within its memory.
+        queue_at_host: bytes of what a host sends that wait in its port at most, and that all else
+            it sends has to wait for.
+        processors: that all ranks share; 0 where each has its own.
+        patience_s: after which a rank that waits looks only now and then.
+        look_every_s: between those looks.
+        scatter_per_rank_s: between the first rank's start of an operation and the last one's, for
+            every rank that takes part.
+        remarks: what a reader must know of it.
+    """
+
+    version: int = VERSION
+    contend: str = ""
+    created: str = ""
+    library: str = ""
+    place: str = ""
+    wire_Bps: Positive  # noqa: N815 - bytes per second, as in the JSON of all results
+    burst: NotNegative = 0.0
+    buffer: Positive | None = None
+    between: tuple[SizeClass, ...]
+    within: tuple[SizeClass, ...]
+    copy_per_byte_s: NotNegative = 0.0
+    queue_at_host: Parameter = Parameter(0.0, 0.0, 0.0)
+    processors: Annotated[int, Meta(ge=0)] = 0
+    patience_s: NotNegative = 0.0
+    look_every_s: Parameter = Parameter(0.0, 0.0, 0.0)
+    scatter_per_rank_s: Parameter = Parameter(0.0, 0.0, 0.0)
+    remarks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuses classes that are not in order.
+
+        Raises:
+            ValueError: saying why.
+        """
+        for classes in (self.between, self.within):
+            ends = [one.up_to for one in classes]
+            ascending = [end for end in ends if end is not None]
+            if (
+                not ends
+                or ends[-1] is not None
+                or None in ends[:-1]
+                or ascending != sorted(set(ascending))
+            ):
+                raise ValueError("size classes ascend, and the last one is for all above")
+
+    @property
+    def uncertainty(self) -> tuple[float, float]:
+        """Factors by which the time of a long message may be off, down and up."""
+        gap = self.between[-1].gap_per_byte_s
+        return gap.low / gap.value, gap.high / gap.value
+
+    @property
+    def peak(self) -> float:
+        """Bytes per second of what no channel holds back: those of messages within a host."""
+        return max(1.0 / self.within[-1].gap_per_byte_s.value, 4 * self.wire_Bps)
+
+    def is_eager(self, size: int) -> bool:
+        """Whether messages of a size go off at once between two hosts."""
+        return next(one.eager for one in self.between if one.up_to is None or size <= one.up_to)
+
+    def cables(self, rate: float) -> Cables:
+        """Channels like those of the calibration, at another rate."""
+        return Cables(
+            rate=rate,
+            burst=self.burst,
+            peak=max(self.peak, 4 * rate),
+            queue_at_host=self.queue_at_host.value,
+        )
+
+    def costs(self) -> Costs:
+        """What messages cost beside the network."""
+        return Costs(
+            between=[_message_class(one, self.wire_Bps) for one in self.between],
+            within=[_message_class(one, self.peak) for one in self.within],
+            processors=self.processors,
+            patience=self.patience_s,
+            look_every=self.look_every_s.value,
+        )
+
+
+def _message_class(one: SizeClass, rate: float) -> MessageClass:
+    return MessageClass(
+        up_to=math.inf if one.up_to is None else one.up_to,
+        latency=one.latency_s.value,
+        send_overhead=one.overhead_s.value,
+        receive_overhead=one.overhead_s.value,
+        gap=one.gap_s.value,
+        stretch=one.gap_per_byte_s.value * rate,
+        eager=one.eager,
+    )
+
+
+def save_calibration(path: Path, calibration: Calibration) -> None:
+    """Writes a calibration whole or not at all."""
+    write_whole(path, msgspec.json.format(msgspec.json.encode(calibration), indent=2) + b"\n")
+
+
+def load_calibration(path: Path) -> Calibration:
+    """Reads a calibration: its file, or the folder that ``contend calibrate`` left.
+
+    Raises:
+        UsageError: there is none.
+        InputError: it is not what `save_calibration` writes, or of a newer version.
+    """
+    file = path / FILE if path.is_dir() else path
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror}; contend calibrate makes one") from None
+    try:
+        calibration = msgspec.json.decode(content, type=Calibration)
+    except (msgspec.DecodeError, ValueError) as error:
+        raise InputError(str(file), 0, "a calibration", str(error)) from None
+    if calibration.version > VERSION:
+        raise InputError(
+            str(file), 0, f"a calibration of version {VERSION} or older", str(calibration.version)
+        )
+    return calibration

@@ -1,0 +1,288 @@
+"""LogGP parameters from measurements: ping-pongs, streams and small all-to-alls on a crossbar."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import msgspec
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from contend.errors import ShortfallError
+from contend.fabric import Fabric
+from contend.loading import load
+from contend.prediction.calibration import Calibration, Parameter, SizeClass
+from contend.runs import CellSummary, Estimate, Run
+from contend.schedule import Course, Exchange, Schedule, alltoall, carry_out
+
+EAGER: Mapping[str, int] = {"Open MPI": 65_472, "MPICH": 131_072}
+"""Bytes of the largest message that goes off at once, as the libraries are built for TCP.
+
+Open MPI's 64 KiB have the message's header in them.
+"""
+_EAGER = 65_536
+# What a rank copies within its memory was not measured: a usual figure, which hardly counts.
+_COPY = 2e-10
+# contend's probes on crowded processors look a hundred times without pause, then nap.
+_PATIENCE = 5e-4
+_QUEUES = (0.0, 2e4, 4e4, 6e4, 8e4, 1e5, 1.25e5, 1.6e5)
+_LOOKS = (0.0, 2e-4, 4e-4, 8e-4, 1.2e-3, 1.6e-3, 2.4e-3)
+# Parameters are as good as the best within so much of their mean error.
+_AS_GOOD = 0.01
+_DRAWS = 3
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """The runs that a calibration is taken from.
+
+    Attributes:
+        between: ping-pongs and streams between two hosts.
+        within: the same between two ranks of one host; None where there are none.
+        exchanges: all-to-alls of a few ranks on a crossbar; None where there are none.
+        processors: that all ranks of the exchanges share; 0 where each has its own.
+        burst: bytes that a channel lets pass at once.
+        buffer: bytes that wait for a channel at most, where that is known.
+    """
+
+    between: Run
+    within: Run | None = None
+    exchanges: Run | None = None
+    processors: int = 0
+    burst: float = 0.0
+    buffer: float | None = None
+
+
+def fit(measured: Measurements) -> Calibration:
+    """Takes the parameters of a place from what was measured there.
+
+    Overhead is the time of a message in a stream of the smallest ones, latency what a ping-pong of
+    them takes beyond two overheads, and the gap per byte the slope between the two largest sizes of
+    a protocol. What a host's port lets wait, and how often waiting ranks look, show in no
+    ping-pong: they are the values under which the model comes nearest to the all-to-alls.
+
+    Raises:
+        ShortfallError: a size that it needs has no figure.
+    """
+    record = measured.between.record
+    library = f"{record.library.name} {record.library.version}".strip()
+    times = _times(measured.between)
+    eager = EAGER.get(record.library.name, _EAGER)
+    between = _classes(times, eager)
+    wire = record.wire_Bps or 1.0 / between[-1].gap_per_byte_s.value
+    within = _within(measured.within, between, wire)
+    remarks = [f"messages of up to {eager:,} bytes are taken to go off at once"]
+    if measured.within is None:
+        remarks.append("messages within a host were not measured: ten times as fast as the wire")
+    calibration = Calibration(
+        library=library,
+        wire_Bps=wire,
+        burst=measured.burst,
+        buffer=measured.buffer,
+        between=between,
+        within=within,
+        copy_per_byte_s=_COPY,
+        processors=measured.processors,
+        patience_s=_PATIENCE if measured.processors else 0.0,
+        remarks=tuple(remarks),
+    )
+    if measured.exchanges is None:
+        return calibration
+    scattered = msgspec.structs.replace(
+        calibration, scatter_per_rank_s=_scatter(measured.exchanges)
+    )
+    return _fit_waits(scattered, measured.exchanges)
+
+
+Times = Mapping[tuple[str, int], Estimate]
+
+
+def _times(run: Run) -> Times:
+    """Seconds of one message, one way, by algorithm and bytes."""
+    return {(cell.record.algorithm, cell.record.bytes or 0): cell.median for cell in run.summaries}
+
+
+def _sizes(times: Times, algorithm: str) -> list[int]:
+    return sorted(size for name, size in times if name == algorithm)
+
+
+def _classes(times: Times, eager: int, *, alike: bool = False) -> tuple[SizeClass, ...]:
+    """Both protocols; `alike` where one slope from a middling to the largest size does for both."""
+    streamed = _sizes(times, "stream")
+    trips = _sizes(times, "pingpong")
+    if len(streamed) < 2 or not trips:
+        raise ShortfallError("ping-pongs and streams of several sizes are needed to calibrate")
+    overhead = _parameter(times["stream", streamed[0]])
+    trip = _parameter(times["pingpong", trips[0]])
+    latency = Parameter(
+        max(trip.value - 2 * overhead.value, 0.0),
+        max(trip.low - 2 * overhead.high, 0.0),
+        max(trip.high - 2 * overhead.low, 0.0),
+    )
+    small = [size for size in streamed if size <= eager]
+    slopes = [(True, float(eager), small[-2:]), (False, None, streamed[-2:])]
+    if alike:
+        slopes = [(one, up_to, [small[-2], streamed[-1]]) for one, up_to, _ in slopes]
+    return tuple(
+        SizeClass(
+            up_to=up_to,
+            eager=at_once,
+            latency_s=latency,
+            overhead_s=overhead,
+            gap_s=overhead,
+            gap_per_byte_s=_slope(times, "stream", sizes),
+        )
+        for at_once, up_to, sizes in slopes
+        if len(sizes) == 2
+    )
+
+
+def _within(run: Run | None, between: Sequence[SizeClass], wire: float) -> tuple[SizeClass, ...]:
+    if run is None:
+        gap = Parameter.exactly(0.1 / wire)
+        return (msgspec.structs.replace(between[-1], gap_per_byte_s=gap),)
+    # Within a host times are short and scatter: neighbouring sizes may seem to take as long.
+    return _classes(_times(run), EAGER.get(run.record.library.name, _EAGER), alike=True)
+
+
+def _parameter(estimate: Estimate) -> Parameter:
+    value = max(estimate.value, 0.0)
+    low = value if estimate.low is None else max(estimate.low, 0.0)
+    high = value if estimate.high is None else estimate.high
+    return Parameter(value, min(low, value), max(high, value))
+
+
+def _slope(times: Times, algorithm: str, sizes: Sequence[int]) -> Parameter:
+    """Seconds of a byte more, with the interval of the larger size's time."""
+    small, large = (_parameter(times[algorithm, size]) for size in sizes)
+    slope = (large.value - small.value) / (sizes[1] - sizes[0])
+    if slope <= 0:
+        raise ShortfallError(
+            f"a {algorithm} of {sizes[1]:,} bytes took no longer than one of {sizes[0]:,}"
+        )
+    return Parameter(slope, slope * large.low / large.value, slope * large.high / large.value)
+
+
+def _scatter(run: Run) -> Parameter:
+    """How far apart ranks begin an operation that all begin at one time, over their number."""
+    span = (pl.col("start_s").max() - pl.col("start_s").min()) / pl.len()
+    spans = (
+        run.samples.filter(~pl.col("warmup"))
+        .group_by("launch", "cell", "repetition")
+        .agg(span.alias("span"))["span"]
+        .to_numpy()
+    )
+    low, value, high = np.quantile(spans, [0.25, 0.5, 0.75]).tolist()
+    return Parameter(value, low, high)
+
+
+def _fit_waits(calibration: Calibration, run: Run) -> Calibration:
+    """Finds what a port lets wait and how often ranks look, by carrying out what was measured."""
+    looks = _LOOKS if calibration.processors else (0.0,)
+    cases = [_Case.of(cell, calibration) for cell in run.summaries]
+    if not cases:
+        raise ShortfallError("no all-to-all has a figure")
+    tried = {
+        (queue, look): _error(with_waits(calibration, queue, look), cases)
+        for queue, look in product(_QUEUES, looks)
+    }
+    best = min(tried, key=lambda pair: tried[pair])
+    good = [pair for pair, error in tried.items() if error <= tried[best] + _AS_GOOD]
+    queue, look = (
+        Parameter(best[part], min(pair[part] for pair in good), max(pair[part] for pair in good))
+        for part in (0, 1)
+    )
+    remark = (
+        f"with them the model is {100 * math.expm1(tried[best]):.1f} % off the all-to-alls that "
+        "queue_at_host and look_every_s are taken from, on the geometric mean"
+    )
+    return msgspec.structs.replace(
+        calibration,
+        queue_at_host=queue,
+        look_every_s=look,
+        remarks=(*calibration.remarks, remark),
+    )
+
+
+def with_waits(calibration: Calibration, queue: float, look: float) -> Calibration:
+    """A calibration under which a port lets so much wait, and ranks look so often."""
+    return msgspec.structs.replace(
+        calibration,
+        queue_at_host=Parameter.exactly(queue),
+        look_every_s=Parameter.exactly(look),
+    )
+
+
+@dataclass(frozen=True)
+class _Case:
+    """An all-to-all that was measured on a crossbar."""
+
+    fabric: Fabric
+    schedule: Schedule
+    measured: float
+
+    @classmethod
+    def of(cls, cell: CellSummary, calibration: Calibration) -> _Case:
+        exchange = Exchange(
+            cell.record.ranks, cell.record.bytes or 0, copy_per_byte=calibration.copy_per_byte_s
+        )
+        return cls(
+            load(f"crossbar:{exchange.ranks}", need_routes=True),
+            alltoall(cell.record.algorithm, exchange),
+            cell.median.value,
+        )
+
+
+def _error(calibration: Calibration, cases: Sequence[_Case]) -> float:
+    """Mean logarithm by which predictions are off, either way."""
+    off = []
+    for case in cases:
+        seconds = [
+            course.seconds
+            for course in courses(
+                calibration,
+                case.fabric,
+                case.schedule,
+                range(case.schedule.ranks),
+                rate=calibration.wire_Bps,
+                draws=_DRAWS,
+            )
+        ]
+        off.append(abs(math.log(float(np.median(seconds)) / case.measured)))
+    return sum(off) / len(off)
+
+
+def courses(
+    calibration: Calibration,
+    fabric: Fabric,
+    schedule: Schedule,
+    hosts: Sequence[int] | NDArray[np.integer],
+    *,
+    rate: float,
+    draws: int,
+) -> list[Course]:
+    """How a schedule goes, for several draws of when its ranks begin."""
+    cables, costs = calibration.cables(rate), calibration.costs()
+    return [
+        carry_out(
+            fabric,
+            schedule,
+            hosts,
+            cables,
+            costs,
+            start=_drawn_start(calibration, len(hosts), number),
+        )
+        for number in range(draws)
+    ]
+
+
+def _drawn_start(calibration: Calibration, ranks: int, number: int) -> NDArray[np.float64]:
+    """When every rank begins in the draw of a number, from 0: uniform over the scatter."""
+    drawn: NDArray[np.float64] = np.random.default_rng(number).uniform(0.0, 1.0, ranks)
+    after = drawn - drawn.min()
+    scatter = calibration.scatter_per_rank_s.value * ranks
+    return np.asarray(after * (scatter / after.max() if after.max() else 0.0))

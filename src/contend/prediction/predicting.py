@@ -1,0 +1,245 @@
+"""All-to-alls predicted: carried out over time, and beside it rounds counted by 1/π."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion import message_congestion
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.prediction.calibration import Calibration
+from contend.prediction.fitting import courses
+from contend.schedule import ALGORITHMS, Action, Exchange, Schedule, alltoall
+
+LIBRARY = "library"
+DRAWS = 5
+"""How often a cell is carried out, each time with other starts of its ranks."""
+_MANY = 3
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Where an all-to-all is predicted.
+
+    Attributes:
+        fabric: with routes.
+        hosts: number of each rank's host, shape [ranks].
+        calibration: what messages cost.
+        rate: bytes per second of every cable.
+        buffer: bytes that wait for a channel at most; None where nobody knows.
+    """
+
+    fabric: Fabric
+    hosts: Sequence[int] | NDArray[np.integer]
+    calibration: Calibration
+    rate: float
+    buffer: float | None = None
+
+
+@dataclass(frozen=True)
+class Piling:
+    """What may wait in front of a channel at once.
+
+    Attributes:
+        channel: its number in the fabric.
+        messages: how many messages of a round cross it.
+        bytes: of all of them.
+        buffer: that the channel has.
+    """
+
+    channel: int
+    messages: int
+    bytes: float
+    buffer: float
+
+    @property
+    def overflows(self) -> bool:
+        """Whether packets may be dropped so often that time-outs rule.
+
+        Two messages share a buffer well enough: each hears of a drop by what follows. From three
+        on, what they send before they hear of it does not fit.
+        """
+        return self.messages >= _MANY and self.bytes > self.buffer
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What an all-to-all takes.
+
+    Attributes:
+        algorithm: as it was asked for.
+        carried_out: by which algorithm; another one where the library chooses.
+        size: bytes that each rank sends to each other.
+        ranks: how many.
+        seconds: the median over draws of when ranks begin.
+        low: the least of them, and the lower end of the calibration's gap per byte.
+        high: likewise the other end.
+        counted: seconds of its rounds one after the other, each as long as the load of its fullest
+            channel takes: G times π and a latency.
+        piling: where most bytes can pile up; None where that is not known, or nowhere.
+        crowded: whether messages go off at once on more ranks than processors: then when ranks run,
+            and how TCP starts after a pause, decide as much as the network does.
+        fullest: number of the channel that most bytes cross.
+        fullest_share: part of the time in which that channel is busy.
+    """
+
+    algorithm: str
+    carried_out: str
+    size: int
+    ranks: int
+    seconds: float
+    low: float
+    high: float
+    counted: float
+    piling: Piling | None
+    crowded: bool
+    fullest: int
+    fullest_share: float
+
+    @property
+    def rate(self) -> float:
+        """Bytes per second that a rank sends."""
+        return (self.ranks - 1) * self.size / self.seconds
+
+    @property
+    def collapses(self) -> bool:
+        """Whether drops and time-outs may rule, so that the prediction is only a lower bound."""
+        return self.piling is not None and self.piling.overflows
+
+
+def library_algorithm(library: str, ranks: int, size: int) -> str:
+    """The algorithm by which a library carries MPI_Alltoall out, as far as it is known.
+
+    Open MPI's is the fixed decision of its first tuned versions, MPICH's the one that its
+    documentation of control variables gives; newer versions may choose others.
+
+    Raises:
+        UsageError: for another library.
+    """
+    if library.startswith("Open MPI"):
+        if size < 200 and ranks > 12:
+            return "bruck"
+        return "linear" if size < 3000 else "shift"
+    if library.startswith("MPICH"):
+        if size <= 256 and ranks >= 8:
+            return "bruck"
+        if size <= 32768:
+            return "scattered"
+        return "shift" if ranks & (ranks - 1) else "xor"
+    raise UsageError(f"algorithm library: nothing is known of that of {library or 'no library'}")
+
+
+def predict_alltoall(algorithm: str, exchange: Exchange, where: Conditions) -> Prediction:
+    """Predicts what ``contend measure alltoall`` measures of one algorithm and size.
+
+    Args:
+        algorithm: of `contend.schedule.ALGORITHMS`, or ``library``.
+        exchange: ranks, size and the algorithms' own options.
+        where: fabric, hosts and costs.
+
+    Raises:
+        UsageError: no such algorithm, not for so many ranks, or hosts without routes.
+    """
+    calibration = where.calibration
+    name = algorithm
+    if algorithm == LIBRARY:
+        name = library_algorithm(calibration.library, exchange.ranks, exchange.size)
+    schedule = alltoall(name, replace(exchange, copy_per_byte=calibration.copy_per_byte_s))
+    went = courses(calibration, where.fabric, schedule, where.hosts, rate=where.rate, draws=DRAWS)
+    seconds = [course.seconds for course in went]
+    down, up = calibration.uncertainty
+    counts = _count(schedule, where)
+    fullest = int(np.argmax(went[0].channel_bytes))
+    return Prediction(
+        algorithm=algorithm,
+        carried_out=name,
+        size=exchange.size,
+        ranks=exchange.ranks,
+        seconds=float(np.median(seconds)),
+        low=min(seconds) * down,
+        high=max(seconds) * up,
+        counted=counts.seconds,
+        piling=counts.piling,
+        crowded=0 < calibration.processors < exchange.ranks and calibration.is_eager(exchange.size),
+        fullest=fullest,
+        fullest_share=float(went[0].channel_busy[fullest]) / seconds[0],
+    )
+
+
+def suited(ranks: int) -> list[str]:
+    """The algorithms that can be carried out on so many ranks."""
+    return [name for name in ALGORITHMS if name != "xor" or not ranks & (ranks - 1)]
+
+
+@dataclass(frozen=True)
+class _Counts:
+    seconds: float
+    piling: Piling | None
+
+
+def _count(schedule: Schedule, where: Conditions) -> _Counts:
+    """Rounds one after the other, each message with 1/π of its route (Hoefler 2008, 3.1)."""
+    hosts = np.asarray(where.hosts)
+    largest = where.calibration.between[-1]
+    stretch = largest.gap_per_byte_s.value * where.calibration.wire_Bps
+    latency = largest.latency_s.value + 2 * largest.overhead_s.value
+    seconds, worst = 0.0, None
+    for source, target, size in _rounds(schedule):
+        congestion = message_congestion(where.fabric, hosts[source], hosts[target])
+        seconds += latency + stretch * float((congestion.congestion * size).max()) / where.rate
+        piling = _piling(congestion.channel_messages, float(size.max()), where)
+        if piling is not None and (worst is None or _badness(piling) > _badness(worst)):
+            worst = piling
+    return _Counts(seconds, worst)
+
+
+def _badness(piling: Piling) -> tuple[bool, float]:
+    return piling.overflows, piling.bytes
+
+
+def _piling(messages: NDArray[np.uint64], size: float, where: Conditions) -> Piling | None:
+    """The channel of a switch that most messages of a round cross; hosts do not drop their own."""
+    if where.buffer is None:
+        return None
+    fabric = where.fabric
+    counted = messages.astype(np.int64)
+    counted[2 * fabric.cables : 2 * fabric.cables + fabric.hosts] = 0
+    channel = int(np.argmax(counted))
+    if counted[channel] < 2:
+        return None
+    return Piling(channel, int(counted[channel]), float(counted[channel]) * size, where.buffer)
+
+
+_Round = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+
+
+def _rounds(schedule: Schedule) -> Sequence[_Round]:
+    """Source rank, target rank and bytes of the messages that are sent in every round.
+
+    The sends of a rank between two waits belong to one round; messages without bytes to none.
+    """
+    rounds: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
+    for strand, first in enumerate(schedule.begin[:-1].tolist()):
+        number, sent = 0, False
+        for operation in range(first, int(schedule.begin[strand + 1])):
+            action, size = schedule.action[operation], float(schedule.amount[operation])
+            if action == Action.SEND and size > 0:
+                source = int(schedule.rank_of_strand[strand])
+                target = int(schedule.rank_of_strand[schedule.peer[operation]])
+                rounds[number].append((source, target, size))
+                sent = True
+            elif action >= Action.WAIT and sent:
+                number, sent = number + 1, False
+    return [
+        (
+            np.array([source for source, _, _ in messages]),
+            np.array([target for _, target, _ in messages]),
+            np.array([size for _, _, size in messages]),
+        )
+        for _, messages in sorted(rounds.items())
+    ]

@@ -1,0 +1,191 @@
+"""Calibrations and predictions as tables; the verdict first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from contend.fabric import Fabric
+from contend.prediction import Calibration, Comparison, Parameter, Prediction, SizeClass
+from contend.report.table import ResultTable
+from contend.report.words import mebibytes, percent
+from contend.units import counted, format_bytes, format_seconds
+
+_GOAL = 0.15
+
+
+def calibration_tables(calibration: Calibration) -> list[ResultTable]:
+    """The parameters by size, then those of the place."""
+    rows = [
+        _class_row(name, one)
+        for name, classes in (("hosts", calibration.between), ("one host", calibration.within))
+        for one in classes
+    ]
+    columns = ("between", "up to", "protocol", "latency", "overhead", "gap", "gap per byte")
+    sizes = ResultTable(
+        title=f"Costs of messages: {calibration.library}, {calibration.place}",
+        columns=columns,
+        rows=tuple(rows),
+        numeric=frozenset(columns[1:2] + columns[3:]),
+        note="Brackets hold 95 % intervals.",
+    )
+    place = [
+        ("bytes that wait in a host's port", _words(calibration.queue_at_host, format_bytes)),
+        ("ranks that wait look every", _words(calibration.look_every_s, format_seconds)),
+        ("starts lie apart, a rank", _words(calibration.scatter_per_rank_s, format_seconds)),
+        ("processors that ranks share", str(calibration.processors or "none")),
+    ]
+    other = ResultTable(
+        title="Costs of the place",
+        columns=("", "value"),
+        rows=tuple(place),
+        note=" ".join(f"{text[:1].upper()}{text[1:]}." for text in calibration.remarks),
+    )
+    return [sizes, other]
+
+
+def _class_row(name: str, one: SizeClass) -> tuple[str, ...]:
+    gap = one.gap_per_byte_s
+    return (
+        name,
+        "any" if one.up_to is None else f"{one.up_to:,.0f} B",
+        "eager" if one.eager else "rendezvous",
+        _words(one.latency_s, format_seconds),
+        _words(one.overhead_s, format_seconds),
+        _words(one.gap_s, format_seconds),
+        f"{gap.value * 1e9:.4g} ns ({gap.low * 1e9:.4g} to {gap.high * 1e9:.4g})",
+    )
+
+
+def _words(parameter: Parameter, words: Callable[[float], str]) -> str:
+    if parameter.low == parameter.high:
+        return words(parameter.value)
+    return f"{words(parameter.value)} ({words(parameter.low)} to {words(parameter.high)})"
+
+
+def verdict(predictions: Sequence[Prediction], fabric: Fabric) -> str:
+    """The first sentence: which schedule is predicted to be fastest, and what cannot be told."""
+    sound = [prediction for prediction in predictions if not prediction.collapses]
+    doubtful = len(predictions) - len(sound)
+    parts = []
+    if sound:
+        largest = max(prediction.size for prediction in sound)
+        best = min(
+            (prediction for prediction in sound if prediction.size == largest),
+            key=lambda prediction: prediction.seconds,
+        )
+        channel = fabric.channel_name(best.fullest)
+        parts.append(
+            f"With {format_bytes(largest)} {best.algorithm} is predicted to be fastest: "
+            f"{format_seconds(best.seconds)}; its fullest channel, {channel}, is busy "
+            f"{percent(best.fullest_share, 0)} of the time."
+        )
+    if doubtful:
+        worst = max(
+            (p for p in predictions if p.piling is not None and p.collapses),
+            key=lambda p: 0.0 if p.piling is None else p.piling.bytes,
+        )
+        assert worst.piling is not None
+        parts.append(
+            f"In {counted(doubtful, 'cell')} more may pile up in front of a channel than its "
+            f"buffer holds ({worst.algorithm}, {format_bytes(worst.size)}: "
+            f"{worst.piling.messages} messages, {format_bytes(worst.piling.bytes)} against "
+            f"{format_bytes(worst.piling.buffer)}): packets are dropped, time-outs rule, and the "
+            "prediction is only a lower bound."
+        )
+    return " ".join(parts)
+
+
+def prediction_tables(predictions: Sequence[Prediction], name: str) -> list[ResultTable]:
+    """One row for every cell."""
+    columns = ("bytes", "schedule", "predicted", "interval", "rate [MiB/s]", "counted", "")
+    rows = [
+        (
+            format_bytes(prediction.size),
+            schedule_words(prediction),
+            format_seconds(prediction.seconds),
+            f"{format_seconds(prediction.low)} to {format_seconds(prediction.high)}",
+            mebibytes(prediction.rate),
+            format_seconds(prediction.counted),
+            _doubt(prediction),
+        )
+        for prediction in _in_order(predictions)
+    ]
+    return [
+        ResultTable(
+            title=f"All-to-all of {counted(predictions[0].ranks, 'rank')} on {name}, predicted",
+            columns=columns,
+            rows=tuple(rows),
+            numeric=frozenset(columns[:1] + columns[2:6]),
+            note="The interval spans draws of when ranks begin and the calibration's gap per byte. "
+            "Counted: rounds one after the other, each as long as its fullest channel takes. "
+            "Small and crowded: messages that go off at once on more ranks than processors take up "
+            "to three times as long.",
+        )
+    ]
+
+
+def prediction_comparison_table(comparison: Comparison, name: str) -> ResultTable:
+    """Predicted beside measured, the ratio of every cell."""
+    columns = ("bytes", "schedule", "predicted", "measured", "ratio", "")
+    ordered = sorted(
+        comparison.cells, key=lambda cell: (cell.prediction.size, cell.prediction.algorithm)
+    )
+    rows = [
+        (
+            format_bytes(cell.prediction.size),
+            schedule_words(cell.prediction),
+            format_seconds(cell.prediction.seconds),
+            format_seconds(cell.measured.median.value),
+            f"{cell.ratio:.2f}",
+            ", ".join(
+                filter(
+                    None,
+                    [
+                        _doubt(cell.prediction),
+                        "measured in two kinds" if cell.timed_out else "",
+                        "" if abs(cell.ratio - 1) <= _GOAL else f"off by more than {_GOAL:.0%}",
+                    ],
+                )
+            ),
+        )
+        for cell in ordered
+    ]
+    missing = counted(len(comparison.missing), "prediction")
+    return ResultTable(
+        title=f"Predicted beside measured, {name}",
+        columns=columns,
+        rows=tuple(rows),
+        numeric=frozenset(columns[:1] + columns[2:5]),
+        note=agreement_words(comparison)
+        + (f" {missing} were not measured." if comparison.missing else ""),
+    )
+
+
+def agreement_words(comparison: Comparison) -> str:
+    """How near predictions come, in a sentence."""
+    cells, error = comparison.foreseeable, comparison.median_error
+    if error is None:
+        return "Of every cell the prediction says that time-outs may rule."
+    doubtful = len(comparison.cells) - len(cells)
+    said = f" {counted(doubtful, 'other cell')} were said to be lower bounds." if doubtful else ""
+    return (
+        f"{comparison.within(_GOAL)} of {counted(len(cells), 'cell')} within {_GOAL:.0%}, "
+        f"median error {percent(error)}.{said}"
+    )
+
+
+def schedule_words(prediction: Prediction) -> str:
+    """The algorithm, and what the library carries it out by."""
+    if prediction.algorithm == prediction.carried_out:
+        return prediction.algorithm
+    return f"{prediction.algorithm} ({prediction.carried_out})"
+
+
+def _doubt(prediction: Prediction) -> str:
+    if prediction.collapses:
+        return "at least: drops"
+    return "doubtful: small and crowded" if prediction.crowded else ""
+
+
+def _in_order(predictions: Sequence[Prediction]) -> list[Prediction]:
+    return sorted(predictions, key=lambda prediction: (prediction.size, prediction.seconds))

@@ -1,0 +1,14 @@
+from .alltoalls import ALGORITHMS as ALGORITHMS
+from .alltoalls import PHASED as PHASED
+from .alltoalls import Exchange as Exchange
+from .alltoalls import alltoall as alltoall
+from .collectives import COLLECTIVES as COLLECTIVES
+from .collectives import all_ranks as all_ranks
+from .course import Cables as Cables
+from .course import Costs as Costs
+from .course import Course as Course
+from .course import MessageClass as MessageClass
+from .course import carry_out as carry_out
+from .schedule import Action as Action
+from .schedule import Schedule as Schedule
+from .schedule import Strand as Strand

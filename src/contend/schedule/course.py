@@ -1,0 +1,198 @@
+"""Schedules carried out over time on a fabric: LogGP with the congestion of fair shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.routes import make_resolver
+from contend.schedule.schedule import Schedule
+
+
+@dataclass(frozen=True)
+class MessageClass:
+    """What messages of up to so many bytes cost (Alexandrov and others 1995; Hoefler 2008, 3.1).
+
+    Attributes:
+        up_to: bytes of the largest.
+        latency: seconds from the last byte's leaving to its being there, beside queues.
+        latency_per_hop: more, for each channel between switches.
+        send_overhead: seconds of the sender's processor.
+        send_per_byte: the same, for each byte.
+        receive_overhead: seconds of the receiver's processor.
+        receive_per_byte: the same, for each byte.
+        gap: seconds between the beginnings of two messages that leave one host.
+        extra: bytes on the wire beside the message's own.
+        stretch: bytes on the wire for each of the message's.
+        eager: whether it goes off at once, or waits until its receive has been posted.
+        buffered: bytes that its host takes over: a send has ended when so many are left.
+    """
+
+    up_to: float
+    latency: float = 0.0
+    latency_per_hop: float = 0.0
+    send_overhead: float = 0.0
+    send_per_byte: float = 0.0
+    receive_overhead: float = 0.0
+    receive_per_byte: float = 0.0
+    gap: float = 0.0
+    extra: float = 0.0
+    stretch: float = 1.0
+    eager: bool = True
+    buffered: float = 0.0
+
+
+@dataclass(frozen=True)
+class Cables:
+    """What channels are like.
+
+    Attributes:
+        rate: bytes per second of every channel, those of hosts included.
+        burst: bytes that pass at once after a pause; 0 for none.
+        peak: bytes per second of a burst, and of messages within a host.
+        queue: bytes of a message that wait at a full channel at most, and that others which set
+            out meanwhile have to wait for; `queue_at_host` at the channels into the network.
+        queue_at_host: the same.
+    """
+
+    rate: float
+    burst: float = 0.0
+    peak: float = 1e9
+    queue: float = 0.0
+    queue_at_host: float = 0.0
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What messages cost beside the network.
+
+    Attributes:
+        between: two hosts, by size.
+        within: one host, by size.
+        processors: that all ranks share; 0 gives every rank its own.
+        patience: seconds after which a rank that waits no longer sees at once what comes.
+        look_every: seconds between its looks from then on; 0 when it goes on seeing at once.
+    """
+
+    between: Sequence[MessageClass]
+    within: Sequence[MessageClass] = field(default_factory=lambda: (MessageClass(float("inf")),))
+    processors: int = 0
+    patience: float = 0.0
+    look_every: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """How a schedule went.
+
+    Attributes:
+        seconds: the end of the last operation.
+        rank_end: when every rank ended, shape [ranks].
+        operation_end: when every operation ended, shape [operations]; of sends and receives, when
+            what they began ended.
+        channel_bytes: that crossed every channel of the fabric, shape [channels].
+        channel_busy: seconds in which something was under way on it, shape [channels].
+        messages: how many.
+        fills: how often shares were found anew.
+    """
+
+    seconds: float
+    rank_end: NDArray[np.float64]
+    operation_end: NDArray[np.float64]
+    channel_bytes: NDArray[np.float64]
+    channel_busy: NDArray[np.float64]
+    messages: int
+    fills: int
+
+
+def carry_out(
+    fabric: Fabric,
+    schedule: Schedule,
+    host_of_rank: Sequence[int] | NDArray[np.integer],
+    cables: Cables,
+    costs: Costs,
+    *,
+    start: Sequence[float] | NDArray[np.float64] = (),
+) -> Course:
+    """Carries a schedule out on a fabric.
+
+    Args:
+        fabric: with routes.
+        schedule: of ranks from 0.
+        host_of_rank: number of each rank's host, shape [ranks].
+        cables: what the channels carry.
+        costs: of messages.
+        start: seconds at which every rank begins; empty when all begin at 0.
+
+    Raises:
+        UsageError: a host that does not exist, no route, or a schedule that makes no sense or
+            cannot end, with its rank and operation.
+    """
+    hosts = np.asarray(host_of_rank, dtype=np.int64)
+    if len(hosts) < schedule.ranks:
+        raise UsageError(f"{schedule.ranks} ranks need as many places, got {len(hosts)}")
+    used = np.unique(hosts)
+    if not 0 <= used[0] <= used[-1] < fabric.hosts:
+        raise UsageError(f"expected hosts 0 .. {fabric.hosts - 1}, got {used[0]} .. {used[-1]}")
+    resolver = make_resolver(fabric, used.astype(np.uint32), messages=len(schedule.action))
+    between, places = 2 * fabric.cables, len(used)
+    rate, burst, queue = (np.zeros(between + 3 * places) for _ in range(3))
+    rate[:], burst[:], queue[:] = cables.rate, cables.burst, cables.queue
+    queue[between : between + places] = cables.queue_at_host
+    # A host's memory.
+    rate[between + 2 * places :] = cables.peak
+    burst[between + 2 * places :] = queue[between + 2 * places :] = 0
+    shared = costs.processors > 0
+    own = np.zeros(len(hosts)) if shared else np.arange(len(hosts))
+    found = _core.carry_out(
+        resolver,
+        schedule.rank_of_strand,
+        schedule.begin,
+        schedule.action,
+        schedule.peer,
+        schedule.tag,
+        schedule.amount,
+        np.searchsorted(used, hosts).astype(np.uint32),
+        rate,
+        burst,
+        queue,
+        cables.peak,
+        _table(costs.between),
+        _table(costs.within),
+        own.astype(np.uint32),
+        np.array([costs.processors] if shared else np.ones(len(hosts)), dtype=np.uint32),
+        costs.patience,
+        costs.look_every,
+        np.asarray(start, dtype=np.float64),
+    )
+    return Course(
+        seconds=found["end"],
+        rank_end=found["rank_end"],
+        operation_end=found["operation_end"],
+        channel_bytes=_of_fabric(fabric, used, found["channel_bytes"]),
+        channel_busy=_of_fabric(fabric, used, found["channel_busy"]),
+        messages=found["messages"],
+        fills=found["fills"],
+    )
+
+
+def _table(classes: Sequence[MessageClass]) -> NDArray[np.float64]:
+    return np.array([astuple(one) for one in classes], dtype=np.float64)
+
+
+def _of_fabric(
+    fabric: Fabric, hosts: NDArray[np.int64], values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Values by place over the fabric's channels, those of other hosts being 0."""
+    between, places = 2 * fabric.cables, len(hosts)
+    channels = np.zeros(fabric.channels)
+    channels[:between] = values[:between]
+    channels[between + hosts] = values[between : between + places]
+    channels[between + fabric.hosts + hosts] = values[between + places : between + 2 * places]
+    return channels

@@ -1,0 +1,124 @@
+"""What ranks do, in order: operations of strands, as columns that the core carries out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Action(IntEnum):
+    """What an operation is; numbered as in the core."""
+
+    COMPUTE = 0
+    SEND = 1
+    RECEIVE = 2
+    WAIT = 3
+    WAIT_FOR = 4
+    WAIT_ALL = 5
+
+
+@dataclass
+class Strand:
+    """What one rank does, operation after operation.
+
+    A rank that does several things side by side, each in an order of its own, has several strands.
+
+    Attributes:
+        rank: whose processor it shares.
+    """
+
+    rank: int
+    _operations: list[tuple[int, int, int, float]] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self._operations)
+
+    def compute(self, seconds: float) -> None:
+        """Keeps the rank's processor busy."""
+        self._add(Action.COMPUTE, amount=seconds)
+
+    def send(self, strand: int, size: float, tag: int = 0) -> int:
+        """Begins to send bytes to a strand; returns what `wait` takes."""
+        return self._add(Action.SEND, strand, tag, size)
+
+    def receive(self, strand: int, tag: int = 0) -> int:
+        """Is ready for a message from a strand; returns what `wait` takes."""
+        return self._add(Action.RECEIVE, strand, tag)
+
+    def wait(self, request: int) -> None:
+        """Waits for a send or receive."""
+        self._add(Action.WAIT, amount=request)
+
+    def wait_for(self, count: int) -> None:
+        """Waits until so many of all sends and receives begun until now have ended."""
+        self._add(Action.WAIT_FOR, amount=count)
+
+    def wait_all(self) -> None:
+        """Waits for all sends and receives begun until now."""
+        self._add(Action.WAIT_ALL)
+
+    def exchange(self, target: int, size: float, source: int, tag: int = 0) -> None:
+        """Sends to one strand and receives from another, and waits for both: MPI_Sendrecv."""
+        requests = self.receive(source, tag), self.send(target, size, tag)
+        for request in requests:
+            self.wait(request)
+
+    def _add(self, action: Action, peer: int = 0, tag: int = 0, amount: float = 0.0) -> int:
+        self._operations.append((action, peer, tag, amount))
+        return len(self._operations) - 1
+
+    @property
+    def operations(self) -> Sequence[tuple[int, int, int, float]]:
+        """Action, peer, tag and amount of every operation."""
+        return self._operations
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """What all ranks do.
+
+    Attributes:
+        rank_of_strand: shape [strands], uint32.
+        begin: first operation of every strand, and the end; shape [strands + 1], uint64.
+        action: `Action` of every operation, shape [operations], uint8.
+        peer: strand that a send goes to or a receive is from, uint32.
+        tag: int32.
+        amount: seconds of a computation, bytes of a send; of a wait the number of the operation in
+            its strand, or how many; float64.
+    """
+
+    rank_of_strand: NDArray[np.uint32]
+    begin: NDArray[np.uint64]
+    action: NDArray[np.uint8]
+    peer: NDArray[np.uint32]
+    tag: NDArray[np.int32]
+    amount: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, strands: Sequence[Strand]) -> Schedule:
+        """The schedule of strands, which are numbered in this order."""
+        operations = [operation for strand in strands for operation in strand.operations]
+        action, peer, tag, amount = zip(*operations, strict=True) if operations else ((),) * 4
+        return cls(
+            rank_of_strand=np.array([strand.rank for strand in strands], dtype=np.uint32),
+            begin=np.array([0, *accumulate(map(len, strands))], dtype=np.uint64),
+            action=np.array(action, dtype=np.uint8),
+            peer=np.array(peer, dtype=np.uint32),
+            tag=np.array(tag, dtype=np.int32),
+            amount=np.array(amount, dtype=np.float64),
+        )
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks there are."""
+        return int(self.rank_of_strand.max()) + 1
+
+    @property
+    def sent(self) -> float:
+        """Bytes of all messages."""
+        return float(self.amount[self.action == Action.SEND].sum())

@@ -1,0 +1,39 @@
+"""A calibration that was really taken, and a prediction of what it has not seen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contend.cli.app import run
+from contend.prediction import load_calibration
+
+
+def test_a_calibration_on_a_crossbar_predicts_a_larger_one(
+    tmp_path: Path, permitted: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cables = ["--rate", "50Mbit", "--buffer", "4MB"]
+    costs = tmp_path / "costs"
+    where = ["--on", "emulated:crossbar:4", "--mpi", "openmpi-4"]
+    assert run(["calibrate", *where, *cables, "--budget", "2min", "-o", str(costs)]) == 0
+    calibration = load_calibration(costs)
+    # Headers of Ethernet, IP and TCP: 1514 bytes carry 1448.
+    stretch = calibration.between[-1].gap_per_byte_s.value * calibration.wire_Bps
+    assert stretch == pytest.approx(1514 / 1448, rel=0.05)
+    assert calibration.burst == 16_384
+    what = ["-n", "6", "--algorithm", "shift", "--bytes", "256K", *cables]
+    emulated = ["--on", "emulated:crossbar:6", "--mpi", "openmpi-4", "--repetitions", "6:6"]
+    assert run(["measure", "alltoall", *emulated, *what, "-o", str(tmp_path / "run")]) == 0
+    capsys.readouterr()
+    beside = ["--calibration", str(costs), "--measured", str(tmp_path / "run"), "--json", "-"]
+    assert run(["predict", "alltoall", "crossbar:6", *what, *beside]) == 0
+    (cell,) = json.loads(capsys.readouterr().out)["cells"]
+    # Far more than what is promised, but that the two are about the same thing.
+    assert 0.5 < cell["ratio"] < 2
+
+
+def test_a_single_host_cannot_be_calibrated(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["calibrate"]) == 2
+    assert "expected two hosts at least" in capsys.readouterr().err

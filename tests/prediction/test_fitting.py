@@ -1,0 +1,151 @@
+"""Calibrations: figures that are known come out of runs that were made of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from contend.errors import InputError, ShortfallError, UsageError
+from contend.loading import load
+from contend.prediction import (
+    Calibration,
+    Measurements,
+    Parameter,
+    SizeClass,
+    fit,
+    load_calibration,
+    save_calibration,
+)
+from contend.prediction.fitting import courses
+from contend.runs import LaunchRecord, LibraryRecord, Run, RunRecord
+from contend.schedule import Exchange, alltoall
+from measured_runs import pingpong_run
+from sample_files import Launch
+
+
+def test_overhead_latency_and_gap_are_those_that_the_run_was_made_of(tmp_path: Path) -> None:
+    calibration = fit(Measurements(pingpong_run(tmp_path / "run", count=200)))
+    large = calibration.between[-1]
+    # Streams: 0.2 us a message, 12.2 GB/s; ping-pongs: 1.5 us one way.
+    assert large.overhead_s.value == pytest.approx(0.2e-6, rel=0.03)
+    assert large.latency_s.value == pytest.approx(1.5e-6 - 2 * 0.2e-6, rel=0.05)
+    assert large.gap_per_byte_s.value == pytest.approx(1 / 12.2e9, rel=0.03)
+    assert large.gap_per_byte_s.low < large.gap_per_byte_s.value < large.gap_per_byte_s.high
+    assert calibration.wire_Bps == 12.5e9
+    assert [one.eager for one in calibration.between] == [True, False]
+
+
+def test_streams_are_needed(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", RunRecord("pingpong", launches=(LaunchRecord(0, 2),)))
+    launch = Launch(2, name="pingpong")
+    launch.cell([1e-6] * 6, algorithm="pingpong", bytes=1, window=1, inner=1)
+    launch.write(run.raw_path(0))
+    with pytest.raises(ShortfallError, match="ping-pongs and streams of several sizes"):
+        fit(Measurements(run.fold()))
+
+
+def known(queue: float, look: float) -> Calibration:
+    exact = Parameter.exactly
+    one = {
+        "latency_s": exact(2e-5),
+        "overhead_s": exact(1e-5),
+        "gap_s": exact(1e-5),
+        "gap_per_byte_s": exact(1.05e-6 / 6.25),
+    }
+    classes = (
+        SizeClass(up_to=65_472.0, eager=True, **one),
+        SizeClass(up_to=None, eager=False, **one),
+    )
+    within = tuple(
+        SizeClass(up_to=c.up_to, eager=c.eager, **{**one, "gap_per_byte_s": exact(1e-9)})
+        for c in classes
+    )
+    return Calibration(
+        wire_Bps=6.25e6,
+        burst=16_384,
+        between=classes,
+        within=within,
+        processors=2,
+        patience_s=5e-4,
+        queue_at_host=exact(queue),
+        look_every_s=exact(look),
+    )
+
+
+def test_what_waits_in_a_port_is_found_by_carrying_out_what_was_measured(tmp_path: Path) -> None:
+    """A run made by the model with 80 kB and 1.2 ms gives those back, or as good a pair."""
+    truth = known(8e4, 1.2e-3)
+    record = RunRecord(
+        "alltoall", library=LibraryRecord("Open MPI", "4.1.4"), launches=(LaunchRecord(0, 4),)
+    )
+    run = Run.create(tmp_path / "run", record)
+    launch = Launch(4)
+    fabric = load("crossbar:4", need_routes=True)
+    for algorithm in ("shift", "shift-barrier"):
+        for size in (32_768, 131_072, 262_144):
+            schedule = alltoall(algorithm, Exchange(4, size))
+            went = courses(truth, fabric, schedule, range(4), rate=6.25e6, draws=3)
+            seconds = float(np.median([course.seconds for course in went]))
+            launch.cell([seconds] * 6, algorithm=algorithm, bytes=size, counts="even")
+    launch.write(run.raw_path(0))
+    between = _streams(tmp_path / "between")
+    calibration = fit(Measurements(between, exchanges=run.fold(), processors=2, burst=16_384))
+    assert calibration.queue_at_host.low <= 8e4 <= calibration.queue_at_host.high
+    assert "% off the all-to-alls" in calibration.remarks[-1]
+
+
+def _streams(folder: Path) -> Run:
+    """A ping-pong of 20 us, overheads of 10 us and 1.05 times the bytes on a wire of 50 Mbit/s."""
+    record = RunRecord(
+        "pingpong",
+        library=LibraryRecord("Open MPI", "4.1.4"),
+        launches=(LaunchRecord(0, 2),),
+        wire_Bps=6.25e6,
+    )
+    run = Run.create(folder, record)
+    launch = Launch(2, name="pingpong", hosts=["n0", "n1"])
+    for size in (1, 1024, 16_384, 32_768, 524_288, 1_048_576):
+        gap = 1.05 / 6.25e6 * size
+        labels = {"bytes": size, "inner": 1}
+        launch.cell([2 * (4e-5 + gap)] * 6, algorithm="pingpong", window=1, **labels)
+        launch.cell([8 * (1e-5 + gap)] * 6, algorithm="stream", window=8, **labels)
+    launch.write(run.raw_path(0))
+    return run.fold()
+
+
+def test_a_calibration_comes_back_as_it_was_kept(tmp_path: Path) -> None:
+    calibration = known(1.0, 2.0)
+    save_calibration(tmp_path / "calibration.json", calibration)
+    assert load_calibration(tmp_path) == calibration
+    assert load_calibration(tmp_path / "calibration.json") == calibration
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"wire_Bps": -1, "between": [], "within": []}',
+        '{"wire_Bps": 1, "between": [], "within": []}',
+    ],
+)
+def test_a_file_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "calibration.json"
+    file.write_text(content)
+    with pytest.raises(InputError, match="a calibration"):
+        load_calibration(file)
+
+
+def test_a_calibration_that_is_not_there_says_how_to_get_one(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="contend calibrate makes one"):
+        load_calibration(tmp_path / "nothing")
+
+
+def test_a_newer_version_is_refused(tmp_path: Path) -> None:
+    save_calibration(tmp_path / "c", msgspec.structs.replace(known(0, 0), version=99))
+    with pytest.raises(InputError, match="version"):
+        load_calibration(tmp_path / "c")

@@ -1,0 +1,186 @@
+"""All-to-alls predicted on crossbars and trees, and held against runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from contend.cli.app import run
+from contend.errors import ShortfallError, UsageError
+from contend.loading import load
+from contend.prediction import (
+    Calibration,
+    Conditions,
+    Parameter,
+    SizeClass,
+    beside_measured,
+    library_algorithm,
+    predict_alltoall,
+    save_calibration,
+)
+from contend.schedule import Exchange
+from measured_runs import alltoall_run
+
+WIRE = 1e6
+
+
+@pytest.fixture
+def calibration() -> Calibration:
+    """Messages that cost nothing but 1.1 bytes on the wire for each of theirs, within 10 %."""
+    nothing = Parameter.exactly(0.0)
+    one = SizeClass(
+        up_to=None,
+        eager=True,
+        latency_s=nothing,
+        overhead_s=nothing,
+        gap_s=nothing,
+        gap_per_byte_s=Parameter(1.1e-6, 0.99e-6, 1.21e-6),
+    )
+    return Calibration(library="Open MPI 4.1.4", wire_Bps=WIRE, between=(one,), within=(one,))
+
+
+def conditions(calibration: Calibration, fabric: str, **changes: float) -> Conditions:
+    network = load(fabric, need_routes=True)
+    given = {"rate": WIRE, **changes}
+    return Conditions(network, range(network.hosts), calibration, **given)  # type: ignore[arg-type]
+
+
+def test_a_crossbar_takes_g_times_the_bytes_of_a_port(calibration: Calibration) -> None:
+    where = conditions(calibration, "crossbar:8")
+    for algorithm in ("shift", "linear", "xor"):
+        found = predict_alltoall(algorithm, Exchange(8, 10_000), where)
+        assert found.seconds == pytest.approx(7 * 10_000 * 1.1e-6)
+        assert found.counted == pytest.approx(7 * 10_000 * 1.1e-6)
+        assert found.low == pytest.approx(0.9 * found.seconds)
+        assert found.high == pytest.approx(1.1 * found.seconds)
+        assert found.rate == pytest.approx(1 / 1.1e-6)
+        assert found.fullest_share == pytest.approx(1.0)
+
+
+def test_another_rate_takes_another_time(calibration: Calibration) -> None:
+    slow = predict_alltoall(
+        "shift", Exchange(8, 10_000), conditions(calibration, "crossbar:8", rate=WIRE / 4)
+    )
+    assert slow.seconds == pytest.approx(4 * 7 * 10_000 * 1.1e-6)
+
+
+def test_rounds_count_the_load_of_their_fullest_channel(calibration: Calibration) -> None:
+    """One cable between leaves of four: phase i crosses it min(i, 8 - i) times."""
+    where = conditions(calibration, "xgft:2;4,2;1,1")
+    found = predict_alltoall("shift-barrier", Exchange(8, 10_000), where)
+    loads = sum(max(1, min(i, 8 - i)) for i in range(1, 8))
+    assert found.counted == pytest.approx(loads * 10_000 * 1.1e-6)
+    assert found.seconds == pytest.approx(found.counted)
+
+
+def test_more_than_a_buffer_holds_is_foretold(calibration: Calibration) -> None:
+    where = conditions(calibration, "crossbar:8", buffer=60_000)
+    linear = predict_alltoall("linear", Exchange(8, 10_000), where)
+    assert linear.piling is not None
+    assert (linear.piling.messages, linear.piling.bytes) == (7, 70_000)
+    assert linear.collapses
+    # 7 times 8,000 bytes fit, and one message at a time always does.
+    assert not predict_alltoall("linear", Exchange(8, 8_000), where).collapses
+    assert not predict_alltoall("shift", Exchange(8, 1_000_000), where).collapses
+    unknown = conditions(calibration, "crossbar:8")
+    assert predict_alltoall("linear", Exchange(8, 10_000), unknown).piling is None
+
+
+def test_small_messages_on_crowded_processors_are_doubtful(calibration: Calibration) -> None:
+    def crowded(processors: int, size: int) -> bool:
+        late = msgspec.structs.replace(calibration.between[0], eager=False)
+        eager = msgspec.structs.replace(calibration.between[0], up_to=1000.0)
+        costs = msgspec.structs.replace(calibration, between=(eager, late), processors=processors)
+        return predict_alltoall("shift", Exchange(8, size), conditions(costs, "crossbar:8")).crowded
+
+    assert crowded(2, 1000)
+    assert not crowded(2, 1001)
+    assert not crowded(8, 1000)
+    assert not crowded(0, 1000)
+
+
+def test_the_library_s_own_goes_by_its_size(calibration: Calibration) -> None:
+    where = conditions(calibration, "crossbar:16")
+    found = predict_alltoall("library", Exchange(16, 4096), where)
+    assert (found.algorithm, found.carried_out) == ("library", "shift")
+    assert library_algorithm("Open MPI 4.1.4", 16, 100) == "bruck"
+    assert library_algorithm("Open MPI 4.1.4", 8, 100) == "linear"
+    assert library_algorithm("MPICH 4.0.2", 16, 1024) == "scattered"
+    assert library_algorithm("MPICH 4.0.2", 16, 65_536) == "xor"
+    assert library_algorithm("MPICH 4.0.2", 12, 65_536) == "shift"
+    with pytest.raises(UsageError, match="nothing is known"):
+        library_algorithm("LAM 7", 16, 1024)
+
+
+def test_predictions_stand_beside_a_run_and_none_is_dropped(
+    calibration: Calibration, tmp_path: Path
+) -> None:
+    measured = alltoall_run(tmp_path / "run", schedules=("linear", "library"), sizes=(4096, 65_536))
+    where = conditions(calibration, "crossbar:16", buffer=200_000)
+    predictions = [
+        predict_alltoall(name, Exchange(16, size), where)
+        for name in ("linear", "shift")
+        for size in (4096, 65_536)
+    ]
+    comparison = beside_measured(predictions, measured)
+    assert [(c.prediction.size, c.prediction.collapses) for c in comparison.cells] == [
+        (4096, False),
+        (65_536, True),
+    ]
+    assert [one.algorithm for one in comparison.missing] == ["shift", "shift"]
+    assert len(comparison.foreseeable) == 1
+    first = comparison.cells[0]
+    assert first.ratio == first.prediction.seconds / first.measured.median.value
+    with pytest.raises(ShortfallError, match="measured nothing of what is predicted"):
+        beside_measured(predictions[2:], measured)
+
+
+def test_the_command_says_its_verdict_first(
+    calibration: Calibration, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    costs = tmp_path / "calibration.json"
+    save_calibration(costs, calibration)
+    alltoall_run(tmp_path / "run", schedules=("linear",), sizes=(4096, 65_536))
+    command = ["predict", "alltoall", "crossbar:16", "--calibration", str(costs), "-n", "16"]
+    more = ["--algorithm", "linear,shift", "--bytes", "4K,64K", "--buffer", "200kB"]
+    files = ["--measured", str(tmp_path / "run"), "--plot", str(tmp_path / "predicted.svg")]
+    assert run([*command, *more, *files, "--json", str(tmp_path / "out.json")]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("With 64 KiB shift is predicted to be fastest")
+    assert "In 1 cell more may pile up" in printed
+    assert "Predicted beside measured" in printed
+    found = json.loads((tmp_path / "out.json").read_text())
+    cells = {(cell["algorithm"], cell["bytes"]): cell for cell in found["cells"]}
+    assert cells["linear", 65_536]["collapses"]
+    assert cells["linear", 4096]["ratio"] > 0
+    assert "ratio" not in cells["shift", 4096]
+    assert "<svg" in (tmp_path / "predicted.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-n", "99"], "--ranks: expected 2 to 16"),
+        (["-n", "1"], "--ranks: expected 2 to 16"),
+        (["--placement", "random"], "ranks need one placement here"),
+        (["--algorithm", "nonsense"], "expected one of linear"),
+        (["-n", "6", "--algorithm", "xor"], "power of two"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(
+    calibration: Calibration,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    said: str,
+) -> None:
+    costs = tmp_path / "calibration.json"
+    save_calibration(costs, calibration)
+    command = ["predict", "alltoall", "crossbar:16", "--calibration", str(costs), "--bytes", "4K"]
+    assert run([*command, *words]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
