@@ -134,3 +134,44 @@ def _runs(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+_INTERRUPTED = """
+import subprocess, sys
+from contend.process import run_process, run_watched
+
+steps = 0
+
+def trace(frame, event, _):
+    global steps
+    if frame.f_code.co_name not in ("_wait", "_internal_poll"):
+        return trace
+    if event == "line":
+        steps += 1
+        if steps == wanted:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+    return trace
+
+runners = {
+    "watched": lambda: run_watched(["sleep", "0.2"], {"PATH": "/usr/bin:/bin"}, 60, lambda: None),
+    "plain": lambda: run_process(["sleep", "0.2"], {"PATH": "/usr/bin:/bin"}, 60),
+}
+for wanted in range(1, 16):
+    steps = 0
+    sys.settrace(trace)
+    try:
+        runners[sys.argv[1]]()
+    except KeyboardInterrupt:
+        print("interrupted")
+    finally:
+        sys.settrace(None)
+"""
+
+
+@pytest.mark.parametrize("runner", ["watched", "plain"])
+def test_waiting_can_be_interrupted_at_any_step(runner: str) -> None:
+    """An interruption between taking Popen's lock and giving it back used to hang the clean-up."""
+    command = [sys.executable, "-c", _INTERRUPTED, runner]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == ["interrupted"] * 15

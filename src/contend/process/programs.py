@@ -34,8 +34,19 @@ _MARK = "CONTEND_LAUNCH"
 _NOT_STARTED = 127
 _BY_SIGNAL = 128
 
-Program: TypeAlias = "subprocess.Popen[bytes]"
-"""A program that `start_program` has started."""
+
+class Program(subprocess.Popen[bytes]):
+    """A program under way. It can be waited for again after a signal interrupted waiting.
+
+    What a signal's handler raises between two steps of Popen's waiting leaves its lock held for good,
+    and whoever waits next, to end the program, would wait for ever. A lock that lets the same thread
+    in again does not stop it; signals are handled in the main thread alone.
+    """
+
+    def __init__(self, command: Sequence[str], **settings: Any) -> None:
+        """Starts it; see `subprocess.Popen`."""
+        super().__init__(list(command), **settings)
+        self._waitpid_lock = threading.RLock()
 
 
 @dataclass(frozen=True)
@@ -215,8 +226,8 @@ def start_program(
         environment: whole.
         output: where all that it writes goes.
     """
-    return subprocess.Popen(
-        list(command),
+    return Program(
+        command,
         cwd=folder,
         env=dict(environment),
         stdin=subprocess.DEVNULL,
@@ -258,7 +269,7 @@ def _started(
         # A signal in between would leave a program that nobody knows of.
         with _signals_wait():
             try:
-                program = subprocess.Popen(list(command), **settings)
+                program = Program(command, **settings)
             except OSError as error:
                 raise _NotStartedError(command, error) from error
         yield program
