@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from contend.report.emulate import EmulationJson
+from contend.report.explanation import ExplanationJson
 from contend.report.fabric.tables import FabricSummary, HostListJson
 from contend.report.memory import MemoryJson
 from contend.report.mpi import LibrariesJson
@@ -28,6 +29,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend simulate": (SimulationJson,),
     "contend measure, contend report": (MeasurementJson, RunsJson),
     "contend study": (StudyJson, MeasuredStudyJson, VerificationJson, MemoryJson),
+    "contend explain": (ExplanationJson,),
     "contend fabric show": (FabricSummary,),
     "contend fabric check": (CheckReport,),
     "contend fabric hosts": (HostListJson,),

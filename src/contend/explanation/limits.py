@@ -1,7 +1,8 @@
 """Limits of a measurement, the thresholds that prove them, and the judgement of one cell.
 
-Every limit but a failure is a *bound*: a least time, in seconds, that the cell cannot be faster than. The
-page of decisions on explanations has the reason for each threshold; they stand here and nowhere else.
+Every limit but a failure is a *bound*: a least time, in seconds, that the cell cannot be faster
+than. The page of decisions on explanations has the reason for each threshold; they stand here and
+nowhere else.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ TIME_OUT_S = 0.2
 A_TIME_OUT_S = 0.9 * TIME_OUT_S
 """Time that must be lost before a time-out is spoken of."""
 STALLED = 1.5
-"""With two kinds of samples their mean must be this many times the faster kind: time-outs cost a third
-of the time or more."""
+"""With two kinds of samples their mean must be this many times the faster kind: time-outs cost a
+third of the time or more."""
 BEYOND_SCHEDULES = 4.0
 """Packets were dropped and the time is more than this many times all bounds: no schedule known to
 contend wastes so much without time-outs."""
@@ -38,14 +39,16 @@ FALLEN = 2.0
 NEIGHBOURS = 4
 """... this many times smaller have collapsed."""
 SPREAD = 0.5
-"""Of published means: the standard deviation must be this share of what time-outs that strike at random,
-enough of them for the mean, would give."""
+"""Of published means: the standard deviation must be this share of what time-outs that strike at
+random, enough of them for the mean, would give."""
 NEAR_MEMORY = float(NEAR)
 """A failure counts as one of memory where the data take this share of it at least."""
 FULL_MEMORY = 0.9
 """Data that take this share of a memory explain by themselves that it is full."""
+LATE_S = 1e-5
+"""Ranks that start within so many seconds of each other start together."""
 SIZES_APART = 4
-"""The line that tells the time of no bytes goes through two sizes that differ by this factor at least."""
+"""The line that tells the time of no bytes goes through two sizes that differ by this factor."""
 
 
 class Limit(StrEnum):
@@ -114,12 +117,14 @@ class Evidence:
 
     Attributes:
         cell: what was measured, for people.
+        series: what belongs together in a sentence, such as a schedule.
+        at: which of the series, with its preposition, such as ``at 64 KiB``.
         condition: everything but schedule and size; cells that share it are compared.
         schedule: name of the schedule or the kind of messages.
         bytes: to one destination; None where that is not known.
         ranks: how many; None where that is not known.
-        measured_s: seconds of one operation: the median, or that of the faster of two kinds of samples;
-            None where it failed.
+        measured_s: seconds of one operation: the median, or that of the faster of two kinds of
+            samples; None where it failed.
         low_s: lower end of its interval; `measured_s` where none is known.
         high_s: upper end.
         mean_s: what an operation takes on average where samples are of two kinds.
@@ -128,6 +133,9 @@ class Evidence:
         published: whether somebody else measured it.
         bounds: of port, fabric, overhead, late ranks.
         volume: how many times the bytes its schedule may send, since it passes blocks on.
+        messages: how many messages a rank sends; None where that is not known.
+        crowded: ranks on each processor, where ranks share processors.
+        hosts: how many; 0 where that is not known.
         drops: packets that found buffers full during the whole run; None where nobody counted.
         fall: how many times lower the rate is than that of smaller messages, where it falls.
         rival: the fastest other schedule.
@@ -154,6 +162,9 @@ class Evidence:
     published: bool = False
     bounds: tuple[Bound, ...] = ()
     volume: float = 1.0
+    messages: int | None = None
+    crowded: float | None = None
+    hosts: int = 0
     drops: int | None = None
     fall: float | None = None
     rival: Rival | None = None
@@ -162,6 +173,8 @@ class Evidence:
     per_byte: float | None = None
     failure: str = ""
     failed: bool = False
+    series: str = ""
+    at: str = ""
     out_of_memory: bool = False
     remarks: tuple[str, ...] = ()
 
@@ -174,6 +187,11 @@ class Evidence:
         """How many times a bound the measurement takes."""
         measured = self.measured_s if bound.measured_s is None else bound.measured_s
         return math.nan if measured is None else measured / bound.seconds
+
+    @property
+    def alone(self) -> bool:
+        """Whether all ranks are on one host, so that no message crosses a network."""
+        return self.hosts == 1
 
     @property
     def typical_s(self) -> float | None:
@@ -200,8 +218,8 @@ class Reason:
     Attributes:
         limit: which.
         why: the evidence, as a sentence without its full stop.
-        ratio: how many times its bound, or what it is compared with, the measurement takes; None for
-            failures.
+        ratio: how many times its bound, or what it is compared with, the measurement takes; None
+            for failures.
         bound: that it reaches; None where it is proven otherwise.
     """
 
@@ -241,17 +259,27 @@ def _bounds(evidence: Evidence) -> Iterator[Reason]:
     """Bounds that the measurement comes near to."""
     if evidence.measured_s is None:
         return
+    for bound in evidence.possible:
+        ratio = evidence.ratio(bound)
+        if bound.limit in (Limit.PORT, Limit.FABRIC) and not _is_tightest(evidence, bound):
+            continue
+        if ratio <= REACHED:
+            why = f"{format_seconds(bound.seconds)} at least: {bound.of}"
+            yield Reason(bound.limit, why, ratio, bound)
     if evidence.rise is not None and evidence.rise >= REACHED:
         why = f"rivals on its channel make it {evidence.rise:.3g} times slower than without them"
         yield Reason(Limit.FABRIC, why, evidence.rise, evidence.bound(Limit.FABRIC))
-    for bound in evidence.possible:
-        ratio = evidence.ratio(bound)
-        network = bound.limit in (Limit.PORT, Limit.FABRIC)
-        if network and bound.seconds < AS_TIGHT * evidence.network_s:
-            continue
-        if ratio <= REACHED:
-            why = f"{bound.of} takes {format_seconds(bound.seconds)}"
-            yield Reason(bound.limit, why, ratio, bound)
+
+
+def _is_tightest(evidence: Evidence, bound: Bound) -> bool:
+    """Whether a bound of the network is the larger one, or as good as that.
+
+    A channel that carries one message of a port's rate holds up nothing that the port does not.
+    """
+    if bound.limit is Limit.FABRIC and bound.load < 2:
+        port = evidence.bound(Limit.PORT)
+        return port is None or bound.seconds > port.seconds
+    return bound.seconds >= AS_TIGHT * evidence.network_s
 
 
 def _time_outs(evidence: Evidence) -> Iterator[Reason]:
@@ -266,28 +294,41 @@ def _time_outs(evidence: Evidence) -> Iterator[Reason]:
         lost = modes.slow_s - modes.fast_s
         if lost >= A_TIME_OUT_S and typical >= STALLED * modes.fast_s:
             why = (
-                f"{100 * modes.slow_share:.0f} % of the samples take {format_seconds(modes.slow_s)}, "
-                f"{format_seconds(lost)} longer than the others"
+                f"{100 * modes.slow_share:.0f} % of the samples take "
+                f"{format_seconds(modes.slow_s)}, {format_seconds(lost)} longer than the others"
             )
             yield Reason(Limit.TIME_OUTS, why, typical / modes.fast_s)
+    if evidence.alone:
+        return
     network = max(explained, evidence.volume * evidence.network_s)
     lost = typical - network
     if lost >= A_TIME_OUT_S and typical > REACHED * network:
         rival = evidence.rival
-        if evidence.fall is not None and evidence.fall >= FALLEN:
-            why = (
-                f"the rate is {evidence.fall:.3g} times lower than that of smaller messages, and "
-                f"{format_seconds(lost)} are lost"
-            )
-            yield Reason(Limit.TIME_OUTS, why, evidence.fall)
+        yield from _falls(evidence, typical)
         if rival is not None and network and _lost_against(rival, typical):
             lost_to = format_seconds(typical - rival.seconds)
             why = f"{rival.schedule} does the same work in {lost_to} less"
             yield Reason(Limit.TIME_OUTS, why, typical / rival.seconds)
         if evidence.drops and network and typical > BEYOND_SCHEDULES * network:
-            why = f"{evidence.drops:,} packets found buffers full and {format_seconds(lost)} are lost"
+            why = (
+                f"{evidence.drops:,} packets found buffers full and {format_seconds(lost)} are lost"
+            )
             yield Reason(Limit.TIME_OUTS, why, ratio)
     yield from _published_time_outs(evidence)
+
+
+def _falls(evidence: Evidence, typical: float) -> Iterator[Reason]:
+    """A rate that falls; one that falls as data fill the memory has another cause."""
+    fall, memory = evidence.fall, evidence.memory
+    if fall is None or fall < FALLEN or (memory is not None and memory.share >= FULL_MEMORY):
+        return
+    lost = typical - typical / fall
+    if lost >= A_TIME_OUT_S:
+        why = (
+            f"the rate is {fall:.3g} times lower than that of smaller messages, which loses "
+            f"{format_seconds(lost)}"
+        )
+        yield Reason(Limit.TIME_OUTS, why, fall)
 
 
 def _lost_against(rival: Rival, typical: float) -> bool:
@@ -336,4 +377,6 @@ def _memory(evidence: Evidence) -> Iterator[Reason]:
         yield Reason(Limit.MEMORY, why, evidence.per_byte)
     elif evidence.network_s and evidence.measured_s > REACHED * evidence.network_s:
         ratio = evidence.measured_s / evidence.network_s
-        yield Reason(Limit.MEMORY, f"{memory}, and the network needs a {ratio:.3g}th of the time", ratio)
+        yield Reason(
+            Limit.MEMORY, f"{memory}, and the network needs a {ratio:.3g}th of the time", ratio
+        )
