@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,7 +38,7 @@ class Case:
         limits: that it must be said to hit; empty: nothing is to be proven.
         command: of contend measure; "" for a run that is kept.
         cell: what the name of the cell that counts begins with; "" for all cells.
-        hogs: busy loops beside it, all on one processor.
+        stopped: whether rank 1 is stopped for 20 ms again and again, and runs for a moment between.
         address_space: bytes that each rank may map; None for no limit.
         kept: a run that is there already, or a study.
         fabric: that a kept run was measured on.
@@ -47,7 +49,7 @@ class Case:
     limits: tuple[Limit, ...]
     command: str = ""
     cell: str = ""
-    hogs: int = 0
+    stopped: bool = False
     address_space: int | None = None
     kept: str = ""
     fabric: str | None = None
@@ -72,9 +74,9 @@ CONSTRUCTED = (
         "alltoall -n 8 -a shift --bytes 1,16,64",
     ),
     Case(
-        *("imbalance", "2 ranks, three busy loops on the core of one", (IMBALANCE,)),
+        *("imbalance", "2 ranks, one of which is stopped for 20 ms on and on", (IMBALANCE,)),
         "alltoall -n 2 -a shift --bytes 64K",
-        hogs=3,
+        stopped=True,
     ),
     Case(
         *("time-outs", "16 hosts on one switch with buffers of 60 kB", (TIME_OUTS,)),
@@ -92,14 +94,14 @@ CONSTRUCTED = (
         "alltoall -n 2 -a shift --bytes 4M",
     ),
     Case(
-        *("port+fabric", "16 hosts, three cables up from four: loads 16, 15", (FABRIC, PORT)),
-        f"alltoall -n 16 --on 'emulated:xgft:2;4,4;1,3' --route dmodk --rate 50Mbit {LARGE} -a "
+        *("port+fabric", "16 hosts by twos: cables of 14 messages, ports of 15", (FABRIC, PORT)),
+        f"alltoall -n 16 --on 'emulated:xgft:2;2,8;1,2' --route dmodk --rate 50Mbit {LARGE} -a "
         "linear --bytes 64K",
     ),
     Case(
         *("overhead+imbalance", "as imbalance, with small messages", (OVERHEAD, IMBALANCE)),
         "alltoall -n 2 -a shift --bytes 1,16,64",
-        hogs=3,
+        stopped=True,
     ),
 )
 OTHERS = (
@@ -107,6 +109,11 @@ OTHERS = (
         *("bisect", "bisect patterns over the tree of one cable a leaf", (FABRIC,)),
         f"bisect -n 16 --on 'emulated:xgft:2;4,4;1,1' --route dmodk --rate 50Mbit {LARGE} "
         "--patterns 8 --bytes 64K --packets 4",
+    ),
+    Case(
+        *("three-up", "three cables up from four: one carries 24 messages", (FABRIC,)),
+        f"alltoall -n 16 --on 'emulated:xgft:2;4,4;1,3' --route dmodk --rate 50Mbit {LARGE} -a "
+        "linear --bytes 64K",
     ),
     Case(
         *("hotspot", "a stream beside two rivals on its channel", (FABRIC,)),
@@ -205,11 +212,15 @@ def _measured(case: Case, folder: Path) -> Path | str:
             if case.address_space is not None:
                 launcher = stack.enter_context(_limited(folder, case))
                 command += ["--launcher", launcher]
-            stack.enter_context(_hogs(case.hogs))
             log = stack.enter_context((folder / f"{case.name}.log").open("w"))
-            subprocess.run(
-                [*command, "--output", str(run)], stdout=log, stderr=log, timeout=150, check=False
-            )
+            command += ["--output", str(run)]
+            with subprocess.Popen(command, stdout=log, stderr=log) as process:
+                try:
+                    if case.stopped:
+                        _stop_on_and_on(process)
+                    process.wait(timeout=150)
+                finally:
+                    process.terminate()
     return run
 
 
@@ -229,18 +240,38 @@ def _limited(folder: Path, case: Case) -> Iterator[str]:
     yield f"{script} --allow-run-as-root -n {{ranks}}"
 
 
-@contextmanager
-def _hogs(count: int) -> Iterator[None]:
-    """Busy loops on the last processor, as long as the context lasts."""
-    processor = max(os.sched_getaffinity(0))
-    loop = f"import os\nos.sched_setaffinity(0, [{processor}])\nwhile True: pass"
-    hogs = [subprocess.Popen([sys.executable, "-c", loop]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for hog in hogs:
-            hog.kill()
-            hog.wait()
+def _stop_on_and_on(process: subprocess.Popen[bytes]) -> None:
+    """Stops rank 1 of what a process started for 20 ms, again and again, until the process ends."""
+    rank = None
+    while rank is None and process.poll() is None:
+        time.sleep(0.01)
+        rank = _rank_below(process.pid)
+    with suppress(ProcessLookupError):
+        while rank is not None and process.poll() is None:
+            os.kill(rank, signal.SIGSTOP)
+            time.sleep(0.02)
+            os.kill(rank, signal.SIGCONT)
+            # It runs for a little longer than that, as nobody sleeps for so short a time.
+            time.sleep(0.0001)
+
+
+def _rank_below(ancestor: int) -> int | None:
+    """Rank 1 of a probe among the processes that another one started; None before it runs."""
+    parent, names = {}, {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            name, _, rest = (folder / "stat").read_text().partition("(")[2].rpartition(")")
+            names[int(folder.name)], parent[int(folder.name)] = name, int(rest.split()[1])
+    for process, name in names.items():
+        above = process
+        while above not in (0, ancestor):
+            above = parent.get(above, 0)
+        if above == ancestor and name.startswith("alltoall-"):
+            with suppress(OSError):
+                words = (Path("/proc") / str(process) / "environ").read_bytes().split(b"\0")
+                if b"OMPI_COMM_WORLD_RANK=1" in words:
+                    return process
+    return None
 
 
 if __name__ == "__main__":

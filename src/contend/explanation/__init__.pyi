@@ -1,3 +1,5 @@
+from .advice import Remedy as Remedy
+from .advice import remedies as remedies
 from .comparison import compare as compare
 from .explaining import Explanation as Explanation
 from .explaining import explain as explain
@@ -14,5 +16,3 @@ from .network import Network as Network
 from .network import least_times as least_times
 from .network import seat as seat
 from .published import published_evidence as published_evidence
-from .remedies import Remedy as Remedy
-from .remedies import remedies as remedies

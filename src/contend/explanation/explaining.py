@@ -7,11 +7,11 @@ from pathlib import Path
 
 from contend.emulate import was_emulated
 from contend.errors import ContendError, UsageError
+from contend.explanation.advice import Remedy, remedies
 from contend.explanation.comparison import compare
 from contend.explanation.limits import Evidence, Verdict, judge
 from contend.explanation.measured import Source
 from contend.explanation.published import published_evidence
-from contend.explanation.remedies import Remedy, remedies
 from contend.fabric import Fabric, is_generator
 from contend.loading import load
 from contend.runs import Run, find_runs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 import numpy as np
 
@@ -70,10 +71,26 @@ class _Measured:
         if evidence is not None and evidence.ranks and self.probe != "hotspot":
             words.append(f"-n {evidence.ranks}")
         if self.emulated:
-            words.append(f"--on {self.emulated}")
+            words += self._emulation(options)
         elif evidence is not None and not evidence.alone:
             words.append("--on HOSTFILE")
         return " ".join((*words, options))
+
+    def _emulation(self, options: str) -> list[str]:
+        """Fabric, routes and cables as they were asked for, but for what the options change."""
+        asked = self.sources[0].run.record.question.get("place") or {}
+        known = {
+            "--route": asked.get("routes", "").rpartition(" ")[0],
+            "--rate": asked.get("rate", ""),
+            "--buffer": asked.get("buffer", ""),
+        }
+        words = (
+            f"{option} {quote(text.replace(' ', ''))}" for option, text in known.items() if text
+        )
+        return [
+            f"--on {quote(self.emulated)}",
+            *(word for word in words if word.split()[0] not in options.split()),
+        ]
 
 
 def remedies(
@@ -145,7 +162,7 @@ def _fabric(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
     if source is None or source.fabric is None:
         yield Remedy(Limit.FABRIC, f"{_first(more)} share channels less.")
         return
-    hosts = f"contend fabric hosts {source.fabric.name} -n N --placement same-leaf"
+    hosts = f"contend fabric hosts {quote(source.fabric.name)} -n N --placement same-leaf"
     if measured.probe not in ("alltoall", "sort"):
         yield Remedy(Limit.FABRIC, f"Other routes, {more} share channels less.", hosts)
         return
