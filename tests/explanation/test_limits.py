@@ -69,6 +69,12 @@ def test_two_kinds_of_samples_a_time_out_apart(
     assert judge(cell(fast_s, port, modes=modes, mean_s=mean_s)).limits == limits
 
 
+def test_two_kinds_of_samples_on_one_host_are_no_time_outs_of_a_network() -> None:
+    stalled = cell(0.1, modes=Modes(0.1, 0.4, slow=10, count=20), mean_s=0.25)
+    assert judge(stalled).limits == (Limit.TIME_OUTS,)
+    assert judge(replace(stalled, hosts=1)).limits == ()
+
+
 def test_another_schedule_that_loses_no_time_out_proves_that_one_was_lost() -> None:
     port = replace(PORT, seconds=0.01)
     slow = cell(0.3, port, rival=Rival("shift", 0.03))

@@ -9,12 +9,12 @@ from shlex import quote
 import numpy as np
 
 from contend.congestion import message_congestion
-from contend.errors import ContendError
+from contend.errors import ContendError, UsageError
 from contend.explanation.limits import NEAR_MEMORY, Limit, Verdict
 from contend.explanation.measured import Source
 from contend.fabric import Fabric
 from contend.routes import compute
-from contend.units import format_bytes
+from contend.units import format_bytes, parse_size
 
 # Engines that are tried on the ranks' hosts; a routing that lowers the load by less is no remedy.
 _ENGINES = ("dmodk", "updn", "minhop")
@@ -78,7 +78,7 @@ class _Measured:
 
     def _emulation(self, options: str) -> list[str]:
         """Fabric, routes and cables as they were asked for, but for what the options change."""
-        asked = self.sources[0].run.record.question.get("place") or {}
+        asked = self.sources[0].place
         known = {
             "--route": asked.get("routes", "").rpartition(" ")[0],
             "--rate": asked.get("rate", ""),
@@ -137,10 +137,9 @@ def _time_outs(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
             measured.again(options, verdict) if measured.sources else "",
         )
     if measured.emulated:
-        place = measured.sources[0].run.record.question.get("place") or {}
-        words = str(place.get("buffer", "")).split()
-        held = f": they hold {format_bytes(int(words[0]))} here" if words else ""
-        options = f"--buffer {4 * int(words[0])}" if words else "--buffer SIZE"
+        size = _buffer(measured.sources[0])
+        held = "" if size is None else f": they hold {format_bytes(size)} here"
+        options = "--buffer SIZE" if size is None else f"--buffer {4 * size}"
         yield Remedy(
             Limit.TIME_OUTS, f"Larger buffers drop less{held}.", measured.again(options, hit[0])
         )
@@ -151,6 +150,14 @@ def _time_outs(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
         "runs with and without.",
         measured.again('--label "flow control=on"', hit[0]),
     )
+
+
+def _buffer(source: Source) -> int | None:
+    """Bytes that the buffers of an emulated fabric hold; None where that is not kept."""
+    try:
+        return parse_size(source.place.get("buffer", ""))
+    except UsageError:
+        return None
 
 
 def _fabric(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:

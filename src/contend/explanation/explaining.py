@@ -126,7 +126,7 @@ def _source(
 ) -> Source:
     """A run with its fabric: the one that is given, or a generated one that was emulated."""
     emulated = run.record.placement.startswith(_EMULATED)
-    asked = run.record.question.get("place") or {}
+    asked = Source(run).place
     fabric = given
     if given is not None and asked and not was_emulated(asked, given):
         remarks.append(

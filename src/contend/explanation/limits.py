@@ -145,7 +145,6 @@ class Evidence:
         failure: why there is no figure; "" where there is one, or nobody said.
         failed: whether there is none.
         out_of_memory: whether it is known that memory was lacking.
-        remarks: what else a reader should know.
     """
 
     cell: str
@@ -176,7 +175,6 @@ class Evidence:
     series: str = ""
     at: str = ""
     out_of_memory: bool = False
-    remarks: tuple[str, ...] = ()
 
     def bound(self, limit: Limit) -> Bound | None:
         """The largest bound of a limit; None where there is none."""
@@ -284,37 +282,45 @@ def _is_tightest(evidence: Evidence, bound: Bound) -> bool:
 
 def _time_outs(evidence: Evidence) -> Iterator[Reason]:
     """Time that is lost in pieces of a time-out."""
-    measured, typical = evidence.measured_s, evidence.typical_s
-    if measured is None or typical is None:
+    if evidence.alone or evidence.measured_s is None:
         return
-    explained = max((bound.seconds for bound in evidence.possible), default=0.0)
-    ratio = typical / explained if explained else None
-    modes = evidence.modes
-    if modes is not None:
-        lost = modes.slow_s - modes.fast_s
-        if lost >= A_TIME_OUT_S and typical >= STALLED * modes.fast_s:
-            why = (
-                f"{100 * modes.slow_share:.0f} % of the samples take "
-                f"{format_seconds(modes.slow_s)}, {format_seconds(lost)} longer than the others"
-            )
-            yield Reason(Limit.TIME_OUTS, why, typical / modes.fast_s)
-    if evidence.alone:
-        return
-    network = max(explained, evidence.volume * evidence.network_s)
-    lost = typical - network
-    if lost >= A_TIME_OUT_S and typical > REACHED * network:
-        rival = evidence.rival
-        yield from _falls(evidence, typical)
-        if rival is not None and network and _lost_against(rival, typical):
-            lost_to = format_seconds(typical - rival.seconds)
-            why = f"{rival.schedule} does the same work in {lost_to} less"
-            yield Reason(Limit.TIME_OUTS, why, typical / rival.seconds)
-        if evidence.drops and network and typical > BEYOND_SCHEDULES * network:
-            why = (
-                f"{evidence.drops:,} packets found buffers full and {format_seconds(lost)} are lost"
-            )
-            yield Reason(Limit.TIME_OUTS, why, ratio)
+    yield from _stalls(evidence)
+    yield from _losses(evidence)
     yield from _published_time_outs(evidence)
+
+
+def _stalls(evidence: Evidence) -> Iterator[Reason]:
+    """Two kinds of samples, a time-out apart."""
+    modes, typical = evidence.modes, evidence.typical_s
+    if modes is None or typical is None:
+        return
+    lost = modes.slow_s - modes.fast_s
+    if lost >= A_TIME_OUT_S and typical >= STALLED * modes.fast_s:
+        why = (
+            f"{100 * modes.slow_share:.0f} % of the samples take {format_seconds(modes.slow_s)}, "
+            f"{format_seconds(lost)} longer than the others"
+        )
+        yield Reason(Limit.TIME_OUTS, why, typical / modes.fast_s)
+
+
+def _losses(evidence: Evidence) -> Iterator[Reason]:
+    """A time-out that nothing else explains, and what tells that it was one."""
+    typical, rival = evidence.typical_s, evidence.rival
+    explained = max((bound.seconds for bound in evidence.possible), default=0.0)
+    network = max(explained, evidence.volume * evidence.network_s)
+    if typical is None or typical <= REACHED * network or typical - network < A_TIME_OUT_S:
+        return
+    yield from _falls(evidence, typical)
+    if not evidence.network_s:
+        return
+    if rival is not None and _lost_against(rival, typical):
+        less = format_seconds(typical - rival.seconds)
+        why = f"{rival.schedule} does the same work in {less} less"
+        yield Reason(Limit.TIME_OUTS, why, typical / rival.seconds)
+    if evidence.drops and typical > BEYOND_SCHEDULES * network:
+        lost = format_seconds(typical - network)
+        why = f"{evidence.drops:,} packets found buffers full, and {lost} are lost"
+        yield Reason(Limit.TIME_OUTS, why, typical / network)
 
 
 def _falls(evidence: Evidence, typical: float) -> Iterator[Reason]:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.errors import ContendError
+from contend.errors import ContendError, UsageError
 from contend.explanation.limits import A_TIME_OUT_S, LATE_S, Bound, Evidence, Limit, Memory
 from contend.explanation.network import Network, least_times, seat
 from contend.fabric import Fabric
@@ -21,6 +22,7 @@ from contend.measurement import (
     ROUND_TRIP,
     STANDARD,
     STREAM,
+    MeasuredCell,
     Workload,
     patterns_of,
     victim_operations,
@@ -106,7 +108,7 @@ class Source:
         record = self.run.record
         conditions = [f"{name} {value}" for name, value in labels if _is_said(name, value)]
         conditions += [f"{name} {value}".strip() for name, value in record.labels.items()]
-        place = record.question.get("place") or {}
+        place, drops = self.place, record.counters.get("drops")
         library = f"{record.library.name} {record.library.version}".strip()
         size = None if cell.bytes is None else format_bytes(cell.bytes)
         hosts = f"{counted(cell.ranks, 'rank')} on {counted(cell.hosts, 'host')}"
@@ -121,7 +123,7 @@ class Source:
             "schedule": schedule,
             "bytes": cell.bytes,
             "ranks": cell.ranks,
-            "drops": record.counters.get("drops"),
+            "drops": drops if type(drops) is int else None,
             "memory": self._memory(cell),
             "crowded": self._crowded(cell),
             "hosts": cell.hosts,
@@ -130,7 +132,7 @@ class Source:
     def _of_error(self, error: PointError) -> Evidence:
         record = self.run.record
         ranks = max((launch.ranks for launch in record.launches), default=0)
-        ranks = ranks or max(record.question.get("ranks") or (1,))
+        ranks = ranks or max(self.asked.ranks if self.asked is not None else (1,))
         hosts = max((len(m.hosts) for m in self._launches), default=1)
         cell = CellRecord(
             0, error.algorithm or record.probe, error.bytes, ranks, max(hosts, 1), error.labels
@@ -143,6 +145,19 @@ class Source:
             failure=error.reason,
             out_of_memory=error.cause == "memory",
         )
+
+    @cached_property
+    def asked(self) -> MeasuredCell | None:
+        """What the run answers; None of older runs, and of other questions."""
+        try:
+            return msgspec.convert(self.run.record.question, MeasuredCell)
+        except msgspec.ValidationError:
+            return None
+
+    @property
+    def place(self) -> dict[str, str]:
+        """The emulated fabric as it was asked for; empty elsewhere and in older runs."""
+        return {} if self.asked is None else self.asked.place
 
     @property
     def _launches(self) -> list[Measured]:
@@ -180,6 +195,8 @@ class Source:
                 return least_times(network, *network.pairs, cell.bytes)
             case "pingpong":
                 source, target = _paired(cell)
+                if max(*source, *target, 0) >= len(network.hosts):
+                    return ()
                 return least_times(network, source, target, cell.bytes)
             case "bisect":
                 return self._of_patterns(network, cell)
@@ -191,9 +208,11 @@ class Source:
             patterns = patterns_of(self.run)[:_MOST_PATTERNS]
         except ContendError:
             return ()
-        size = (cell.bytes or 0) * int(cell.labels.get("packets") or 1)
+        size = (cell.bytes or 0) * _number(cell, "packets")
         each = []
         for to in patterns:
+            if len(to) != len(network.hosts):
+                return ()
             source = np.flatnonzero(to >= 0)
             each.append(least_times(network, source, to[source], size))
         bounds = []
@@ -277,7 +296,7 @@ class Source:
         if not available:
             return None
         options = {k: v for k, v in STANDARD[record.probe].items() if v is not None}
-        options |= record.question.get("options") or {}
+        options |= {} if self.asked is None else self.asked.options
         options |= {"algorithm": cell.algorithm} if "algorithm" in options else {}
         if record.probe == "sort":
             named = {"vectors": cell.labels.get("n"), "length": cell.labels.get("m")}
@@ -288,7 +307,11 @@ class Source:
         together = cell.ranks
         if launch is not None and launch.hosts and not self._one_machine:
             together = max(host.ranks for host in launch.hosts)
-        return Memory(Workload(record.probe, options).memory(cell.ranks, together), available)
+        try:
+            needed = Workload(record.probe, options).memory(cell.ranks, together)
+        except UsageError:
+            return None
+        return Memory(needed, available)
 
     def _hot_spots(self) -> Iterator[Evidence]:
         """Of the victim: one way of a round trip, or a window of a stream."""
@@ -297,7 +320,7 @@ class Source:
         medians = samples.group_by(*keys, maintain_order=True).agg(pl.col("seconds").median())
         times = {(a, b, r): s for a, b, r, s in medians.iter_rows()}
         for cell in self.run.record.cells:
-            rivals = int(cell.labels.get("rivals-active") or 0)
+            rivals = _number(cell, "rivals-active", 0)
             seconds = times.get((cell.algorithm, cell.bytes, rivals))
             if seconds is None:
                 continue
@@ -314,7 +337,9 @@ class Source:
         network = self._network(cell)
         if network is None or network.wire is None or not cell.bytes:
             return ()
-        window = int(cell.labels.get("window") or 1) if cell.algorithm == STREAM else 1
+        if 2 * rivals + 2 > len(network.hosts):
+            return ()
+        window = _number(cell, "window") if cell.algorithm == STREAM else 1
         size = cell.bytes * window
         pairs = np.arange(0, 2 * rivals + 2, 2, dtype=np.int64)
         port = [
@@ -359,6 +384,12 @@ def _paired(cell: CellRecord) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     shift = _SHIFT.fullmatch(text)
     ranks = np.arange(cell.ranks if shift else 0, dtype=np.int64)
     return ranks, (ranks + (int(shift[1]) if shift else 0)) % max(cell.ranks, 1)
+
+
+def _number(cell: CellRecord, label: str, otherwise: int = 1) -> int:
+    """A label that is a number; `otherwise` where it is none."""
+    value = cell.labels.get(label)
+    return value if type(value) is int and value > 0 else otherwise
 
 
 def _is_said(name: str, value: Any) -> bool:

@@ -93,25 +93,29 @@ def least_times(
         target: likewise.
         size: bytes of a message.
     """
-    hosts = np.array(network.hosts)
-    crossing = hosts[source] != hosts[target]
+    # Numbers instead of names: of thousands of ranks there are millions of pairs.
+    names, number = np.unique(np.array(network.hosts), return_inverse=True)
+    crossing = number[source] != number[target]
     source, target = source[crossing], target[crossing]
     if network.wire is None or len(source) == 0 or size < 1:
         return ()
-    port = _port(network, hosts[source].tolist(), hosts[target].tolist(), size)
+    port = _port(network.wire, names, number[source], number[target], size)
     fabric = _channels(network, source, target, size)
     return (port,) if fabric is None else (port, fabric)
 
 
-def _port(network: Network, sources: list[str], targets: list[str], size: int) -> Bound:
-    assert network.wire is not None
-    out, into = Counter(sources), Counter(targets)
-    (sender, sent), (receiver, received) = out.most_common(1)[0], into.most_common(1)[0]
-    host, messages, way = (
-        (sender, sent, "out of") if sent >= received else (receiver, received, "into")
-    )
-    rate = format_bandwidth(network.wire)
-    return port_bound(messages * size, network.wire, f"{way} the port of {host} at {rate}")
+def _port(
+    wire: float,
+    names: NDArray[np.str_],
+    source: NDArray[np.integer],
+    target: NDArray[np.integer],
+    size: int,
+) -> Bound:
+    sent, received = (np.bincount(end, minlength=len(names)) for end in (source, target))
+    way, messages = ("out of", sent) if sent.max() >= received.max() else ("into", received)
+    host = int(messages.argmax())
+    how = f"{way} the port of {names[host]} at {format_bandwidth(wire)}"
+    return port_bound(int(messages[host]) * size, wire, how)
 
 
 def port_bound(through: float, wire: float, how: str) -> Bound:
