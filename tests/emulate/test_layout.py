@@ -93,5 +93,5 @@ def test_ports_without_a_cable_are_left_out() -> None:
 
 
 def test_hosts_are_called_as_in_an_emulation_of_all_of_them() -> None:
-    fabric = load("fig1")
+    fabric = load("fig1", need_routes=True)
     assert host_labels(fabric) == tuple(node.label for node in lay_out(fabric).host_nodes)
