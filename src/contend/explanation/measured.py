@@ -72,7 +72,7 @@ class Source:
 
     def evidence(self) -> Iterator[Evidence]:
         """Of every cell with figures, then of every point that failed."""
-        if self.run.record.probe == "hotspot":
+        if self.run.record.probe == "hotspot" and not self.run.samples.is_empty():
             yield from self._hot_spots()
         else:
             for cell in self.run.findings.cells:
@@ -118,7 +118,7 @@ class Source:
                 *(record.probe, library, record.placement, record.wire_Bps, cell.ranks, cell.hosts),
                 *(tuple(sorted(place.items())), tuple(conditions)),
             ),
-            "series": ", ".join(filter(None, (schedule, *conditions))),
+            "series": f"{schedule} ({', '.join(conditions)})" if conditions else schedule,
             "at": "" if size is None else f"at {size}",
             "schedule": schedule,
             "bytes": cell.bytes,

@@ -168,12 +168,14 @@ def _places(name: str, cells: Sequence[Evidence], every: Sequence[Evidence]) -> 
 
 
 def _ratios(hit: Sequence[Verdict], limit: Limit) -> str:
-    """How near the bound they come, where the limit is one."""
+    """How near the bound they come that proves the limit."""
     ratios = [
         reason.ratio
         for verdict in hit
         for reason in verdict.reasons
         if reason.limit is limit and reason.bound is not None and reason.ratio is not None
+        # Rivals prove it by what they do, and not by a bound.
+        if reason.ratio == verdict.evidence.ratio(reason.bound)
     ]
     if not ratios:
         return ""
