@@ -214,3 +214,18 @@ def test_routes_need_a_fabric_and_a_run_a_place(tmp_path: Path) -> None:
         contend.explain(FIRST_VERSION / "sort", route="minhop")
     with pytest.raises(UsageError, match="no run is here"):
         contend.explain(tmp_path)
+
+
+def test_what_was_not_measured_is_refused(tmp_path: Path) -> None:
+    simulated = Run.create(tmp_path / "run", RunRecord("simulate"))
+    with pytest.raises(UsageError, match="expected a measured run, got one of simulate"):
+        contend.explain(simulated)
+
+
+def test_a_run_that_no_launch_could_begin_tells_why(tmp_path: Path) -> None:
+    question = {"type": "measured", "probe": "sort", "options": {}, "ranks": [8]}
+    errors = (PointError("memory", "the arrays need 30 GiB"),)
+    run = Run.create(tmp_path / "run", RunRecord("sort", question=question, errors=errors))
+    (only,) = contend.explain(run).verdicts
+    assert only.limits == (Limit.MEMORY,)
+    assert only.evidence.ranks == 8

@@ -14,6 +14,7 @@ from contend.explanation.measured import Source
 from contend.explanation.published import published_evidence
 from contend.fabric import Fabric, is_generator
 from contend.loading import load
+from contend.measurement import STANDARD
 from contend.runs import Run, find_runs
 from contend.study import MeasuredPlan, find_plan, read_plan, shipped_plans
 from contend.units import parse_rate, parse_size
@@ -77,6 +78,11 @@ def explain(
     elif given is None and (routes is not None or route is not None):
         raise UsageError("routes belong to a fabric: name it with --fabric")
     runs = [what] if isinstance(what, Run) else [Run.load(f) for f in find_runs(Path(what))]
+    for run in runs:
+        if run.record.probe not in STANDARD:
+            raise UsageError(
+                f"{run.folder}: expected a measured run, got one of {run.record.probe}"
+            )
     remarks: list[str] = []
     sources = [_source(run, given, rate, size, remarks) for run in runs]
     evidence = [cell for source in sources for cell in source.evidence()]
