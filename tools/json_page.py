@@ -15,6 +15,7 @@ import msgspec
 
 from contend.prediction import Calibration
 from contend.report.emulate import EmulationJson
+from contend.report.explanation import ExplanationJson
 from contend.report.fabric.tables import FabricSummary, HostListJson
 from contend.report.memory import MemoryJson
 from contend.report.mpi import LibrariesJson
@@ -34,6 +35,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend calibrate": (Calibration,),
     "contend predict": (PredictedJson,),
     "contend study": (StudyJson, MeasuredStudyJson, VerificationJson, MemoryJson),
+    "contend explain": (ExplanationJson,),
     "contend fabric show": (FabricSummary,),
     "contend fabric check": (CheckReport,),
     "contend fabric hosts": (HostListJson,),

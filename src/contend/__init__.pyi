@@ -17,6 +17,8 @@ from .errors import InputError as InputError
 from .errors import MissingError as MissingError
 from .errors import ShortfallError as ShortfallError
 from .errors import UsageError as UsageError
+from .explanation import Explanation as Explanation
+from .explanation import explain as explain
 from .fabric import Fabric as Fabric
 from .interactive import Profile as Profile
 from .interactive import SimulationResult as SimulationResult

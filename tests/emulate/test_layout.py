@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contend.emulate.layout import labels, lay_out
+from contend.emulate.layout import host_labels, labels, lay_out
 from contend.errors import UsageError
 from contend.loading import load
 from contend.routes import ForwardingTables
@@ -90,3 +90,8 @@ def test_ports_without_a_cable_are_left_out() -> None:
     ports[3, 1] = 4
     layout = lay_out(fabric.replace(routes=ForwardingTables(np.array(ports))))
     assert len(layout.routes[3]) == 3
+
+
+def test_hosts_are_called_as_in_an_emulation_of_all_of_them() -> None:
+    fabric = load("fig1", need_routes=True)
+    assert host_labels(fabric) == tuple(node.label for node in lay_out(fabric).host_nodes)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from contend.measurement import Shape
-from contend.measurement.surroundings import variables_that_matter, warnings_about
-from contend.mpi import HostRanks
+from contend.measurement import Conditions, RealHosts, Shape, ask, make_workload
+from contend.measurement.surroundings import (
+    new_record,
+    variables_that_matter,
+    warnings_about,
+)
+from contend.mpi import HostRanks, Library
 from contend.runs import RanksFrame
 
 
@@ -72,3 +76,13 @@ def test_variables_that_matter_hold_no_secrets() -> None:
         "LD_PRELOAD": "c.so",
     }
     assert list(variables_that_matter(environment)) == ["LD_PRELOAD", "OMPI_MCA_btl", "UCX_TLS"]
+
+
+def test_a_run_keeps_the_memory_that_a_host_had_free() -> None:
+    place = RealHosts(slots=(("n0", 2), ("n1", 2)), free_memory=1 << 30)
+    cell = ask(make_workload("alltoall", {}), Conditions(ranks=(4,)), place)
+    library = Library("test", "mpicc", usable=True)
+    assert new_record(cell, library, place, None, ()).memory == 1 << 30
+    # Nobody knows what hosts of a host file have.
+    unknown = RealHosts(slots=(("n0", 2), ("n1", 2)))
+    assert new_record(cell, library, unknown, None, ()).memory is None

@@ -98,6 +98,11 @@ VERBS = (
         "Run a command inside a switched fabric of network namespaces on this machine.",
     ),
     Verb(
+        "explain",
+        "contend.cli.explain:explain",
+        "Say which limit a measurement hit, with the evidence and the remedy.",
+    ),
+    Verb(
         "mpi",
         "contend.cli.mpi:mpi",
         "List the MPI libraries of this machine; exit status 3 when none is usable.",

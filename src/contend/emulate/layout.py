@@ -215,6 +215,16 @@ def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
     )
 
 
+def host_labels(fabric: Fabric) -> tuple[str, ...]:
+    """What launchers call the hosts of a fabric when all of them are emulated, in their order."""
+    return tuple(labels(fabric.host_name, "host", _taken()))
+
+
+def _taken() -> set[str]:
+    """Host names that no node of a fabric may have; grows as names are given out."""
+    return {MANAGEMENT, "localhost"}
+
+
 def _switch_channels(resolver: Any, source: int, targets: Sequence[int]) -> list[int]:
     """The channels between switches that routes from a host go over, in their order."""
     sources = np.full(len(targets), source, dtype=np.uint32)
@@ -225,7 +235,7 @@ def _switch_channels(resolver: Any, source: int, targets: Sequence[int]) -> list
 
 
 def _nodes(fabric: Fabric, hosts: Sequence[int], switches: Sequence[int]) -> Iterator[Node]:
-    taken = {MANAGEMENT, "localhost"}
+    taken = _taken()
     host_labels = labels((fabric.host_name[host] for host in hosts), "host", taken)
     for index, (host, label) in enumerate(zip(hosts, host_labels, strict=True)):
         address, management = _host_address(index), str(MANAGEMENT_NETWORK[index + 1])

@@ -340,11 +340,8 @@ def _asked(network: Network, order: Sequence[int] | None) -> dict[str, str]:
     """What was asked for, whatever of it the machine carries."""
     fabric, settings = network.fabric, network.settings
     rate = settings.rate if network.headroom is None else network.headroom.asked
-    routes = fabric.routes
     asked = {
-        "fabric": fabric.name,
-        "cables": _digest(fabric),
-        "routes": "" if routes is None else f"{routes.engine} {_digest(routes)}".strip(),
+        **_identity(fabric),
         "rate": format_bandwidth(rate),
         "buffer": f"{settings.buffer} B",
         "burst": f"{settings.burst} B",
@@ -352,6 +349,28 @@ def _asked(network: Network, order: Sequence[int] | None) -> dict[str, str]:
     if order is not None and list(order) != sorted(network.numbers):
         asked["placement"] = ",".join(map(str, order))
     return asked
+
+
+def _identity(fabric: Fabric) -> dict[str, str]:
+    """What tells a fabric and its routes from others."""
+    routes = fabric.routes
+    return {
+        "fabric": fabric.name,
+        "cables": _digest(fabric),
+        "routes": "" if routes is None else f"{routes.engine} {_digest(routes)}".strip(),
+    }
+
+
+def was_emulated(asked: Mapping[str, str], fabric: Fabric) -> bool:
+    """Whether a place that was asked for (`EmulatedHosts.asked`) has this fabric and these routes.
+
+    Names of fabric and engine do not matter.
+    """
+    here = _identity(fabric)
+    digest = here["routes"].rpartition(" ")[2]
+    return asked.get("cables") == here["cables"] and (
+        asked.get("routes", "").rpartition(" ")[2] == digest
+    )
 
 
 def _digest(value: Any) -> str:

@@ -34,6 +34,7 @@ def new_record(
 ) -> RunRecord:
     """What is known of a run before it begins."""
     machine = this_machine()
+    known = place.memory(Shape(max(cell.ranks)))
     return RunRecord(
         probe=cell.probe,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -54,6 +55,7 @@ def new_record(
         placement=place.name or ("blocks of ranks, hosts in order" if place.slots else ""),
         wire_Bps=cell.wire_in(place),
         warnings=tuple(warnings),
+        memory=None if known is None else known[1],
         question=cell.question(),
     )
 

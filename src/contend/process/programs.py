@@ -38,9 +38,9 @@ _BY_SIGNAL = 128
 class Program(subprocess.Popen[bytes]):
     """A program under way. It can be waited for again after a signal interrupted waiting.
 
-    What a signal's handler raises between two steps of Popen's waiting leaves its lock held for good,
-    and whoever waits next, to end the program, would wait for ever. A lock that lets the same thread
-    in again does not stop it; signals are handled in the main thread alone.
+    What a signal's handler raises between two steps of Popen's waiting leaves its lock held for
+    good, and whoever waits next, to end the program, would wait for ever. A lock that lets the same
+    thread in again does not stop it; signals are handled in the main thread alone.
     """
 
     def __init__(self, command: Sequence[str], **settings: Any) -> None:

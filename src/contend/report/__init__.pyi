@@ -1,6 +1,9 @@
 from .emulate import emulate_json as emulate_json
 from .emulate import network_line as network_line
 from .emulate import traffic_table as traffic_table
+from .explanation import explanation_json as explanation_json
+from .explanation import explanation_sentence as explanation_sentence
+from .explanation import explanation_tables as explanation_tables
 from .fabric.figures import alltoall_figure as alltoall_figure
 from .fabric.figures import fabric_figure as fabric_figure
 from .fabric.tables import FabricSummary as FabricSummary

@@ -224,6 +224,7 @@ class RunRecord(msgspec.Struct, frozen=True):
         launches: in order.
         cells: in the order in which they first began.
         warnings: about the whole run.
+        memory: bytes that a host had free when the run began, where that is known.
         counters: counters of an emulated fabric.
         question: what was asked, as the cell of a session tells it; empty in older runs.
         errors: points without a figure whose reason no launch's own file tells: those that could
@@ -245,6 +246,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     launches: tuple[LaunchRecord, ...] = ()
     cells: tuple[CellRecord, ...] = ()
     warnings: tuple[Warned, ...] = ()
+    memory: Annotated[int, Meta(ge=0)] | None = None
     counters: dict[str, Any] = {}
     question: dict[str, Any] = {}
     errors: tuple[PointError, ...] = ()

@@ -1,0 +1,74 @@
+"""``contend explain``: which limit a measurement hit, with the evidence and the remedy."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from contend import report as reports
+from contend.cli.common import console_for, write_json, write_text
+from contend.cli.options import (
+    FABRIC,
+    MEMORY,
+    WIRE,
+    Bytes,
+    BytesPerSecond,
+    JsonOption,
+    MarkdownOption,
+    RouteOption,
+    RoutesOption,
+)
+from contend.errors import UsageError
+from contend.explanation import explain as explain_cells
+
+WhatArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN|STUDY",
+        help="A run folder, a folder that holds some, one of contend's studies or a plan's file. "
+        "Of studies and plans the published figures are explained.",
+    ),
+]
+FabricOption = Annotated[
+    str | None,
+    FABRIC("The one that the run was measured on.", default="known of emulated fabrics"),
+]
+WireOption = Annotated[BytesPerSecond | None, WIRE(default="what the run or the study says")]
+MemoryOption = Annotated[Bytes | None, MEMORY(default="what the run or the study says")]
+
+
+def explain(
+    what: WhatArgument,
+    fabric: FabricOption = None,
+    routes: RoutesOption = None,
+    route: RouteOption = None,
+    wire: WireOption = None,
+    memory: MemoryOption = None,
+    markdown: MarkdownOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Say which limit a measurement hit, with the evidence and the remedy.
+
+    Limits are memory, the injection port, the fabric, latency or software overhead, imbalance,
+    time-outs of full buffers and shared processors. Where none is proven, that is said.
+
+    Example: contend explain contend-runs/alltoall-2026-11-21-1 --wire 100Gbit/s
+    """
+    if markdown == "-" and json == "-":
+        raise UsageError("only one of --markdown and --json can be standard output")
+    result = explain_cells(
+        what, fabric=fabric, routes=routes, route=route, wire=wire, memory=memory
+    )
+    tables = reports.explanation_tables(result)
+    sentence = reports.explanation_sentence(result)
+    console = console_for("-" if "-" in (markdown, json) else None)
+    console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+    console.print()
+    reports.print_tables(console, tables)
+    for remark in result.remarks:
+        console.print(remark, markup=False, highlight=False, soft_wrap=True)
+    if markdown is not None:
+        text = "\n\n".join((sentence, reports.markdown_of(tables), *result.remarks))
+        write_text(markdown, f"{text.rstrip()}\n")
+    write_json(json, reports.explanation_json(result))

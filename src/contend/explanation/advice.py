@@ -1,0 +1,294 @@
+"""What to do about a limit, with the command for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from shlex import quote
+
+import numpy as np
+
+from contend.congestion import message_congestion
+from contend.errors import ContendError, UsageError
+from contend.explanation.limits import NEAR_MEMORY, Limit, Verdict
+from contend.explanation.measured import Source
+from contend.fabric import Fabric
+from contend.routes import compute
+from contend.units import format_bytes, parse_size
+
+# Engines that are tried on the ranks' hosts; a routing that lowers the load by less is no remedy.
+_ENGINES = ("dmodk", "updn", "minhop")
+_BETTER = 0.9
+_MOST_HOSTS = 4096
+# A schedule that is faster by less is no remedy.
+_WORTH_IT = 1.5
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What helps against a limit.
+
+    Attributes:
+        limit: which.
+        advice: a sentence.
+        command: that does it or tries it; "" where there is none.
+    """
+
+    limit: Limit
+    advice: str
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What was measured, as commands for it begin.
+
+    Attributes:
+        name: of the run or the study.
+        sources: runs; none where the figures are published.
+    """
+
+    name: str
+    sources: tuple[Source, ...]
+
+    @property
+    def probe(self) -> str:
+        """Of the first run; "" where there is none."""
+        return self.sources[0].run.record.probe if self.sources else ""
+
+    @property
+    def emulated(self) -> str:
+        """``emulated:FABRIC``, or "" for real hosts."""
+        place = self.sources[0].run.record.placement if self.sources else ""
+        return place if place.startswith("emulated:") else ""
+
+    def again(self, options: str, verdict: Verdict | None = None) -> str:
+        """The command that measures it again with other options."""
+        if not self.sources:
+            return f"contend study {self.name} {options}"
+        evidence = None if verdict is None else verdict.evidence
+        words = ["contend measure", self.probe]
+        if evidence is not None and evidence.ranks and self.probe != "hotspot":
+            words.append(f"-n {evidence.ranks}")
+        if self.emulated:
+            words += self._emulation(options)
+        elif evidence is not None and not evidence.alone:
+            words.append("--on HOSTFILE")
+        return " ".join((*words, options))
+
+    def _emulation(self, options: str) -> list[str]:
+        """Fabric, routes and cables as they were asked for, but for what the options change."""
+        asked = self.sources[0].place
+        known = {
+            "--route": asked.get("routes", "").rpartition(" ")[0],
+            "--rate": asked.get("rate", ""),
+            "--buffer": asked.get("buffer", ""),
+        }
+        words = (
+            f"{option} {quote(text.replace(' ', ''))}" for option, text in known.items() if text
+        )
+        return [
+            f"--on {quote(self.emulated)}",
+            *(word for word in words if word.split()[0] not in options.split()),
+        ]
+
+
+def remedies(
+    name: str, verdicts: Sequence[Verdict], sources: tuple[Source, ...]
+) -> tuple[Remedy, ...]:
+    """What helps against every limit that some cell hit, in the order of limits.
+
+    Args:
+        name: of the run or the study.
+        verdicts: of all cells.
+        sources: the runs; none where the figures are published.
+    """
+    measured = _Measured(name, sources)
+    found: list[Remedy] = []
+    for limit in Limit:
+        hit = [verdict for verdict in verdicts if limit in verdict.limits]
+        if hit:
+            found += _OF_LIMITS[limit](hit, measured)
+    return tuple(found)
+
+
+def _memory(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
+    needed = [v.evidence.memory for v in hit if v.evidence.memory is not None]
+    advice = "Take less data or fewer ranks per host"
+    if needed:
+        largest = max(needed, key=lambda memory: memory.share)
+        if largest.share > NEAR_MEMORY:
+            advice += (
+                f": {format_bytes(NEAR_MEMORY * largest.available)} of data on a host leave "
+                f"{100 * (1 - NEAR_MEMORY):.0f} % of its memory to the system and the library"
+            )
+    options = "--ranks-per-host N" if measured.sources else "--predict --length N"
+    yield Remedy(Limit.MEMORY, f"{advice}.", measured.again(options, hit[0]))
+
+
+def _time_outs(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
+    verdict, gain, name = _faster(hit)
+    if gain >= _WORTH_IT:
+        evidence = verdict.evidence
+        options = f"--algorithm {name.partition(',')[0]} --bytes {evidence.bytes}"
+        yield Remedy(
+            Limit.TIME_OUTS,
+            f"{_first(name)} was {gain:.3g} times faster than {evidence.schedule} {evidence.at}.",
+            measured.again(options, verdict) if measured.sources else "",
+        )
+    if measured.emulated:
+        size = _buffer(measured.sources[0])
+        held = "" if size is None else f": they hold {format_bytes(size)} here"
+        options = "--buffer SIZE" if size is None else f"--buffer {4 * size}"
+        yield Remedy(
+            Limit.TIME_OUTS, f"Larger buffers drop less{held}.", measured.again(options, hit[0])
+        )
+        return
+    yield Remedy(
+        Limit.TIME_OUTS,
+        "Flow control or larger buffers in the switches keep packets from being dropped; label "
+        "runs with and without.",
+        measured.again('--label "flow control=on"', hit[0]),
+    )
+
+
+def _buffer(source: Source) -> int | None:
+    """Bytes that the buffers of an emulated fabric hold; None where that is not kept."""
+    try:
+        return parse_size(source.place.get("buffer", ""))
+    except UsageError:
+        return None
+
+
+def _fabric(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
+    bounds = [reason.bound for verdict in hit for reason in verdict.reasons]
+    names = [name for bound in bounds if bound is not None for name in bound.channels]
+    where = f" beside {names[0]}" if names else ""
+    more = f"hosts under fewer leaves, or more cables{where}, would"
+    source = next((s for s in measured.sources if s.fabric is not None), None)
+    if source is None or source.fabric is None:
+        yield Remedy(Limit.FABRIC, f"{_first(more)} share channels less.")
+        return
+    hosts = f"contend fabric hosts {quote(source.fabric.name)} -n N --placement same-leaf"
+    if measured.probe not in ("alltoall", "sort"):
+        yield Remedy(Limit.FABRIC, f"Other routes, {more} share channels less.", hosts)
+        return
+    better = _better_engine(source, source.fabric)
+    if better is None:
+        tried = ", ".join(_ENGINES)
+        yield Remedy(Limit.FABRIC, f"None of {tried} routes this better: {more} help.", hosts)
+        return
+    engine, load, now = better
+    yield Remedy(
+        Limit.FABRIC,
+        f"Routes by {engine} carry {load} messages of this all-to-all over their fullest channel "
+        f"instead of {now}.",
+        measured.again(f"--route {engine}", hit[0]),
+    )
+
+
+def _better_engine(source: Source, fabric: Fabric) -> tuple[str, int, int] | None:
+    """The engine whose fullest channel carries least, with its load and the present one."""
+    networks = [n for n in source.networks if n.numbers is not None]
+    if not networks or fabric.hosts > _MOST_HOSTS:
+        return None
+    network = max(networks, key=lambda n: len(n.hosts))
+    assert network.numbers is not None
+    senders, receivers = (network.numbers[end] for end in network.pairs)
+    apart = senders != receivers
+
+    def fullest(routed: Fabric) -> int:
+        load = message_congestion(routed, senders[apart], receivers[apart]).channel_messages
+        return int(load[: 2 * fabric.cables].max(initial=np.uint64(0)))
+
+    loads = {}
+    for engine in _ENGINES:
+        try:
+            loads[engine] = fullest(compute(fabric, engine))
+        except ContendError:
+            continue
+    now = fullest(fabric)
+    best = min(loads, key=lambda engine: loads[engine], default=None)
+    return None if best is None or loads[best] > _BETTER * now else (best, loads[best], now)
+
+
+def _port(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
+    verdict = hit[0]
+    advice = "No schedule and no routing makes this faster: send less data, or use faster ports"
+    shared = any((v.evidence.ranks or 0) > v.evidence.hosts > 0 for v in hit)
+    if shared:
+        advice += ", or spread the ranks over more hosts, so that fewer share a port"
+    command = measured.again("--ranks-per-host 1", verdict) if shared else ""
+    yield Remedy(Limit.PORT, f"{advice}.", command)
+
+
+def _overhead(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
+    verdict, gain, name = _faster(hit)
+    if gain >= _WORTH_IT:
+        yield Remedy(
+            Limit.OVERHEAD,
+            f"{_first(name)} spends less time on messages: it was {gain:.3g} times faster than "
+            f"{verdict.evidence.schedule} {verdict.evidence.at}.",
+            measured.again(f"--algorithm {name.partition(',')[0]}", verdict),
+        )
+        return
+    command = ""
+    if measured.probe == "alltoall":
+        command = measured.again("--algorithm library,bruck,hierarchical --bytes 1:4K", verdict)
+    yield Remedy(
+        Limit.OVERHEAD,
+        "Send fewer and larger messages: collect blocks on the way (bruck, hierarchical), or "
+        "several small operations in one.",
+        command,
+    )
+
+
+def _imbalance(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
+    yield Remedy(
+        Limit.IMBALANCE,
+        "The network is not what is slow: see what else runs on the late rank's host and "
+        "processor, bind every rank to a core, and give all ranks the same work.",
+    )
+
+
+def _processors(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
+    crowded = max((v.evidence.crowded or 1.0 for v in hit), default=1.0)
+    if measured.emulated:
+        yield Remedy(
+            Limit.PROCESSORS,
+            f"{crowded:.3g} ranks run on every processor of this one machine: measure larger "
+            "messages on slower cables, where the network takes most of the time.",
+            measured.again("--rate 20Mbit --bytes 256K", hit[0]),
+        )
+        return
+    cpus = measured.sources[0].run.record.machine.get("cpus") if measured.sources else None
+    yield Remedy(
+        Limit.PROCESSORS,
+        f"{crowded:.3g} ranks share a processor: give every rank its own.",
+        f"contend measure {measured.probe} --on HOSTFILE --ranks-per-host {cpus or 'N'}",
+    )
+
+
+_OF_LIMITS: Mapping[Limit, Callable[[Sequence[Verdict], _Measured], Iterator[Remedy]]] = {
+    Limit.MEMORY: _memory,
+    Limit.TIME_OUTS: _time_outs,
+    Limit.FABRIC: _fabric,
+    Limit.PORT: _port,
+    Limit.OVERHEAD: _overhead,
+    Limit.IMBALANCE: _imbalance,
+    Limit.PROCESSORS: _processors,
+}
+
+
+def _faster(hit: Sequence[Verdict]) -> tuple[Verdict, float, str]:
+    """The cell that another schedule does most times faster, how many times, and that schedule."""
+    gains = []
+    for verdict in hit:
+        typical, rival = verdict.evidence.typical_s, verdict.evidence.rival
+        if typical is not None and rival is not None:
+            gains.append((verdict, typical / rival.seconds, rival.schedule))
+    return max(gains, key=lambda gain: gain[1], default=(hit[0], 1.0, ""))
+
+
+def _first(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,161 @@
+"""The front door: what to explain, where it is, and what is known of the network that it ran on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from contend.emulate import was_emulated
+from contend.errors import ContendError, UsageError
+from contend.explanation.advice import Remedy, remedies
+from contend.explanation.comparison import compare
+from contend.explanation.limits import Evidence, Verdict, judge
+from contend.explanation.measured import Source
+from contend.explanation.published import published_evidence
+from contend.fabric import Fabric, is_generator
+from contend.loading import load
+from contend.measurement import STANDARD
+from contend.runs import Run, find_runs
+from contend.study import MeasuredPlan, find_plan, read_plan, shipped_plans
+from contend.units import parse_rate, parse_size
+
+_EMULATED = "emulated:"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Which limits the cells of a run or a study hit.
+
+    Attributes:
+        name: of the run or the study.
+        verdicts: of every cell.
+        remedies: of every limit that was hit.
+        remarks: what could not be known, and what would tell it.
+    """
+
+    name: str
+    verdicts: tuple[Verdict, ...]
+    remedies: tuple[Remedy, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def explain(
+    what: Run | Path | str,
+    *,
+    fabric: Fabric | str | None = None,
+    routes: str | None = None,
+    route: str | None = None,
+    wire: float | str | None = None,
+    memory: int | str | None = None,
+) -> Explanation:
+    """Says which limits a measurement hit, or that none can be proven; see `Limit`.
+
+    Args:
+        what: a run, a folder of runs, the name of one of contend's studies, or a file of a plan: of
+            these two the published figures are explained.
+        fabric: that it ran on, with its routes; None for what the run knows of an emulated one.
+        routes: a file of its forwarding tables.
+        route: an engine that computes them.
+        wire: what a host's port carries, in bytes per second or such as ``1Gbit/s``; None for what
+            is known.
+        memory: of a host, in bytes or such as ``24GiB``; None for what is known.
+
+    Raises:
+        UsageError: no run and no plan is there, or the fabric has not the run's hosts.
+        InputError: a file of the run, the plan or the fabric is damaged.
+    """
+    rate = parse_rate(wire) if isinstance(wire, str) else wire
+    size = parse_size(memory) if isinstance(memory, str) else memory
+    if not isinstance(what, Run):
+        path = Path(what)
+        if not path.is_dir() and (path.suffix == ".toml" or str(what) in shipped_plans()):
+            if fabric is not None or routes is not None or route is not None:
+                raise UsageError("published figures say nothing of hosts: leave the fabric out")
+            return _explain_plan(str(what), rate, size)
+    given = fabric
+    if isinstance(given, str):
+        given = load(given, routes=routes, route=route, need_routes=True)
+    elif given is None and (routes is not None or route is not None):
+        raise UsageError("routes belong to a fabric: name it with --fabric")
+    runs = [what] if isinstance(what, Run) else [Run.load(f) for f in find_runs(Path(what))]
+    for run in runs:
+        if run.record.probe not in STANDARD:
+            raise UsageError(
+                f"{run.folder}: expected a measured run, got one of {run.record.probe}"
+            )
+    remarks: list[str] = []
+    sources = [_source(run, given, rate, size, remarks) for run in runs]
+    evidence = [cell for source in sources for cell in source.evidence()]
+    unknown = [run for run in runs if run.record.wire_Bps is None and rate is None]
+    if any(cell.hosts > 1 for run in unknown for cell in run.record.cells):
+        remarks.append("What a host's port carries is not known: give it with --wire.")
+    name = what.name if isinstance(what, Run) else Path(what).resolve().name
+    return _explained(name, evidence, tuple(sources), tuple(dict.fromkeys(remarks)))
+
+
+def _explain_plan(name: str, wire: float | None, memory: int | None) -> Explanation:
+    plan = read_plan(find_plan(name))
+    if not isinstance(plan, MeasuredPlan):
+        raise UsageError(
+            f"{plan.name}: expected a study that measures; this one simulates or verifies"
+        )
+    evidence = list(published_evidence(plan, wire, memory))
+    return _explained(plan.name, evidence, ())
+
+
+def _explained(
+    name: str,
+    evidence: list[Evidence],
+    sources: tuple[Source, ...],
+    remarks: tuple[str, ...] = (),
+) -> Explanation:
+    cells = compare(evidence)
+    # Published figures stand in the order of their tables.
+    verdicts = tuple(judge(cell) for cell in (_in_order(cells) if sources else cells))
+    return Explanation(name, verdicts, remedies(name, verdicts, sources), remarks)
+
+
+def _in_order(cells: list[Evidence]) -> list[Evidence]:
+    """Cells by their series, those of a series by size; runs have them in the order of chance."""
+    first: dict[object, int] = {}
+    for cell in cells:
+        first.setdefault(cell.condition, len(first))
+        first.setdefault((cell.condition, cell.schedule), len(first))
+    return sorted(
+        cells,
+        key=lambda c: (first[c.condition], first[c.condition, c.schedule], c.bytes or 0),
+    )
+
+
+def _source(
+    run: Run, given: Fabric | None, wire: float | None, memory: int | None, remarks: list[str]
+) -> Source:
+    """A run with its fabric: the one that is given, or a generated one that was emulated."""
+    emulated = run.record.placement.startswith(_EMULATED)
+    asked = Source(run).place
+    fabric = given
+    if given is not None and asked and not was_emulated(asked, given):
+        remarks.append(
+            f"{run.name} was measured on an emulation of {asked.get('fabric', '')} with other "
+            f"cables or routes than {given.name} has."
+        )
+    if given is None and emulated:
+        fabric = _emulated(asked)
+        if fabric is None:
+            remarks.append(
+                f"The cables of {run.record.placement.removeprefix(_EMULATED)} are not kept with "
+                f"{run.name}: name them with --fabric, and the routes with --routes or --route."
+            )
+    return Source(run, fabric, emulated, wire, memory)
+
+
+def _emulated(asked: dict[str, str]) -> Fabric | None:
+    """The fabric of an emulation, made again; None where that gives other cables or routes."""
+    name, engine = asked.get("fabric", ""), asked.get("routes", "").rpartition(" ")[0]
+    if not name or not is_generator(name):
+        return None
+    try:
+        fabric = load(name, route=engine or None, need_routes=True)
+    except ContendError:
+        return None
+    return fabric if was_emulated(asked, fabric) else None

@@ -1,0 +1,388 @@
+"""Limits of a measurement, the thresholds that prove them, and the judgement of one cell.
+
+Every limit but a failure is a *bound*: a least time, in seconds, that the cell cannot be faster
+than. The page of decisions on explanations has the reason for each threshold; they stand here and
+nowhere else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from contend.measurement import NEAR
+from contend.runs import Modes
+from contend.units import format_bytes, format_seconds
+
+REACHED = 2.0
+"""A limit is hit where the measurement takes at most this many times its bound: half or more of the
+time is what the limit costs anyhow."""
+IMPOSSIBLE = 0.9
+"""Below this share of a bound the bound cannot hold: the wire was said wrong, or bytes went into
+buffers. Such a bound proves nothing."""
+AS_TIGHT = 0.9
+"""Port and fabric are both named where the lesser bound is at least this share of the larger."""
+TIME_OUT_S = 0.2
+"""What TCP waits at least before it sends a lost packet again (Linux, and RFC 6298 with it)."""
+A_TIME_OUT_S = 0.9 * TIME_OUT_S
+"""Time that must be lost before a time-out is spoken of."""
+STALLED = 1.5
+"""With two kinds of samples their mean must be this many times the faster kind: time-outs cost a
+third of the time or more."""
+BEYOND_SCHEDULES = 4.0
+"""Packets were dropped and the time is more than this many times all bounds: no schedule known to
+contend wastes so much without time-outs."""
+FALLEN = 2.0
+"""Larger messages that go at less than one over this of the rate of messages up to ..."""
+NEIGHBOURS = 4
+"""... this many times smaller have collapsed."""
+SPREAD = 0.5
+"""Of published means: the standard deviation must be this share of what time-outs that strike at
+random, enough of them for the mean, would give."""
+NEAR_MEMORY = float(NEAR)
+"""A failure counts as one of memory where the data take this share of it at least."""
+FULL_MEMORY = 0.9
+"""Data that take this share of a memory explain by themselves that it is full."""
+LATE_S = 1e-5
+"""Ranks that start within so many seconds of each other start together."""
+SIZES_APART = 4
+"""The line that tells the time of no bytes goes through two sizes that differ by this factor."""
+
+
+class Limit(StrEnum):
+    """What stands in a measurement's way, in the order in which several are told."""
+
+    MEMORY = "memory"
+    TIME_OUTS = "time-outs of full buffers"
+    FABRIC = "the fabric"
+    PORT = "the injection port"
+    OVERHEAD = "latency or software overhead"
+    IMBALANCE = "imbalance"
+    PROCESSORS = "shared processors"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The least time that a limit allows.
+
+    Attributes:
+        limit: which.
+        seconds: of one operation.
+        of: what it is computed from, for people.
+        measured_s: seconds that it is held against, where that is not the cell's median.
+        channels: names of the channels that it is computed from, fullest first (fabric).
+        load: messages on the fullest of them (fabric).
+    """
+
+    limit: Limit
+    seconds: float
+    of: str
+    measured_s: float | None = None
+    channels: tuple[str, ...] = ()
+    load: int = 0
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes that the data of a host need, and those that it has."""
+
+    needed: int
+    available: int
+
+    @property
+    def share(self) -> float:
+        """Part of the memory that the data need."""
+        return self.needed / self.available
+
+    def __str__(self) -> str:
+        return (
+            f"{format_bytes(self.needed)} of data on a host of {format_bytes(self.available)} "
+            f"({100 * self.share:.0f} %)"
+        )
+
+
+@dataclass(frozen=True)
+class Rival:
+    """The fastest other schedule that did the same work under the same conditions."""
+
+    schedule: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that speaks for or against a limit of one cell.
+
+    Attributes:
+        cell: what was measured, for people.
+        series: what belongs together in a sentence, such as a schedule.
+        at: which of the series, with its preposition, such as ``at 64 KiB``.
+        condition: everything but schedule and size; cells that share it are compared.
+        schedule: name of the schedule or the kind of messages.
+        bytes: to one destination; None where that is not known.
+        ranks: how many; None where that is not known.
+        measured_s: seconds of one operation: the median, or that of the faster of two kinds of
+            samples; None where it failed.
+        low_s: lower end of its interval; `measured_s` where none is known.
+        high_s: upper end.
+        mean_s: what an operation takes on average where samples are of two kinds.
+        modes: the two kinds.
+        deviation_s: standard deviation, of published means.
+        published: whether somebody else measured it.
+        bounds: of port, fabric, overhead, late ranks.
+        volume: how many times the bytes its schedule may send, since it passes blocks on.
+        messages: how many messages a rank sends; None where that is not known.
+        crowded: ranks on each processor, where ranks share processors.
+        hosts: how many; 0 where that is not known.
+        drops: packets that found buffers full during the whole run; None where nobody counted.
+        fall: how many times lower the rate is than that of smaller messages, where it falls.
+        rival: the fastest other schedule.
+        rise: how many times longer it takes than without rivals (hot spots).
+        memory: what the data need; None where that is not known.
+        per_byte: how many times longer a byte takes than where data are smaller.
+        failure: why there is no figure; "" where there is one, or nobody said.
+        failed: whether there is none.
+        out_of_memory: whether it is known that memory was lacking.
+    """
+
+    cell: str
+    condition: tuple[object, ...]
+    schedule: str
+    bytes: int | None
+    ranks: int | None
+    measured_s: float | None
+    low_s: float | None = None
+    high_s: float | None = None
+    mean_s: float | None = None
+    modes: Modes | None = None
+    deviation_s: float | None = None
+    published: bool = False
+    bounds: tuple[Bound, ...] = ()
+    volume: float = 1.0
+    messages: int | None = None
+    crowded: float | None = None
+    hosts: int = 0
+    drops: int | None = None
+    fall: float | None = None
+    rival: Rival | None = None
+    rise: float | None = None
+    memory: Memory | None = None
+    per_byte: float | None = None
+    failure: str = ""
+    failed: bool = False
+    series: str = ""
+    at: str = ""
+    out_of_memory: bool = False
+
+    def bound(self, limit: Limit) -> Bound | None:
+        """The largest bound of a limit; None where there is none."""
+        bounds = [bound for bound in self.bounds if bound.limit is limit]
+        return max(bounds, key=lambda bound: bound.seconds, default=None)
+
+    def ratio(self, bound: Bound) -> float:
+        """How many times a bound the measurement takes."""
+        measured = self.measured_s if bound.measured_s is None else bound.measured_s
+        return math.nan if measured is None else measured / bound.seconds
+
+    @property
+    def alone(self) -> bool:
+        """Whether all ranks are on one host, so that no message crosses a network."""
+        return self.hosts == 1
+
+    @property
+    def typical_s(self) -> float | None:
+        """What an operation takes, both kinds of samples together."""
+        return self.measured_s if self.mean_s is None else self.mean_s
+
+    @property
+    def possible(self) -> tuple[Bound, ...]:
+        """Bounds that can hold: the measurement is not faster; the largest of each limit."""
+        largest = (self.bound(limit) for limit in Limit)
+        return tuple(b for b in largest if b is not None and self.ratio(b) >= IMPOSSIBLE)
+
+    @property
+    def network_s(self) -> float:
+        """The largest bound of port and fabric; 0 where there is none."""
+        network = (Limit.PORT, Limit.FABRIC)
+        return max((b.seconds for b in self.possible if b.limit in network), default=0.0)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A limit that is proven.
+
+    Attributes:
+        limit: which.
+        why: the evidence, as a sentence without its full stop.
+        ratio: how many times its bound, or what it is compared with, the measurement takes; None
+            for failures.
+        bound: that it reaches; None where it is proven otherwise.
+    """
+
+    limit: Limit
+    why: str
+    ratio: float | None = None
+    bound: Bound | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What limited one cell.
+
+    Attributes:
+        evidence: that it rests on.
+        reasons: limits that are proven, in the order of `Limit`; none: nothing is.
+    """
+
+    evidence: Evidence
+    reasons: tuple[Reason, ...] = field(default=())
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The limits that are proven."""
+        return tuple(reason.limit for reason in self.reasons)
+
+
+def judge(evidence: Evidence) -> Verdict:
+    """Says which limits a cell hit: one, several, or none that can be proven."""
+    reasons: dict[Limit, Reason] = {}
+    for reason in (*_memory(evidence), *_time_outs(evidence), *_bounds(evidence)):
+        reasons.setdefault(reason.limit, reason)
+    return Verdict(evidence, tuple(reasons[limit] for limit in Limit if limit in reasons))
+
+
+def _bounds(evidence: Evidence) -> Iterator[Reason]:
+    """Bounds that the measurement comes near to."""
+    if evidence.measured_s is None:
+        return
+    for bound in evidence.possible:
+        ratio = evidence.ratio(bound)
+        if bound.limit in (Limit.PORT, Limit.FABRIC) and not _is_tightest(evidence, bound):
+            continue
+        if ratio <= REACHED:
+            why = f"{format_seconds(bound.seconds)} at least: {bound.of}"
+            yield Reason(bound.limit, why, ratio, bound)
+    if evidence.rise is not None and evidence.rise >= REACHED:
+        why = f"rivals on its channel make it {evidence.rise:.3g} times slower than without them"
+        yield Reason(Limit.FABRIC, why, evidence.rise, evidence.bound(Limit.FABRIC))
+
+
+def _is_tightest(evidence: Evidence, bound: Bound) -> bool:
+    """Whether a bound of the network is the larger one, or as good as that.
+
+    A channel that carries one message of a port's rate holds up nothing that the port does not.
+    """
+    if bound.limit is Limit.FABRIC and bound.load < 2:
+        port = evidence.bound(Limit.PORT)
+        return port is None or bound.seconds > port.seconds
+    return bound.seconds >= AS_TIGHT * evidence.network_s
+
+
+def _time_outs(evidence: Evidence) -> Iterator[Reason]:
+    """Time that is lost in pieces of a time-out."""
+    if evidence.alone or evidence.measured_s is None:
+        return
+    yield from _stalls(evidence)
+    yield from _losses(evidence)
+    yield from _published_time_outs(evidence)
+
+
+def _stalls(evidence: Evidence) -> Iterator[Reason]:
+    """Two kinds of samples, a time-out apart."""
+    modes, typical = evidence.modes, evidence.typical_s
+    if modes is None or typical is None:
+        return
+    lost = modes.slow_s - modes.fast_s
+    if lost >= A_TIME_OUT_S and typical >= STALLED * modes.fast_s:
+        why = (
+            f"{100 * modes.slow_share:.0f} % of the samples take {format_seconds(modes.slow_s)}, "
+            f"{format_seconds(lost)} longer than the others"
+        )
+        yield Reason(Limit.TIME_OUTS, why, typical / modes.fast_s)
+
+
+def _losses(evidence: Evidence) -> Iterator[Reason]:
+    """A time-out that nothing else explains, and what tells that it was one."""
+    typical, rival = evidence.typical_s, evidence.rival
+    explained = max((bound.seconds for bound in evidence.possible), default=0.0)
+    network = max(explained, evidence.volume * evidence.network_s)
+    if typical is None or typical <= REACHED * network or typical - network < A_TIME_OUT_S:
+        return
+    yield from _falls(evidence, typical)
+    if not evidence.network_s:
+        return
+    if rival is not None and _lost_against(rival, typical):
+        less = format_seconds(typical - rival.seconds)
+        why = f"{rival.schedule} does the same work in {less} less"
+        yield Reason(Limit.TIME_OUTS, why, typical / rival.seconds)
+    if evidence.drops and typical > BEYOND_SCHEDULES * network:
+        lost = format_seconds(typical - network)
+        why = f"{evidence.drops:,} packets found buffers full, and {lost} are lost"
+        yield Reason(Limit.TIME_OUTS, why, typical / network)
+
+
+def _falls(evidence: Evidence, typical: float) -> Iterator[Reason]:
+    """A rate that falls; one that falls as data fill the memory has another cause."""
+    fall, memory = evidence.fall, evidence.memory
+    if fall is None or fall < FALLEN or (memory is not None and memory.share >= FULL_MEMORY):
+        return
+    lost = typical - typical / fall
+    if lost >= A_TIME_OUT_S:
+        why = (
+            f"the rate is {fall:.3g} times lower than that of smaller messages, which loses "
+            f"{format_seconds(lost)}"
+        )
+        yield Reason(Limit.TIME_OUTS, why, fall)
+
+
+def _lost_against(rival: Rival, typical: float) -> bool:
+    return typical - rival.seconds >= A_TIME_OUT_S and typical >= REACHED * rival.seconds
+
+
+def _published_time_outs(evidence: Evidence) -> Iterator[Reason]:
+    """Time-outs that a mean with its deviation, or a fall of the rate, tells by itself.
+
+    Time-outs that strike at random are a Poisson number q on average, q times 0.2 s long with a
+    deviation of 0.2 s times the root of q.
+    """
+    measured, network = evidence.measured_s, evidence.network_s
+    if not evidence.published or measured is None:
+        return
+    if evidence.ranks is None and evidence.fall is not None and evidence.fall >= FALLEN:
+        why = f"the rate is {evidence.fall:.3g} times lower than that of smaller messages"
+        yield Reason(Limit.TIME_OUTS, why, evidence.fall)
+    if evidence.deviation_s is None or not network or measured <= REACHED * network:
+        return
+    random_s = TIME_OUT_S * math.sqrt((measured - network) / TIME_OUT_S)
+    if evidence.deviation_s >= SPREAD * random_s:
+        why = (
+            f"times spread by {format_seconds(evidence.deviation_s)}, and time-outs of "
+            f"{format_seconds(TIME_OUT_S)} that strike at random would spread them by "
+            f"{format_seconds(random_s)}"
+        )
+        yield Reason(Limit.TIME_OUTS, why, measured / network)
+
+
+def _memory(evidence: Evidence) -> Iterator[Reason]:
+    """Data that do not fit, or are so large that the machine pages."""
+    memory = evidence.memory
+    if evidence.failed:
+        if evidence.out_of_memory:
+            yield Reason(Limit.MEMORY, evidence.failure)
+        elif memory is not None and memory.share >= NEAR_MEMORY and not evidence.failure:
+            enough = memory.share >= FULL_MEMORY
+            more = "" if enough else "; the data alone do not explain that it failed"
+            yield Reason(Limit.MEMORY, f"{memory}{more}")
+        return
+    if memory is None or memory.share < FULL_MEMORY or evidence.measured_s is None:
+        return
+    if evidence.per_byte is not None and evidence.per_byte >= REACHED:
+        why = f"{memory}, and a byte takes {evidence.per_byte:.3g} times as long as with less data"
+        yield Reason(Limit.MEMORY, why, evidence.per_byte)
+    elif evidence.network_s and evidence.measured_s > REACHED * evidence.network_s:
+        ratio = evidence.measured_s / evidence.network_s
+        yield Reason(
+            Limit.MEMORY, f"{memory}, and the network needs a {ratio:.3g}th of the time", ratio
+        )

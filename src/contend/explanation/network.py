@@ -1,0 +1,163 @@
+"""Least times of a network: bytes through the fullest port, and over the fullest channels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion import message_congestion
+from contend.emulate import host_labels
+from contend.errors import UsageError
+from contend.explanation.limits import Bound, Limit
+from contend.fabric import Fabric
+from contend.units import counted, format_bandwidth, format_bytes, nearest, rate_of
+
+# Channels that are named; of more the number is told.
+_NAMED = 4
+_FULLEST = 0.999
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """The network between the ranks of a run, as far as it is known.
+
+    Attributes:
+        wire: bytes per second of a host's port each way; None where it is not known.
+        hosts: name of every rank's host.
+        fabric: with routes; None where it is not known.
+        numbers: the host in the fabric of every rank, shape [ranks].
+        uniform: whether all cables carry what a port does, as emulated ones do.
+    """
+
+    wire: float | None
+    hosts: tuple[str, ...]
+    fabric: Fabric | None = None
+    numbers: NDArray[np.int64] | None = None
+    uniform: bool = False
+
+    @property
+    def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Source and target ranks of all pairs of ranks."""
+        ranks = np.arange(len(self.hosts), dtype=np.int64)
+        source, target = np.repeat(ranks, len(ranks)), np.tile(ranks, len(ranks))
+        return source[source != target], target[source != target]
+
+
+def seat(
+    hosts: Sequence[str], wire: float | None, fabric: Fabric | None, *, uniform: bool
+) -> Network:
+    """The network between ranks whose hosts have names.
+
+    Raises:
+        UsageError: the fabric has no such host.
+    """
+    if fabric is None:
+        return Network(wire, tuple(hosts))
+    number = _numbers(fabric)
+    for host in hosts:
+        if host not in number:
+            hint = nearest(host, number)
+            raise UsageError(f"{fabric.name} has no host {host!r} of the run{hint}")
+    numbers = np.array([number[host] for host in hosts], dtype=np.int64)
+    return Network(wire, tuple(hosts), fabric, numbers, uniform)
+
+
+def _numbers(fabric: Fabric) -> dict[str, int]:
+    """Hosts by what they may be called: their names, the first word of these, and when emulated."""
+    # An adapter's name begins with its server's, which tells where the server has one adapter.
+    first = [(name.split() or [""])[0] for name in fabric.host_name]
+    once = {name for name, count in Counter(first).items() if count == 1}
+    number = {name: host for host, name in enumerate(first) if name in once}
+    number |= {name: host for host, name in enumerate(host_labels(fabric))}
+    return number | {name: host for host, name in enumerate(fabric.host_name)}
+
+
+def least_times(
+    network: Network,
+    source: NDArray[np.integer],
+    target: NDArray[np.integer],
+    size: int,
+) -> tuple[Bound, ...]:
+    """What messages that are sent at once take at least: at the ports, and between switches.
+
+    Bytes through the fullest port over its rate; the load of the fullest channel times the bytes
+    over its rate (Hoefler, Schneider and Lumsdaine 2008, 3.1). No order of messages is faster.
+
+    Args:
+        network: between all ranks.
+        source: rank of every message, shape [messages].
+        target: likewise.
+        size: bytes of a message.
+    """
+    # Numbers instead of names: of thousands of ranks there are millions of pairs.
+    names, number = np.unique(np.array(network.hosts), return_inverse=True)
+    crossing = number[source] != number[target]
+    source, target = source[crossing], target[crossing]
+    if network.wire is None or len(source) == 0 or size < 1:
+        return ()
+    port = _port(network.wire, names, number[source], number[target], size)
+    fabric = _channels(network, source, target, size)
+    return (port,) if fabric is None else (port, fabric)
+
+
+def _port(
+    wire: float,
+    names: NDArray[np.str_],
+    source: NDArray[np.integer],
+    target: NDArray[np.integer],
+    size: int,
+) -> Bound:
+    sent, received = (np.bincount(end, minlength=len(names)) for end in (source, target))
+    way, messages = ("out of", sent) if sent.max() >= received.max() else ("into", received)
+    host = int(messages.argmax())
+    how = f"{way} the port of {names[host]} at {format_bandwidth(wire)}"
+    return port_bound(int(messages[host]) * size, wire, how)
+
+
+def port_bound(through: float, wire: float, how: str) -> Bound:
+    """What a port takes for so many bytes; `how` says which port."""
+    return Bound(Limit.PORT, through / wire, f"{format_bytes(through)} {how}")
+
+
+def _channels(
+    network: Network, source: NDArray[np.integer], target: NDArray[np.integer], size: int
+) -> Bound | None:
+    fabric, numbers, wire = network.fabric, network.numbers, network.wire
+    if fabric is None or numbers is None or wire is None or not fabric.cables:
+        return None
+    counted_messages = message_congestion(fabric, numbers[source], numbers[target]).channel_messages
+    messages = counted_messages[: 2 * fabric.cables].astype(np.float64)
+    if not messages.any():
+        return None
+    rates = wire * (np.ones(fabric.cables) if network.uniform else _relative_rates(fabric))
+    seconds = messages * size / np.repeat(rates, 2)
+    fullest = np.flatnonzero(seconds >= _FULLEST * seconds.max())
+    # The fullest by its number first, so that names do not depend on rounding.
+    first = int(fullest[0])
+    load = int(messages[first])
+    each = format_bandwidth(float(np.repeat(rates, 2)[first]))
+    where = (
+        fabric.channel_name(first)
+        if len(fullest) == 1
+        else f"each of {counted(len(fullest), 'channel')} between switches"
+    )
+    return Bound(
+        Limit.FABRIC,
+        float(seconds.max()),
+        f"{counted(load, 'message')} of {format_bytes(size)} over {where} at {each}",
+        channels=tuple(fabric.channel_name(int(channel)) for channel in fullest[:_NAMED]),
+        load=load,
+    )
+
+
+def _relative_rates(fabric: Fabric) -> NDArray[np.float64]:
+    """Rate of every cable as a multiple of a host's; 1 where either is not known."""
+    known = [rate_of(label) for label in fabric.rates]
+    of_hosts = [rate for rate in (known[index] for index in fabric.host_rate.tolist()) if rate]
+    host = float(np.median(of_hosts)) if of_hosts else None
+    each = (known[index] for index in fabric.cable_rate.tolist())
+    return np.array([1.0 if host is None or not rate else rate / host for rate in each])

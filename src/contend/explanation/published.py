@@ -1,0 +1,123 @@
+"""Evidence from numbers that others published, as plans of studies carry them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from contend.errors import UsageError
+from contend.explanation.limits import Bound, Evidence, Memory
+from contend.explanation.measured import volume
+from contend.explanation.network import port_bound
+from contend.measurement import MemoryPrediction, VectorLength
+from contend.study import Known, MeasuredPlan
+from contend.units import counted, format_bandwidth, format_bytes, parse_rate, parse_size
+
+
+def published_evidence(
+    plan: MeasuredPlan, wire: float | None = None, memory: int | None = None
+) -> Iterator[Evidence]:
+    """Evidence of every number that a plan has from elsewhere.
+
+    Args:
+        plan: with references.
+        wire: bytes per second of a port; None for what references or the plan say.
+        memory: bytes of a host; None for what the plan says of its sources' hosts.
+
+    Raises:
+        UsageError: the plan has no such numbers.
+    """
+    known = plan.known()
+    if not known:
+        raise UsageError(f"{plan.name} has no published figures to explain; give a run of it")
+    if wire is None and plan.wire is not None:
+        wire = parse_rate(plan.wire)
+    said = plan.memory if plan.predict is None else plan.predict.memory
+    if memory is None and said is not None:
+        memory = parse_size(said)
+    for number in known:
+        yield _evidence(number, wire, memory)
+
+
+def _evidence(known: Known, wire: float | None, memory: int | None) -> Evidence:
+    each = known.ranks_per_node
+    ranks = known.ranks
+    if ranks is None and known.nodes is not None and each is not None:
+        ranks = known.nodes * each
+    sort = _sort(known)
+    size = known.bytes if sort is None else int(sort.block_bytes)
+    schedule = known.said or known.algorithm or known.measure
+    hosts = known.nodes
+    if hosts is None and ranks is not None and each is not None:
+        hosts = -(-ranks // each)
+    wire = known.wire_Bps if known.wire_Bps is not None else wire
+    return Evidence(
+        cell=_label(known, schedule, size, ranks, hosts),
+        condition=(known.source, known.measure, known.conditions, ranks, each, known.numbers),
+        series=_series(known, schedule),
+        at=f"on {counted(hosts, 'host')}" if sort and hosts else f"at {format_bytes(size or 0)}",
+        schedule=schedule,
+        bytes=size,
+        ranks=ranks,
+        measured_s=_seconds(known, size, ranks),
+        deviation_s=known.spread_s,
+        published=True,
+        bounds=_port(ranks, each, size, wire),
+        hosts=hosts or 0,
+        volume=volume(known.algorithm or "", ranks or 1),
+        memory=None if sort is None or memory is None else Memory(sort.node_bytes, memory),
+        failed=known.failed,
+    )
+
+
+def _sort(known: Known) -> MemoryPrediction | None:
+    """The arrays of a sort; None for other measurements."""
+    if known.numbers is None or known.doubles is None:
+        return None
+    if known.nodes is None or known.ranks_per_node is None:
+        return None
+    doubles = VectorLength.parse(known.doubles).at(known.nodes)
+    return MemoryPrediction(known.numbers, known.nodes, known.ranks_per_node, doubles)
+
+
+def _seconds(known: Known, size: int | None, ranks: int | None) -> float | None:
+    """Seconds of one operation; where ranks are not known those of the message to one of them."""
+    if known.seconds is not None or known.rate_Bps is None or size is None:
+        return known.seconds
+    return (1 if ranks is None else ranks - 1) * size / known.rate_Bps
+
+
+def _port(
+    ranks: int | None, each: int | None, size: int | None, wire: float | None
+) -> tuple[Bound, ...]:
+    """What leaves a host of k of p ranks, k (p - k) messages, over what its port carries.
+
+    Where the ranks of a host are not published it has one, which needs least; where none are, the
+    bound is of the message to one destination.
+    """
+    if size is None or wire is None:
+        return ()
+    rate = format_bandwidth(wire)
+    if ranks is None:
+        return (port_bound(size, wire, f"through a port at {rate}, for one destination"),)
+    here = 1 if each is None else each
+    if here >= ranks:
+        return ()
+    through = here * (ranks - here) * size
+    return (port_bound(through, wire, f"out of the port of every host at {rate}"),)
+
+
+def _series(known: Known, schedule: str) -> str:
+    what = schedule if known.doubles is None else f"m = {known.doubles}"
+    return f"{what} ({known.source})"
+
+
+def _label(
+    known: Known, schedule: str, size: int | None, ranks: int | None, hosts: int | None
+) -> str:
+    where = "" if ranks is None else counted(ranks, "rank")
+    if where and hosts is not None:
+        where += f" on {counted(hosts, 'host')}"
+    if known.doubles is not None:
+        return ", ".join(filter(None, (known.source, f"m = {known.doubles}", where)))
+    shown = "" if size is None else format_bytes(size)
+    return ", ".join(filter(None, (known.source, schedule, shown, where, known.conditions)))

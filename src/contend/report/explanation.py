@@ -1,0 +1,331 @@
+"""Explanations as a sentence, tables and JSON: which limit was hit, with evidence and remedy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+from contend.explanation import Bound, Evidence, Explanation, Limit, Reason, Verdict
+from contend.report.table import ResultTable
+from contend.units import counted, format_seconds
+
+_HEADS = {
+    Limit.PORT: "port",
+    Limit.FABRIC: "fabric",
+    Limit.OVERHEAD: "overhead",
+    Limit.IMBALANCE: "late ranks",
+    Limit.PROCESSORS: "processors",
+}
+_PLURAL = (Limit.TIME_OUTS, Limit.PROCESSORS)
+_MOST_SERIES = 4
+_UNPROVEN = "not proven"
+
+
+class BoundJson(msgspec.Struct, frozen=True):
+    """The least time that a limit allows.
+
+    Attributes:
+        limit: which.
+        seconds: of one operation.
+        ratio: how many times as long the measurement takes; null where there is none.
+        of: what it is computed from.
+        channels: the fullest channels by name (fabric).
+    """
+
+    limit: str
+    seconds: float
+    ratio: float | None
+    of: str
+    channels: tuple[str, ...]
+
+
+class ReasonJson(msgspec.Struct, frozen=True):
+    """A limit that is proven.
+
+    Attributes:
+        limit: which.
+        why: the evidence.
+        ratio: how many times its bound, or what it is compared with, the measurement takes; null
+            for failures.
+    """
+
+    limit: str
+    why: str
+    ratio: float | None
+
+
+class VerdictJson(msgspec.Struct, frozen=True):
+    """What limited a cell.
+
+    Attributes:
+        cell: what was measured.
+        schedule: its schedule or kind of messages.
+        bytes: to one destination; null where it is not known.
+        ranks: how many; null where it is not known.
+        measured_s: the median, or that of the faster of two kinds of samples; null where it failed.
+        mean_s: the mean of both kinds, where samples are of two; else null.
+        limits: those that are proven; none: nothing is.
+        bounds: all that could be computed.
+        memory_bytes: what the data of a host need; null where it is not known.
+        host_bytes: memory of a host; null where it is not known.
+        failure: why there is no figure; "" where there is one, or nobody said.
+    """
+
+    cell: str
+    schedule: str
+    bytes: int | None
+    ranks: int | None
+    measured_s: float | None
+    mean_s: float | None
+    limits: tuple[ReasonJson, ...]
+    bounds: tuple[BoundJson, ...]
+    memory_bytes: int | None
+    host_bytes: int | None
+    failure: str
+
+
+class RemedyJson(msgspec.Struct, frozen=True):
+    """What helps against a limit.
+
+    Attributes:
+        limit: which.
+        advice: a sentence.
+        command: that does or tries it; "" where there is none.
+    """
+
+    limit: str
+    advice: str
+    command: str
+
+
+class ExplanationJson(msgspec.Struct, frozen=True):
+    """Which limit was hit.
+
+    Attributes:
+        name: of the run or study.
+        verdict: one sentence.
+        cells: every cell.
+        remedies: of every limit that was hit.
+        remarks: what could not be known.
+    """
+
+    name: str
+    verdict: str
+    cells: tuple[VerdictJson, ...]
+    remedies: tuple[RemedyJson, ...]
+    remarks: tuple[str, ...]
+
+
+def explanation_sentence(explanation: Explanation) -> str:
+    """The verdict in one sentence."""
+    verdicts = explanation.verdicts
+    if not verdicts:
+        return "Nothing was measured, so nothing is proven."
+    parts = []
+    for limit in Limit:
+        hit = [verdict for verdict in verdicts if limit in verdict.limits]
+        if hit:
+            verb = "limit" if limit in _PLURAL else "limits"
+            parts.append(f"{limit} {verb} {_series(hit, verdicts)}{_ratios(hit, limit)}")
+    open_ = [verdict for verdict in verdicts if not verdict.reasons]
+    if not parts:
+        return f"Not proven: {_nearest(verdicts)}."
+    if open_:
+        parts.append(f"for {counted(len(open_), 'cell')} of {len(verdicts)} nothing is proven")
+    sentence = "; ".join(parts)
+    return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def _series(hit: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
+    """Cells by series, such as ``shift at 64 KiB to 1 MiB``."""
+    members: dict[str, list[Evidence]] = {}
+    every: dict[str, list[Evidence]] = {}
+    for verdict in hit:
+        members.setdefault(verdict.evidence.series, []).append(verdict.evidence)
+    for verdict in verdicts:
+        every.setdefault(verdict.evidence.series, []).append(verdict.evidence)
+    texts = [_places(name, cells, every[name]) for name, cells in members.items()]
+    if len(texts) > _MOST_SERIES:
+        others = len(texts) - _MOST_SERIES + 1
+        texts = [*texts[: _MOST_SERIES - 1], f"{others} others"]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def _places(name: str, cells: Sequence[Evidence], every: Sequence[Evidence]) -> str:
+    places = list(dict.fromkeys(cell.at for cell in cells if cell.at))
+    order = list(dict.fromkeys(cell.at for cell in every if cell.at))
+    if not places:
+        return name
+    if len(places) == 1:
+        return f"{name} {places[0]}"
+    first, last = order.index(places[0]), order.index(places[-1])
+    bare = [place.partition(" ")[2] for place in places]
+    if order[first : last + 1] == places:
+        return f"{name} {places[0]} to {bare[-1]}"
+    return f"{name} {places[0]}{''.join(f', {place}' for place in bare[1:])}"
+
+
+def _ratios(hit: Sequence[Verdict], limit: Limit) -> str:
+    """How near the bound they come that proves the limit."""
+    ratios = [
+        reason.ratio
+        for verdict in hit
+        for reason in verdict.reasons
+        if reason.limit is limit and reason.bound is not None and reason.ratio is not None
+        # Rivals prove it by what they do, and not by a bound.
+        if reason.ratio == verdict.evidence.ratio(reason.bound)
+    ]
+    if not ratios:
+        return ""
+    low, high = f"{min(ratios):.3g}", f"{max(ratios):.3g}"
+    return f" ({low} times its bound)" if low == high else f" ({low} to {high} times its bound)"
+
+
+def _nearest(verdicts: Sequence[Verdict]) -> str:
+    """The bound that explains most, where nothing is proven."""
+    near = [
+        (verdict.evidence.ratio(bound), bound)
+        for verdict in verdicts
+        for bound in verdict.evidence.possible
+        if not math.isnan(verdict.evidence.ratio(bound))
+    ]
+    if not near:
+        failed = [verdict for verdict in verdicts if verdict.evidence.failed]
+        if len(failed) == len(verdicts):
+            return "every cell failed, and nothing tells of a limit"
+        return "no bound is known that the measurement could be held against"
+    ratio, bound = min(near, key=lambda pair: pair[0])
+    return (
+        f"no limit explains half of the time; the nearest bound is that of {bound.limit}, and the "
+        f"measurement takes {ratio:.3g} times as long"
+    )
+
+
+def explanation_tables(explanation: Explanation) -> list[ResultTable]:
+    """Cells with their bounds, the evidence of every verdict, and what helps."""
+    tables = [_cells(explanation)]
+    if any(verdict.reasons for verdict in explanation.verdicts):
+        tables.append(_evidence(explanation))
+    if explanation.remedies:
+        rows = tuple((str(r.limit), r.advice, r.command) for r in explanation.remedies)
+        tables.append(ResultTable("What helps", ("limit", "remedy", "command"), rows))
+    return tables
+
+
+def _cells(explanation: Explanation) -> ResultTable:
+    verdicts = explanation.verdicts
+    known = [
+        limit
+        for limit in _HEADS
+        if any(verdict.evidence.bound(limit) is not None for verdict in verdicts)
+    ]
+    memory = any(v.evidence.memory is not None and Limit.MEMORY in v.limits for v in verdicts)
+    columns = (
+        *("cell", "measured"),
+        *(_HEADS[limit] for limit in known),
+        *(("data",) if memory else ()),
+        "limit",
+    )
+    rows = []
+    for verdict in verdicts:
+        evidence = verdict.evidence
+        needed = evidence.memory
+        rows.append(
+            (
+                evidence.cell,
+                _measured(evidence),
+                *(_bound(evidence, evidence.bound(limit)) for limit in known),
+                *(("" if needed is None else f"{100 * needed.share:.0f} %",) if memory else ()),
+                ", ".join(map(str, verdict.limits)) or _UNPROVEN,
+            )
+        )
+    note = "Least time of every limit, and how many times as long the measurement takes."
+    if memory:
+        note += " Data: share of a host's memory."
+    numeric = frozenset(columns[1:-1])
+    return ResultTable(explanation.name, columns, tuple(rows), numeric, note)
+
+
+def _measured(evidence: Evidence) -> str:
+    if evidence.measured_s is None:
+        return "ERR"
+    text = format_seconds(evidence.measured_s)
+    if evidence.mean_s is not None:
+        text += f", mean {format_seconds(evidence.mean_s)}"
+    return text
+
+
+def _bound(evidence: Evidence, bound: Bound | None) -> str:
+    if bound is None:
+        return ""
+    ratio = evidence.ratio(bound)
+    times = "" if math.isnan(ratio) else f" ({ratio:.3g})"
+    return f"{format_seconds(bound.seconds)}{times}"
+
+
+def _evidence(explanation: Explanation) -> ResultTable:
+    rows = tuple(
+        (
+            verdict.evidence.cell,
+            str(reason.limit),
+            _why(reason),
+            "" if reason.ratio is None else f"{reason.ratio:.3g}",
+        )
+        for verdict in explanation.verdicts
+        for reason in verdict.reasons
+    )
+    columns = ("cell", "limit", "because", "times")
+    note = "Times: how many times what it is compared with the measurement takes."
+    return ResultTable("Evidence", columns, rows, frozenset(("times",)), note)
+
+
+def _why(reason: Reason) -> str:
+    channels = () if reason.bound is None else reason.bound.channels
+    if len(channels) < 2:
+        return reason.why
+    more = " and others" if len(channels) > 2 else ""
+    return f"{reason.why}: {'; '.join(channels[:2])}{more}"
+
+
+def explanation_json(explanation: Explanation) -> ExplanationJson:
+    """The same for a file."""
+    return ExplanationJson(
+        name=explanation.name,
+        verdict=explanation_sentence(explanation),
+        cells=tuple(map(_verdict_json, explanation.verdicts)),
+        remedies=tuple(
+            RemedyJson(str(remedy.limit), remedy.advice, remedy.command)
+            for remedy in explanation.remedies
+        ),
+        remarks=explanation.remarks,
+    )
+
+
+def _verdict_json(verdict: Verdict) -> VerdictJson:
+    evidence = verdict.evidence
+    return VerdictJson(
+        cell=evidence.cell,
+        schedule=evidence.schedule,
+        bytes=evidence.bytes,
+        ranks=evidence.ranks,
+        measured_s=evidence.measured_s,
+        mean_s=evidence.mean_s,
+        limits=tuple(ReasonJson(str(r.limit), _why(r), r.ratio) for r in verdict.reasons),
+        bounds=tuple(_bound_json(evidence, bound) for bound in evidence.bounds),
+        memory_bytes=None if evidence.memory is None else evidence.memory.needed,
+        host_bytes=None if evidence.memory is None else evidence.memory.available,
+        failure=evidence.failure,
+    )
+
+
+def _bound_json(evidence: Evidence, bound: Bound) -> BoundJson:
+    ratio = evidence.ratio(bound)
+    return BoundJson(
+        str(bound.limit),
+        bound.seconds,
+        None if math.isnan(ratio) else ratio,
+        bound.of,
+        bound.channels,
+    )

@@ -1,0 +1,60 @@
+"""``contend explain``: the verdict first, then tables; JSON and Markdown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contend.cli.app import run
+from measured_runs import alltoall_run
+
+
+def test_the_first_line_is_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "mistry2015"]) == 0
+    printed = capsys.readouterr().out
+    first = printed.splitlines()[0]
+    assert first.startswith("Memory limits m = 810N (poster) on 36 hosts and m = 1024N (poster)")
+    assert "the injection port limits m = 512 (paper) on 3 hosts to 18 hosts" in first
+    assert "1.64 s   1.16 s (1.41)" in printed
+    assert "contend study mistry2015 --ranks-per-host 1" in printed
+
+
+def test_time_outs_lead_in_2005(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "kutzner2005"]) == 0
+    assert capsys.readouterr().out.startswith("Time-outs of full buffers limit ring with barrier")
+
+
+def test_json_has_every_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small = {"launches": 1, "sizes": (4, 1 << 20), "schedules": ("pairwise",)}
+    alltoall_run(tmp_path / "run", **small)
+    assert run(["explain", str(tmp_path / "run"), "--json", "-"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["verdict"].startswith("The injection port limits pairwise (flow control off) at")
+    large = result["cells"][1]
+    assert [limit["limit"] for limit in large["limits"]] == ["the injection port"]
+    (port, overhead) = large["bounds"]
+    assert port["seconds"] == pytest.approx(15 * (1 << 20) / 118e6)
+    assert port["ratio"] == pytest.approx(large["measured_s"] / port["seconds"])
+    assert overhead["limit"] == "latency or software overhead"
+
+
+def test_markdown_and_what_is_not_proven(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alltoall_run(tmp_path / "run", launches=1, sizes=(1 << 20,), schedules=("linear",), slower=3.0)
+    assert run(["explain", str(tmp_path / "run"), "--markdown", "-"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("Not proven: no limit explains half of the time; the nearest bound")
+    assert "| not proven |" in text
+
+
+def test_both_cannot_be_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "mistry2015", "--json", "-", "--markdown", "-"]) == 2
+    assert "only one of" in capsys.readouterr().err
+
+
+def test_what_is_not_there_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "mistry2051"]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1

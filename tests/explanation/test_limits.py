@@ -1,0 +1,149 @@
+"""The judgement of one cell, on figures that are worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from contend.explanation import Bound, Evidence, Limit, Memory, Rival, judge
+from contend.runs import Modes
+
+PORT = Bound(Limit.PORT, 1.0, "bytes through a port")
+FABRIC = Bound(Limit.FABRIC, 1.0, "messages over a channel", load=16)
+
+
+def cell(measured_s: float | None, *bounds: Bound, **more: Any) -> Evidence:
+    settings: dict[str, Any] = {"schedule": "linear", "bytes": 4096, "ranks": 16, "hosts": 16}
+    return Evidence("a cell", (), measured_s=measured_s, bounds=bounds, **{**settings, **more})
+
+
+@pytest.mark.parametrize(
+    ("measured", "limits"),
+    [(0.89, ()), (0.9, (Limit.PORT,)), (2.0, (Limit.PORT,)), (2.01, ())],
+)
+def test_a_bound_is_reached_from_nine_tenths_to_twice_of_it(
+    measured: float, limits: tuple[Limit, ...]
+) -> None:
+    assert judge(cell(measured, PORT)).limits == limits
+
+
+@pytest.mark.parametrize(
+    ("port_s", "limits"),
+    [(1.2, (Limit.PORT,)), (1.1, (Limit.FABRIC, Limit.PORT)), (0.8, (Limit.FABRIC,))],
+)
+def test_the_larger_bound_of_the_network_is_named_and_the_other_from_nine_tenths_on(
+    port_s: float, limits: tuple[Limit, ...]
+) -> None:
+    assert judge(cell(1.3, replace(PORT, seconds=port_s), FABRIC)).limits == limits
+
+
+def test_a_channel_with_one_message_of_a_port_s_rate_is_no_limit() -> None:
+    one = replace(FABRIC, load=1)
+    assert judge(cell(1.3, PORT, one)).limits == (Limit.PORT,)
+    slower = replace(one, seconds=1.25)
+    assert judge(cell(1.3, PORT, slower)).limits == (Limit.FABRIC,)
+
+
+def test_late_ranks_are_held_against_all_samples_and_not_only_those_on_time() -> None:
+    late = Bound(Limit.IMBALANCE, 6e-3, "waiting", measured_s=8e-3)
+    assert judge(cell(7e-6, late)).limits == (Limit.IMBALANCE,)
+    assert judge(cell(7e-6, replace(late, measured_s=20e-3))).limits == ()
+
+
+@pytest.mark.parametrize(
+    ("fast_s", "slow_s", "mean_s", "limits"),
+    [
+        (0.1, 0.3, 0.16, (Limit.TIME_OUTS, Limit.PORT)),
+        # Less than a time-out apart; and time-outs that cost less than a third.
+        (0.1, 0.27, 0.16, (Limit.PORT,)),
+        (0.1, 0.3, 0.14, (Limit.PORT,)),
+    ],
+)
+def test_two_kinds_of_samples_a_time_out_apart(
+    fast_s: float, slow_s: float, mean_s: float, limits: tuple[Limit, ...]
+) -> None:
+    modes = Modes(fast_s, slow_s, slow=6, count=20)
+    port = replace(PORT, seconds=0.09)
+    assert judge(cell(fast_s, port, modes=modes, mean_s=mean_s)).limits == limits
+
+
+def test_two_kinds_of_samples_on_one_host_are_no_time_outs_of_a_network() -> None:
+    stalled = cell(0.1, modes=Modes(0.1, 0.4, slow=10, count=20), mean_s=0.25)
+    assert judge(stalled).limits == (Limit.TIME_OUTS,)
+    assert judge(replace(stalled, hosts=1)).limits == ()
+
+
+def test_another_schedule_that_loses_no_time_out_proves_that_one_was_lost() -> None:
+    port = replace(PORT, seconds=0.01)
+    slow = cell(0.3, port, rival=Rival("shift", 0.03))
+    assert judge(slow).limits == (Limit.TIME_OUTS,)
+    assert judge(replace(slow, rival=Rival("shift", 0.13))).limits == ()
+    # Bruck's schedule sends several times the bytes: 0.3 s may be what they take.
+    assert judge(replace(slow, volume=16.0)).limits == ()
+
+
+def test_dropped_packets_prove_time_outs_beyond_what_any_schedule_wastes() -> None:
+    port = replace(PORT, seconds=0.1)
+    assert judge(cell(0.41, port, drops=12)).limits == (Limit.TIME_OUTS,)
+    assert judge(cell(0.39, port, drops=12)).limits == ()
+    assert judge(cell(0.41, port, drops=0)).limits == ()
+    assert judge(cell(0.41, port, drops=None)).limits == ()
+
+
+def test_a_rate_that_falls_loses_a_time_out_on_a_network_only() -> None:
+    # At the rate of smaller messages 0.3 s would be 0.1 s.
+    assert judge(cell(0.3, fall=3.0)).limits == (Limit.TIME_OUTS,)
+    assert judge(cell(0.3, fall=3.0, hosts=1)).limits == ()
+    assert judge(cell(0.3, fall=1.9)).limits == ()
+    assert judge(cell(0.26, fall=3.0)).limits == ()
+    full = Memory(95, 100)
+    assert judge(cell(0.3, fall=3.0, memory=full)).limits == ()
+
+
+@pytest.mark.parametrize(
+    ("memory", "more", "limits"),
+    [
+        (Memory(95, 100), {"failed": True}, (Limit.MEMORY,)),
+        (Memory(75, 100), {"failed": True}, (Limit.MEMORY,)),
+        (Memory(69, 100), {"failed": True}, ()),
+        # A cause that is known counts more than a share.
+        (Memory(95, 100), {"failed": True, "failure": "a rank crashed"}, ()),
+        (None, {"failed": True, "out_of_memory": True, "failure": "x"}, (Limit.MEMORY,)),
+        (Memory(95, 100), {"measured_s": 3.0, "per_byte": 2.5}, (Limit.MEMORY,)),
+        (Memory(95, 100), {"measured_s": 3.0, "bounds": (PORT,)}, (Limit.MEMORY,)),
+        (Memory(95, 100), {"measured_s": 1.5, "bounds": (PORT,)}, (Limit.PORT,)),
+        (Memory(89, 100), {"measured_s": 3.0, "per_byte": 2.5}, ()),
+    ],
+)
+def test_memory(memory: Memory | None, more: dict[str, Any], limits: tuple[Limit, ...]) -> None:
+    assert judge(replace(cell(None), memory=memory, **more)).limits == limits
+
+
+def test_a_failure_that_data_alone_do_not_explain_is_told_so() -> None:
+    (full,) = judge(cell(None, failed=True, memory=Memory(95, 100))).reasons
+    (near,) = judge(cell(None, failed=True, memory=Memory(75, 100))).reasons
+    assert "alone do not explain" not in full.why
+    assert "alone do not explain" in near.why
+
+
+def test_rivals_that_double_the_time_are_the_fabric() -> None:
+    assert judge(cell(5.0, rise=2.0)).limits == (Limit.FABRIC,)
+    assert judge(cell(5.0, rise=1.9)).limits == ()
+
+
+@pytest.mark.parametrize(
+    ("deviation", "limits"), [(0.09, (Limit.TIME_OUTS,)), (0.08, ()), (None, ())]
+)
+def test_published_spread(deviation: float | None, limits: tuple[Limit, ...]) -> None:
+    # 0.186 s over a bound of 0.0325 s: 0.77 time-outs, with a deviation of 0.2 s √0.77 = 0.175 s.
+    port = replace(PORT, seconds=0.0325)
+    paired = cell(0.186, port, deviation_s=deviation, published=True)
+    assert judge(paired).limits == limits
+    assert judge(replace(paired, published=False)).limits == ()
+
+
+def test_nothing_known_proves_nothing() -> None:
+    assert judge(cell(1.0)).reasons == ()
+    assert judge(cell(None, failed=True)).reasons == ()

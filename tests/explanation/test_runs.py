@@ -1,0 +1,231 @@
+"""Runs: those with samples that a test chooses, and kept ones of the first version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import contend
+from contend.errors import UsageError
+from contend.explanation import Explanation, Limit, Verdict
+from contend.runs import LaunchRecord, PointError, Run, RunRecord, write_record
+from measured_runs import COLLAPSED, alltoall_run
+from sample_files import Launch
+
+FIRST_VERSION = Path(__file__).parents[1] / "data" / "first_version"
+WIRE = 1e6
+
+
+def run_of(
+    folder: Path,
+    cells: dict[tuple[str, int], Any],
+    *,
+    hosts: list[str] | None = None,
+    late: dict[tuple[str, int], list[int]] | None = None,
+    oversubscribed: bool = False,
+    **changes: Any,
+) -> Run:
+    """A run of an all-to-all with these results, by schedule and size; a rank on every host."""
+    hosts = ["n0", "n1", "n2", "n3"] if hosts is None else hosts
+    settings: dict[str, Any] = {"probe": "alltoall", "wire_Bps": WIRE}
+    ranks = len(hosts)
+    record = RunRecord(**{**settings, **changes}, launches=(LaunchRecord(0, ranks),))
+    run = Run.create(folder, record)
+    launch = Launch(ranks, hosts=hosts, oversubscribed=oversubscribed)
+    for (schedule, size), results in cells.items():
+        launch.cell(
+            np.asarray(results),
+            late=(late or {}).get((schedule, size), ()),
+            algorithm=schedule,
+            bytes=size,
+            counts="even",
+        )
+    launch.write(run.raw_path(0))
+    return run.fold()
+
+
+def around(seconds: float, count: int = 12) -> np.ndarray:
+    return seconds * np.linspace(0.99, 1.01, count)
+
+
+def verdict(explained: Explanation, start: str) -> Verdict:
+    (only,) = (v for v in explained.verdicts if v.evidence.cell.startswith(start))
+    return only
+
+
+def test_port_overhead_and_what_lies_between(tmp_path: Path) -> None:
+    # 10 ms and three messages at 1 MB/s: 1 byte, 4 kB (12 ms), 8 kB (24 ms), 64 kB (192 ms).
+    sizes = (1, 4000, 8000, 64000)
+    cells = {("shift", size): around(0.01 + 3 * size / WIRE) for size in sizes}
+    explained = contend.explain(run_of(tmp_path / "run", cells))
+    limits = {v.evidence.bytes: v.limits for v in explained.verdicts}
+    assert limits == {
+        1: (Limit.OVERHEAD,),
+        # 22 ms: half is the port, and a little less than half the overhead.
+        4000: (Limit.PORT,),
+        8000: (Limit.PORT,),
+        64000: (Limit.PORT,),
+    }
+    assert verdict(explained, "shift, 62.5 KiB").reasons[0].ratio == pytest.approx(202 / 192, 0.01)
+
+
+def test_overhead_is_shared_processors_where_ranks_share_them(tmp_path: Path) -> None:
+    cells = {("shift", size): around(0.01) for size in (1, 16, 64)}
+    explained = contend.explain(run_of(tmp_path / "run", cells, oversubscribed=True))
+    assert {v.limits for v in explained.verdicts} == {(Limit.PROCESSORS,)}
+    # Four ranks on hosts of two processors each: the launch says itself that they are shared.
+    assert "ranks on a processor" in explained.verdicts[0].reasons[0].why
+
+
+def test_the_tree_of_a_given_fabric_is_named(tmp_path: Path) -> None:
+    fabric = contend.load("xgft:2;4,4;1,1", route="dmodk")
+    # 48 messages of 1 kB over one cable take 48 ms, 15 through a port 15 ms.
+    run = run_of(tmp_path / "run", {("linear", 1000): around(0.05)}, hosts=list(fabric.host_name))
+    explained = contend.explain(run, fabric=fabric)
+    assert explained.verdicts[0].limits == (Limit.FABRIC,)
+    bound = explained.verdicts[0].reasons[0].bound
+    assert bound is not None
+    assert bound.load == 48
+    assert 'switch "leaf 1" port 5 -> switch "top 1" port 1' in bound.channels
+    assert explained.remedies[0].limit is Limit.FABRIC
+    # Without the fabric nothing is known of its cables.
+    assert contend.explain(run).verdicts[0].limits == ()
+
+
+def test_a_better_engine_is_the_remedy(tmp_path: Path) -> None:
+    good = contend.load("xgft:2;4,4;1,4", route="dmodk")
+    # All destinations by the first top switch: 48 messages over one cable.
+    assert good.routes is not None
+    ports = good.routes.ports.copy()
+    leaves = np.unique(good.host_switch)
+    for leaf in leaves:
+        away = good.host_lid[good.host_switch != leaf]
+        ports[leaf, away] = 5
+    bad = good.replace(routes=contend.ForwardingTables(ports, engine=""))
+    run = run_of(tmp_path / "run", {("linear", 1000): around(0.05)}, hosts=list(good.host_name))
+    (remedy,) = contend.explain(run, fabric=bad).remedies
+    assert "carry 12 messages" in remedy.advice
+    assert "instead of 48" in remedy.advice
+    assert "--route dmodk" in remedy.command
+
+
+def test_collapses_of_2005_are_time_outs_and_what_avoids_them_is_named(tmp_path: Path) -> None:
+    explained = contend.explain(alltoall_run(tmp_path / "run"))
+    stalled = {
+        (v.evidence.schedule, v.evidence.bytes)
+        for v in explained.verdicts
+        if Limit.TIME_OUTS in v.limits
+    }
+    assert stalled == {(name, size) for name in ("library", "linear") for size in COLLAPSED}
+    (remedy, *_) = explained.remedies
+    assert remedy.limit is Limit.TIME_OUTS
+    assert "--algorithm pairwise" in remedy.command
+    # From 64 KiB on all others wait for the port.
+    assert verdict(explained, "pairwise, 1 MiB").limits == (Limit.PORT,)
+
+
+def test_a_rank_that_enters_late_is_imbalance(tmp_path: Path) -> None:
+    # The last rank enters 20 ms into every sample of 100 ms: no limit; half of it is one.
+    run = run_of(tmp_path / "run", {("linear", 1): around(0.1)}, late={("linear", 1): [*range(12)]})
+    (only,) = contend.explain(run).verdicts
+    bound = only.evidence.bound(Limit.IMBALANCE)
+    assert bound is not None
+    assert only.evidence.ratio(bound) == pytest.approx(5, 0.01)
+    assert "rank 3 on n3 in 100 % of samples" in bound.of
+    assert only.limits == ()
+
+
+def test_failures_of_memory_are_memory(tmp_path: Path) -> None:
+    errors = (
+        PointError("memory", "the data need 4 GiB", None, "linear", 1 << 20),
+        PointError("crash", "a rank crashed", None, "linear", 1 << 21),
+        PointError("unsuited", "not for 3 ranks", None, "xor", 1 << 20),
+    )
+    run = run_of(tmp_path / "run", {("linear", 64): around(1e-3)}, errors=errors)
+    explained = contend.explain(run.folder)
+    failed = [v for v in explained.verdicts if v.evidence.failed]
+    assert [v.limits for v in failed] == [(Limit.MEMORY,), ()]
+
+
+def test_memory_is_what_contend_predicts_against_what_the_host_has(tmp_path: Path) -> None:
+    # Two arrays of p blocks on each of four ranks of a host: 2 · 4 · 4 · 1000 bytes.
+    run = run_of(tmp_path / "run", {("shift", 1000): around(1.0)}, hosts=["n0"] * 4)
+    (only,) = contend.explain(run, memory=64_000).verdicts
+    assert only.evidence.memory is not None
+    assert only.evidence.memory.needed == 32_000
+    assert only.evidence.memory.share == 0.5
+    assert contend.explain(run).verdicts[0].evidence.memory is None
+    # It counts where the run itself knows it.
+    write_record(run.folder / "run.json", RunRecord(**{**_fields(run.record), "memory": 40_000}))
+    kept = contend.explain(run.folder).verdicts[0].evidence.memory
+    assert kept is not None
+    assert kept.share == 0.8
+
+
+def _fields(record: RunRecord) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in record.__struct_fields__}
+
+
+def test_a_wire_that_is_not_known_is_asked_for(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", {("shift", 1000): around(1.0)}, wire_Bps=None)
+    explained = contend.explain(run)
+    assert explained.remarks == ("What a host's port carries is not known: give it with --wire.",)
+    # Three messages at 8 kbit/s take 3 s: twice as fast as that disproves the wire.
+    assert contend.explain(run, wire="8kbit/s").verdicts[0].limits == ()
+    assert contend.explain(run, wire="32kbit/s").verdicts[0].limits == (Limit.PORT,)
+
+
+def test_a_kept_emulation_asks_for_its_fabric() -> None:
+    folder = FIRST_VERSION / "hotspot"
+    explained = contend.explain(folder)
+    assert "name them with --fabric" in explained.remarks[0]
+    beside = verdict(explained, "stream beside 1 rival, 64 KiB")
+    # Two pairs of 16 times 64 KiB at 25 MB/s: 83.9 ms, and it took 90.8.
+    assert beside.limits == (Limit.FABRIC,)
+    assert beside.reasons[0].ratio == pytest.approx(1.08, abs=0.005)
+    named = verdict(contend.explain(folder, fabric="fig1"), "stream beside 1 rival, 64 KiB")
+    assert named.reasons[0].bound is not None
+    assert named.reasons[0].bound.channels == ('switch "leaf 1" port 5 -> switch "top 1" port 1',)
+
+
+def test_bisect_patterns_of_a_kept_emulation() -> None:
+    (only,) = contend.explain(FIRST_VERSION / "bisect-emulated", fabric="fig1").verdicts
+    port = only.evidence.bound(Limit.PORT)
+    assert port is not None
+    # Five packets of 20 KiB at 12.5 MB/s.
+    assert port.seconds == pytest.approx(5 * 20480 / 12.5e6)
+    assert only.limits == (Limit.PORT,)
+
+
+@pytest.mark.parametrize("name", ["alltoall", "sort", "pingpong", "bisect", "two-libraries"])
+def test_kept_runs_of_one_host_name_no_network(name: str) -> None:
+    explained = contend.explain(FIRST_VERSION / name)
+    assert explained.verdicts
+    for verdict in explained.verdicts:
+        assert not {Limit.PORT, Limit.FABRIC, Limit.TIME_OUTS} & set(verdict.limits)
+        assert verdict.evidence.network_s == 0
+
+
+def test_routes_need_a_fabric_and_a_run_a_place(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="routes belong to a fabric"):
+        contend.explain(FIRST_VERSION / "sort", route="minhop")
+    with pytest.raises(UsageError, match="no run is here"):
+        contend.explain(tmp_path)
+
+
+def test_what_was_not_measured_is_refused(tmp_path: Path) -> None:
+    simulated = Run.create(tmp_path / "run", RunRecord("simulate"))
+    with pytest.raises(UsageError, match="expected a measured run, got one of simulate"):
+        contend.explain(simulated)
+
+
+def test_a_run_that_no_launch_could_begin_tells_why(tmp_path: Path) -> None:
+    question = {"type": "measured", "probe": "sort", "options": {}, "ranks": [8]}
+    errors = (PointError("memory", "the arrays need 30 GiB"),)
+    run = Run.create(tmp_path / "run", RunRecord("sort", question=question, errors=errors))
+    (only,) = contend.explain(run).verdicts
+    assert only.limits == (Limit.MEMORY,)
+    assert only.evidence.ranks == 8
