@@ -19,6 +19,7 @@ from contend.report import (
     profile_tables,
     profiles_json,
 )
+from contend.report.profile import figures
 from contend.report.profile.figures import Picture, profile_figure
 from contend.report.profile.tables import size_class_words
 
@@ -141,3 +142,16 @@ def test_a_profile_draws_itself_and_shows_itself(profile: Profile) -> None:
     axes = profile.plot("ranks")
     assert axes.get_xlabel() == "rank"
     assert "MPI_Wait" in profile._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("place", "short"),
+    [
+        ("void send<V<float> >(state const*, Ref<V<float> >, Ref<V<float> >)+0xd5", "send()+0xd5"),
+        ("(anonymous namespace)::spread(int)+0x1", "spread()+0x1"),
+        ("LAMMPS_NS::CommBrick::forward_comm(int)+0x34d", "CommBrick::forward_comm()+0x34d"),
+        ("a folder/late.c:21", "a folder/late.c:21"),
+    ],
+)
+def test_places_are_shortened_to_the_name_of_the_function(place: str, short: str) -> None:
+    assert figures._short(place, 32) == short

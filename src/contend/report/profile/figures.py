@@ -39,6 +39,7 @@ _MOST_CELLS = 512
 _MOST_BARS = 8
 _LONGEST_NAME = 44
 _TAKES = re.compile(r"\(.*\)")
+_TEMPLATE = re.compile(r"(?<!operator)<[^<>]*>")
 _WAITING, _REST = COLOURS[1], COLOURS[0]
 
 
@@ -174,7 +175,7 @@ def draw_shares(axes: Axes, profile: Profile) -> str:
     axes.set_xlabel("of the run times of all ranks")
     axes.tick_params(axis="y", length=0)
     if waiting.any():
-        axes.legend(frameon=False, fontsize=6.5, loc="lower right")
+        axes.legend(frameon=False, fontsize=6.5, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
     run = format_seconds(findings.mean_run_s)
     who = counted(len(profile.ranks), "rank")
     return f"{percent(findings.mpi_share, 0)} of the {run} of {who} is in MPI"
@@ -260,7 +261,12 @@ def _binned(profile: Profile) -> tuple[NDArray[np.float64], int]:
 
 def _short(place: str, room: int) -> str:
     """A place without what it takes and the outer names, as long as there is not room for them."""
-    name = _TAKES.sub("()", place)
+    name = whole = _TAKES.sub("()", place.replace("(anonymous namespace)::", ""))
+    while (bare := _TEMPLATE.sub("", name)) != name:
+        name = bare
+    if name != whole:
+        # Of a template's instance the type of the result stands first.
+        name = name.rpartition(" ")[2]
     while len(name) > room and "::" in name:
         name = name.partition("::")[2]
     return name if len(name) <= room else f"...{name[-room + 3 :]}"
