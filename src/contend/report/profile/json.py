@@ -58,7 +58,7 @@ class CalledPlaceJson(SpentJson, frozen=True, kw_only=True):
     symbol: str
 
 
-class SizeClassJson(SpentJson, frozen=True, kw_only=True):
+class ProfiledSizeJson(SpentJson, frozen=True, kw_only=True):
     """Calls of one class of sizes.
 
     Attributes:
@@ -187,7 +187,7 @@ class ProfileJson(msgspec.Struct, frozen=True, kw_only=True):
     record_bytes: int
     routines: list[RoutineJson]
     places: list[CalledPlaceJson]
-    sizes: list[SizeClassJson]
+    sizes: list[ProfiledSizeJson]
     communicators: list[CommunicatorJson]
     by_rank: list[ProfiledRankJson]
     phases: list[PhaseJson]
@@ -262,9 +262,9 @@ def _rows(rows: Sequence[dict[str, Any]], kind: type[Any]) -> list[Any]:
     return [kind(**{name: row[name] for name in names}) for row in rows]
 
 
-def _size(row: dict[str, Any]) -> SizeClassJson:
+def _size(row: dict[str, Any]) -> ProfiledSizeJson:
     size_class = row["size_class"]
     low = 2 ** (size_class - 1) if size_class else 0
     high = 2**size_class - 1 if size_class else 0
     bounds = {"from_bytes": low, "to_bytes": high}
-    return _rows([{**row, **bounds}], SizeClassJson)[0]  # type: ignore[no-any-return]
+    return _rows([{**row, **bounds}], ProfiledSizeJson)[0]  # type: ignore[no-any-return]
