@@ -245,3 +245,11 @@ def test_times() -> None:
     seconds = [5.4e-6, 0.0015, 3.157, 60, 90, 300, 3600, 9000]
     words = ["5.4 µs", "1.5 ms", "3.16 s", "60 s", "90 s", "5 min", "60 min", "2.5 h"]
     assert [format_seconds(value) for value in seconds] == words
+
+
+def test_what_rounds_up_to_the_next_unit_is_shown_in_it() -> None:
+    assert format_seconds(0.00099999) == "1 ms"
+    assert format_seconds(0.9999) == "1 s"
+    assert format_seconds(3157) == "52.6 min"
+    assert format_bandwidth(124.999e6) == "1 Gbit/s"
+    assert format_bandwidth(12.25e6) == "98 Mbit/s"

@@ -209,9 +209,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def format_seconds(seconds: float) -> str:
     """A time for people: ``1.5 µs``, ``40 s``, ``5 min``, ``2.5 h``."""
     for unit, size in (("h", 3600.0), ("min", 60.0), ("s", 1.0), ("ms", 1e-3)):
+        # As it is shown: just below a millisecond is 1 ms and not 1e+03 µs.
+        value = f"{seconds / size:.3g}"
         # Two minutes are 120 s to most people, and one hour 60 min.
-        if abs(seconds) >= (2 * size if size > 1 else size):
-            return f"{seconds / size:.3g} {unit}"
+        if abs(float(value)) >= (2 if size > 1 else 1):
+            return f"{value} {unit}"
     return f"{seconds * 1e6:.3g} µs"
 
 
@@ -224,7 +226,8 @@ def format_bandwidth(bytes_per_second: float) -> str:
     """Bandwidth for people, in decimal bits as network engineers write it: ``200 Gbit/s``."""
     bits = 8 * bytes_per_second
     for unit in ("bit/s", "kbit/s", "Mbit/s", "Gbit/s"):
-        if abs(bits) < 1000:
-            return f"{bits:.4g} {unit}"
+        value = f"{bits:.4g}"
+        if abs(float(value)) < 1000:
+            return f"{value} {unit}"
         bits /= 1000
     return f"{bits:.4g} Tbit/s"
