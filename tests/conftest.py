@@ -14,11 +14,16 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from contend.errors import MissingError
 from contend.mpi.search import packaged
 from probe_programs import Mpi
+
+# No test asserts a time: a busy machine takes longer for an example now and then.
+hypothesis.settings.register_profile("contend", deadline=None)
+hypothesis.settings.load_profile("contend")
 
 # Tests that start ranks or whole networks and look at when things happen: `make test` runs them one
 # after the other on a machine that does nothing else, and all others side by side.
