@@ -118,8 +118,8 @@ def test_more_than_the_memory_is_status_1_after_the_table(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--vectors 0", "greater than or equal to 1"),
-        ("--vectors 1.5", "integer"),
+        ("--vectors 0", "0 is not in the range x>=1"),
+        ("--vectors 1.5", "is not a valid int"),
         ("--vectors 99999999999999999999999999", "8 EiB"),
         ("--ranks-per-host -8", "--ranks-per-host: expected numbers such as 2,4,8 or 1-4"),
         ("--ranks-per-host 9999999999", "at most 2,147,483,647 processes"),
