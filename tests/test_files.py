@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from contend.errors import UsageError
-from contend.files import whole_file, write_whole
+from contend.errors import InputError, UsageError
+from contend.files import json_text, read_json, whole_file, write_whole
 
 
 def test_a_file_appears_whole(tmp_path: Path) -> None:
@@ -65,3 +67,48 @@ def test_a_disk_that_can_have_no_further_file_is_full(
     with pytest.raises(OSError, match="Disk quota exceeded") as raised:
         write_whole(tmp_path / "x", b"")
     assert raised.value.filename == str(tmp_path / "x")
+
+
+class _Kept(msgspec.Struct):
+    version: int
+    name: str
+
+
+def test_what_is_kept_as_json_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "it.json"
+    write_whole(path, json_text(_Kept(2, "a name")))
+    assert path.read_text() == '{\n  "version": 2,\n  "name": "a name"\n}\n'
+    assert read_json(path, _Kept, "a thing", version=2) == _Kept(2, "a name")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        # What else a newer version holds does not matter.
+        ('{"version": 3, "name": 5}', "expected a thing of version 2 or older, got version 3"),
+        ('{"name": "a"}', "expected a thing of version 2 or older, got version 0"),
+        ('{"version": 2}', "expected what contend keeps of a thing, got"),
+        ('{"version": "2"}', "expected what contend keeps of a thing, got"),
+        ('{"version": 2,', "expected what contend keeps of a thing, got"),
+        ("[2]", "expected what contend keeps of a thing, got"),
+        ('{"version": 2, "name": ' + 100_000 * "[", "expected what contend keeps of a thing, got"),
+        ('{"version": 2, "name": "\udcff"}', "expected what contend keeps of a thing, got"),
+    ],
+)
+def test_what_is_damaged_or_newer_is_one_line(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "it.json"
+    path.write_bytes(content.encode(errors="surrogateescape"))
+    with pytest.raises(InputError, match=re.escape(f"{path}: {message}")) as told:
+        read_json(path, _Kept, "a thing", version=2)
+    assert "\n" not in str(told.value)
+
+
+def test_a_file_without_a_version_is_only_checked_for_its_kind(tmp_path: Path) -> None:
+    path = tmp_path / "it.json"
+    path.write_bytes(b"[1, 2]")
+    assert read_json(path, list[int], "numbers") == [1, 2]
+    path.write_bytes(b'[1, "a"]')
+    with pytest.raises(InputError, match="expected numbers, got"):
+        read_json(path, list[int], "numbers")
+    with pytest.raises(FileNotFoundError):
+        read_json(tmp_path / "none", list[int], "numbers")

@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Files written whole or not at all, and what contend keeps as JSON."""
 
 from __future__ import annotations
 
@@ -8,9 +8,19 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from contend.errors import UsageError
+import lazy_loader
+
+from contend.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    import msgspec
+else:
+    # Help is told without it.
+    msgspec = lazy_loader.load("msgspec")
+
+_Kind = TypeVar("_Kind")
 
 # Of a disk that has no room for a further file.
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -75,3 +85,37 @@ def write_whole(path: Path, content: bytes) -> None:
     """Writes a file whole or not at all; see `whole_file`."""
     with whole_file(path) as file:
         file.write(content)
+
+
+def json_text(value: Any) -> bytes:
+    """A value, such as a msgspec structure, as JSON that people can read too."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
+
+
+def read_json(path: Path, kind: type[_Kind], what: str, *, version: int | None = None) -> _Kind:
+    """What contend keeps in a JSON file.
+
+    Args:
+        path: the file, which may have been damaged, or written by anybody.
+        kind: what its content is.
+        what: it is, for people: ``a run``.
+        version: the newest that can be read, where the content says its own.
+
+    Raises:
+        OSError: it cannot be read.
+        InputError: its content is something else, or of a newer version.
+    """
+    content = path.read_bytes()
+    expected = what if version is None else f"what contend keeps of {what}"
+    try:
+        if version is not None:
+            # Before the rest, which a newer version may have changed.
+            kept = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
+            number = msgspec.json.decode(kept.get("version", b"0"), type=int)
+            if not 1 <= number <= version:
+                newest = f"{what} of version {version} or older"
+                raise InputError(str(path), 0, newest, f"version {number}")
+        return msgspec.json.decode(content, type=kind)
+    except (msgspec.DecodeError, ValueError, OverflowError, RecursionError) as error:
+        reason = str(error) or type(error).__name__
+        raise InputError(str(path), 0, expected, reason) from None

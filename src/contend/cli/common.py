@@ -6,12 +6,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from rich.console import Console
 
 from contend import loading
 from contend.fabric import Fabric
-from contend.files import write_whole
+from contend.files import json_text, write_whole
 
 # Columns of tables that no terminal shows: names are not to be cut short in a file or a pipe.
 _PIPED_WIDTH = 200
@@ -34,8 +33,7 @@ def write_json(target: str | None, result: Any) -> None:
     """Writes a result as JSON to a file (whole or not at all) or, for -, to standard output."""
     if target is None:
         return
-    text = msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n"
-    _write(target, text)
+    _write(target, json_text(result))
 
 
 def write_text(target: str, text: str) -> None:

@@ -9,8 +9,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from contend.errors import InputError, UsageError
-from contend.files import write_whole
+from contend.errors import UsageError
+from contend.files import json_text, read_json, write_whole
 from contend.schedule import Cables, Costs, MessageClass
 
 FILE = "calibration.json"
@@ -168,7 +168,7 @@ def _message_class(one: SizeClass, rate: float) -> MessageClass:
 
 def save_calibration(path: Path, calibration: Calibration) -> None:
     """Writes a calibration whole or not at all."""
-    write_whole(path, msgspec.json.format(msgspec.json.encode(calibration), indent=2) + b"\n")
+    write_whole(path, json_text(calibration))
 
 
 def load_calibration(path: Path) -> Calibration:
@@ -180,15 +180,6 @@ def load_calibration(path: Path) -> Calibration:
     """
     file = path / FILE if path.is_dir() else path
     try:
-        content = file.read_bytes()
+        return read_json(file, Calibration, "a calibration", version=VERSION)
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}; contend calibrate makes one") from None
-    try:
-        calibration = msgspec.json.decode(content, type=Calibration)
-    except (msgspec.DecodeError, ValueError) as error:
-        raise InputError(str(file), 0, "a calibration", str(error)) from None
-    if calibration.version > VERSION:
-        raise InputError(
-            str(file), 0, f"a calibration of version {VERSION} or older", str(calibration.version)
-        )
-    return calibration

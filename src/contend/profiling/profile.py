@@ -14,7 +14,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from contend.errors import InputError, UsageError
-from contend.files import write_whole
+from contend.files import json_text, read_json, write_whole
 from contend.profiling.events import read_events
 from contend.profiling.findings import Findings
 from contend.profiling.sites import place_words
@@ -198,8 +198,7 @@ class ProfileRecord(msgspec.Struct, frozen=True):
 
 def write_profile_record(folder: Path, record: ProfileRecord) -> None:
     """Writes ``profile.json`` whole or not at all."""
-    text = msgspec.json.format(msgspec.json.encode(record), indent=2)
-    write_whole(folder / PROFILE, text + b"\n")
+    write_whole(folder / PROFILE, json_text(record))
 
 
 def read_profile_record(folder: Path) -> ProfileRecord:
@@ -211,14 +210,9 @@ def read_profile_record(folder: Path) -> ProfileRecord:
     """
     path = folder / PROFILE
     try:
-        record = msgspec.json.decode(path.read_bytes(), type=ProfileRecord)
+        record = read_json(path, ProfileRecord, "a profile", version=VERSION)
     except OSError as error:
         raise UsageError(f"{folder}: no profile is here ({error.strerror})") from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(str(path), 0, "what contend keeps of a profile", str(error)) from None
-    if not 1 <= record.version <= VERSION:
-        got = f"version {record.version}"
-        raise InputError(str(path), 0, f"a profile of version {VERSION} or older", got)
     if len(record.rank_hosts) != (record.ranks if record.merged else 0):
         got = f"{len(record.rank_hosts)} of {record.ranks}"
         raise InputError(str(path), 0, "hosts of all ranks", got)

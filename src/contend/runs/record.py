@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from contend.errors import InputError, UsageError
-from contend.files import write_whole
+from contend.files import json_text, read_json, write_whole
 from contend.runs.frames import (
     CellNumber,
     ClockFrame,
@@ -261,13 +261,9 @@ class RunRecord(msgspec.Struct, frozen=True):
         return [end for launch in self.launches for end in launch.ends if end.cell == cell]
 
 
-class _Versioned(msgspec.Struct):
-    version: int
-
-
 def write_record(path: Path, record: RunRecord) -> None:
     """Writes ``run.json`` whole or not at all."""
-    write_whole(path, msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+    write_whole(path, json_text(record))
 
 
 def read_record(path: Path) -> RunRecord:
@@ -280,18 +276,9 @@ def read_record(path: Path) -> RunRecord:
     try:
         if path.exists() and not path.is_file():
             raise UsageError(f"{path}: no run is here (it is not a file)")
-        content = path.read_bytes()
+        record = read_json(path, RunRecord, "a run", version=VERSION)
     except OSError as error:
         raise UsageError(f"{path}: no run is here ({error.strerror})") from None
-    try:
-        version = msgspec.json.decode(content, type=_Versioned).version
-        if not 1 <= version <= VERSION:
-            expected = f"a run of version {VERSION} or older"
-            raise InputError(str(path), 0, expected, f"version {version}")
-        record = msgspec.json.decode(content, type=RunRecord)
-    except (msgspec.DecodeError, ValueError, OverflowError, RecursionError) as error:
-        reason = str(error) or type(error).__name__
-        raise InputError(str(path), 0, "what contend keeps of a run", reason) from None
     numbers = [launch.number for launch in record.launches]
     if len(set(numbers)) < len(numbers) or [c.cell for c in record.cells] != list(
         range(len(record.cells))

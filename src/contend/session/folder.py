@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Meta
 
 from contend.errors import InputError, MissingError, UsageError
-from contend.files import write_whole
+from contend.files import json_text, read_json, write_whole
 from contend.session.cell import Cell
 
 RUNS = Path("contend-runs")
@@ -113,8 +113,7 @@ def write_session(folder: Path, record: SessionRecord) -> None:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        text = msgspec.json.format(msgspec.json.encode(record), indent=2)
-        write_whole(folder / SESSION, text + b"\n")
+        write_whole(folder / SESSION, json_text(record))
     except OSError as error:
         if NoRoomError.is_meant(error):
             raise NoRoomError.of(folder / SESSION, error) from error
@@ -152,14 +151,9 @@ def read_session(folder: Path) -> SessionRecord:
     """
     path = folder / SESSION
     try:
-        record = msgspec.json.decode(path.read_bytes(), type=SessionRecord)
+        record = read_json(path, SessionRecord, "a session", version=VERSION)
     except OSError as error:
         raise UsageError(f"{path}: there is no session here ({error.strerror})") from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(str(path), 0, "what contend keeps of a session", str(error)) from None
-    if not 1 <= record.version <= VERSION:
-        got = f"version {record.version}"
-        raise InputError(str(path), 0, f"a session of version {VERSION} or older", got)
     for asked in (*record.cells, *record.earlier):
         within = Path(asked.folder)
         if within.is_absolute() or ".." in within.parts:

@@ -12,6 +12,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from contend.errors import InputError, UsageError
+from contend.files import read_json
 from contend.measurement import (
     Conditions,
     Measured,
@@ -294,10 +295,7 @@ def kept_measurements(plan: MeasuredPlan, folder: Path, terms: Terms) -> dict[Gr
 
 
 def _read(path: Path) -> MeasuredRecord:
-    try:
-        record = msgspec.json.decode(path.read_bytes(), type=MeasuredRecord)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(str(path), 0, "a cell of a measured study", str(error)) from None
+    record = read_json(path, MeasuredRecord, "a cell of a measured study")
     for name in record.runs:
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise InputError(str(path), 0, "runs within the study's folder", name)

@@ -12,9 +12,9 @@ import msgspec
 from msgspec.structs import replace
 
 from contend.congestion import simulate
-from contend.errors import ContendError, InputError
+from contend.errors import ContendError
 from contend.fabric import Fabric, bisection
-from contend.files import write_whole
+from contend.files import read_json, write_whole
 from contend.loading import load
 from contend.routes import save
 from contend.session import RECORD, Attempt, Failure, Observer, Session, Step
@@ -187,10 +187,7 @@ class Simulated:
             save(fabric, path)
         kept = self.folder / _FABRICS / f"{cell.topology}.rated.json"
         if kept.exists():
-            try:
-                rated = msgspec.json.decode(kept.read_bytes(), type=float)
-            except msgspec.DecodeError as error:
-                raise InputError(str(kept), 0, "a number", str(error)) from None
+            rated = read_json(kept, float, "a number")
         else:
             rated = bisection(fabric).share
             write_whole(kept, msgspec.json.encode(rated))

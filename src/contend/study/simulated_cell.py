@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from contend.congestion import Simulation, half_width
 from contend.errors import InputError
-from contend.files import write_whole
+from contend.files import json_text, read_json, write_whole
 from contend.session import Cell
 
 # All that reading a damaged archive of arrays ends with.
@@ -214,7 +214,7 @@ def write_cell(path: Path, record: Record, simulation: Simulation | None) -> Non
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **arrays)
         write_whole(path.with_suffix(".npz"), buffer.getvalue())
-    write_whole(path, msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+    write_whole(path, json_text(record))
 
 
 def read_record(path: Path) -> Record:
@@ -224,11 +224,11 @@ def read_record(path: Path) -> Record:
         InputError: when it is not what `write_cell` writes.
     """
     try:
-        record = msgspec.json.decode(path.read_bytes(), type=Record)
+        record = read_json(path, Record, "a cell of a study")
         if record.status == "done":
             msgspec.convert(record.simulation, _Scalars)
             msgspec.convert(msgspec.to_builtins(record.averages), _Averages)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.ValidationError as error:
         raise InputError(str(path), 0, "a cell of a study", str(error)) from None
     return record
 

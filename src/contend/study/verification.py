@@ -12,7 +12,7 @@ import polars as pl
 from contend.emulate import EmulatedHosts, bring_up
 from contend.errors import ContendError, InputError, MissingError, ShortfallError, UsageError
 from contend.fabric import Fabric
-from contend.files import write_whole
+from contend.files import read_json, write_whole
 from contend.loading import load
 from contend.measurement import (
     Agreement,
@@ -176,8 +176,8 @@ def _with_samples(work: MeasuredWork) -> Run:
 
 def _kept_hosts(path: Path) -> list[int] | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=list[int])
+        return read_json(path, list[int], "the number of every rank's host")
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.DecodeError) as error:
+    except OSError as error:
         raise InputError(str(path), 0, "the number of every rank's host", str(error)) from None
