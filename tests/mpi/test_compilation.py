@@ -91,6 +91,7 @@ class _Machine:
     def __init__(self) -> None:
         self.version = "fakecc 12"
         self.compiled = 0
+        self.told: list[str] = []
 
     def run(self, command: Sequence[str], environment: Mapping[str, str], limit: float) -> Finished:
         if command[1:] == ["-show"]:
@@ -103,7 +104,21 @@ class _Machine:
 
     def compile(self, wrapper: str = "/fake/mpicc") -> Path:
         candidate = Candidate("test", Path(wrapper))
-        return compile_probe("version", candidate, "Fake MPI 1", self.run, 1.0)
+        return compile_probe(
+            "version",
+            candidate,
+            "Fake MPI 1",
+            self.run,
+            1.0,
+            tell=lambda: self.told.append(wrapper),
+        )
+
+
+def test_compiling_is_told_when_it_is_done() -> None:
+    machine = _Machine()
+    machine.compile("/fake/mpicc")
+    machine.compile("/fake/mpicc.other")
+    assert machine.told == ["/fake/mpicc"]
 
 
 def test_another_compiler_or_other_flags_compile_a_probe_anew(

@@ -37,10 +37,16 @@ def compiled(library: Library, probe: str, observer: Observer) -> Path:
     Raises:
         MissingError: why it does not compile, or cannot be kept.
     """
-    observer.preparing(f"compiling {probe} with {library_name(library)}")
     candidate = Candidate(library.origin, Path(library.wrapper), environment=library.environment)
     try:
-        return compile_probe(probe, candidate, library.reported, run_process, _COMPILE_LIMIT)
+        return compile_probe(
+            probe,
+            candidate,
+            library.reported,
+            run_process,
+            _COMPILE_LIMIT,
+            tell=lambda: observer.preparing(f"compiling {probe} with {library_name(library)}"),
+        )
     except ShortfallError as error:
         raise MissingError(f"{library.wrapper}: {error}") from None
 

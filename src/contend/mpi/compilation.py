@@ -13,7 +13,7 @@ import shlex
 import shutil
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -132,7 +132,14 @@ class Compiler:
 
 
 def compile_probe(
-    name: str, candidate: Candidate, library: str, run: Run, limit: float, *, anew: bool = False
+    name: str,
+    candidate: Candidate,
+    library: str,
+    run: Run,
+    limit: float,
+    *,
+    anew: bool = False,
+    tell: Callable[[], None] = lambda: None,
 ) -> Path:
     """The probe as a program for a candidate's library; compiled unless the cache has it.
 
@@ -144,39 +151,27 @@ def compile_probe(
         run: runs the compiler.
         limit: seconds that each unit may take.
         anew: compile even if the cache has it.
+        tell: is called before it is compiled.
 
     Raises:
         ShortfallError: why it does not compile, in one line.
         MissingError: the cache folder cannot be used.
     """
-    if candidate.wrapper is None:
-        raise ShortfallError(candidate.missing)
     sources = probe_sources(name)
     compiler = _compiler(candidate, library, run, limit, (_FLAGS, _LIBRARIES))
-    cache = cache_folder(candidate.environment)
-    program = cache / f"{name}-{_hash(compiler.key, _texts(sources))}"
-    if is_own(program) and not anew:
-        return program
-    try:
-        with tempfile.TemporaryDirectory(dir=cache, prefix=".new-") as scratch:
-            folder = Path(scratch)
-            for path, text in sources.items():
-                (folder / path).parent.mkdir(exist_ok=True)
-                (folder / path).write_bytes(text)
-            units: list[Path] = [folder / path for path in sources if path.endswith(".cpp")]
-            if len(units) > 1:
-                units = compile_units(sources, folder, cache / "objects", compiler)
-            words = [*map(str, units), *_LIBRARIES]
-            # In one step, so that nobody ever runs half a program.
-            compiler.make(words, folder, folder / f"contend-{name}").replace(program)
-    except OSError as error:
-        raise _unkept(cache, error.strerror) from error
-    return program
+
+    def link(folder: Path, cache: Path) -> Path:
+        units: list[Path] = [folder / path for path in sources if path.endswith(".cpp")]
+        if len(units) > 1:
+            units = compile_units(sources, folder, cache / "objects", compiler)
+        words = [*map(str, units), *_LIBRARIES]
+        return compiler.make(words, folder, folder / f"contend-{name}")
+
+    key = _hash(compiler.key, _texts(sources))
+    return _cached(candidate, f"{name}-{key}", sources, link, anew=anew, tell=tell)
 
 
-def compile_tracer(
-    candidate: Candidate, library: str, run: Run, limit: float, *, anew: bool = False
-) -> Path:
+def compile_tracer(candidate: Candidate, library: str, run: Run, limit: float) -> Path:
     """The recorder as a library to preload into programs of a candidate's library.
 
     Args:
@@ -184,14 +179,11 @@ def compile_tracer(
         library: what the library says of its version.
         run: runs the compiler.
         limit: seconds that each unit may take.
-        anew: compile even if the cache has it.
 
     Raises:
         ShortfallError: why it does not compile, in one line.
         MissingError: the cache folder cannot be used.
     """
-    if candidate.wrapper is None:
-        raise ShortfallError(candidate.missing)
     sources = {
         source.name: source.read_bytes()
         for source in sorted((files("contend") / _TRACER).iterdir(), key=lambda path: path.name)
@@ -199,24 +191,55 @@ def compile_tracer(
     }
     flags = (_TRACER_FLAGS, _TRACER_LIBRARIES)
     compiler = replace(_compiler(candidate, library, run, limit, flags), what="the recorder")
+
+    def link(folder: Path, _: Path) -> Path:
+        def make(unit: str) -> Path:
+            return compiler.make(["-c", str(folder / unit)], folder, folder / f"{unit}.o")
+
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            units = list(pool.map(make, (name for name in sources if name.endswith(".c"))))
+        words = [*map(str, units), *_TRACER_LIBRARIES]
+        return compiler.make(words, folder, folder / f"{_TRACER}.so")
+
+    key = _hash(compiler.key, _texts(sources))
+    return _cached(candidate, f"{_TRACER}-{key}.so", sources, link)
+
+
+def _cached(
+    candidate: Candidate,
+    name: str,
+    sources: Mapping[str, bytes],
+    link: Callable[[Path, Path], Path],
+    *,
+    anew: bool = False,
+    tell: Callable[[], None] = lambda: None,
+) -> Path:
+    """What is made of sources: from the cache, or linked in a folder that has them.
+
+    Args:
+        candidate: whose environment says where the cache is.
+        name: in the cache; another one for other sources, compilers and libraries.
+        sources: by their paths.
+        link: makes it, given the folder of the sources and the cache.
+        anew: make it even if the cache has it.
+        tell: is called before it is made.
+
+    Raises:
+        MissingError: the cache folder cannot be used.
+    """
     cache = cache_folder(candidate.environment)
-    made = cache / f"{_TRACER}-{_hash(compiler.key, _texts(sources))}.so"
+    made = cache / name
     if is_own(made) and not anew:
         return made
+    tell()
     try:
         with tempfile.TemporaryDirectory(dir=cache, prefix=".new-") as scratch:
             folder = Path(scratch)
-            for name, text in sources.items():
-                (folder / name).write_bytes(text)
-            units = [name for name in sources if name.endswith(".c")]
-
-            def make(unit: str) -> Path:
-                return compiler.make(["-c", str(folder / unit)], folder, folder / f"{unit}.o")
-
-            with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-                words = [*map(str, pool.map(make, units)), *_TRACER_LIBRARIES]
-            # In one step, so that no program ever loads half of it.
-            compiler.make(words, folder, folder / f"{_TRACER}.so").replace(made)
+            for path, text in sources.items():
+                (folder / path).parent.mkdir(exist_ok=True)
+                (folder / path).write_bytes(text)
+            # In one step, so that nobody ever runs or loads half of it.
+            link(folder, cache).replace(made)
     except OSError as error:
         raise _unkept(cache, error.strerror) from error
     return made
@@ -314,6 +337,8 @@ def _compiler(
     Wrappers of one library under several names call the same compiler in the same way, and share
     what they compile. The cache may be shared by machines of different processors.
     """
+    if candidate.wrapper is None:
+        raise ShortfallError(candidate.missing)
     environment = candidate.environment
     shown = run([str(candidate.wrapper), "-show"], environment, limit)
     command = shown.text.strip() if shown.status == 0 else ""
