@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.profiling.profile import PROFILE, RECORDS, ProfileRecord, write_profile_record
+from contend.profiling.folder import PROFILE, RECORDS, ProfileRecord, write_profile_record
 from contend.profiling.record_file import (
     CELL,
     COLLECTIVE,

@@ -16,7 +16,7 @@ from built_records import ALLREDUCE, ALLTOALL, RECEIVE, SEND, Rank, leave_record
 from contend.errors import InputError, ShortfallError, UsageError
 from contend.process import Finished
 from contend.profiling import RECORDS, Profile, load_profile, merge, merging, record_file
-from contend.profiling.merging import record_files
+from contend.profiling.folder import record_files
 from contend.runs import write_table
 
 

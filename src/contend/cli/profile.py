@@ -200,7 +200,7 @@ def report_profiles(
         raise UsageError("--matrix takes one profile")
     with _merging() as progress:
         profiles = [load_profile(folder, progress=progress) for folder in folders]
-    tables = [table for one in profiles for table in reports.profile_tables(one)]
+    tables = [table for profile in profiles for table in reports.profile_tables(profile)]
     tables += [reports.profile_comparison_table(profiles[0], other) for other in profiles[1:]]
     console = console_for("-" if "-" in (markdown, csv, json) else None)
     for table in tables:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.profiling.profile import SCHEMAS
+from contend.profiling.folder import SCHEMAS
 from contend.profiling.record_file import OTHERS, SELF, WORLD, RankRecord
 
 _RESERVED = ("MPI_COMM_WORLD", "MPI_COMM_SELF", "others")

@@ -10,21 +10,9 @@ import zstandard
 from numpy.typing import NDArray
 
 from contend.errors import InputError
+from contend.profiling.record_file import EVENT
 
-KEPT = np.dtype(
-    [
-        ("start_ns", "<i8"),
-        ("end_ns", "<i8"),
-        ("bytes", "<u8"),
-        ("cell", "<u4"),
-        ("peer", "<i4"),
-        ("tag", "<i4"),
-        ("request", "<u4"),
-        ("kind", "<u2"),
-        ("thread", "<u2"),
-        ("reserved", "<u4"),
-    ]
-)
+KEPT = np.dtype([("start_ns", "<i8"), ("end_ns", "<i8"), *EVENT.descr[2:]])
 """An event in a profile: times in nanoseconds of the common clock from the first MPI_Init."""
 
 _LEVEL = 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,12 +23,10 @@ from numpy.typing import NDArray
 from contend.errors import InputError, ShortfallError
 from contend.files import whole_file
 from contend.process import Run, run_process
-from contend.profiling.clocks import LinearClock, TickCounter, common_clocks, counter_of
+from contend.profiling.clocks import LinearClock, common_clocks
 from contend.profiling.communicators import Communicators
 from contend.profiling.events import packed_events
-from contend.profiling.missing import left_out
-from contend.profiling.phases import find_phases
-from contend.profiling.profile import (
+from contend.profiling.folder import (
     EVENTS,
     PROFILE,
     RECORDS,
@@ -36,18 +34,21 @@ from contend.profiling.profile import (
     Phase,
     ProfileRecord,
     read_profile_record,
+    record_files,
     write_profile_record,
 )
+from contend.profiling.headers import Left, RankHeader, nothing, read_headers
+from contend.profiling.missing import left_out
+from contend.profiling.phases import timed_phases
 from contend.profiling.record_file import (
     NO_CELL,
     EventKind,
     RankRecord,
-    read_header,
     read_record,
 )
 from contend.profiling.sites import Places, find_lines
 from contend.profiling.waiting import Entries
-from contend.runs import Host, Warned, write_table
+from contend.runs import Host, write_table
 
 Progress = Callable[[int, int], None]
 
@@ -78,10 +79,10 @@ def merge(
     record = read_profile_record(folder)
     paths = record_files(folder)
     if not record.merged:
-        left = _Left()
-        ranks = _headers(paths, left)
+        left = Left()
+        ranks = read_headers(paths, left)
         if not ranks:
-            raise ShortfallError(_nothing(folder, left))
+            raise ShortfallError(nothing(folder, left))
         record = _Merge(folder, record, ranks, left, progress).whole(run)
         # The tables are on the disk before the file that says so, and that before records go.
         _make_lasting(folder, [path for path in folder.iterdir() if path.suffix != ".json"])
@@ -95,12 +96,6 @@ def merge(
     return record
 
 
-def record_files(folder: Path) -> list[Path]:
-    """What ranks have left in a profile's folder."""
-    records = folder / RECORDS
-    return sorted(records.iterdir()) if records.is_dir() else []
-
-
 def _make_lasting(folder: Path, paths: Iterable[Path]) -> None:
     for path in (*paths, folder):
         if path.is_file() or path.is_dir():
@@ -109,66 +104,6 @@ def _make_lasting(folder: Path, paths: Iterable[Path]) -> None:
                 os.fsync(handle)
             finally:
                 os.close(handle)
-
-
-@dataclass
-class _Left:
-    """Records that are not merged and stay as they are, and why."""
-
-    names: list[str] = field(default_factory=list)
-    warnings: list[Warned] = field(default_factory=list)
-
-    def add(self, path: Path, code: str, text: str) -> None:
-        self.names.append(path.name)
-        self.warnings.append(Warned(code, f"{text}; the file is left as it is"))
-
-
-def _nothing(folder: Path, left: _Left) -> str:
-    if left.warnings:
-        return f"{folder}: no rank left a record that can be read: {left.warnings[0].text}"
-    return f"{folder}: no rank left a record"
-
-
-@dataclass(frozen=True)
-class _Rank:
-    """What is known of a rank by its header."""
-
-    path: Path
-    header: np.void
-    counter: TickCounter
-    host: str
-
-
-def _headers(paths: Sequence[Path], left: _Left) -> dict[int, _Rank]:
-    """Ranks by number; records that cannot be read are left."""
-    ranks: dict[int, _Rank] = {}
-    for path in paths:
-        try:
-            header = read_header(path)
-        except InputError as error:
-            left.add(path, "unreadable", str(error))
-            continue
-        host = header["host"].partition(b"\0")[0].decode(errors="replace")
-        rank = _Rank(path, header, counter_of(header["clock"]), host)
-        other = ranks.setdefault(int(header["rank"]), rank)
-        if other is not rank or int(header["size"]) != int(other.header["size"]):
-            left.add(path, "another-program", f"{path}: of another program of the same command")
-    return _with_periods(ranks)
-
-
-def _with_periods(ranks: Mapping[int, _Rank]) -> dict[int, _Rank]:
-    """Ranks that ended before their counter was read twice have the period of the others."""
-    known = [rank.counter.period for rank in ranks.values() if rank.counter.period is not None]
-    usual = float(np.median(known)) if known else None
-    return {
-        number: _Rank(
-            rank.path,
-            rank.header,
-            TickCounter(rank.counter.ticks, rank.counter.nanoseconds, rank.counter.period or usual),
-            rank.host,
-        )
-        for number, rank in sorted(ranks.items())
-    }
 
 
 @dataclass
@@ -199,8 +134,8 @@ class _Merge:
         self,
         folder: Path,
         record: ProfileRecord,
-        ranks: dict[int, _Rank],
-        left: _Left,
+        ranks: dict[int, RankHeader],
+        left: Left,
         progress: Progress,
     ) -> None:
         self._folder = folder
@@ -237,7 +172,7 @@ class _Merge:
         with whole_file(self._folder / EVENTS) as events:
             self._read_all(events)
         if not self._ranks:
-            raise ShortfallError(_nothing(self._folder, self._left))
+            raise ShortfallError(nothing(self._folder, self._left))
         self._judge_collectives()
         calls = self._calls.table("calls")
         phases = self._phases(calls)
@@ -368,7 +303,7 @@ class _Merge:
         names = ("rank", "cell", "routine", "communicator", "site", "size_class")
         return {name: self._calls.parts[name][at] for name in names}
 
-    def _add_rank(self, number: int, rank: _Rank) -> None:
+    def _add_rank(self, number: int, rank: RankHeader) -> None:
         clock = rank.header["clock"]
         instants = self._instants(
             number, np.array([clock[name] for name in ("begun_ticks", "start_ticks", "end_ticks")])
@@ -403,38 +338,18 @@ class _Merge:
         record = read_record(self._ranks[number].path)
         called = record.events["kind"] == EventKind.CALL
         events = record.events[called & (record.events["cell"] != NO_CELL)]
-        cells = calls.filter(pl.col("rank") == number)
         if not len(events):
             return ()
+        cells = calls.filter(pl.col("rank") == number)
         columns = [cells[name].to_numpy() for name in ("routine", "communicator", "site")]
         kinds, of_cell = np.unique(np.stack(columns), axis=1, return_inverse=True)
-        sequence = of_cell.reshape(-1)[events["cell"]]
-        starts = 1e-9 * (self._instants(number, events["start"]) - self._origin)
-        ends = 1e-9 * (self._instants(number, events["end"]) - self._origin)
-        within = np.concatenate(([0.0], np.cumsum(ends - starts)))
-        # The last round ends where the next call begins, or with the last call.
-        limits = np.append(starts, ends[-1])
-        phases = []
-        for rounds in find_phases(sequence):
-            first, last = int(rounds.begins[0]), int(rounds.begins[-1])
-            lengths = np.diff(limits[rounds.begins])
-            elapsed = float(limits[last] - limits[first])
-            routine, _, site = kinds[:, sequence[first]].tolist()
-            phases.append(
-                Phase(
-                    rank=number,
-                    routine=routine,
-                    site=site,
-                    rounds=rounds.count,
-                    calls=rounds.period,
-                    begun_s=float(limits[first]),
-                    ended_s=float(limits[last]),
-                    mean_s=elapsed / rounds.count,
-                    longest_s=float(lengths.max()),
-                    mpi_share=float(within[last] - within[first]) / elapsed if elapsed > 0 else 0.0,
-                )
-            )
-        return tuple(phases)
+        return timed_phases(
+            number,
+            of_cell.reshape(-1)[events["cell"]],
+            kinds[[0, 2]],
+            1e-9 * (self._instants(number, events["start"]) - self._origin),
+            1e-9 * (self._instants(number, events["end"]) - self._origin),
+        )
 
     def _write(self, name: str, table: pl.DataFrame) -> None:
         write_table(self._folder / f"{name}.parquet", table)

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from contend.profiling.folder import Phase
 
 Calls = NDArray[np.int64]
 Places = NDArray[np.intp]
@@ -67,6 +70,47 @@ def find_phases(calls: Calls) -> list[Rounds]:
     return sorted(phases, key=lambda phase: int(phase.begins[0]))
 
 
+def timed_phases(
+    rank: int,
+    calls: Calls,
+    kinds: NDArray[np.integer],
+    starts: NDArray[np.floating[Any]],
+    ends: NDArray[np.floating[Any]],
+) -> tuple[Phase, ...]:
+    """The phases of what a rank called, with their times.
+
+    Args:
+        rank: whose calls these are.
+        calls: a number for each kind of call, in the order of time; at least one.
+        kinds: routine and site of every kind, shape [2, kinds].
+        starts: of the calls, in seconds.
+        ends: of the calls, in seconds.
+    """
+    within = np.concatenate(([0.0], np.cumsum(ends - starts)))
+    # The last round ends where the next call begins, or with the last call.
+    limits = np.append(starts, ends[-1])
+    phases = []
+    for rounds in find_phases(calls):
+        first, last = int(rounds.begins[0]), int(rounds.begins[-1])
+        elapsed = float(limits[last] - limits[first])
+        routine, site = kinds[:, calls[first]].tolist()
+        phases.append(
+            Phase(
+                rank=rank,
+                routine=routine,
+                site=site,
+                rounds=rounds.count,
+                calls=rounds.period,
+                begun_s=float(limits[first]),
+                ended_s=float(limits[last]),
+                mean_s=elapsed / rounds.count,
+                longest_s=float(np.diff(limits[rounds.begins]).max()),
+                mpi_share=float(within[last] - within[first]) / elapsed if elapsed > 0 else 0.0,
+            )
+        )
+    return tuple(phases)
+
+
 def _rounds(calls: Calls) -> Rounds | None:
     """The rounds that cover most of a sequence; of those that cover about as much the shortest."""
     marked = [(period, marks) for period, marks in _marks(calls) if _alike(calls, period, marks)]
@@ -74,7 +118,7 @@ def _rounds(calls: Calls) -> Rounds | None:
     if most < _LEAST_COVERED * len(calls):
         return None
     enough = [(period, marks) for period, marks in marked if _span(marks) >= _NEARLY * most]
-    period, marks = min(enough, key=lambda one: (one[0], -len(one[1])))
+    period, marks = min(enough, key=lambda pair: (pair[0], -len(pair[1])))
     return _from_first(calls, marks, period)
 
 

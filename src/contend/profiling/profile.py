@@ -1,222 +1,33 @@
-"""The folder of a profile: ``profile.json``, tables in Parquet, and the events of every rank."""
+"""A profile: what an MPI program communicated, as frames, a matrix and events."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeAlias
+from typing import Any, Self
 
-import msgspec
 import numpy as np
 import polars as pl
-from msgspec import Meta
 from numpy.typing import NDArray
 
 from contend.errors import InputError, UsageError
-from contend.files import json_text, read_json, write_whole
 from contend.profiling.events import read_events
 from contend.profiling.findings import Findings
+from contend.profiling.folder import (
+    COMMUNICATOR_KINDS,
+    EVENTS,
+    KINDS,
+    SCHEMAS,
+    ProfileRecord,
+    read_profile_record,
+)
 from contend.profiling.sites import place_words
-from contend.runs import Host, Warned, read_table
-
-VERSION = 1
-"""Of the form of ``profile.json`` and the tables together."""
-PROFILE = "profile.json"
-"""The file that every profile's folder has."""
-RECORDS = "records"
-"""Folder of what ranks leave, until it is merged."""
-EVENTS = "events.zst"
+from contend.runs import read_table
 
 _LARGEST_MATRIX = 20_000
-_MOST_RANKS = 1 << 24
 # Bytes that a table may become: that of 4,096 ranks which all send to all takes a third of it.
 _ROOM = 1 << 32
-
-Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**63 - 1)]
-
-_CELL = {
-    "rank": pl.UInt32(),
-    "cell": pl.UInt32(),
-    "routine": pl.UInt16(),
-    "communicator": pl.UInt32(),
-    "site": pl.UInt32(),
-    "size_class": pl.UInt16(),
-}
-SCHEMAS: dict[str, dict[str, pl.DataType]] = {
-    "calls": {
-        **_CELL,
-        "calls": pl.UInt64(),
-        "bytes": pl.UInt64(),
-        "seconds": pl.Float64(),
-        "longest_s": pl.Float64(),
-    },
-    "collectives": {
-        **_CELL,
-        "occurrences": pl.UInt64(),
-        "seconds": pl.Float64(),
-        "waiting_s": pl.Float64(),
-        "last": pl.UInt64(),
-    },
-    "peers": {
-        "source": pl.UInt32(),
-        "destination": pl.UInt32(),
-        "kind": pl.UInt8(),
-        "bytes": pl.UInt64(),
-        "messages": pl.UInt64(),
-    },
-    "communicators": {
-        "communicator": pl.UInt32(),
-        "parent": pl.UInt32(),
-        "kind": pl.UInt8(),
-        "size": pl.UInt32(),
-        "dimensions": pl.UInt32(),
-        "extent": pl.String(),
-        "name": pl.String(),
-    },
-    "members": {
-        "communicator": pl.UInt32(),
-        "member": pl.UInt32(),
-        "rank": pl.Int32(),
-    },
-    "sites": {
-        "site": pl.UInt32(),
-        "module": pl.String(),
-        "offset": pl.UInt64(),
-        "symbol": pl.String(),
-        "file": pl.String(),
-        "line": pl.UInt32(),
-    },
-    "ranks": {
-        "rank": pl.UInt32(),
-        "host": pl.String(),
-        "pid": pl.Int64(),
-        "state": pl.UInt8(),
-        "exit_code": pl.Int32(),
-        "begun_s": pl.Float64(),
-        "started_s": pl.Float64(),
-        "ended_s": pl.Float64(),
-        "uncertainty_s": pl.Float64(),
-        "mpi_s": pl.Float64(),
-        "caused_s": pl.Float64(),
-        "stride": pl.UInt32(),
-        "events": pl.UInt64(),
-        "events_at": pl.UInt64(),
-        "events_bytes": pl.UInt64(),
-    },
-}
-"""Columns of every table by its name; ``docs/profile.md`` tells what they hold."""
-
-KINDS = ("point to point", "collective", "one-sided")
-"""Kinds of traffic between peers, by their numbers."""
-
-COMMUNICATOR_KINDS = ("intra", "Cartesian", "graph", "distributed graph", "inter")
-"""Kinds of communicators, by their numbers."""
-
-
-class Phase(msgspec.Struct, frozen=True):
-    """A part of a program that repeats itself, by what one rank called.
-
-    Attributes:
-        rank: whose calls were looked at.
-        routine: index of the call that each round begins with.
-        site: number of the place of that call.
-        rounds: how many.
-        calls: of a usual round.
-        begun_s: when the first round begins.
-        ended_s: when the last round ends.
-        mean_s: of a round.
-        longest_s: of a round.
-        mpi_share: part of the rounds' time that is in MPI.
-    """
-
-    rank: Count
-    routine: Count
-    site: Count
-    rounds: Count
-    calls: Count
-    begun_s: float
-    ended_s: float
-    mean_s: float
-    longest_s: float
-    mpi_share: float
-
-
-class ProfileRecord(msgspec.Struct, frozen=True):
-    """``profile.json``.
-
-    Attributes:
-        command: what was run.
-        version: of this form.
-        merged: whether what ranks left is merged; all that follows `status` is known then.
-        created: instant in ISO 8601 with its zone.
-        contend: version of contend that made it.
-        labels: conditions that no program can see.
-        place: where ranks were started, for people; "" where the command did it by itself.
-        elapsed_s: of the command.
-        status: its exit status; None while it runs, or when contend ended before it did.
-        ranks: of MPI_COMM_WORLD.
-        library: first line of what the MPI library says of its version.
-        programs: files that ran.
-        hosts: with how many ranks they held.
-        rank_hosts: index of each rank's host; None for ranks without a record.
-        record_bytes: what a rank's record may take at most: the bound of memory.
-        run_s: from the first MPI_Init to the last end.
-        uncertainty_s: of the synchronised clock, at most; None where clocks could not be compared.
-        thread_level: that MPI was started with, at most; 0 to 3.
-        fortran: whether any call came through the Fortran interface.
-        routines: names, by index.
-        phases: in their order.
-        missing: what is not in the profile, and why.
-        left: names of records that could not be merged and stay in the folder.
-    """
-
-    command: tuple[str, ...]
-    version: int = VERSION
-    merged: bool = False
-    created: str = ""
-    contend: str = ""
-    labels: dict[str, str] = {}
-    place: str = ""
-    elapsed_s: float | None = None
-    status: int | None = None
-    ranks: Annotated[int, Meta(ge=0, le=_MOST_RANKS)] = 0
-    library: str = ""
-    programs: tuple[str, ...] = ()
-    hosts: tuple[Host, ...] = ()
-    rank_hosts: tuple[Count | None, ...] = ()
-    record_bytes: Count = 0
-    run_s: float = 0.0
-    uncertainty_s: float | None = None
-    thread_level: Count = 0
-    fortran: bool = False
-    routines: tuple[str, ...] = ()
-    phases: tuple[Phase, ...] = ()
-    missing: tuple[Warned, ...] = ()
-    left: tuple[str, ...] = ()
-
-
-def write_profile_record(folder: Path, record: ProfileRecord) -> None:
-    """Writes ``profile.json`` whole or not at all."""
-    write_whole(folder / PROFILE, json_text(record))
-
-
-def read_profile_record(folder: Path) -> ProfileRecord:
-    """Reads ``profile.json``.
-
-    Raises:
-        UsageError: none is there.
-        InputError: it is damaged, or of a newer version.
-    """
-    path = folder / PROFILE
-    try:
-        record = read_json(path, ProfileRecord, "a profile", version=VERSION)
-    except OSError as error:
-        raise UsageError(f"{folder}: no profile is here ({error.strerror})") from None
-    if len(record.rank_hosts) != (record.ranks if record.merged else 0):
-        got = f"{len(record.rank_hosts)} of {record.ranks}"
-        raise InputError(str(path), 0, "hosts of all ranks", got)
-    return record
 
 
 @dataclass(frozen=True)
@@ -408,8 +219,3 @@ def _words(column: str, words: tuple[str, ...]) -> pl.Expr:
     return pl.col(column).replace_strict(
         dict(enumerate(words)), return_dtype=pl.Enum(list(dict.fromkeys(words)))
     )
-
-
-def is_profile(folder: Path) -> bool:
-    """Whether a profile is there, merged or not."""
-    return (folder / PROFILE).is_file()

@@ -19,15 +19,16 @@ from contend.errors import MissingError, ShortfallError, UsageError
 from contend.measurement import Place, RealHosts, Shape
 from contend.mpi import Launch, Library, library_of, prepare, record, select
 from contend.process import run_foreground, scratch_folder
-from contend.profiling.merging import Progress, merge, record_files
-from contend.profiling.profile import (
+from contend.profiling.folder import (
     PROFILE,
     RECORDS,
-    Profile,
     ProfileRecord,
     read_profile_record,
+    record_files,
     write_profile_record,
 )
+from contend.profiling.merging import Progress, merge
+from contend.profiling.profile import Profile
 from contend.session import NoRoomError, hold, new_folder
 
 NAME = "profile"

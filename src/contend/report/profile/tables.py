@@ -58,13 +58,13 @@ def profile_comparison_table(first: Profile, second: Profile) -> ResultTable:
         _changed(f"{row['routine']} at {row['place']}", row["seconds"], row["seconds_right"])
         for row in shown.iter_rows(named=True)
     ]
-    one, other = first.findings, second.findings
+    base, other = first.findings, second.findings
     heads = [
-        ("run time", one.mean_run_s, other.mean_run_s),
-        ("time in MPI", _per_rank(one, one.mpi_s), _per_rank(other, other.mpi_s)),
+        ("run time", base.mean_run_s, other.mean_run_s),
+        ("time in MPI", _per_rank(base, base.mpi_s), _per_rank(other, other.mpi_s)),
         (
             "waiting for late ranks",
-            _per_rank(one, one.waiting_s),
+            _per_rank(base, base.waiting_s),
             _per_rank(other, other.waiting_s),
         ),
     ]
@@ -109,25 +109,25 @@ def _names(first: Profile, second: Profile) -> tuple[str, str]:
 
 
 def _compared(first: Profile, second: Profile) -> str:
-    one, other = first.findings.mean_run_s, second.findings.mean_run_s
-    if one <= 0 or other <= 0:
+    base, other = first.findings.mean_run_s, second.findings.mean_run_s
+    if base <= 0 or other <= 0:
         return "Two profiles"
     name = _names(first, second)[1]
-    if other >= one:
-        return f"{name} takes {other / one:.2f} times as long"
-    return f"{name} is {one / other:.2f} times as fast"
+    if other >= base:
+        return f"{name} takes {other / base:.2f} times as long"
+    return f"{name} is {base / other:.2f} times as fast"
 
 
 def _per_rank(findings: Findings, seconds: float) -> float:
     return seconds / max(len(findings.profile.ranks), 1)
 
 
-def _changed(what: str, one: float, other: float) -> tuple[str, ...]:
-    ratio = f"{other / one:.2f}" if one > 0 else UNKNOWN
-    difference = other - one
+def _changed(what: str, base: float, other: float) -> tuple[str, ...]:
+    ratio = f"{other / base:.2f}" if base > 0 else UNKNOWN
+    difference = other - base
     sign = "+" if difference >= 0 else "-"
     words = f"{sign}{format_seconds(abs(difference))}"
-    return (what, format_seconds(one), format_seconds(other), words, ratio)
+    return (what, format_seconds(base), format_seconds(other), words, ratio)
 
 
 def _summary(profile: Profile) -> ResultTable:
