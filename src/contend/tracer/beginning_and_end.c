@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tracer.h"
+#include "handles.h"
 
 static contend_clock clocks;
 static bool compares_clocks;

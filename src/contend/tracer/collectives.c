@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracer.h"
+#include "handles.h"
 
 #define OPEN(...) __VA_ARGS__
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracer.h"
+#include "handles.h"
 
 enum { TABLE = 1024, MOST_DIMENSIONS = 8 };
 

@@ -1,5 +1,5 @@
 // Sizes of datatypes, as asking for one takes as long as a short send does.
-#include "tracer.h"
+#include "handles.h"
 
 contend_type_size contend_type_sizes[CONTEND_TYPE_SLOTS];
 

@@ -1,7 +1,7 @@
 // One-sided communication: windows belong to communicators, and operations count at their origin.
 #include <stdlib.h>
 
-#include "tracer.h"
+#include "handles.h"
 
 #define OPEN(...) __VA_ARGS__
 

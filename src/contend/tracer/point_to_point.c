@@ -2,7 +2,7 @@
 // which may be less than there was room for.
 #include <string.h>
 
-#include "tracer.h"
+#include "handles.h"
 
 static void note_send(const contend_call* call, int64_t count, MPI_Datatype type, int peer, int tag,
                       MPI_Comm handle) {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracer.h"
+#include "handles.h"
 
 // The table's size is bounded; requests beyond it are counted.
 enum { CAPACITY = 1 << 16, SLOTS = 1 << 16 };

@@ -1,0 +1,143 @@
+/// What the recorder remembers of the program's handles: communicators, datatypes and requests.
+#ifndef CONTEND_TRACER_HANDLES_H
+#define CONTEND_TRACER_HANDLES_H
+
+#include "tracer.h"
+
+// ---- communicators.c
+
+struct contend_request;
+
+/// A communicator that the program may use. It outlives its handle until the last request and
+/// window that refer to it are gone.
+typedef struct contend_live_communicator contend_live_communicator;
+struct contend_live_communicator {
+  uint64_t key;  ///< handle
+  uint64_t id;
+  uint32_t index;  ///< in the record
+  uint32_t kind;
+  int32_t rank, size;         ///< own rank, and size of the own group
+  int32_t peer_count;         ///< how many peers there are: of the remote group between groups
+  int32_t* world_ranks;       ///< of peers; NULL where peers are ranks of MPI_COMM_WORLD
+  uint32_t created;           ///< communicators made from it by all members
+  uint32_t collectives;       ///< collectives so far
+  int32_t* destinations;      ///< neighbours that it sends to, in order, as ranks in it; or NULL
+  int32_t destination_count;  ///< -1 until they are asked for
+  uint32_t references;        ///< its handle, requests and windows
+  contend_live_communicator* next;  ///< of those in one slot of the table
+};
+
+void contend_start_communicators(void);
+/// The communicator of a handle that a successful call has used; never NULL.
+contend_live_communicator* contend_communicator_slowly(MPI_Comm handle);
+extern contend_live_communicator* contend_last_communicator;
+
+static inline contend_live_communicator* contend_find(MPI_Comm handle) {
+  contend_live_communicator* last = contend_last_communicator;
+  if (CONTEND_LIKELY(last->key == CONTEND_KEY(handle))) return last;
+  return contend_communicator_slowly(handle);
+}
+
+/// Makes the communicator known that a request of MPI_Comm_idup has made.
+void contend_add_made(const struct contend_request* request);
+
+/// Gives up a reference.
+void contend_release(contend_live_communicator* communicator);
+
+/// The rank in MPI_COMM_WORLD of a rank in a communicator; CONTEND_NO_PEER for none.
+static inline int32_t contend_world_rank(const contend_live_communicator* communicator, int rank) {
+  if (rank < 0 || rank >= communicator->peer_count) return CONTEND_NO_PEER;
+  return communicator->world_ranks ? communicator->world_ranks[rank] : rank;
+}
+
+/// The neighbours that neighbourhood collectives send to: their number, and ranks in the
+/// communicator.
+int32_t contend_neighbours(contend_live_communicator* communicator, MPI_Comm handle,
+                           const int32_t** destinations);
+
+// ---- datatypes.c
+
+typedef struct {
+  uint64_t key;
+  uint64_t bytes;
+} contend_type_size;
+
+#define CONTEND_TYPE_SLOTS 1024u
+extern contend_type_size contend_type_sizes[CONTEND_TYPE_SLOTS];
+uint64_t contend_size_slowly(MPI_Datatype type);
+
+static inline uint32_t contend_type_slot(uint64_t key) {
+  return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 54) & (CONTEND_TYPE_SLOTS - 1);
+}
+
+/// Bytes of data in one item of a datatype.
+static inline uint64_t contend_size_of(MPI_Datatype type) {
+  const contend_type_size* known = &contend_type_sizes[contend_type_slot(CONTEND_KEY(type))];
+  return CONTEND_LIKELY(known->key == CONTEND_KEY(type)) ? known->bytes : contend_size_slowly(type);
+}
+
+// ---- requests.c
+
+/// Bytes to one peer, of a call that sends to several.
+typedef struct {
+  int32_t peer;  ///< rank in MPI_COMM_WORLD
+  uint64_t bytes;
+} contend_part;
+
+/// What becomes known when a request completes, and what it does when it is started again.
+enum contend_request_kind {
+  CONTEND_SENDS,
+  CONTEND_RECEIVES,
+  CONTEND_EXCHANGES,  ///< sends and receives
+  CONTEND_COLLECTIVE,
+  CONTEND_OPERATES  ///< one-sided
+};
+
+/// A request under way, or a persistent one.
+typedef struct contend_request {
+  uint64_t key;  ///< handle
+  uint64_t bytes;
+  contend_live_communicator* communicator;
+  contend_part* parts;  ///< of a persistent collective, for which they are copied; or NULL
+  uint32_t part_count;
+  uint32_t number;  ///< CONTEND_NO_REQUEST while a persistent one is not under way
+  uint32_t cell;    ///< of the call that began it
+  uint32_t next;    ///< index of the next one in the same slot, or free
+  int32_t peer, tag;
+  uint8_t kind;  ///< contend_request_kind
+  bool persistent, cancelled, parts_are_events;
+  MPI_Comm* made;  ///< where the communicator will be that MPI_Comm_idup makes; or NULL
+  uint64_t salt;   ///< of its id
+} contend_request;
+
+void contend_start_requests(void);
+/// Remembers a request. What the caller does not fill in is 0; its number is CONTEND_NO_REQUEST
+/// when the table is full, and for a persistent one, which has one only while it is under way.
+contend_request* contend_new_request(MPI_Request handle, contend_live_communicator* communicator,
+                                     enum contend_request_kind kind, bool persistent);
+
+/// Bytes that a receive brought.
+static inline uint64_t contend_received(const MPI_Status* status) {
+#ifdef OPEN_MPI
+  return status->_ucount;
+#else
+  static int (*ask)(const MPI_Status*, MPI_Datatype, MPI_Count*);
+  if (ask == NULL) ask = (__typeof__(ask))contend_symbol("PMPI_Get_elements_x");
+  MPI_Count bytes = 0;
+  ask(status, MPI_BYTE, &bytes);
+  return bytes > 0 ? (uint64_t)bytes : 0;
+#endif
+}
+
+/// Counts a message to a rank of MPI_COMM_WORLD.
+static inline void contend_sent(int32_t peer, uint64_t bytes) {
+  if (peer < 0) return;
+  contend.peers[peer].bytes += bytes;
+  contend.peers[peer].messages++;
+}
+
+/// Counts what a collective gave to each, and appends it to the events where wanted.
+void contend_add_parts(const contend_call* call, uint32_t cell, const contend_part* parts,
+                       uint32_t count, bool as_events);
+
+#endif
