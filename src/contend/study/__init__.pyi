@@ -3,7 +3,7 @@ from .measured import Ended as Ended
 from .measured import Site as Site
 from .measured import run_measurements as run_measurements
 from .measured import with_known_wire as with_known_wire
-from .measured_plan import GridCell as GridCell
+from .measured_cell import GridCell as GridCell
 from .measured_plan import MeasuredPlan as MeasuredPlan
 from .measured_plan import Row as Row
 from .measured_plan import Table as Table

@@ -25,7 +25,8 @@ from contend.measurement import (
 from contend.mpi import Library
 from contend.runs import CellRecord, Findings, LaunchRecord, Run, find
 from contend.session import RECORD, Clock, Observer, Session
-from contend.study.measured_plan import GridCell, MeasuredPlan
+from contend.study.measured_cell import GridCell
+from contend.study.measured_plan import MeasuredPlan
 from contend.study.results import Answer, MeasuredRecord, RunPoints, Terms
 from contend.units import counted, format_bandwidth, parse_rate
 

@@ -22,7 +22,7 @@ from contend.runs import (
     median_interval,
 )
 from contend.session import UNSUITED
-from contend.study.measured_plan import GridCell
+from contend.study.measured_cell import GridCell
 from contend.study.references import Coordinates
 
 PointName = tuple[str | None, int | None]
