@@ -13,6 +13,18 @@ from numpy.typing import NDArray
 
 from contend.errors import InputError
 
+SPEEDS = {
+    "2.5": "SDR",
+    "5": "DDR",
+    "10": "QDR",
+    "14": "FDR",
+    "25": "EDR",
+    "50": "HDR",
+    "100": "NDR",
+    "200": "XDR",
+}
+"""Names of speeds by the gigabits a second of a lane, as tools write them."""
+
 
 class NodeKind(IntEnum):
     """Kinds of nodes, numbered as in InfiniBand's NodeInfo."""

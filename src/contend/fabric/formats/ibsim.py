@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from contend.errors import InputError, UsageError
 from contend.fabric.fabric import Fabric
 from contend.fabric.formats.source import lines
-from contend.fabric.subnet import LARGEST_LID, NodeKind, Subnet, SubnetBuilder
+from contend.fabric.subnet import LARGEST_LID, SPEEDS, NodeKind, Subnet, SubnetBuilder
 
 _NODE = re.compile(
     r'\s*(Switch|Hca|Ca|Rt)\s+(\d{1,3})\s+"([^"]{1,256})"\s*(?:#\s*(?:"(.*?)")?.*)?', re.IGNORECASE
@@ -31,15 +31,6 @@ _OTHER_LINE = re.compile(r"\s*(#.*|(vendid|devid)\s*=.*)?", re.IGNORECASE)
 _WIDTH = re.compile(r"\bw=(1|2|4|8|12)\b")
 _SPEED = re.compile(r"\bs=(2\.5|5|10|14|25|50|100)\b")
 _RATE = re.compile(r"\s((?:1|2|4|8|12)x(?:[SDQFEHNX]DR|FDR10))\s*$")
-_SPEEDS = {
-    "2.5": "SDR",
-    "5": "DDR",
-    "10": "QDR",
-    "14": "FDR",
-    "25": "EDR",
-    "50": "HDR",
-    "100": "NDR",
-}
 _HEAD = re.compile(
     rb'^[^\S\n]*(?:Switch|Hca|Ca|Rt)[^\S\n]+\d{1,3}[^\S\n]+"', re.MULTILINE | re.IGNORECASE
 )
@@ -122,7 +113,7 @@ def _rate(rest: str) -> str:
     if written := _RATE.search(rest):
         return written[1]
     width, speed = _WIDTH.search(rest), _SPEED.search(rest)
-    return f"{width[1]}x{_SPEEDS[speed[1]]}" if width and speed else ""
+    return f"{width[1]}x{SPEEDS[speed[1]]}" if width and speed else ""
 
 
 def _subnet(nodes: dict[str, _Node], source: str) -> Subnet:

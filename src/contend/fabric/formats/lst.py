@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from contend.errors import InputError
 from contend.fabric.formats.source import lines
-from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, unicast
+from contend.fabric.subnet import SPEEDS, NodeKind, Subnet, SubnetBuilder, unicast
 from contend.units import counted
 
 _HEX = r"([0-9A-Fa-f]{1,16})"
@@ -26,17 +26,7 @@ _END = (
 _LINE = re.compile(rf"\s*{_END}\s+{_END}\s+PHY=(\S{{1,8}})\s+LOG=(\S{{1,8}})\s+SPD=(\S{{1,8}})\s*")
 _HEAD = re.compile(rb"^[^\S\n]*\{ \S{2,8} Ports:[0-9A-Fa-f]{1,2} SystemGUID:", re.MULTILINE)
 _KINDS = {"CA": NodeKind.ADAPTER, "SW": NodeKind.SWITCH, "RT": NodeKind.ROUTER}
-_SPEEDS = {
-    "2.5": "SDR",
-    "5": "DDR",
-    "10": "QDR",
-    "14": "FDR",
-    "25": "EDR",
-    "50": "HDR",
-    "100": "NDR",
-    "200": "XDR",
-    "FDR10": "FDR10",
-}
+_SPEEDS = {**SPEEDS, "FDR10": "FDR10"}
 _WIDTHS = {"1x", "2x", "4x", "8x", "12x"}
 _DOWN = "DWN"
 
