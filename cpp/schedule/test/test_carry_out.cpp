@@ -33,6 +33,18 @@ struct Written {
   void receive(std::uint32_t from, std::int32_t label = 0) { add(Action::receive, from, 0, label); }
   void compute(double seconds) { add(Action::compute, 0, seconds); }
   void wait_all() { add(Action::wait_all); }
+  /// A rank that sends one message and waits for its end.
+  void sender(std::uint32_t rank, std::uint32_t to, double bytes) {
+    strand(rank);
+    send(to, bytes);
+    wait_all();
+  }
+  /// A rank that waits for one message.
+  void receiver(std::uint32_t rank, std::uint32_t from) {
+    strand(rank);
+    receive(from);
+    wait_all();
+  }
 
   Schedule schedule() const { return {rank_of_strand, begin, action, peer, tag, amount}; }
 
@@ -104,12 +116,8 @@ doctest::Approx near(double value) { return doctest::Approx(value).epsilon(1e-9)
 /// One message of so many bytes from rank 0 to rank 1.
 Written one_message(double bytes) {
   Written written;
-  written.strand(0);
-  written.send(1, bytes);
-  written.wait_all();
-  written.strand(1);
-  written.receive(0);
-  written.wait_all();
+  written.sender(0, 1, bytes);
+  written.receiver(1, 0);
   return written;
 }
 
@@ -183,9 +191,7 @@ TEST_CASE("a message that is not eager waits for its receive, and its send for t
   ring.costs.between[0].eager = false;
   ring.costs.between[0].latency = 5;
   Written written;
-  written.strand(0);
-  written.send(1, 1000);
-  written.wait_all();
+  written.sender(0, 1, 1000);
   written.strand(1);
   written.compute(50);
   written.receive(0);
@@ -245,12 +251,8 @@ TEST_CASE("what sets out behind others at a full channel waits for them") {
   written.send(1, 10000);
   written.compute(10);
   written.send(2, 0);
-  written.strand(1);
-  written.receive(0);
-  written.wait_all();
-  written.strand(2);
-  written.receive(0);
-  written.wait_all();
+  written.receiver(1, 0);
+  written.receiver(2, 0);
   const Outcome outcome = ring.run(written);
   // 10 + 500 / 10 + 5.
   CHECK(outcome.rank_end[2] == near(65));
@@ -264,12 +266,8 @@ TEST_CASE("the gap keeps messages of a host apart") {
   written.strand(0);
   written.send(1, 0);
   written.send(2, 0);
-  written.strand(1);
-  written.receive(0);
-  written.wait_all();
-  written.strand(2);
-  written.receive(0);
-  written.wait_all();
+  written.receiver(1, 0);
+  written.receiver(2, 0);
   const Outcome outcome = ring.run(written);
   CHECK(outcome.rank_end[1] == near(0));
   CHECK(outcome.rank_end[2] == near(30));
@@ -336,9 +334,7 @@ TEST_CASE("a schedule in which all wait for each other says who waits for what")
   ring.costs.between[0].eager = false;
   Written written;
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
-    written.strand(rank);
-    written.send(1 - rank, 1000);
-    written.wait_all();
+    written.sender(rank, 1 - rank, 1000);
     written.receive(1 - rank);
     written.wait_all();
   }

@@ -104,12 +104,12 @@ def remedies(
         sources: the runs; none where the figures are published.
     """
     measured = _Measured(name, sources)
-    found: list[Remedy] = []
+    advised: list[Remedy] = []
     for limit in Limit:
         hit = [verdict for verdict in verdicts if limit in verdict.limits]
         if hit:
-            found += _OF_LIMITS[limit](hit, measured)
-    return tuple(found)
+            advised += _OF_LIMITS[limit](hit, measured)
+    return tuple(advised)
 
 
 def _memory(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:

@@ -384,5 +384,7 @@ def _memory(evidence: Evidence) -> Iterator[Reason]:
     elif evidence.network_s and evidence.measured_s > REACHED * evidence.network_s:
         ratio = evidence.measured_s / evidence.network_s
         yield Reason(
-            Limit.MEMORY, f"{memory}, and the network needs a {ratio:.3g}th of the time", ratio
+            Limit.MEMORY,
+            f"{memory}, and the network alone would be {ratio:.3g} times faster",
+            ratio,
         )

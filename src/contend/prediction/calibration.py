@@ -109,7 +109,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
             ValueError: saying why.
         """
         for classes in (self.between, self.within):
-            ends = [one.up_to for one in classes]
+            ends = [size_class.up_to for size_class in classes]
             ascending = [end for end in ends if end is not None]
             if (
                 not ends
@@ -132,7 +132,11 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_eager(self, size: int) -> bool:
         """Whether messages of a size go off at once between two hosts."""
-        return next(one.eager for one in self.between if one.up_to is None or size <= one.up_to)
+        return next(
+            size_class.eager
+            for size_class in self.between
+            if size_class.up_to is None or size <= size_class.up_to
+        )
 
     def cables(self, rate: float) -> Cables:
         """Channels like those of the calibration, at another rate."""
@@ -146,23 +150,23 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     def costs(self) -> Costs:
         """What messages cost beside the network."""
         return Costs(
-            between=[_message_class(one, self.wire_Bps) for one in self.between],
-            within=[_message_class(one, self.peak) for one in self.within],
+            between=[_message_class(size_class, self.wire_Bps) for size_class in self.between],
+            within=[_message_class(size_class, self.peak) for size_class in self.within],
             processors=self.processors,
             patience=self.patience_s,
             look_every=self.look_every_s.value,
         )
 
 
-def _message_class(one: SizeClass, rate: float) -> MessageClass:
+def _message_class(size_class: SizeClass, rate: float) -> MessageClass:
     return MessageClass(
-        up_to=math.inf if one.up_to is None else one.up_to,
-        latency=one.latency_s.value,
-        send_overhead=one.overhead_s.value,
-        receive_overhead=one.overhead_s.value,
-        gap=one.gap_s.value,
-        stretch=one.gap_per_byte_s.value * rate,
-        eager=one.eager,
+        up_to=math.inf if size_class.up_to is None else size_class.up_to,
+        latency=size_class.latency_s.value,
+        send_overhead=size_class.overhead_s.value,
+        receive_overhead=size_class.overhead_s.value,
+        gap=size_class.gap_s.value,
+        stretch=size_class.gap_per_byte_s.value * rate,
+        eager=size_class.eager,
     )
 
 

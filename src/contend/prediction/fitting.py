@@ -126,7 +126,7 @@ def _classes(times: Times, eager: int, *, alike: bool = False) -> tuple[SizeClas
     small = [size for size in streamed if size <= eager]
     slopes = [(True, float(eager), small[-2:]), (False, None, streamed[-2:])]
     if alike:
-        slopes = [(one, up_to, [small[-2], streamed[-1]]) for one, up_to, _ in slopes]
+        slopes = [(at_once, up_to, [small[-2], streamed[-1]]) for at_once, up_to, _ in slopes]
     return tuple(
         SizeClass(
             up_to=up_to,

@@ -150,7 +150,7 @@ def carry_out(
     burst[between + 2 * places :] = queue[between + 2 * places :] = 0
     shared = costs.processors > 0
     own = np.zeros(len(hosts)) if shared else np.arange(len(hosts))
-    found = _core.carry_out(
+    outcome = _core.carry_out(
         resolver,
         schedule.rank_of_strand,
         schedule.begin,
@@ -172,18 +172,18 @@ def carry_out(
         np.asarray(start, dtype=np.float64),
     )
     return Course(
-        seconds=found["end"],
-        rank_end=found["rank_end"],
-        operation_end=found["operation_end"],
-        channel_bytes=_of_fabric(fabric, used, found["channel_bytes"]),
-        channel_busy=_of_fabric(fabric, used, found["channel_busy"]),
-        messages=found["messages"],
-        fills=found["fills"],
+        seconds=outcome["end"],
+        rank_end=outcome["rank_end"],
+        operation_end=outcome["operation_end"],
+        channel_bytes=_of_fabric(fabric, used, outcome["channel_bytes"]),
+        channel_busy=_of_fabric(fabric, used, outcome["channel_busy"]),
+        messages=outcome["messages"],
+        fills=outcome["fills"],
     )
 
 
 def _table(classes: Sequence[MessageClass]) -> NDArray[np.float64]:
-    return np.array([astuple(one) for one in classes], dtype=np.float64)
+    return np.array([astuple(message_class) for message_class in classes], dtype=np.float64)
 
 
 def _of_fabric(

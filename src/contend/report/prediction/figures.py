@@ -38,21 +38,21 @@ def prediction_figure(
         styles = looks(prediction.algorithm for prediction in predictions)
         for algorithm, look in styles.items():
             curve = sorted(
-                (one for one in predictions if one.algorithm == algorithm),
-                key=lambda one: one.size,
+                (prediction for prediction in predictions if prediction.algorithm == algorithm),
+                key=lambda prediction: prediction.size,
             )
-            sizes = [one.size for one in curve]
+            sizes = [prediction.size for prediction in curve]
             axes.fill_between(
                 sizes,
-                [one.low for one in curve],
-                [one.high for one in curve],
+                [prediction.low for prediction in curve],
+                [prediction.high for prediction in curve],
                 color=look.colour,
                 alpha=0.15,
                 linewidth=0,
             )
             axes.plot(
                 sizes,
-                [one.seconds for one in curve],
+                [prediction.seconds for prediction in curve],
                 color=look.colour,
                 linestyle=look.line,
                 label=algorithm,
@@ -70,7 +70,7 @@ def prediction_figure(
                     markeredgewidth=0.8,
                 )
         axes.set_yscale("log")
-        size_axis(axes, sorted({one.size for one in predictions}))
+        size_axis(axes, sorted({prediction.size for prediction in predictions}))
         time_axis(axes, "y")
         axes.set_xlabel("bytes to each other rank")
         axes.set_ylabel("time of an all-to-all" + (", points measured" if comparison else ""))
@@ -82,6 +82,9 @@ def prediction_figure(
 def _finding(predictions: Sequence[Prediction], comparison: Comparison | None) -> str:
     if comparison is not None:
         return agreement_words(comparison)
-    largest = max(one.size for one in predictions)
-    best = min((one for one in predictions if one.size == largest), key=lambda one: one.seconds)
+    largest = max(prediction.size for prediction in predictions)
+    best = min(
+        (prediction for prediction in predictions if prediction.size == largest),
+        key=lambda prediction: prediction.seconds,
+    )
     return f"{best.algorithm} takes {format_seconds(best.seconds)} with {format_bytes(largest)}"

@@ -97,20 +97,20 @@ def prediction_json(
     """All cells, with what was measured where it is known."""
     measured = {} if comparison is None else {id(c.prediction): c for c in comparison.cells}
 
-    def cell(one: Prediction) -> PredictedCellJson:
-        beside = measured.get(id(one))
-        piling = one.piling
+    def cell(prediction: Prediction) -> PredictedCellJson:
+        beside = measured.get(id(prediction))
+        piling = prediction.piling
         return PredictedCellJson(
-            algorithm=one.algorithm,
-            carried_out=one.carried_out,
-            bytes=one.size,
-            ranks=one.ranks,
-            predicted_s=one.seconds,
-            interval_s=(one.low, one.high),
-            rate_Bps_per_rank=one.rate,
-            counted_s=one.counted,
-            collapses=one.collapses,
-            crowded=one.crowded,
+            algorithm=prediction.algorithm,
+            carried_out=prediction.carried_out,
+            bytes=prediction.size,
+            ranks=prediction.ranks,
+            predicted_s=prediction.seconds,
+            interval_s=(prediction.low, prediction.high),
+            rate_Bps_per_rank=prediction.rate,
+            counted_s=prediction.counted,
+            collapses=prediction.collapses,
+            crowded=prediction.crowded,
             piling=None
             if piling is None
             else PilingJson(
@@ -119,8 +119,8 @@ def prediction_json(
                 bytes=piling.bytes,
                 buffer=piling.buffer,
             ),
-            fullest_channel=fabric.channel_name(one.fullest),
-            fullest_share=one.fullest_share,
+            fullest_channel=fabric.channel_name(prediction.fullest),
+            fullest_share=prediction.fullest_share,
             measured_s=msgspec.UNSET if beside is None else beside.measured.median.value,
             ratio=msgspec.UNSET if beside is None else beside.ratio,
         )
@@ -131,5 +131,5 @@ def prediction_json(
         placement=placement,
         rate_Bps=rate,
         verdict=verdict,
-        cells=[cell(one) for one in predictions],
+        cells=[cell(prediction) for prediction in predictions],
     )

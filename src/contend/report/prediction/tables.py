@@ -16,9 +16,9 @@ _GOAL = 0.15
 def calibration_tables(calibration: Calibration) -> list[ResultTable]:
     """The parameters by size, then those of the place."""
     rows = [
-        _class_row(name, one)
+        _class_row(name, size_class)
         for name, classes in (("hosts", calibration.between), ("one host", calibration.within))
-        for one in classes
+        for size_class in classes
     ]
     columns = ("between", "up to", "protocol", "latency", "overhead", "gap", "gap per byte")
     sizes = ResultTable(
@@ -43,15 +43,15 @@ def calibration_tables(calibration: Calibration) -> list[ResultTable]:
     return [sizes, other]
 
 
-def _class_row(name: str, one: SizeClass) -> tuple[str, ...]:
-    gap = one.gap_per_byte_s
+def _class_row(name: str, size_class: SizeClass) -> tuple[str, ...]:
+    gap = size_class.gap_per_byte_s
     return (
         name,
-        "any" if one.up_to is None else f"{one.up_to:,.0f} B",
-        "eager" if one.eager else "rendezvous",
-        _words(one.latency_s, format_seconds),
-        _words(one.overhead_s, format_seconds),
-        _words(one.gap_s, format_seconds),
+        "any" if size_class.up_to is None else f"{size_class.up_to:,.0f} B",
+        "eager" if size_class.eager else "rendezvous",
+        _words(size_class.latency_s, format_seconds),
+        _words(size_class.overhead_s, format_seconds),
+        _words(size_class.gap_s, format_seconds),
         f"{gap.value * 1e9:.4g} ns ({gap.low * 1e9:.4g} to {gap.high * 1e9:.4g})",
     )
 
