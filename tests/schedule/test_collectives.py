@@ -14,10 +14,12 @@ from contend.schedule import (
     Costs,
     Course,
     MessageClass,
+    Operation,
     Schedule,
     Strand,
-    all_ranks,
+    all_members,
     carry_out,
+    choose,
 )
 
 LATENCY = 0.125
@@ -35,61 +37,159 @@ def carried_out(strands: list[Strand], **costs: float) -> Course:
     )
 
 
-def course_of(name: str, ranks: int, *arguments: float) -> Course:
-    return carried_out(list(all_ranks(ranks, COLLECTIVES[name], *arguments)), latency=LATENCY)
+def course_of(routine: str, algorithm: str, ranks: int, size: float = 0, root: int = 0) -> Course:
+    members = all_members(ranks)
+    for member in members:
+        COLLECTIVES[routine][algorithm](member, Operation(size, root))
+    return carried_out([member.strand for member in members], latency=LATENCY)
+
+
+def each(routine: str) -> list[str]:
+    return list(COLLECTIVES[routine])
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-def test_a_barrier_takes_a_latency_for_every_doubling(ranks: int) -> None:
+def test_dissemination_takes_a_latency_for_every_doubling(ranks: int) -> None:
     rounds = math.ceil(math.log2(ranks))
-    course = course_of("barrier", ranks)
+    course = course_of("barrier", "dissemination", ranks)
     assert course.messages == ranks * rounds
     assert course.seconds == pytest.approx(rounds * LATENCY)
 
 
-def test_nobody_leaves_a_barrier_before_the_last_one_has_come() -> None:
-    strands = [Strand(rank) for rank in range(7)]
-    strands[4].compute(10.0)
-    for strand in strands:
-        COLLECTIVES["barrier"](strand, 7)
-    assert min(carried_out(strands).rank_end) >= 10.0
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("algorithm", each("barrier"))
+def test_nobody_leaves_a_barrier_before_the_last_one_has_come(ranks: int, algorithm: str) -> None:
+    for late in {0, ranks // 2, ranks - 1}:
+        members = all_members(ranks)
+        members[late].compute(10.0)
+        for member in members:
+            COLLECTIVES["barrier"][algorithm](member, Operation())
+        assert min(carried_out([member.strand for member in members]).rank_end) >= 10.0
 
 
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("root", [0, 1])
-def test_a_broadcast_reaches_everybody_once(ranks: int, root: int) -> None:
-    course = course_of("broadcast", ranks, 100, root)
-    assert course.messages == ranks - 1
-    # A rank is as deep in the tree as its place has ones.
+@pytest.mark.parametrize("algorithm", each("bcast"))
+def test_a_broadcast_reaches_everybody(ranks: int, root: int, algorithm: str) -> None:
+    members = all_members(ranks)
+    members[root].compute(10.0)
+    for member in members:
+        COLLECTIVES["bcast"][algorithm](member, Operation(100 * ranks, root))
+    course = carried_out([member.strand for member in members])
+    others = [end for rank, end in enumerate(course.rank_end) if rank != root]
+    assert min(others) >= 10.0
+    if not algorithm.startswith("scatter"):
+        assert course.messages == ranks - 1
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_a_binomial_broadcast_is_as_deep_as_places_have_ones(ranks: int) -> None:
     depth = max(place.bit_count() for place in range(ranks))
+    course = course_of("bcast", "binomial", ranks, 100, 1)
     assert course.seconds == pytest.approx(depth * LATENCY, rel=0.01)
 
 
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("root", [0, 1])
-def test_a_reduction_hears_of_everybody_once(ranks: int, root: int) -> None:
-    course = course_of("reduce", ranks, 100, root)
-    assert course.messages == ranks - 1
-    assert course.rank_end[root] == max(course.rank_end)
+@pytest.mark.parametrize("routine", ["reduce", "gather"])
+def test_the_root_hears_of_everybody(ranks: int, root: int, routine: str) -> None:
+    for algorithm in each(routine):
+        for late in range(ranks):
+            members = all_members(ranks)
+            members[late].compute(10.0)
+            for member in members:
+                COLLECTIVES[routine][algorithm](member, Operation(100 * ranks, root))
+            course = carried_out([member.strand for member in members])
+            assert course.rank_end[root] >= 10.0
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-def test_small_allreduces_double_and_large_ones_go_round(ranks: int) -> None:
+@pytest.mark.parametrize("routine", ["allreduce", "allgather"])
+def test_everybody_hears_of_everybody(ranks: int, routine: str) -> None:
+    for algorithm in each(routine):
+        for late in {0, 1, ranks // 2, ranks - 1}:
+            members = all_members(ranks)
+            members[late].compute(10.0)
+            for member in members:
+                COLLECTIVES[routine][algorithm](member, Operation(100 * ranks))
+            course = carried_out([member.strand for member in members])
+            assert min(course.rank_end) >= 10.0
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_allreduces_send_what_their_papers_say(ranks: int) -> None:
     power = 2 ** int(math.log2(ranks))
     extra = ranks - power
-    small = course_of("allreduce", ranks, 100)
-    assert small.messages == power * math.log2(power) + 2 * extra
-    large = course_of("allreduce", ranks, 1e6)
-    assert large.messages == 2 * ranks * (ranks - 1)
+    doubling = course_of("allreduce", "recursive-doubling", ranks, 100)
+    assert doubling.messages == power * math.log2(power) + 2 * extra
+    ring = course_of("allreduce", "ring", ranks, 1e6)
+    assert ring.messages == 2 * ranks * (ranks - 1)
     # 2 (p - 1) / p of the bytes through every port.
     wire = 2 * (ranks - 1) / ranks * 1e6 / 1e6
-    assert large.seconds == pytest.approx(wire + 2 * (ranks - 1) * LATENCY)
+    assert ring.seconds == pytest.approx(wire + 2 * (ranks - 1) * LATENCY)
+    halving = course_of("allreduce", "halving-doubling", ranks, 1e6)
+    if not extra:
+        assert halving.seconds == pytest.approx(wire + 2 * math.log2(ranks) * LATENCY)
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-def test_an_allgather_goes_round(ranks: int) -> None:
-    course = course_of("allgather", ranks, 1e6)
-    assert course.seconds == pytest.approx((ranks - 1) * (1.0 + LATENCY))
+@pytest.mark.parametrize("algorithm", ["ring", "bruck", "recursive-doubling", "neighbour"])
+def test_an_allgather_brings_every_block_through_every_port(ranks: int, algorithm: str) -> None:
+    course = course_of("allgather", algorithm, ranks, 1e6)
+    rounds = {"ring": ranks - 1, "neighbour": ranks - 1 if ranks % 2 else ranks // 2}
+    latencies = rounds.get(algorithm, math.ceil(math.log2(ranks)))
+    assert course.seconds == pytest.approx((ranks - 1) * 1.0 + latencies * LATENCY)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("routine", ["gather", "scatter"])
+def test_the_root_s_port_carries_all_blocks(ranks: int, routine: str) -> None:
+    for algorithm in each(routine):
+        course = course_of(routine, algorithm, ranks, 1e6, 1)
+        assert course.seconds >= ranks - 1
+
+
+def test_different_amounts_go_where_they_are_to_go() -> None:
+    for algorithm in each("alltoallv"):
+        members = all_members(3)
+        amounts = [{1: 1e6, 2: 2e6}, {0: 3e6}, {}]
+        for member, to in zip(members, amounts, strict=True):
+            sources = [source for source in range(3) if member.rank in amounts[source]]
+            COLLECTIVES["alltoallv"][algorithm](member, Operation(to=to, sources=sources))
+        course = carried_out([member.strand for member in members])
+        assert course.channel_bytes.sum() == pytest.approx(2 * 6e6)
+
+
+@pytest.mark.parametrize("library", ["Open MPI 4.1.4", "MPICH 4.0.2"])
+def test_every_choice_of_a_library_can_be_carried_out(library: str) -> None:
+    for routine, algorithms in COLLECTIVES.items():
+        for ranks in range(2, 5000, 7):
+            for size in (0, 1, 100, 5000, 1e5, 1e7):
+                assert choose(library, routine, ranks, size) in algorithms
+
+
+def test_choices_are_those_of_the_libraries() -> None:
+    choices = [
+        ("Open MPI 4.1.4", "alltoall", 16, 14_112, "linear"),
+        ("Open MPI 5.0.10", "alltoall", 16, 300, "bruck"),
+        ("Open MPI 4.1.4", "alltoall", 100, 300_000, "shift"),
+        ("Open MPI 4.1.4", "bcast", 100, 1, "quaternary"),
+        ("Open MPI 4.1.4", "allreduce", 4, 15, "ring"),
+        ("Open MPI 4.1.4", "allreduce", 4, 16, "recursive-doubling"),
+        ("Open MPI 4.1.4", "alltoallw", 64, 1, "shift"),
+        ("MPICH 4.0.2", "alltoall", 16, 40_000, "xor"),
+        ("MPICH 4.0.2", "alltoall", 12, 40_000, "shift"),
+        ("MPICH 4.0.2", "allgather", 12, 40_000, "ring"),
+    ]
+    for library, routine, ranks, size, algorithm in choices:
+        assert choose(library, routine, ranks, size) == algorithm
+
+
+def test_what_is_not_known_is_said() -> None:
+    with pytest.raises(UsageError, match="algorithms of Intel MPI 2021 are not known"):
+        choose("Intel MPI 2021", "alltoall", 4, 1)
+    with pytest.raises(UsageError, match="how MPICH 4 carries put out is not known"):
+        choose("MPICH 4", "put", 4, 1)
 
 
 def test_a_schedule_that_cannot_end_says_where() -> None:

@@ -232,6 +232,16 @@ void Carrier::run(std::uint32_t index) {
           return;
         }
         break;
+      case Action::elapse:
+        if (!strand.spent && amount > 0) {
+          strand.spent = true;
+          processors_.give_back(group_of(index));
+          events_.push(now_ + amount, Event::Kind::begin, index);
+          return;
+        }
+        strand.spent = false;
+        outcome_.operation_end[operation] = now_;
+        break;
       case Action::send: {
         const std::uint32_t message = message_of_[operation];
         const MessageClass& costs = *messages_[message].of_class;

@@ -10,7 +10,7 @@ namespace contend {
 /// Something that happens at a time.
 struct Event {
   enum class Kind : std::uint32_t {
-    begin,   ///< a rank begins
+    begin,   ///< a rank begins, or goes on after time has passed
     run,     ///< a strand has kept its processor busy for long enough
     enter,   ///< a message may leave its host's port
     arrive,  ///< a part of a message is at its host

@@ -221,6 +221,27 @@ TEST_CASE("who computes does not see what comes") {
   CHECK(ring.run(written).rank_end[1] == near(503));
 }
 
+TEST_CASE("time that elapses needs no processor, and what comes meanwhile is seen after it") {
+  Ring ring(3);
+  ring.costs.processor_of_rank = {0, 0, 0};
+  ring.costs.processors = {1};
+  ring.costs.between[0].receive_overhead = 3;
+  Written written;
+  written.strand(0);
+  written.add(Action::elapse, 0, 50);
+  written.send(1, 1000);
+  written.strand(1);
+  written.receive(0);
+  written.add(Action::elapse, 0, 500);
+  written.wait_all();
+  written.strand(2);
+  written.add(Action::elapse, 0, 40);
+  written.add(Action::elapse, 0, 0);
+  const Outcome outcome = ring.run(written);
+  CHECK(outcome.rank_end == std::vector<double>{150, 503, 40});
+  CHECK(outcome.operation_end[0] == near(50));
+}
+
 TEST_CASE("after its patience a rank looks only now and then") {
   Ring ring(3);
   ring.costs.patience = 10;

@@ -14,6 +14,5 @@ from .predicting import LIBRARY as LIBRARY
 from .predicting import Conditions as Conditions
 from .predicting import Piling as Piling
 from .predicting import Prediction as Prediction
-from .predicting import library_algorithm as library_algorithm
 from .predicting import predict_alltoall as predict_alltoall
 from .predicting import suited as suited

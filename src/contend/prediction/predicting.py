@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import message_congestion
-from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.prediction.calibration import Calibration
 from contend.prediction.fitting import courses
-from contend.schedule import ALGORITHMS, Action, Exchange, Schedule, alltoall
+from contend.schedule import ALGORITHMS, Action, Exchange, Schedule, alltoall, choose
 
 LIBRARY = "library"
 DRAWS = 5
@@ -112,28 +111,6 @@ class Prediction:
         return self.piling is not None and self.piling.overflows
 
 
-def library_algorithm(library: str, ranks: int, size: int) -> str:
-    """The algorithm by which a library carries MPI_Alltoall out, as far as it is known.
-
-    Open MPI's is the fixed decision of its first tuned versions, MPICH's the one that its
-    documentation of control variables gives; newer versions may choose others.
-
-    Raises:
-        UsageError: for another library.
-    """
-    if library.startswith("Open MPI"):
-        if size < 200 and ranks > 12:
-            return "bruck"
-        return "linear" if size < 3000 else "shift"
-    if library.startswith("MPICH"):
-        if size <= 256 and ranks >= 8:
-            return "bruck"
-        if size <= 32768:
-            return "scattered"
-        return "shift" if ranks & (ranks - 1) else "xor"
-    raise UsageError(f"algorithm library: nothing is known of that of {library or 'no library'}")
-
-
 def predict_alltoall(algorithm: str, exchange: Exchange, where: Conditions) -> Prediction:
     """Predicts what ``contend measure alltoall`` measures of one algorithm and size.
 
@@ -148,7 +125,7 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: Conditions) -> P
     calibration = where.calibration
     name = algorithm
     if algorithm == LIBRARY:
-        name = library_algorithm(calibration.library, exchange.ranks, exchange.size)
+        name = choose(calibration.library, "alltoall", exchange.ranks, exchange.size)
     schedule = alltoall(name, replace(exchange, copy_per_byte=calibration.copy_per_byte_s))
     went = courses(calibration, where.fabric, schedule, where.hosts, rate=where.rate, draws=DRAWS)
     seconds = [course.seconds for course in went]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from contend.errors import UsageError
-from contend.schedule.collectives import barrier
+from contend.schedule.collectives import dissemination
+from contend.schedule.member import Member, all_members
 from contend.schedule.schedule import Schedule, Strand
 from contend.units import nearest
 
@@ -36,42 +38,137 @@ class Exchange:
     ranks_per_node: int = 1
     copy_per_byte: float = 0.0
 
-    def copy(self, strand: Strand, size: float) -> None:
+    def copy(self, member: Member | Strand, size: float) -> None:
         """Copies bytes within the rank's memory."""
         if self.copy_per_byte and size:
-            strand.compute(size * self.copy_per_byte)
+            member.compute(size * self.copy_per_byte)
 
 
-def _strands(exchange: Exchange) -> list[Strand]:
-    return [Strand(rank) for rank in range(exchange.ranks)]
-
-
-def _linear(exchange: Exchange) -> Sequence[Strand]:
+def _linear(member: Member, exchange: Exchange) -> None:
     """All receives and all sends at once, then waits for all."""
-    strands, ranks = _strands(exchange), exchange.ranks
-    for strand in strands:
-        for places in range(1, ranks):
-            strand.receive((strand.rank - places) % ranks)
-        for places in range(1, ranks):
-            strand.send((strand.rank + places) % ranks, exchange.size)
-        exchange.copy(strand, exchange.size)
-        strand.wait_all()
-    return strands
+    for places in range(1, member.size):
+        member.receive((member.rank - places) % member.size)
+    for places in range(1, member.size):
+        member.send((member.rank + places) % member.size, exchange.size)
+    exchange.copy(member, exchange.size)
+    member.wait_all()
 
 
-def _scattered(exchange: Exchange) -> Sequence[Strand]:
+def _scattered(member: Member, exchange: Exchange) -> None:
     """Batches of receives and sends, each of which ends before the next."""
-    strands, ranks = _strands(exchange), exchange.ranks
-    for strand in strands:
-        exchange.copy(strand, exchange.size)
-        for first in range(1, ranks, exchange.batch):
-            batch = range(first, min(ranks, first + exchange.batch))
-            for places in batch:
-                strand.receive((strand.rank - places) % ranks)
-            for places in batch:
-                strand.send((strand.rank + places) % ranks, exchange.size)
-            strand.wait_all()
-    return strands
+    exchange.copy(member, exchange.size)
+    for first in range(1, member.size, exchange.batch):
+        batch = range(first, min(member.size, first + exchange.batch))
+        for places in batch:
+            member.receive((member.rank - places) % member.size)
+        for places in batch:
+            member.send((member.rank + places) % member.size, exchange.size)
+        member.wait_all()
+
+
+def _shift(member: Member, exchange: Exchange, *, barriers: bool = False) -> None:
+    """In phase i to rank r + i and from rank r - i."""
+    exchange.copy(member, exchange.size)
+    for places in range(1, member.size):
+        if barriers and places > 1:
+            dissemination(replace(member, tag=_BARRIER_TAG))
+        to, source = (member.rank + places) % member.size, (member.rank - places) % member.size
+        member.exchange(to, exchange.size, source)
+
+
+def _exclusive_or(member: Member, exchange: Exchange) -> None:
+    """In phase i with rank r xor i."""
+    if member.size & (member.size - 1):
+        raise UsageError(f"xor: expected a power of two of ranks, got {member.size}")
+    exchange.copy(member, exchange.size)
+    for phase in range(1, member.size):
+        member.exchange(member.rank ^ phase, exchange.size, member.rank ^ phase)
+
+
+def _one_factor(member: Member, exchange: Exchange) -> None:
+    """In phase i with rank i - r modulo p; a rank that meets itself only copies."""
+    for phase in range(member.size):
+        partner = (phase - member.rank) % member.size
+        if partner == member.rank:
+            exchange.copy(member, exchange.size)
+        else:
+            member.exchange(partner, exchange.size, partner)
+
+
+def _bruck(member: Member, exchange: Exchange) -> None:
+    """Blocks travel together in log p rounds, by the digits of their distance."""
+    ranks = member.size
+    radix = min(exchange.radix, max(ranks, 2))
+    exchange.copy(member, ranks * exchange.size)
+    weight = 1
+    while weight < ranks:
+        values = range(1, min(radix, -(-ranks // weight)))
+        moved = [
+            sum(places // weight % radix == value for places in range(ranks)) for value in values
+        ]
+        exchange.copy(member, sum(moved) * exchange.size)
+        for value, blocks in zip(values, moved, strict=True):
+            member.receive((member.rank - value * weight) % ranks)
+            member.send((member.rank + value * weight) % ranks, blocks * exchange.size)
+        member.wait_all()
+        exchange.copy(member, sum(moved) * exchange.size)
+        weight *= radix
+    exchange.copy(member, ranks * exchange.size)
+
+
+def _nodes(exchange: Exchange) -> list[list[int]]:
+    each = exchange.ranks_per_node
+    return [
+        list(range(first, min(first + each, exchange.ranks)))
+        for first in range(0, exchange.ranks, each)
+    ]
+
+
+def _node_ordered(member: Member, exchange: Exchange, *, barriers: bool = False) -> None:
+    """In phase i all ranks of a node with all of the node i further on."""
+    nodes = _nodes(exchange)
+    first_barrier = 1 if any(len(node) > 1 for node in nodes) else 2
+    own, place = divmod(member.rank, exchange.ranks_per_node)
+    for phase in range(len(nodes)):
+        if barriers and phase >= first_barrier:
+            dissemination(replace(member, tag=_BARRIER_TAG))
+        for source in _turned(nodes[(own - phase) % len(nodes)], place, member.rank):
+            member.receive(source)
+        for to in _turned(nodes[(own + phase) % len(nodes)], place, member.rank):
+            member.send(to, exchange.size)
+        if phase == 0:
+            exchange.copy(member, exchange.size)
+        member.wait_all()
+
+
+def _turned(ranks: Sequence[int], place: int, own: int) -> list[int]:
+    """A node's other ranks, beginning at a place."""
+    turned = [ranks[(place + step) % len(ranks)] for step in range(len(ranks))]
+    return [rank for rank in turned if rank != own]
+
+
+def _hierarchical(member: Member, exchange: Exchange) -> None:
+    """Each node's first rank gathers, exchanges with the others, and hands out."""
+    nodes = _nodes(exchange)
+    whole = exchange.ranks * exchange.size
+    own = member.rank // exchange.ranks_per_node
+    leader, *members = nodes[own]
+    if member.rank != leader:
+        member.receive(leader)
+        member.send(leader, whole)
+        member.wait_all()
+        return
+    for source in members:
+        member.receive(source)
+    member.wait_all()
+    exchange.copy(member, len(nodes[own]) * whole)
+    for places in range(1, len(nodes)):
+        there, back = nodes[(own + places) % len(nodes)], nodes[(own - places) % len(nodes)]
+        member.exchange(there[0], len(nodes[own]) * len(there) * exchange.size, back[0])
+    exchange.copy(member, len(nodes[own]) * whole)
+    for to in members:
+        member.send(to, whole)
+    member.wait_all()
 
 
 def _in_flight(exchange: Exchange) -> Sequence[Strand]:
@@ -80,8 +177,8 @@ def _in_flight(exchange: Exchange) -> Sequence[Strand]:
     A rank's receives and its sends go on independently of each other: a strand for each.
     """
     ranks, width = exchange.ranks, min(exchange.in_flight, exchange.ranks - 1)
-    receivers = _strands(exchange)
-    senders = _strands(exchange)
+    receivers = [Strand(rank) for rank in range(ranks)]
+    senders = [Strand(rank) for rank in range(ranks)]
     for strand in receivers:
         for places in range(1, ranks):
             if places > width:
@@ -98,150 +195,23 @@ def _in_flight(exchange: Exchange) -> Sequence[Strand]:
     return [*receivers, *senders]
 
 
-def _shift(exchange: Exchange, *, barriers: bool = False) -> Sequence[Strand]:
-    """In phase i to rank r + i and from rank r - i."""
-    strands, ranks = _strands(exchange), exchange.ranks
-    for strand in strands:
-        exchange.copy(strand, exchange.size)
-        for places in range(1, ranks):
-            if barriers and places > 1:
-                barrier(strand, ranks, _BARRIER_TAG)
-            target, source = (strand.rank + places) % ranks, (strand.rank - places) % ranks
-            strand.exchange(target, exchange.size, source)
-    return strands
+Algorithm = Callable[[Member, Exchange], None]
 
-
-def _shift_barrier(exchange: Exchange) -> Sequence[Strand]:
-    """The same with a barrier between phases."""
-    return _shift(exchange, barriers=True)
-
-
-def _exclusive_or(exchange: Exchange) -> Sequence[Strand]:
-    """In phase i with rank r xor i."""
-    if exchange.ranks & (exchange.ranks - 1):
-        raise UsageError(f"xor: expected a power of two of ranks, got {exchange.ranks}")
-    strands = _strands(exchange)
-    for strand in strands:
-        exchange.copy(strand, exchange.size)
-        for phase in range(1, exchange.ranks):
-            strand.exchange(strand.rank ^ phase, exchange.size, strand.rank ^ phase)
-    return strands
-
-
-def _one_factor(exchange: Exchange) -> Sequence[Strand]:
-    """In phase i with rank i - r modulo p; a rank that meets itself only copies."""
-    strands = _strands(exchange)
-    for strand in strands:
-        for phase in range(exchange.ranks):
-            partner = (phase - strand.rank) % exchange.ranks
-            if partner == strand.rank:
-                exchange.copy(strand, exchange.size)
-            else:
-                strand.exchange(partner, exchange.size, partner)
-    return strands
-
-
-def _bruck(exchange: Exchange) -> Sequence[Strand]:
-    """Blocks travel together in log p rounds, by the digits of their distance."""
-    strands, ranks = _strands(exchange), exchange.ranks
-    radix = min(exchange.radix, max(ranks, 2))
-    for strand in strands:
-        exchange.copy(strand, ranks * exchange.size)
-        weight = 1
-        while weight < ranks:
-            values = range(1, min(radix, -(-ranks // weight)))
-            moved = [
-                sum(places // weight % radix == value for places in range(ranks))
-                for value in values
-            ]
-            exchange.copy(strand, sum(moved) * exchange.size)
-            for value, blocks in zip(values, moved, strict=True):
-                strand.receive((strand.rank - value * weight) % ranks)
-                strand.send((strand.rank + value * weight) % ranks, blocks * exchange.size)
-            strand.wait_all()
-            exchange.copy(strand, sum(moved) * exchange.size)
-            weight *= radix
-        exchange.copy(strand, ranks * exchange.size)
-    return strands
-
-
-def _nodes(exchange: Exchange) -> list[list[int]]:
-    each = exchange.ranks_per_node
-    return [
-        list(range(first, min(first + each, exchange.ranks)))
-        for first in range(0, exchange.ranks, each)
-    ]
-
-
-def _node_ordered(exchange: Exchange, *, barriers: bool = False) -> Sequence[Strand]:
-    """In phase i all ranks of a node with all of the node i further on."""
-    strands, nodes = _strands(exchange), _nodes(exchange)
-    first_barrier = 1 if any(len(node) > 1 for node in nodes) else 2
-    for strand in strands:
-        own, place = divmod(strand.rank, exchange.ranks_per_node)
-        for phase in range(len(nodes)):
-            if barriers and phase >= first_barrier:
-                barrier(strand, exchange.ranks, _BARRIER_TAG)
-            for source in _turned(nodes[(own - phase) % len(nodes)], place, strand.rank):
-                strand.receive(source)
-            for target in _turned(nodes[(own + phase) % len(nodes)], place, strand.rank):
-                strand.send(target, exchange.size)
-            if phase == 0:
-                exchange.copy(strand, exchange.size)
-            strand.wait_all()
-    return strands
-
-
-def _node_ordered_barrier(exchange: Exchange) -> Sequence[Strand]:
-    """The same with a barrier between phases."""
-    return _node_ordered(exchange, barriers=True)
-
-
-def _turned(ranks: Sequence[int], place: int, own: int) -> list[int]:
-    """A node's other ranks, beginning at a place."""
-    turned = [ranks[(place + step) % len(ranks)] for step in range(len(ranks))]
-    return [rank for rank in turned if rank != own]
-
-
-def _hierarchical(exchange: Exchange) -> Sequence[Strand]:
-    """Each node's first rank gathers, exchanges with the others, and hands out."""
-    strands, nodes = _strands(exchange), _nodes(exchange)
-    whole = exchange.ranks * exchange.size
-    for own, node in enumerate(nodes):
-        leader, members = strands[node[0]], node[1:]
-        for member in members:
-            strands[member].receive(node[0])
-            strands[member].send(node[0], whole)
-            strands[member].wait_all()
-            leader.receive(member)
-        leader.wait_all()
-        exchange.copy(leader, len(node) * whole)
-        for places in range(1, len(nodes)):
-            there, back = nodes[(own + places) % len(nodes)], nodes[(own - places) % len(nodes)]
-            size = len(node) * len(there) * exchange.size
-            leader.exchange(there[0], size, back[0])
-        exchange.copy(leader, len(node) * whole)
-        for member in members:
-            leader.send(member, whole)
-        leader.wait_all()
-    return strands
-
-
-Algorithm = Callable[[Exchange], Sequence[Strand]]
-
-ALGORITHMS: Mapping[str, Algorithm] = {
+MEMBERS: Mapping[str, Algorithm] = {
     "linear": _linear,
     "scattered": _scattered,
-    "inflight": _in_flight,
     "shift": _shift,
-    "shift-barrier": _shift_barrier,
+    "shift-barrier": partial(_shift, barriers=True),
     "xor": _exclusive_or,
     "one-factor": _one_factor,
     "bruck": _bruck,
     "node-ordered": _node_ordered,
-    "node-ordered-barrier": _node_ordered_barrier,
+    "node-ordered-barrier": partial(_node_ordered, barriers=True),
     "hierarchical": _hierarchical,
 }
+"""One member's part by the algorithm's name, where a rank does one thing after the other."""
+_IN_FLIGHT = "inflight"
+ALGORITHMS = (*MEMBERS, _IN_FLIGHT)
 """Algorithms that can be carried out, by the probe's names for them."""
 
 PHASED = frozenset(
@@ -261,4 +231,9 @@ def alltoall(algorithm: str, exchange: Exchange) -> Schedule:
             f"algorithm: expected one of {', '.join(ALGORITHMS)}, got {algorithm!r}"
             f"{nearest(algorithm, list(ALGORITHMS))}"
         )
-    return Schedule.of(ALGORITHMS[algorithm](exchange))
+    if algorithm == _IN_FLIGHT:
+        return Schedule.of(_in_flight(exchange))
+    members = all_members(exchange.ranks)
+    for member in members:
+        MEMBERS[algorithm](member, exchange)
+    return Schedule.of([member.strand for member in members])

@@ -20,6 +20,7 @@ class Action(IntEnum):
     WAIT = 3
     WAIT_FOR = 4
     WAIT_ALL = 5
+    ELAPSE = 6
 
 
 @dataclass
@@ -41,6 +42,10 @@ class Strand:
     def compute(self, seconds: float) -> None:
         """Keeps the rank's processor busy."""
         self._add(Action.COMPUTE, amount=seconds)
+
+    def elapse(self, seconds: float) -> int:
+        """Lets time pass that was recorded, whoever has the processors; returns its number."""
+        return self._add(Action.ELAPSE, amount=seconds)
 
     def send(self, strand: int, size: float, tag: int = 0) -> int:
         """Begins to send bytes to a strand; returns what `wait` takes."""
@@ -88,7 +93,7 @@ class Schedule:
         action: `Action` of every operation, shape [operations], uint8.
         peer: strand that a send goes to or a receive is from, uint32.
         tag: int32.
-        amount: seconds of a computation, bytes of a send; of a wait the number of the operation in
+        amount: seconds of a computation or a pause, bytes of a send; of a wait the number of the operation in
             its strand, or how many; float64.
     """
 

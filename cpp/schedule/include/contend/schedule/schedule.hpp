@@ -15,9 +15,10 @@ enum class Action : std::uint8_t {
   receive,   ///< is ready for a message from strand `peer`
   wait,      ///< until the send or receive that is the strand's operation number `amount` has ended
   wait_for,  ///< until `amount` of the sends and receives that the strand has begun have ended
-  wait_all   ///< until all of them have
+  wait_all,  ///< until all of them have
+  elapse     ///< lets `amount` seconds pass, as recorded, whoever has the processors
 };
-inline constexpr std::uint8_t kActions = 6;
+inline constexpr std::uint8_t kActions = 7;
 
 /// What every rank does, in order. A rank that does several things side by side, each in an order
 /// of its own, has several strands; they share its processor. Messages are between strands: those
