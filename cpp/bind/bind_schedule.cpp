@@ -65,6 +65,8 @@ Columns run_schedule(const Resolver& resolver, const Vector<std::uint32_t>& rank
   found["operation_end"] = to_numpy(std::move(outcome.operation_end));
   found["channel_bytes"] = to_numpy(std::move(outcome.channel_bytes));
   found["channel_busy"] = to_numpy(std::move(outcome.channel_busy));
+  found["channel_crowd"] = to_numpy(std::move(outcome.channel_crowd));
+  found["channel_crowd_bytes"] = to_numpy(std::move(outcome.channel_crowd_bytes));
   found["messages"] = outcome.messages;
   found["fills"] = outcome.fills;
   return found;

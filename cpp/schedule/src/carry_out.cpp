@@ -77,6 +77,7 @@ class Carrier {
     return part == Part::ahead &&
            (messages_[message].of_class->eager || messages_[message].allowed);
   }
+  void join_crowd(std::uint32_t m);
   bool start(std::uint32_t message, Part part);
   double behind(std::size_t route) const;
   void arrive(std::uint32_t message, Part part);
@@ -117,6 +118,8 @@ class Carrier {
   std::vector<std::uint32_t> next_unseen_;
   std::vector<std::uint32_t> owner_;  ///< message of a flow
   std::vector<double> port_free_;     ///< by place
+  std::vector<std::uint32_t> crowd_;  ///< messages under way, by channel
+  std::vector<double> crowd_bytes_;
   Processors processors_;
   Outcome outcome_;
 };
@@ -147,6 +150,10 @@ Carrier::Carrier(const Schedule& schedule, const Network& network, const Costs& 
   outcome_.rank_end.assign(network.place_of_rank.size(), 0.0);
   outcome_.operation_end.assign(schedule.operations(), 0.0);
   outcome_.channel_bytes.assign(roads_.crossings().channels(), 0.0);
+  outcome_.channel_crowd.assign(roads_.crossings().channels(), 0);
+  outcome_.channel_crowd_bytes.assign(roads_.crossings().channels(), 0.0);
+  crowd_ = outcome_.channel_crowd;
+  crowd_bytes_ = outcome_.channel_crowd_bytes;
   outcome_.messages = matches_.size();
 }
 
@@ -387,7 +394,20 @@ bool Carrier::start(std::uint32_t m, Part part) {
   message.rate = 0;
   if (message.flow >= owner_.size()) owner_.resize(message.flow + 1);
   owner_[message.flow] = m;
+  join_crowd(m);
   return true;
+}
+
+/// Counts a message on its channels: what is under way at once may pile up in front of one.
+void Carrier::join_crowd(std::uint32_t m) {
+  for (const std::uint32_t channel : roads_.crossings().of_message(roads_.route(m))) {
+    crowd_bytes_[channel] += messages_[m].bytes;
+    ++crowd_[channel];
+    if (crowd_bytes_[channel] > outcome_.channel_crowd_bytes[channel]) {
+      outcome_.channel_crowd[channel] = crowd_[channel];
+      outcome_.channel_crowd_bytes[channel] = crowd_bytes_[channel];
+    }
+  }
 }
 
 /// How long something waits for what stands before it at full channels.
@@ -460,6 +480,8 @@ void Carrier::leave(std::uint32_t m) {
   const std::size_t route = roads_.route(m);
   for (const std::uint32_t channel : roads_.crossings().of_message(route)) {
     outcome_.channel_bytes[channel] += wire;
+    crowd_bytes_[channel] -= message.bytes;
+    --crowd_[channel];
   }
   message.rest = 0;
   if (!flows_.changed()) touched_at_ = now_;

@@ -171,6 +171,23 @@ TEST_CASE("flows share a channel, and what one leaves the other takes") {
   CHECK(outcome.operation_end[3] == near(400));
 }
 
+TEST_CASE("what is under way over a channel at once is counted") {
+  Ring ring(4);
+  Written written;
+  written.sender(0, 2, 1000);
+  written.sender(1, 2, 500);
+  written.strand(2);
+  written.receive(0);
+  written.receive(1);
+  written.wait_all();
+  const Outcome outcome = ring.run(written);
+  CHECK(outcome.channel_crowd[0] == 1);
+  CHECK(outcome.channel_crowd_bytes[0] == near(1000));
+  CHECK(outcome.channel_crowd[1] == 2);
+  CHECK(outcome.channel_crowd_bytes[1] == near(1500));
+  CHECK(outcome.channel_crowd[2] == 0);
+}
+
 TEST_CASE("messages from a rank to another go one after the other") {
   Ring ring(3);
   Written written;

@@ -116,7 +116,13 @@ VERBS = (
                 "contend.cli.predict:alltoall",
                 "Predict how long all-to-alls take on a fabric, as contend measure measures them.",
             ),
+            Verb(
+                "program",
+                "contend.cli.predict:program",
+                "Predict how long a profiled program takes elsewhere; the word may be left out.",
+            ),
         ],
+        usual="program",
     ),
     Verb(
         "profile",

@@ -193,17 +193,17 @@ FABRIC = _option("--fabric", takes="FABRIC", means="Use this fabric")
 # Who communicates: patterns, ranks, hosts.
 PATTERN = _option("--pattern", "-p", takes="PATTERN", means="Who sends to whom")
 PLACEMENT = _option("--placement", takes="PLACEMENT", means="Which rank runs on which host")
-_PLACEMENTS = (
+PLACEMENTS = (
     ": linear, guid, bfs, round-robin, same-leaf, leaves:K, spread, port-group:K, random, or "
     "file:PATH."
 )
 HOSTS = _option("--hosts", takes="CHOICE", means="Use these hosts only")
 RANKS = _option("--ranks", "-n", takes="N", means="Number of ranks")
 RANKS_PER_HOST = _option("--ranks-per-host", takes="N", means="Number of ranks on every host")
-PlacementOption = Annotated[str, PLACEMENT(_PLACEMENTS)]
+PlacementOption = Annotated[str, PLACEMENT(PLACEMENTS)]
 MaybePlacementOption = Annotated[
     str | None,
-    PLACEMENT(f"{_PLACEMENTS} For an emulated fabric.", default="linear"),
+    PLACEMENT(f"{PLACEMENTS} For an emulated fabric.", default="linear"),
 ]
 HostsOption = Annotated[
     str | None,

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
 from typing import Annotated
 
+import typer
 from rich.text import Text
 
 from contend.cli.common import console_for, load, write_json
 from contend.cli.options import (
     ALGORITHM,
     BYTES,
+    FABRIC_HELP,
+    PLACEMENT,
+    PLACEMENTS,
+    RANKS_PER_HOST,
     RATE,
     BufferOption,
     BytesPerSecond,
@@ -21,21 +29,31 @@ from contend.cli.options import (
     PlotOption,
     RanksOption,
     RanksPerHostOption,
+    RouteListOption,
     RouteOption,
     RoutesOption,
     parsed,
 )
 from contend.errors import UsageError
+from contend.fabric import Fabric
 from contend.placement import parse
 from contend.prediction import (
     LIBRARY,
+    Calibration,
+    Case,
     Comparison,
     Conditions,
     beside_measured,
     load_calibration,
     predict_alltoall,
+    predict_program,
+    program_of,
+    record_of,
+    recorded_hosts,
     suited,
+    where_recorded,
 )
+from contend.profiling import Profile
 from contend.report import (
     check_suffix,
     prediction_comparison_table,
@@ -43,6 +61,10 @@ from contend.report import (
     prediction_json,
     prediction_tables,
     print_tables,
+    program_figure,
+    program_json,
+    program_tables,
+    program_verdict,
     save_figure,
     verdict,
 )
@@ -61,6 +83,122 @@ BytesOption = Annotated[
 RateOption = Annotated[
     BytesPerSecond | None, RATE(default="the calibration's", callback=parsed("--rate", parse_rate))
 ]
+
+ProfileArgument = Annotated[
+    Path, typer.Argument(metavar="PROFILE", help="The folder that contend profile left.")
+]
+FabricsArgument = Annotated[
+    list[str], typer.Argument(metavar="FABRIC...", help=f"Where it is to run. {FABRIC_HELP}")
+]
+PlacementListOption = Annotated[
+    list[str] | None,
+    PLACEMENT(
+        f"{PLACEMENTS} Repeat it to compare.",
+        default="the hosts that the profile names, if the fabric has them; else linear",
+    ),
+]
+RecordedOnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--recorded-on",
+        metavar="FABRIC",
+        help="Where the profile was recorded: what the model is off by there corrects predictions. "
+        "[default: known of emulated fabrics]",
+    ),
+]
+RecordedRanksOption = Annotated[int | None, RANKS_PER_HOST(min=1, default="as recorded")]
+
+
+def program(
+    profile: ProfileArgument,
+    fabrics: FabricsArgument,
+    calibration: CalibrationOption,
+    route: RouteListOption = None,
+    placement: PlacementListOption = None,
+    ranks_per_host: RecordedRanksOption = None,
+    rate: RateOption = None,
+    buffer: BufferOption = None,
+    recorded_on: RecordedOnOption = None,
+    json: JsonOption = None,
+    plot: PlotOption = None,
+) -> None:
+    """Predict how long a profiled program takes on other fabrics, routes and placements.
+
+    Its messages are carried out again on each FABRIC, with each route and placement.
+
+    Example: contend predict contend-runs/profile-2026-11-22-1 fig1 net.fabric --calibration costs
+    """
+    if plot is not None:
+        check_suffix(plot)
+    costs = load_calibration(calibration)
+    recorded = Profile.load(profile)
+    to_run = program_of(recorded, costs.copy_per_byte_s)
+    there = where_recorded(recorded, costs, recorded_on)
+    record = record_of(to_run, recorded.record.run_s, there)
+    console = console_for(json)
+    cases = [
+        Case(name, predict_program(record, where))
+        for name, where in _places(
+            recorded, fabrics, route, placement, ranks_per_host, costs, rate, buffer
+        )
+    ]
+    words = program_verdict(recorded, record, cases)
+    console.print(Text(words), soft_wrap=True)
+    tables = program_tables(recorded, record, cases)
+    print_tables(console, tables)
+    write_json(json, program_json(recorded, record, cases, verdict=words))
+    if plot is not None:
+        save_figure(program_figure(recorded, record, cases), plot, tables)
+        console.print(Text(str(plot)))
+
+
+def _places(
+    profile: Profile,
+    fabrics: Sequence[str],
+    route: Sequence[str] | None,
+    placement: Sequence[str] | None,
+    ranks_per_host: int | None,
+    costs: Calibration,
+    rate: float | None,
+    buffer: int | None,
+) -> Iterator[tuple[str, Conditions]]:
+    """Every fabric with every route and placement, and what tells it from the others."""
+    most = max((host.ranks for host in profile.record.hosts), default=1)
+    engines: Sequence[str | None] = route or [None]
+    orders: Sequence[str | None] = placement or [None]
+    for source, engine in product(fabrics, engines):
+        network = load(source, None, engine, need_routes=True)
+        for words in orders:
+            hosts = recorded_hosts(profile, network) if words is None else None
+            if hosts is None:
+                hosts = _placed(words or "linear", network, ranks_per_host or most, profile.size)
+            name = network.name
+            if engine is not None:
+                name += f", {engine}"
+            if words is not None:
+                name += f", {words}"
+            yield (
+                name,
+                Conditions(
+                    fabric=network,
+                    hosts=hosts,
+                    calibration=costs,
+                    rate=costs.wire_Bps if rate is None else rate,
+                    buffer=costs.buffer if buffer is None else buffer,
+                ),
+            )
+
+
+def _placed(words: str, network: Fabric, ranks_per_host: int, ranks: int) -> list[int]:
+    placed = parse(words, network, ranks_per_host=ranks_per_host)
+    if placed.random:
+        raise UsageError("--placement random: ranks need one placement here; give file:PATH")
+    if placed.ranks < ranks:
+        raise UsageError(
+            f"{network.name}: expected places for {ranks} ranks, got {placed.ranks}; "
+            "--ranks-per-host puts more on each host"
+        )
+    return [int(host) for host in placed.host_of_rank[:ranks]]
 
 
 def alltoall(

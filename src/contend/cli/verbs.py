@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -61,12 +62,37 @@ def command_of(
     return typer.main.get_command(single)
 
 
-def group(name: str, line: str, verbs: Sequence[Verb]) -> TyperGroup:
-    """Verbs under one name."""
-    return TyperGroup(
+class Group(TyperGroup):
+    """Verbs under one name.
+
+    Attributes:
+        usual: the verb that is meant where none is named; "" for none.
+    """
+
+    usual = ""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The verb that is meant: the one that is named, or the usual one for what exists."""
+        if self.usual and args[0] not in self.commands and Path(args[0]).exists():
+            return self.usual, self.commands[self.usual], args
+        return super().resolve_command(ctx, args)
+
+
+def group(name: str, line: str, verbs: Sequence[Verb], usual: str = "") -> Group:
+    """Verbs under one name.
+
+    Args:
+        name: as it is typed.
+        line: the first line of its help.
+        verbs: that it has.
+        usual: the one that is meant where a path stands instead of a verb; "" for none.
+    """
+    made = Group(
         name=name,
         help=line,
         commands={verb.name or "": verb for verb in verbs},
         no_args_is_help=True,
         rich_markup_mode="rich",
     )
+    made.usual = usual
+    return made

@@ -9,6 +9,7 @@ from .composition import structure as structure
 from .composition import switch_levels as switch_levels
 from .fabric import Fabric as Fabric
 from .fabric import Finding as Finding
+from .fabric import build as build
 from .formats.ibsim import host_id as host_id
 from .formats.ibsim import port_guids as port_guids
 from .formats.source import naming as naming

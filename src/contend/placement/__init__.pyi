@@ -3,6 +3,7 @@ from .host_list import HostEntry as HostEntry
 from .host_list import ListFormat as ListFormat
 from .host_list import list_hosts as list_hosts
 from .host_list import write_list as write_list
+from .names import HostNames as HostNames
 from .order import by_name as by_name
 from .placement import HostChoice as HostChoice
 from .placement import Placement as Placement

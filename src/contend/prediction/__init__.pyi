@@ -8,6 +8,15 @@ from .calibration import save_calibration as save_calibration
 from .comparing import Compared as Compared
 from .comparing import Comparison as Comparison
 from .comparing import beside_measured as beside_measured
+from .elsewhere import CableCost as CableCost
+from .elsewhere import Case as Case
+from .elsewhere import Correction as Correction
+from .elsewhere import Elsewhere as Elsewhere
+from .elsewhere import Recorded as Recorded
+from .elsewhere import predict_program as predict_program
+from .elsewhere import record_of as record_of
+from .elsewhere import recorded_hosts as recorded_hosts
+from .elsewhere import where_recorded as where_recorded
 from .fitting import Measurements as Measurements
 from .fitting import fit as fit
 from .predicting import LIBRARY as LIBRARY
@@ -16,3 +25,5 @@ from .predicting import Piling as Piling
 from .predicting import Prediction as Prediction
 from .predicting import predict_alltoall as predict_alltoall
 from .predicting import suited as suited
+from .program import Program as Program
+from .program import program_of as program_of

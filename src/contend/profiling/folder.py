@@ -143,6 +143,8 @@ class ProfileRecord(msgspec.Struct, frozen=True):
         contend: version of contend that made it.
         labels: conditions that no program can see.
         place: where ranks were started, for people; "" where the command did it by itself.
+        asked: what decides figures there, as it was asked for (`EmulatedHosts.asked`); empty for
+            real hosts.
         elapsed_s: of the command.
         status: its exit status; None while it runs, or when contend ended before it did.
         ranks: of MPI_COMM_WORLD.
@@ -168,6 +170,7 @@ class ProfileRecord(msgspec.Struct, frozen=True):
     contend: str = ""
     labels: dict[str, str] = {}
     place: str = ""
+    asked: dict[str, str] = {}
     elapsed_s: float | None = None
     status: int | None = None
     ranks: Annotated[int, Meta(ge=0, le=_MOST_RANKS)] = 0

@@ -108,6 +108,7 @@ def run_recorded(
                 contend=version("contend"),
                 labels=dict(job.labels),
                 place="" if job.place is None else job.place.described,
+                asked={} if job.place is None else dict(job.place.asked),
             )
             write_profile_record(folder, begun)
             started = time.monotonic()

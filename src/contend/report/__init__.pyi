@@ -25,6 +25,10 @@ from .pairs import pair_json as pair_json
 from .pairs import pair_tables as pair_tables
 from .prediction.figures import prediction_figure as prediction_figure
 from .prediction.json import prediction_json as prediction_json
+from .prediction.program import program_figure as program_figure
+from .prediction.program import program_json as program_json
+from .prediction.program import program_tables as program_tables
+from .prediction.program import program_verdict as program_verdict
 from .prediction.tables import calibration_tables as calibration_tables
 from .prediction.tables import prediction_comparison_table as prediction_comparison_table
 from .prediction.tables import prediction_tables as prediction_tables

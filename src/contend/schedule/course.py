@@ -53,7 +53,8 @@ class Cables:
     """What channels are like.
 
     Attributes:
-        rate: bytes per second of every channel, those of hosts included.
+        rate: bytes per second of every channel, those of hosts included; or of each, shape
+            [channels].
         burst: bytes that pass at once after a pause; 0 for none.
         peak: bytes per second of a burst, and of messages within a host.
         queue: bytes of a message that wait at a full channel at most, and that others which set
@@ -61,7 +62,7 @@ class Cables:
         queue_at_host: the same.
     """
 
-    rate: float
+    rate: float | NDArray[np.float64]
     burst: float = 0.0
     peak: float = 1e9
     queue: float = 0.0
@@ -98,6 +99,9 @@ class Course:
             what they began ended.
         channel_bytes: that crossed every channel of the fabric, shape [channels].
         channel_busy: seconds in which something was under way on it, shape [channels].
+        channel_crowd: messages under way over it at once when these had most bytes, shape
+            [channels].
+        channel_crowd_bytes: those bytes, shape [channels].
         messages: how many.
         fills: how often shares were found anew.
     """
@@ -107,6 +111,8 @@ class Course:
     operation_end: NDArray[np.float64]
     channel_bytes: NDArray[np.float64]
     channel_busy: NDArray[np.float64]
+    channel_crowd: NDArray[np.float64]
+    channel_crowd_bytes: NDArray[np.float64]
     messages: int
     fills: int
 
@@ -143,10 +149,10 @@ def carry_out(
     resolver = make_resolver(fabric, used.astype(np.uint32), messages=len(schedule.action))
     between, places = 2 * fabric.cables, len(used)
     rate, burst, queue = (np.zeros(between + 3 * places) for _ in range(3))
-    rate[:], burst[:], queue[:] = cables.rate, cables.burst, cables.queue
+    rate[:], burst[:], queue[:] = cables.peak, cables.burst, cables.queue
+    rate[: between + 2 * places] = _of_places(fabric, used, cables.rate)
     queue[between : between + places] = cables.queue_at_host
-    # A host's memory.
-    rate[between + 2 * places :] = cables.peak
+    # A host's memory has neither.
     burst[between + 2 * places :] = queue[between + 2 * places :] = 0
     shared = costs.processors > 0
     own = np.zeros(len(hosts)) if shared else np.arange(len(hosts))
@@ -177,6 +183,8 @@ def carry_out(
         operation_end=outcome["operation_end"],
         channel_bytes=_of_fabric(fabric, used, outcome["channel_bytes"]),
         channel_busy=_of_fabric(fabric, used, outcome["channel_busy"]),
+        channel_crowd=_of_fabric(fabric, used, outcome["channel_crowd"]),
+        channel_crowd_bytes=_of_fabric(fabric, used, outcome["channel_crowd_bytes"]),
         messages=outcome["messages"],
         fills=outcome["fills"],
     )
@@ -184,6 +192,17 @@ def carry_out(
 
 def _table(classes: Sequence[MessageClass]) -> NDArray[np.float64]:
     return np.array([astuple(message_class) for message_class in classes], dtype=np.float64)
+
+
+def _of_places(
+    fabric: Fabric, hosts: NDArray[np.int64], values: float | NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Values of the fabric's channels by place, those of other hosts left out."""
+    between = 2 * fabric.cables
+    channels = np.broadcast_to(np.asarray(values, dtype=np.float64), fabric.channels)
+    return np.concatenate(
+        [channels[:between], channels[between + hosts], channels[between + fabric.hosts + hosts]]
+    )
 
 
 def _of_fabric(

@@ -93,8 +93,8 @@ class Schedule:
         action: `Action` of every operation, shape [operations], uint8.
         peer: strand that a send goes to or a receive is from, uint32.
         tag: int32.
-        amount: seconds of a computation or a pause, bytes of a send; of a wait the number of the operation in
-            its strand, or how many; float64.
+        amount: seconds of a computation or of time that elapses, bytes of a send; of a wait the
+            number of the operation in its strand, or how many; float64.
     """
 
     rank_of_strand: NDArray[np.uint32]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from contend.fabric import Fabric
-from contend.prediction import Comparison, Prediction
+from contend.prediction import Comparison, Piling, Prediction
 
 
 class PilingJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,6 +24,16 @@ class PilingJson(msgspec.Struct, frozen=True, kw_only=True):
     messages: int
     bytes: float
     buffer: float
+
+    @classmethod
+    def of(cls, piling: Piling, fabric: Fabric) -> PilingJson:
+        """What may wait in front of a channel of a fabric."""
+        return cls(
+            channel=fabric.channel_name(piling.channel),
+            messages=piling.messages,
+            bytes=piling.bytes,
+            buffer=piling.buffer,
+        )
 
 
 class PredictedCellJson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -111,14 +121,7 @@ def prediction_json(
             counted_s=prediction.counted,
             collapses=prediction.collapses,
             crowded=prediction.crowded,
-            piling=None
-            if piling is None
-            else PilingJson(
-                channel=fabric.channel_name(piling.channel),
-                messages=piling.messages,
-                bytes=piling.bytes,
-                buffer=piling.buffer,
-            ),
+            piling=None if piling is None else PilingJson.of(piling, fabric),
             fullest_channel=fabric.channel_name(prediction.fullest),
             fullest_share=prediction.fullest_share,
             measured_s=msgspec.UNSET if beside is None else beside.measured.median.value,

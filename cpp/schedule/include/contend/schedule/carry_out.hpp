@@ -65,6 +65,9 @@ struct Outcome {
                                       ///< they began
   std::vector<double> channel_bytes;
   std::vector<double> channel_busy;  ///< seconds in which something was under way
+  /// The messages under way over a channel at once when these had most bytes, and those bytes.
+  std::vector<std::uint32_t> channel_crowd;
+  std::vector<double> channel_crowd_bytes;
   double end = 0;
   std::uint64_t messages = 0;
   std::uint64_t fills = 0;  ///< how often shares were found anew

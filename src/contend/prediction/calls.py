@@ -1,0 +1,140 @@
+"""What every rank of a profiled program called, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import polars as pl
+
+from contend.errors import UsageError
+from contend.profiling import Profile
+
+_CALL, _COMPLETION, _PART = range(3)
+_PREFIX = "MPI_"
+# How what a part or a started request is of is told (`reserved` of contend_event).
+_SENDS, _RECEIVES = 0, 1
+
+
+class Part(NamedTuple):
+    """Bytes that a call sends to one rank, or receives from it.
+
+    Attributes:
+        peer: rank in MPI_COMM_WORLD; -1 for none.
+        bytes: how many.
+        tag: of the message.
+        request: number of the request that it makes; 0 for none.
+        receives: whether it is received.
+    """
+
+    peer: int
+    bytes: int
+    tag: int
+    request: int
+    receives: bool
+
+
+class Completion(NamedTuple):
+    """What a request came to.
+
+    Attributes:
+        peer: of a receive, who sent; -1 for nobody.
+        tag: likewise.
+    """
+
+    peer: int
+    tag: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of an MPI routine.
+
+    Attributes:
+        routine: its name without ``MPI_``; "" where the record had no room for what was called.
+        communicator: number in the profile; -1 likewise.
+        begun: seconds from the first MPI_Init.
+        ended: likewise.
+        bytes: that it gave or got.
+        peer: rank that it sent to, received from, or the root; -1 for none.
+        tag: of the message.
+        request: number of the request that it made; 0 for none.
+        receives: of a started request, whether it receives.
+        parts: to whom it sent how much, where that differs.
+        done: numbers of the requests that it completed.
+    """
+
+    routine: str
+    communicator: int
+    begun: float
+    ended: float
+    bytes: int
+    peer: int
+    tag: int
+    request: int
+    receives: bool
+    parts: list[Part] = field(default_factory=list)
+    done: list[int] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        """From entry to exit."""
+        return self.ended - self.begun
+
+
+@dataclass(frozen=True)
+class RankCalls:
+    """All calls of a rank that were kept.
+
+    Attributes:
+        calls: in order.
+        completions: by number of the request.
+    """
+
+    calls: Sequence[Call]
+    completions: Mapping[int, Completion]
+
+
+def read_calls(profile: Profile, rank: int) -> RankCalls:
+    """What a rank called.
+
+    Raises:
+        UsageError: several of its threads called MPI: in which order, nobody knows.
+        InputError: the events are damaged.
+    """
+    events = profile.events(rank).with_columns(
+        pl.col("routine").cast(pl.String).fill_null(""), pl.col("communicator").fill_null(-1)
+    )
+    if len(events) and events["thread"].max() != events["thread"].min():
+        raise UsageError(
+            f"{profile.folder}: several threads of rank {rank} called MPI: a program is carried "
+            "out again only if one thread does"
+        )
+    columns = ("kind", "routine", "communicator", "start_ns", "end_ns", "bytes", "peer", "tag")
+    rows = zip(*(events[name].to_list() for name in (*columns, "request", "reserved")), strict=True)
+    calls: list[Call] = []
+    completions: dict[int, Completion] = {}
+    for kind, routine, communicator, start, end, size, peer, tag, request, reserved in rows:
+        receives = reserved == _RECEIVES
+        if kind == _CALL:
+            name = routine.removeprefix(_PREFIX).removesuffix("_c")
+            calls.append(
+                Call(
+                    name,
+                    communicator,
+                    1e-9 * start,
+                    1e-9 * end,
+                    size,
+                    peer,
+                    tag,
+                    request,
+                    receives,
+                )
+            )
+        elif kind == _PART and calls:
+            calls[-1].parts.append(Part(peer, size, tag, request, receives))
+        elif kind == _COMPLETION and calls:
+            calls[-1].done.append(request)
+            completions[request] = Completion(peer, tag)
+    return RankCalls(calls, completions)
