@@ -88,10 +88,22 @@ class Rank:
         )
 
     def event(
-        self, start: int, end: int, cell: int, *, peer: int = -1, size: int = 8, kind: int = 0
+        self,
+        start: int,
+        end: int,
+        cell: int,
+        *,
+        peer: int = -1,
+        size: int = 8,
+        kind: int = 0,
+        tag: int = 0,
+        request: int = 0,
+        thread: int = 0,
+        role: int = 0,
     ) -> None:
         """Adds an event."""
-        self.events.append((self.base + start, self.base + end, size, cell, peer, 0, 0, kind, 0, 0))
+        instants = (self.base + start, self.base + end)
+        self.events.append((*instants, size, cell, peer, tag, request, kind, thread, role))
 
     def communicator(
         self, identity: int, members: Sequence[int], *, name: str = "", kind: int = 0

@@ -57,7 +57,7 @@ _ITEMS = {
     " u8 one_sided_operations",
     "collectives": "u8 entry u8 exit u4 communicator u4 number u4 cell u4 reserved",
     "events": "u8 start u8 end u8 bytes u4 cell i4 peer i4 tag u4 request u2 kind u2 thread"
-    " u4 reserved",
+    " u4 role",
 }
 _PLAIN = {"members": "i4"}
 

@@ -16,6 +16,8 @@ import contend
 from built_records import ALLREDUCE, Rank, leave_records
 from contend.cli.app import run
 from contend.mpi import launch_environment
+from contend.prediction import program_of
+from contend.schedule import Action
 from probe_programs import Mpi, library
 
 SOURCE = Path(__file__).with_name("late.c")
@@ -70,6 +72,9 @@ def test_a_program_of_any_library(any_mpi: Mpi, built: dict[str, Path], tmp_path
     point_to_point = profile.matrix(kind="point to point")
     assert np.array_equal(point_to_point, STEPS * MESSAGE * np.roll(np.eye(RANKS), 1, axis=1))
     assert profile.matrix("messages", "point to point").sum() == STEPS * RANKS
+    schedule = program_of(profile).schedule
+    carried = (schedule.action == Action.SEND) & (schedule.amount == MESSAGE)
+    assert carried.sum() == STEPS * RANKS
     calls = {row["routine"]: row for row in profile.findings.routines.to_dicts()}
     assert calls["MPI_Allreduce"]["calls"] == STEPS * RANKS
     assert calls["MPI_Sendrecv"]["calls"] == STEPS * RANKS

@@ -14,8 +14,6 @@ from contend.loading import load
 from contend.prediction import (
     Calibration,
     Conditions,
-    Parameter,
-    SizeClass,
     beside_measured,
     predict_alltoall,
     save_calibration,
@@ -24,21 +22,6 @@ from contend.schedule import Exchange
 from measured_runs import alltoall_run
 
 WIRE = 1e6
-
-
-@pytest.fixture
-def calibration() -> Calibration:
-    """Messages that cost nothing but 1.1 bytes on the wire for each of theirs, within 10 %."""
-    nothing = Parameter.exactly(0.0)
-    one = SizeClass(
-        up_to=None,
-        eager=True,
-        latency_s=nothing,
-        overhead_s=nothing,
-        gap_s=nothing,
-        gap_per_byte_s=Parameter(1.1e-6, 0.99e-6, 1.21e-6),
-    )
-    return Calibration(library="Open MPI 4.1.4", wire_Bps=WIRE, between=(one,), within=(one,))
 
 
 def conditions(calibration: Calibration, fabric: str, **changes: float) -> Conditions:

@@ -341,7 +341,7 @@ def _asked(network: Network, order: Sequence[int] | None) -> dict[str, str]:
     fabric, settings = network.fabric, network.settings
     rate = settings.rate if network.headroom is None else network.headroom.asked
     asked = {
-        **_identity(fabric),
+        **identity(fabric),
         "rate": format_bandwidth(rate),
         "buffer": f"{settings.buffer} B",
         "burst": f"{settings.burst} B",
@@ -351,7 +351,7 @@ def _asked(network: Network, order: Sequence[int] | None) -> dict[str, str]:
     return asked
 
 
-def _identity(fabric: Fabric) -> dict[str, str]:
+def identity(fabric: Fabric) -> dict[str, str]:
     """What tells a fabric and its routes from others."""
     routes = fabric.routes
     return {
@@ -366,7 +366,7 @@ def was_emulated(asked: Mapping[str, str], fabric: Fabric) -> bool:
 
     Names of fabric and engine do not matter.
     """
-    here = _identity(fabric)
+    here = identity(fabric)
     digest = here["routes"].rpartition(" ")[2]
     return asked.get("cables") == here["cables"] and (
         asked.get("routes", "").rpartition(" ")[2] == digest

@@ -13,8 +13,8 @@ from contend.profiling import Profile
 
 _CALL, _COMPLETION, _PART = range(3)
 _PREFIX = "MPI_"
-# How what a part or a started request is of is told (`reserved` of contend_event).
-_SENDS, _RECEIVES = 0, 1
+# `role` of contend_event.
+_RECEIVES = 1
 
 
 class Part(NamedTuple):
@@ -25,14 +25,24 @@ class Part(NamedTuple):
         bytes: how many.
         tag: of the message.
         request: number of the request that it makes; 0 for none.
-        receives: whether it is received.
+        role: whether it is received (1), or of a collective (2).
     """
 
     peer: int
     bytes: int
     tag: int
     request: int
-    receives: bool
+    role: int
+
+    @property
+    def sends(self) -> bool:
+        """Whether it is sent to the peer."""
+        return self.role == 0
+
+    @property
+    def receives(self) -> bool:
+        """Whether it is received from the peer."""
+        return self.role == _RECEIVES
 
 
 class Completion(NamedTuple):
@@ -60,7 +70,7 @@ class Call:
         peer: rank that it sent to, received from, or the root; -1 for none.
         tag: of the message.
         request: number of the request that it made; 0 for none.
-        receives: of a started request, whether it receives.
+        role: of a started request, whether it receives (1), or is of a collective (2).
         parts: to whom it sent how much, where that differs.
         done: numbers of the requests that it completed.
     """
@@ -73,7 +83,7 @@ class Call:
     peer: int
     tag: int
     request: int
-    receives: bool
+    role: int
     parts: list[Part] = field(default_factory=list)
     done: list[int] = field(default_factory=list)
 
@@ -112,11 +122,10 @@ def read_calls(profile: Profile, rank: int) -> RankCalls:
             "out again only if one thread does"
         )
     columns = ("kind", "routine", "communicator", "start_ns", "end_ns", "bytes", "peer", "tag")
-    rows = zip(*(events[name].to_list() for name in (*columns, "request", "reserved")), strict=True)
+    rows = zip(*(events[name].to_list() for name in (*columns, "request", "role")), strict=True)
     calls: list[Call] = []
     completions: dict[int, Completion] = {}
-    for kind, routine, communicator, start, end, size, peer, tag, request, reserved in rows:
-        receives = reserved == _RECEIVES
+    for kind, routine, communicator, start, end, size, peer, tag, request, role in rows:
         if kind == _CALL:
             name = routine.removeprefix(_PREFIX).removesuffix("_c")
             calls.append(
@@ -129,11 +138,11 @@ def read_calls(profile: Profile, rank: int) -> RankCalls:
                     peer,
                     tag,
                     request,
-                    receives,
+                    role,
                 )
             )
         elif kind == _PART and calls:
-            calls[-1].parts.append(Part(peer, size, tag, request, receives))
+            calls[-1].parts.append(Part(peer, size, tag, request, role))
         elif kind == _COMPLETION and calls:
             calls[-1].done.append(request)
             completions[request] = Completion(peer, tag)

@@ -352,7 +352,7 @@ def sends_of(call: Call, rank: int) -> list[tuple[_Line, int, int]]:
         return _to_somebody([(line(call.peer, call.tag), call.bytes, call.request)])
     if call.routine in STARTS:
         return _to_somebody(
-            [(line(p.peer, p.tag), p.bytes, p.request) for p in _started(call) if not p.receives]
+            [(line(p.peer, p.tag), p.bytes, p.request) for p in _started(call) if p.sends]
         )
     return []
 
@@ -385,7 +385,7 @@ def receives_of(call: Call, rank: int, kept: RankCalls) -> list[tuple[_Line | No
 def _started(call: Call) -> Sequence[Part]:
     """The requests that a call starts."""
     if call.routine == "Start":
-        return [Part(call.peer, call.bytes, call.tag, call.request, call.receives)]
+        return [Part(call.peer, call.bytes, call.tag, call.request, call.role)]
     return [part for part in call.parts if part.request]
 
 

@@ -129,7 +129,7 @@ EVENT = np.dtype(
         ("request", "<u4"),
         ("kind", "<u2"),
         ("thread", "<u2"),
-        ("reserved", "<u4"),
+        ("role", "<u4"),
     ]
 )
 SECTIONS: Mapping[str, np.dtype[Any]] = {

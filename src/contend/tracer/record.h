@@ -143,7 +143,7 @@ enum contend_event_kind {
                        ///< peer, tag and bytes of a receive
   CONTEND_PART,        ///< bytes to one peer in the preceding call (v, w, neighbours,
                        ///< the sending half of a Sendrecv is the call itself, the
-                       ///< receiving half a part with `reserved` 1)
+                       ///< receiving half a part with `role` 1)
 };
 
 /// What happened, in order, so that the program's communication can be carried out again on another
@@ -157,7 +157,8 @@ typedef struct {
   uint32_t request;  ///< number of the request that the call made, from 1; or completed
   uint16_t kind;     ///< contend_event_kind
   uint16_t thread;   ///< from 0, by first call
-  uint32_t reserved;
+  uint32_t role;     ///< of the receiving half of a Sendrecv 1; of a request that is started 0 for
+                     ///< a send, 1 for a receive, 2 for a collective
 } contend_event;
 
 #endif

@@ -307,9 +307,10 @@ static void start(const contend_call* call, uint32_t cell, contend_request* requ
   request->number = ++last_number;
   request->cell = cell;
   if (request->kind == CONTEND_SENDS) contend_sent(request->peer, request->bytes);
+  uint32_t role = request->kind == CONTEND_COLLECTIVE ? 2 : request->kind == CONTEND_RECEIVES;
   if (contend_room_for_events(1))
     contend_append(call, cell, kind, request->bytes, request->peer, request->tag, request->number,
-                   0);
+                   role);
   if (request->part_count)
     contend_add_parts(call, cell, request->parts, request->part_count, request->parts_are_events);
 }

@@ -265,7 +265,7 @@ static inline bool contend_room_for_events(uint64_t count) {
 /// Appends an event that `contend_room_for_events` has found room for.
 static inline void contend_append(const contend_call* call, uint32_t cell,
                                   enum contend_event_kind kind, uint64_t bytes, int32_t peer,
-                                  int32_t tag, uint32_t request, uint32_t reserved) {
+                                  int32_t tag, uint32_t request, uint32_t role) {
   contend_section* section = &contend.header->sections[CONTEND_EVENTS];
   contend_event* event = &contend.events[section->used++];
   event->start = call->start;
@@ -277,7 +277,7 @@ static inline void contend_append(const contend_call* call, uint32_t cell,
   event->request = request;
   event->kind = (uint16_t)kind;
   event->thread = contend_thread_number();
-  event->reserved = reserved;
+  event->role = role;
 }
 
 /// Notes a call that stands by itself.
