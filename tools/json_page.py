@@ -20,6 +20,7 @@ from contend.report.fabric.tables import FabricSummary, HostListJson
 from contend.report.memory import MemoryJson
 from contend.report.mpi import LibrariesJson
 from contend.report.prediction.json import PredictedJson
+from contend.report.prediction.program import PredictedProgramJson
 from contend.report.profile.json import ProfileJson, ProfilesJson
 from contend.report.run.json import MeasurementJson, RunsJson
 from contend.report.simulation.json import SimulationJson
@@ -33,7 +34,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend measure, contend report": (MeasurementJson, RunsJson),
     "contend profile, contend report": (ProfileJson, ProfilesJson),
     "contend calibrate": (Calibration,),
-    "contend predict": (PredictedJson,),
+    "contend predict": (PredictedJson, PredictedProgramJson),
     "contend study": (StudyJson, MeasuredStudyJson, VerificationJson, MemoryJson),
     "contend explain": (ExplanationJson,),
     "contend fabric show": (FabricSummary,),

@@ -383,7 +383,7 @@ def test_the_command_line_says_how_long_and_what_would_help(
     save_calibration(tmp_path / "costs.json", calibration)
     profile = one_message(tmp_path / "p")
     json_file, figure = tmp_path / "it.json", tmp_path / "it.svg"
-    arguments = [str(profile.folder), "crossbar:2", "xgft:2;2,2;1,1", "--recorded-on"]
+    arguments = [str(profile.folder), "crossbar:2", "xgft:2;2,2;1,1", "--fabric"]
     arguments += ["crossbar:2", "--calibration", str(tmp_path / "costs.json")]
     arguments += ["--json", str(json_file), "--plot", str(figure)]
     assert run(["predict", *arguments]) == 0

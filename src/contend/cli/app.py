@@ -119,7 +119,7 @@ VERBS = (
             Verb(
                 "program",
                 "contend.cli.predict:program",
-                "Predict how long a profiled program takes elsewhere; the word may be left out.",
+                "Predict how long a profiled program takes on other fabrics, routes and placements.",
             ),
         ],
         usual="program",

@@ -14,6 +14,7 @@ from contend.cli.common import console_for, load, write_json
 from contend.cli.options import (
     ALGORITHM,
     BYTES,
+    FABRIC,
     FABRIC_HELP,
     PLACEMENT,
     PLACEMENTS,
@@ -99,11 +100,10 @@ PlacementListOption = Annotated[
 ]
 RecordedOnOption = Annotated[
     str | None,
-    typer.Option(
-        "--recorded-on",
-        metavar="FABRIC",
-        help="Where the profile was recorded: what the model is off by there corrects predictions. "
-        "[default: known of emulated fabrics]",
+    FABRIC(
+        "The one that the profile was recorded on: what the model is off by there corrects "
+        "predictions.",
+        default="known of emulated fabrics",
     ),
 ]
 RecordedRanksOption = Annotated[int | None, RANKS_PER_HOST(min=1, default="as recorded")]
@@ -118,7 +118,7 @@ def program(
     ranks_per_host: RecordedRanksOption = None,
     rate: RateOption = None,
     buffer: BufferOption = None,
-    recorded_on: RecordedOnOption = None,
+    fabric: RecordedOnOption = None,
     json: JsonOption = None,
     plot: PlotOption = None,
 ) -> None:
@@ -133,7 +133,7 @@ def program(
     costs = load_calibration(calibration)
     recorded = Profile.load(profile)
     to_run = program_of(recorded, costs.copy_per_byte_s)
-    there = where_recorded(recorded, costs, recorded_on)
+    there = where_recorded(recorded, costs, fabric)
     record = record_of(to_run, recorded.record.run_s, there)
     console = console_for(json)
     cases = [

@@ -51,7 +51,7 @@ def program_verdict(profile: Profile, recorded: Recorded, cases: Sequence[Case])
     if recorded.modelled is None:
         parts.append(
             " Where it was recorded is not known, so that nothing corrects the model: "
-            "give --recorded-on."
+            "give --fabric."
         )
     return "".join(parts)
 
