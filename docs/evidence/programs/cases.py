@@ -1,9 +1,9 @@
 """Predicted run times of real programs, held against what they take: the cases of docs/predict.md.
 
-Usage: cases.py record|predict|measure|compare FOLDER, in this order. `record` calibrates on a crossbar
-of four hosts and records each program three times on one of sixteen; `predict` writes predictions
-for all other places into this folder; only then `measure` runs the programs there, launches in
-turns, and `compare` prints every case. Needs root, a quiet machine, half an hour, and Debian's
+Usage: cases.py record|predict|measure|compare FOLDER, in this order. `record` calibrates on a
+crossbar of four hosts and records each program three times on one of sixteen; `predict` writes
+predictions for all other places into this folder; only then `measure` runs the programs there,
+launches in turns, and `compare` prints every case. Needs root, a quiet machine, half an hour, and Debian's
 lammps, gromacs and quantum-espresso.
 """
 
@@ -141,7 +141,8 @@ def prepare(folder: Path) -> None:
     (folder / "h2.in").write_text(HYDROGEN)
     run(folder, "ld1.x", text=PSEUDOPOTENTIAL)
     (folder / "topol.top").write_text(TOPOLOGY)
-    run(folder, *"gmx_mpi solvate -cs spc216 -box 4 4 4 -p topol.top -o box.gro".split())
+    solvate = "solvate -cs spc216 -box 4 4 4 -p topol.top -o box.gro"
+    run(folder, "gmx_mpi", *solvate.split())
     for name, content, start in (("em", MINIMISE, "box"), ("md", DYNAMICS, "em")):
         (folder / f"{name}.mdp").write_text(content)
         made = f"grompp -f {name}.mdp -c {start}.gro -p topol.top -o {name}.tpr -maxwarn 5"
