@@ -49,11 +49,25 @@ LATE_S = 1e-5
 """Ranks that start within so many seconds of each other start together."""
 SIZES_APART = 4
 """The line that tells the time of no bytes goes through two sizes that differ by this factor."""
+SMALL_SHARE = 0.1
+"""Of a program's run time: a program that is in MPI for less computes, and a place in a program that
+takes less is not judged by itself."""
+SMALL_BYTES = 1024
+"""Of a program's messages: up to this size they take what messages of no size take, but for what a
+known wire needs for their bytes."""
+FASTEST = 0.1
+"""The calls of a routine that take least: what the slowest of this share of them takes is what a call
+takes when nobody is late."""
+FEWEST_CALLS = 10
+"""Of fewer calls the fastest are not told from the others."""
+MESSAGE_S = 1e-3
+"""A small message that takes longer even then waits for something else than latency."""
 
 
 class Limit(StrEnum):
     """What stands in a measurement's way, in the order in which several are told."""
 
+    COMPUTATION = "computation"
     MEMORY = "memory"
     TIME_OUTS = "time-outs of full buffers"
     FABRIC = "the fabric"
