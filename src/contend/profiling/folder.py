@@ -143,6 +143,11 @@ class ProfileRecord(msgspec.Struct, frozen=True):
         contend: version of contend that made it.
         labels: conditions that no program can see.
         place: where ranks were started, for people; "" where the command did it by itself.
+        asked: what decides figures there as it was asked for; empty for real hosts.
+        wire_Bps: bytes per second of a host's port each way; None where it is not known.
+        machine: name of the machine that contend ran on.
+        cpus: its processors that ranks could use; None in older profiles.
+        drops: packets that found emulated buffers full; None where nobody counted.
         elapsed_s: of the command.
         status: its exit status; None while it runs, or when contend ended before it did.
         ranks: of MPI_COMM_WORLD.
@@ -168,6 +173,11 @@ class ProfileRecord(msgspec.Struct, frozen=True):
     contend: str = ""
     labels: dict[str, str] = {}
     place: str = ""
+    asked: dict[str, str] = {}
+    wire_Bps: float | None = None  # noqa: N815 - bytes per second, as in the JSON of all results
+    machine: str = ""
+    cpus: Count | None = None
+    drops: Count | None = None
     elapsed_s: float | None = None
     status: int | None = None
     ranks: Annotated[int, Meta(ge=0, le=_MOST_RANKS)] = 0
