@@ -122,7 +122,9 @@ def _explain_profile(
     asked, remarks = profile.record.asked, list[str]()
     fabric = _fabric_of(profile.name, asked, asked.get("fabric", ""), given, remarks)
     source = ProfileSource(profile, fabric, wire, costs, remarks)
-    verdicts = tuple(judge(evidence) for evidence in source.evidence())
+    judged = [judge(evidence) for evidence in source.evidence()]
+    # The run and its communication are told whatever comes of them, places where one tells more.
+    verdicts = (*judged[:2], *(verdict for verdict in judged[2:] if verdict.reasons))
     return Explanation(
         profile.name, verdicts, profile_remedies(verdicts, source), (*remarks, *source.unknown())
     )

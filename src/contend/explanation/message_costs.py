@@ -36,31 +36,35 @@ _MOST_RANKS = 64
 _CALL, _COMPLETION, _PART = range(3)
 
 
-def costs_by_calls(profile: Profile, wire: float | None) -> pl.DataFrame:
+def costs_by_calls(profile: Profile, wire: float | None, *, in_turns: bool) -> pl.DataFrame:
     """What a call of every cell costs by the small messages of the profile itself.
 
-    What the fastest tenth of a routine's small calls take, on the rank where that is least.
+    What the fastest tenth of a routine's small calls take, on the rank where that is least. Where
+    ranks take turns on processors, what calls take in the mean: that others have their turn is
+    what they cost.
 
     Args:
         profile: with events.
         wire: bytes per second of a port; None where it is not known.
+        in_turns: whether all ranks share the processors of one host.
 
     Returns:
         `Findings.cells` with ``cost_s``; without the cells that nothing is known of.
     """
     ranks = profile.ranks.filter(pl.col("events") > 0)["rank"].to_list()
     step = -(-len(ranks) // _MOST_RANKS) or 1
-    fastest = [_fastest(profile.events(rank), wire) for rank in ranks[::step]]
+    found = [_small(profile.events(rank), wire, in_turns) for rank in ranks[::step]]
     cells = profile.findings.cells
-    if not fastest:
+    if not found:
         return cells.clear().with_columns(pl.lit(0.0).alias("cost_s"))
-    costs = pl.concat(fastest).group_by(_KEYS).agg(pl.col("cost_s").min())
-    costs = costs.filter(pl.col("cost_s").is_between(0, MESSAGE_S, closed="right"))
+    cost = pl.col("cost_s")
+    costs = pl.concat(found).group_by(_KEYS).agg(cost.mean() if in_turns else cost.min())
+    costs = costs.filter(cost > 0, in_turns | (cost <= MESSAGE_S))
     return cells.join(costs, on=_KEYS, how="inner", maintain_order="left")
 
 
-def _fastest(events: pl.DataFrame, wire: float | None) -> pl.DataFrame:
-    """What the fastest small calls of a rank take, by routine and communicator."""
+def _small(events: pl.DataFrame, wire: float | None, in_turns: bool) -> pl.DataFrame:
+    """What small calls of a rank take, by routine and communicator."""
     calls = events.with_columns(_sizes(events)).filter(
         (pl.col("kind") == _CALL)
         & (pl.col("size") <= SMALL_BYTES)
@@ -71,7 +75,10 @@ def _fastest(events: pl.DataFrame, wire: float | None) -> pl.DataFrame:
         seconds = seconds - pl.col("size") / wire
     return (
         calls.group_by(_KEYS)
-        .agg(seconds.quantile(FASTEST).alias("cost_s"), pl.len().alias("count"))
+        .agg(
+            (seconds.mean() if in_turns else seconds.quantile(FASTEST)).alias("cost_s"),
+            pl.len().alias("count"),
+        )
         .filter(pl.col("count") >= FEWEST_CALLS)
         .drop("count")
     )
@@ -80,12 +87,16 @@ def _fastest(events: pl.DataFrame, wire: float | None) -> pl.DataFrame:
 def _sizes(events: pl.DataFrame) -> pl.Series:
     """Bytes of every call: its own, those of its parts, and of the requests that it completes."""
     kind, size = events["kind"].to_numpy(), events["bytes"].to_numpy().astype(np.int64)
-    request = events["request"].to_numpy()
-    begun = np.zeros(int(request.max(initial=0)) + 1, np.int64)
-    began = (kind == _CALL) & (request > 0)
-    begun[request[began]] = size[began]
+    began = (kind == _CALL) & (events["request"].to_numpy() > 0)
+    begun = events.filter(pl.Series(began)).unique("request", keep="last")
+    of_request = events.select("request").join(
+        begun.select("request", pl.col("bytes").alias("begun")),
+        on="request",
+        how="left",
+        maintain_order="left",
+    )["begun"]
     completion = kind == _COMPLETION
-    own = np.where(completion, np.maximum(size, begun[request]), size)
+    own = np.where(completion, np.maximum(size, of_request.fill_null(0).to_numpy()), size)
     call = np.maximum(np.cumsum(kind == _CALL) - 1, 0)
     whole: NDArray[np.int64] = np.zeros(int(call.max(initial=0)) + 1, np.int64)
     np.maximum.at(whole, call, np.where(completion, 0, own))

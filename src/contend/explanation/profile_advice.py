@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from shlex import join, quote
 
 import numpy as np
+from numpy.typing import NDArray
 
 from contend.congestion import channel_bytes
 from contend.errors import ContendError
@@ -61,8 +62,7 @@ class _Advice:
         return f"contend report {quote(str(self._profile.folder))} {options}".rstrip()
 
     def _computation(self) -> Remedy:
-        share = self._profile.findings.mpi_share
-        gain = 100 * share
+        gain = 100 * self._profile.findings.mpi_share
         return Remedy(
             Limit.COMPUTATION,
             f"Compute faster or on more ranks: all communication together is {gain:.2g} % of the "
@@ -102,53 +102,65 @@ class _Advice:
         return f"emulated:{self._record.asked.get('fabric', '')}"
 
     def _fabric(self) -> Remedy:
-        fabric = self._source.fabric
+        fabric, network = self._source.fabric, self._source.network
         assert fabric is not None
-        better = self._better_engine(fabric)
-        if better is not None:
-            engine, gain = better
-            command = self._again(f"--route {engine}")
+        assert network is not None
+        assert network.numbers is not None
+        hosts = network.numbers
+        in_order = hosts[np.lexsort((hosts, fabric.host_switch[hosts]))]
+        now = self._fullest(fabric, hosts)
+        by_engine = {engine: self._routed(fabric, engine, hosts) for engine in ENGINES}
+        engine = min(by_engine, key=lambda name: by_engine[name])
+        placed = self._fullest(fabric, in_order)
+        fewer = "times fewer bytes of this program over their fullest channel"
+        if placed <= min(BETTER * now, by_engine[engine]):
             return Remedy(
                 Limit.FABRIC,
-                f"Routes by {engine} send {gain:.3g} times fewer bytes of this program over their "
-                "fullest channel.",
-                command or f"contend fabric make {quote(fabric.name)} --route {engine}",
+                f"Ranks in the order of hosts, leaf by leaf, send {now / placed:.3g} {fewer}.",
+                self._again("--placement linear") or self._hosts(fabric, "linear"),
             )
-        hosts = f"contend fabric hosts {quote(fabric.name)} -n {self._record.ranks}"
+        if by_engine[engine] <= BETTER * now:
+            return Remedy(
+                Limit.FABRIC,
+                f"Routes by {engine} send {now / by_engine[engine]:.3g} {fewer}.",
+                self._again(f"--route {engine}")
+                or f"contend fabric make {quote(fabric.name)} --route {engine}",
+            )
         return Remedy(
             Limit.FABRIC,
-            f"None of {', '.join(ENGINES)} routes this better: put ranks that send each other most "
-            "under one leaf, or add cables.",
-            f"{hosts} --placement same-leaf",
+            f"None of {', '.join(ENGINES)} routes this better, nor do ranks in the order of hosts: "
+            "take hosts under fewer leaves, or add cables.",
+            self._hosts(fabric, "same-leaf"),
         )
 
-    def _better_engine(self, fabric: Fabric) -> tuple[str, float] | None:
-        """The engine whose fullest channel carries least, and how many times less than now."""
-        network, traffic = self._source.network, self._source.traffic
-        if network is None or traffic is None or network.numbers is None:
-            return None
+    def _hosts(self, fabric: Fabric, placement: str) -> str:
+        return (
+            f"contend fabric hosts {quote(fabric.name)} -n {len(self._record.hosts)} --placement "
+            f"{placement}"
+        )
+
+    def _routed(self, fabric: Fabric, engine: str, hosts: NDArray[np.integer]) -> float:
+        """Bytes over the fullest channel by the routes of an engine; endless where it has none."""
         if fabric.hosts > MOST_HOSTS:
-            return None
-        number = np.zeros(len(traffic.names), np.int64)
-        number[traffic.host_of_rank] = network.numbers
-        ends = np.nonzero(traffic.bytes)
-        source, target = (number[end] for end in ends)
-        size = traffic.bytes[ends].astype(np.uint64)
+            return np.inf
+        try:
+            return self._fullest(compute(fabric, engine), hosts)
+        except ContendError:
+            return np.inf
 
-        def fullest(routed: Fabric) -> float:
-            return float(channel_bytes(routed, source, target, size)[: 2 * fabric.cables].max())
+    def _fullest(self, fabric: Fabric, hosts: NDArray[np.integer]) -> float:
+        """Bytes over the fullest channel between switches, at least 1.
 
-        loads = {}
-        for engine in ENGINES:
-            try:
-                loads[engine] = fullest(compute(fabric, engine))
-            except ContendError:
-                continue
-        now = fullest(fabric)
-        best = min(loads, key=lambda engine: loads[engine], default=None)
-        if best is None or not 0 < loads[best] <= BETTER * now:
-            return None
-        return best, now / loads[best]
+        Args:
+            fabric: with routes.
+            hosts: number of every rank's host.
+        """
+        sent = self._profile.peers
+        source, target = (hosts[sent[end].to_numpy()] for end in ("source", "destination"))
+        apart = source != target
+        size = sent["bytes"].to_numpy()[apart]
+        through = channel_bytes(fabric, source[apart], target[apart], size)
+        return float(through[: 2 * fabric.cables].max(initial=1.0))
 
     def _port(self) -> Remedy:
         advice = "No routing makes this faster: send less data, or use faster ports"

@@ -237,14 +237,16 @@ class ProfileSource:
         if seconds <= 0:
             return
         most = here.group_by("routine").agg(
-            cost.sum().alias("whole"), pl.col("calls").sum(), pl.col("cost_s").median()
+            cost.sum().alias("whole"), pl.col("calls").sum(), pl.col("cost_s").mean()
         )
         routine, _, calls, each = most.sort("whole", "routine", descending=True).row(0)
-        by = "by the calibration" if self.calibration is not None else "in their fastest tenth"
+        by = "in the mean" if self._in_turns else "in their fastest tenth"
+        if self.calibration is not None:
+            by = "by the calibration"
         sharing = f", with {self.crowded:.3g} ranks on a processor" if self.crowded else ""
         of = (
-            f"what calls cost for messages of no size: {calls:,} of {routine} take "
-            f"{format_seconds(each)} each {by}{sharing}"
+            f"what a rank's calls cost for messages of no size, {self._mean(calls):,.0f} of "
+            f"{routine} {format_seconds(each)} each {by}{sharing}"
         )
         yield Bound(Limit.OVERHEAD if self.crowded is None else Limit.PROCESSORS, seconds, of)
 
@@ -253,7 +255,13 @@ class ProfileSource:
         if self.calibration is not None:
             return costs_by_calibration(self.profile, self.calibration, self._spans)
         network = self.network
-        return costs_by_calls(self.profile, None if network is None else network.wire)
+        wire = None if network is None else network.wire
+        return costs_by_calls(self.profile, wire, in_turns=self._in_turns)
+
+    @property
+    def _in_turns(self) -> bool:
+        """Whether ranks wait for each other's turns on processors, and for no network."""
+        return self.crowded is not None and len(self.profile.record.hosts) == 1
 
     @property
     def _spans(self) -> dict[int, int]:
@@ -261,7 +269,7 @@ class ProfileSource:
         record = self.profile.record
         spans = {_WORLD: len(record.hosts)}
         of_rank = [-1 if at is None else at for at in record.rank_hosts]
-        members = self.profile.members.filter(pl.col("rank") >= 0)
+        members = self.profile.members.filter(pl.col("rank").is_between(0, len(of_rank) - 1))
         hosts = members.with_columns(
             pl.Series("host", [of_rank[rank] for rank in members["rank"]], pl.Int64)
         )
@@ -270,7 +278,8 @@ class ProfileSource:
     @cached_property
     def _stalls(self) -> pl.DataFrame | None:
         network = self.network
-        if network is None:
+        # Emulated cables count what they drop.
+        if network is None or self.profile.record.drops == 0:
             return None
         stalls = stalled_calls(self.profile, known_wire=network.wire is not None)
         if stalls is None:

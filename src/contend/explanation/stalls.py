@@ -8,13 +8,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.explanation.limits import A_TIME_OUT_S, FASTEST, FEWEST_CALLS
+from contend.explanation.limits import A_TIME_OUT_S, BEYOND_SCHEDULES, FASTEST, FEWEST_CALLS
 from contend.profiling import Profile
 
 _CALL = 0
-_MOST_RANKS = 4096
+_MOST_RANKS = 1024
 _KEYS = ("rank", "cell", "routine", "site")
-_NONE = pl.DataFrame(schema=dict.fromkeys((*_KEYS, "seconds", "lost_s"), pl.Float64()))
 
 Instants = NDArray[np.int64]
 
@@ -22,7 +21,8 @@ Instants = NDArray[np.int64]
 def stalled_calls(profile: Profile, *, known_wire: bool) -> pl.DataFrame | None:
     """Calls that took a time-out longer than usual while no rank was outside of MPI.
 
-    Time in which any rank computed may have been waiting for that rank, and does not count.
+    A call that takes less than `BEYOND_SCHEDULES` times as long as usual is not one of them. Time
+    in which any rank computed may have been waiting for that rank, and does not count.
 
     Args:
         profile: with events.
@@ -34,8 +34,9 @@ def stalled_calls(profile: Profile, *, known_wire: bool) -> pl.DataFrame | None:
         None where some call took so long, but the events that would tell are missing.
     """
     cells = profile.findings.cells
-    if not (cells["longest_s"] >= A_TIME_OUT_S).any():
-        return _NONE
+    long = (pl.col("longest_s") >= A_TIME_OUT_S) & (pl.col("calls") >= FEWEST_CALLS)
+    if cells.filter(long).is_empty():
+        return cells.clear().with_columns(pl.lit(0.0).alias("lost_s"))
     ranks = profile.ranks
     if not profile.size == len(ranks) <= _MOST_RANKS or not (ranks["events"] > 0).all():
         return None
@@ -60,10 +61,12 @@ def _longer(calls: pl.DataFrame, rank: int, usual: float) -> pl.DataFrame:
         calls.filter(pl.col("routine").is_not_null())
         .with_columns(seconds.alias("seconds"), pl.lit(rank, pl.UInt32).alias("rank"))
         .filter(pl.len().over("cell") >= FEWEST_CALLS)
-        .with_columns(
-            (pl.col("seconds") - pl.col("seconds").quantile(usual).over("cell")).alias("lost_s")
+        .with_columns(pl.col("seconds").quantile(usual).over("cell").alias("usual_s"))
+        .with_columns((pl.col("seconds") - pl.col("usual_s")).alias("lost_s"))
+        .filter(
+            (pl.col("lost_s") >= A_TIME_OUT_S)
+            & (pl.col("seconds") >= BEYOND_SCHEDULES * pl.col("usual_s"))
         )
-        .filter(pl.col("lost_s") >= A_TIME_OUT_S)
         .select(*_KEYS, "seconds", "lost_s", "start_ns", "end_ns")
     )
 

@@ -174,7 +174,7 @@ class ProfileRecord(msgspec.Struct, frozen=True):
     labels: dict[str, str] = {}
     place: str = ""
     asked: dict[str, str] = {}
-    wire_Bps: float | None = None  # noqa: N815 - bytes per second, as in the JSON of all results
+    wire_Bps: Annotated[float, Meta(gt=0)] | None = None  # noqa: N815 - as in the JSON of all results
     machine: str = ""
     cpus: Count | None = None
     drops: Count | None = None
@@ -216,6 +216,9 @@ def read_profile_record(folder: Path) -> ProfileRecord:
     if len(record.rank_hosts) != (record.ranks if record.merged else 0):
         got = f"{len(record.rank_hosts)} of {record.ranks}"
         raise InputError(str(path), 0, "hosts of all ranks", got)
+    most = max((at for at in record.rank_hosts if at is not None), default=-1)
+    if most >= len(record.hosts):
+        raise InputError(str(path), 0, f"hosts below {len(record.hosts)} of ranks", str(most))
     return record
 
 
