@@ -88,10 +88,15 @@ def channel_bytes(
         Shape [channels].
 
     Raises:
-        UsageError: when a host does not exist, or there is no route.
+        UsageError: when a host does not exist, there is no route, or shapes differ.
     """
     senders, receivers = np.asarray(source, np.int64), np.asarray(target, np.int64)
     sizes = np.asarray(size, np.uint64)
+    if not len(senders) == len(receivers) == len(sizes):
+        raise UsageError(
+            f"expected as many targets and sizes as sources, got {len(receivers)} and "
+            f"{len(sizes)} of {len(senders)}"
+        )
     # The core counts messages; those whose sizes have a bit in common count its value each.
     bits = range(int(sizes.max(initial=np.uint64(0))).bit_length())
     having = [(sizes >> np.uint64(bit)) & np.uint64(1) == 1 for bit in bits]
