@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from built_records import (
     Rank,
     leave_records,
 )
+from contend.cli.app import run
 from contend.errors import UsageError
 from contend.explanation import Explanation, Limit, Verdict
 from contend.prediction import Calibration, Parameter, SizeClass, save_calibration
@@ -65,10 +67,10 @@ def test_a_program_that_computes_has_no_other_limit(tmp_path: Path) -> None:
         rank.cell(ALLREDUCE, ticks=90 * MS)
         rank.collective(100 * MS + 80 * MS * rank.rank, 190 * MS, 0)
     explanation = explained(tmp_path / "p", ranks)
-    (run,) = explanation.verdicts
-    assert run.limits == (Limit.COMPUTATION,)
+    (whole,) = explanation.verdicts
+    assert whole.limits == (Limit.COMPUTATION,)
     # 1 s over 0.91 s of computing.
-    assert run.reasons[0].ratio == pytest.approx(1 / 0.91)
+    assert whole.reasons[0].ratio == pytest.approx(1 / 0.91)
     assert "MPI takes 9 % of the run" in explanation.remarks[0]
 
 
@@ -83,8 +85,8 @@ def late(cpus: int | None = None) -> tuple[list[Rank], dict[str, Any]]:
 
 def test_waiting_for_a_late_rank_is_imbalance(tmp_path: Path) -> None:
     explanation = explained(tmp_path / "p", *late(cpus=2))
-    run, communication, place = explanation.verdicts
-    assert run.limits == (Limit.COMPUTATION,)
+    whole, communication, place = explanation.verdicts
+    assert whole.limits == (Limit.COMPUTATION,)
     # 610 ms of both ranks in MPI, 590 ms of it until rank 1 entered: 295 ms of a run of 1 s.
     assert communication.limits == place.limits == (Limit.IMBALANCE,)
     (reason,) = communication.reasons
@@ -299,3 +301,24 @@ def test_a_run_that_ended_at_once_proves_nothing(tmp_path: Path) -> None:
     ranks = [Rank(n, 2, **(RUN | {"ended": 0})) for n in range(2)]
     explanation = explained(tmp_path / "p", ranks)
     assert [verdict.limits for verdict in explanation.verdicts] == [()]
+
+
+@pytest.mark.parametrize(
+    ("damage", "status"),
+    [
+        ({"wire_Bps": 0}, 2),
+        ({"rank_hosts": [0, 7]}, 2),
+        ({"cpus": -1}, 2),
+        ({"asked": {"fabric": "crossbar:0", "buffer": "lots"}}, 0),
+        ({"cpus": 0, "machine": "n0", "drops": 0}, 0),
+    ],
+)
+def test_damaged_profiles_end_in_no_traceback(
+    damage: dict[str, Any], status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "p"
+    explained(folder, stalled(), {"wire_Bps": 1e9})
+    record = json.loads((folder / "profile.json").read_text())
+    (folder / "profile.json").write_text(json.dumps(record | damage))
+    assert run(["explain", str(folder)]) == status
+    assert "Traceback" not in capsys.readouterr().err

@@ -100,7 +100,7 @@ VERBS = (
     Verb(
         "explain",
         "contend.cli.explain:explain",
-        "Say which limit a measurement hit, with the evidence and the remedy.",
+        "Say which limit a measurement or a program hit, with the evidence and the remedy.",
     ),
     Verb(
         "mpi",

@@ -58,7 +58,7 @@ def explain(
     markdown: MarkdownOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Say which limit a measurement or a profiled program hit, with the evidence and the remedy.
+    """Say which limit a measurement or a program hit, with the evidence and the remedy.
 
     Limits are memory, the injection port, the fabric, latency or software overhead, imbalance,
     time-outs of full buffers and shared processors; of a program also its computation. Where none

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from shlex import join, quote
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from contend.congestion import channel_bytes
@@ -82,11 +83,12 @@ class _Advice:
                 f"contend profile --label 'flow control=on' -- {join(self._record.command)}",
             )
         calls = self._profile.findings.cells.filter(
-            self._profile.findings.cells["routine"].cast(str).is_in(_ALLTOALLS)
+            pl.col("routine").cast(pl.String).is_in(_ALLTOALLS)
         )
         if not calls.is_empty():
             ranks = self._record.ranks
-            size = int(calls["bytes"].sum()) // (int(calls["calls"].sum()) * ranks)
+            sent, times = int(calls["bytes"].sum()), int(calls["calls"].sum())
+            size = sent // max(times * ranks, 1)
             place = "--on HOSTFILE"
             if self._source.emulated:
                 place = " ".join(emulation(self._emulated, self._record.asked, ""))
