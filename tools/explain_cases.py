@@ -1,4 +1,4 @@
-"""Measures cases whose limit is known by construction, and prints what `contend explain` says.
+"""Measures and profiles cases of a known limit, and prints what `contend explain` says of them.
 
 Usage: tools/explain_cases.py FOLDER [CASE ...]. A case that is in the folder already is not
 measured again. Needs root, as cables are emulated, and a machine that does little else.
@@ -21,6 +21,7 @@ from contend.explanation import Explanation, Limit, explain
 
 FIRST_VERSION = Path(__file__).parents[1] / "tests" / "data" / "first_version"
 PORT, FABRIC, MEMORY = Limit.PORT, Limit.FABRIC, Limit.MEMORY
+COMPUTATION, COMMUNICATION = Limit.COMPUTATION, "its communication"
 OVERHEAD, PROCESSORS = Limit.OVERHEAD, Limit.PROCESSORS
 IMBALANCE, TIME_OUTS = Limit.IMBALANCE, Limit.TIME_OUTS
 SAMPLES = "--repetitions 6:12 --precision 20% --budget 12s"
@@ -36,7 +37,8 @@ class Case:
         name: of its folder.
         what: how the limit was constructed.
         limits: that it must be said to hit; empty: nothing is to be proven.
-        command: of contend measure; "" for a run that is kept.
+        command: of contend measure, or of contend profile with ``PROGRAM`` for that of
+            one_limit.c; "" for a run that is kept.
         cell: what the name of the cell that counts begins with; "" for all cells.
         stopped: whether rank 1 is stopped for 20 ms again and again, and runs for a moment between.
         address_space: bytes that each rank may map; None for no limit.
@@ -102,6 +104,51 @@ CONSTRUCTED = (
         *("overhead+imbalance", "as imbalance, with small messages", (OVERHEAD, IMBALANCE)),
         "alltoall -n 2 -a shift --bytes 1,16,64 --repetitions 200:200",
         stopped=True,
+    ),
+)
+# What programs of one_limit.c hit; of their run where they compute, else of their communication.
+PROFILED = (
+    Case(
+        *("computes", "2 ranks compute 10 ms and sum one number, on and on", (COMPUTATION,)),
+        "profile -n 2 -- PROGRAM computes",
+        cell="the run",
+    ),
+    Case(
+        *("late", "the same, but rank 1 computes four times as long", (IMBALANCE,)),
+        "profile -n 2 -- PROGRAM imbalance",
+        cell=COMMUNICATION,
+    ),
+    Case(
+        *("small", "2 ranks with a core each exchange 8 bytes 100,000 times", (OVERHEAD,)),
+        "profile -n 2 -- PROGRAM shift 8 100000",
+        cell=COMMUNICATION,
+    ),
+    Case(
+        *("crowded", "the same with 8 ranks on two processors", (PROCESSORS,)),
+        "profile -n 8 -- PROGRAM shift 8 100000",
+        cell=COMMUNICATION,
+    ),
+    Case(
+        *("shift", "5 hosts on one switch, 24 messages of 256 KiB each", (PORT,)),
+        f"profile -n 5 --on emulated:crossbar:5 --rate 50Mbit {LARGE} -- PROGRAM shift 262144 24",
+        cell=COMMUNICATION,
+    ),
+    Case(
+        *("tree", "all-to-alls of 16 hosts, one cable up from each leaf of four", (FABRIC,)),
+        f"profile -n 16 --on 'emulated:xgft:2;4,4;1,1' --route dmodk --rate 50Mbit {LARGE} -- "
+        "PROGRAM alltoall 65536 8",
+        cell=COMMUNICATION,
+    ),
+    Case(
+        *("drops", "all-to-alls of 16 hosts over buffers of 60 kB", (TIME_OUTS,)),
+        "profile -n 16 --on emulated:crossbar:16 --rate 100Mbit --buffer 60kB -- PROGRAM alltoall "
+        "16384 20",
+        cell=COMMUNICATION,
+    ),
+    Case(
+        *("copies", "2 ranks on one host exchange 8 MiB 300 times: memory copies", ()),
+        "profile -n 2 -- PROGRAM shift 8388608 300",
+        cell=COMMUNICATION,
     ),
 )
 OTHERS = (
@@ -171,7 +218,8 @@ def main(arguments: Sequence[str]) -> int:
     """Measures what is not there yet, then prints all that is; 1 where something else was said."""
     folder, *names = arguments
     failed = 0
-    for title, cases in (("Constructed", CONSTRUCTED), ("Others", OTHERS)):
+    groups = (("Constructed", CONSTRUCTED), ("Profiled", PROFILED), ("Others", OTHERS))
+    for title, cases in groups:
         print(f"\n{title}\n| case | what it is | limit | what was said | times |")
         print("| --- | --- | --- | --- | --- |")
         for case in cases:
@@ -206,16 +254,13 @@ def _measured(case: Case, folder: Path) -> Path | str:
         kept = FIRST_VERSION / case.kept
         return kept if kept.is_dir() else case.kept
     run = folder / case.name
-    if not (run / "run.json").exists():
-        probe, *options = shlex.split(case.command)
-        # Of an option that is given twice the latter counts.
-        command = [*_contend(), "measure", probe, *shlex.split(SAMPLES), *options]
+    if not any((run / name).exists() for name in ("run.json", "profile.json")):
+        command = _command(case, folder)
         with ExitStack() as stack:
             if case.address_space is not None:
                 launcher = stack.enter_context(_limited(folder, case))
                 command += ["--launcher", launcher]
             log = stack.enter_context((folder / f"{case.name}.log").open("w"))
-            command += ["--output", str(run)]
             with subprocess.Popen(command, stdout=log, stderr=log) as process:
                 try:
                     if case.stopped:
@@ -224,6 +269,26 @@ def _measured(case: Case, folder: Path) -> Path | str:
                 finally:
                     process.terminate()
     return run
+
+
+def _command(case: Case, folder: Path) -> list[str]:
+    """The whole command that measures or profiles a case."""
+    verb, *options = shlex.split(case.command)
+    output = ["--output", str(folder / case.name)]
+    if verb == "profile":
+        program = str(_program(folder))
+        words = [program if word == "PROGRAM" else word for word in options]
+        return [*_contend(), verb, *output, *words]
+    # Of an option that is given twice the latter counts.
+    return [*_contend(), "measure", verb, *output, *shlex.split(SAMPLES), *options]
+
+
+def _program(folder: Path) -> Path:
+    """The program of one_limit.c, compiled by the machine's own wrapper."""
+    program = folder / "one_limit"
+    source = Path(__file__).with_name("one_limit.c")
+    subprocess.run(["mpicc", "-g", "-O1", str(source), "-o", str(program)], check=True)
+    return program.resolve()
 
 
 def _contend() -> list[str]:

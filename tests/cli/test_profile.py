@@ -139,6 +139,27 @@ def test_an_interruption_reaches_the_program_and_keeps_what_was_recorded(
     assert contend.Profile.load(tmp_path / "p").record.status is None
 
 
+def test_a_profile_is_explained(
+    openmpi: Mpi, built: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two ranks, of which one enters every collective 5 ms after the other."""
+    folder = tmp_path / "p"
+    ended = _profile(
+        folder, "-n", "2", "--mpi", openmpi.wrapper, "--", str(_program(openmpi, built))
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert run(["explain", str(folder), "--json", "-"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    cells = {cell["cell"]: cell for cell in result["cells"]}
+    [limit] = cells["its communication"]["limits"]
+    own = contend.Profile.load(folder).record.cpus
+    assert limit["limit"] == ("imbalance" if own and own > 1 else "shared processors")
+    assert "rank 1 in" in limit["why"]
+    assert f"MPI_Allreduce called at late.c:{_line_of('the collective')}" in cells
+    assert run(["explain", str(folder), "--memory", "1GiB"]) == 2
+    assert "a profile says nothing of memory" in capsys.readouterr().err
+
+
 @pytest.mark.usefixtures("permitted")
 def test_ranks_on_an_emulated_fabric(any_mpi: Mpi, built: dict[str, Path], tmp_path: Path) -> None:
     ended = _profile(
@@ -152,6 +173,9 @@ def test_ranks_on_an_emulated_fabric(any_mpi: Mpi, built: dict[str, Path], tmp_p
     assert profile.record.rank_hosts == (0, 1, 2, 3)
     assert profile.record.place.startswith("emulated:crossbar:4")
     assert profile.record.labels == {"cables": "slow"}
+    assert profile.record.asked["fabric"] == "crossbar:4"
+    assert profile.record.wire_Bps == 2.5e6
+    assert profile.record.drops is not None
     assert profile.matrix(kind="point to point").sum() == RANKS * STEPS * MESSAGE
 
 

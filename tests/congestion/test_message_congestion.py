@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contend.congestion import message_congestion
+from contend.congestion import channel_bytes, message_congestion
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.loading import load
@@ -93,3 +93,17 @@ def test_same_as_counting_plainly(case: tuple[Fabric, list[tuple[int, int]]]) ->
     assert message_congestion(routed, source, target).congestion.tolist() == congestion(
         routed, messages
     )
+
+
+def test_bytes_of_channels_are_those_of_as_many_messages(figure: Fabric) -> None:
+    """A message of n bytes loads every channel of its route as n messages do."""
+    size = np.random.default_rng(5).integers(0, 300, (16, 16))
+    source, target = np.nonzero(size)
+    each = size[source, target]
+    through = channel_bytes(figure, source, target, each)
+    single = message_congestion(figure, source.repeat(each), target.repeat(each))
+    assert np.array_equal(through, single.channel_messages)
+    assert channel_bytes(figure, [0], [5], [2**50 + 1]).max() == 2**50 + 1
+    assert not channel_bytes(figure, [], [], []).any()
+    with pytest.raises(UsageError, match="expected as many targets"):
+        channel_bytes(figure, [0, 1], [2, 3], [1])

@@ -3,8 +3,8 @@
 Usage: cases.py record|predict|measure|compare FOLDER, in this order. `record` calibrates on a
 crossbar of four hosts and records each program three times on one of sixteen; `predict` writes
 predictions for all other places into this folder; only then `measure` runs the programs there,
-launches in turns, and `compare` prints every case. Needs root, a quiet machine, half an hour, and Debian's
-lammps, gromacs and quantum-espresso.
+launches in turns, and `compare` prints every case. Needs root, a quiet machine, half an hour, and
+Debian's lammps, gromacs and quantum-espresso.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ VERBS = (
     Verb(
         "explain",
         "contend.cli.explain:explain",
-        "Say which limit a measurement hit, with the evidence and the remedy.",
+        "Say which limit a measurement or a program hit, with the evidence and the remedy.",
     ),
     Verb(
         "mpi",
@@ -119,7 +119,7 @@ VERBS = (
             Verb(
                 "program",
                 "contend.cli.predict:program",
-                "Predict how long a profiled program takes on other fabrics, routes and placements.",
+                "Predict how long a profiled program takes elsewhere: fabrics, routes, placements.",
             ),
         ],
         usual="program",

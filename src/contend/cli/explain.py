@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from contend import report as reports
 from contend.cli.common import console_for, write_json, write_text
 from contend.cli.options import (
+    CALIBRATION,
     FABRIC,
     MEMORY,
     WIRE,
@@ -25,14 +27,21 @@ from contend.explanation import explain as explain_cells
 WhatArgument = Annotated[
     str,
     typer.Argument(
-        metavar="RUN|STUDY",
-        help="A run folder, a folder that holds some, one of contend's studies or a plan's file. "
-        "Of studies and plans the published figures are explained.",
+        metavar="RUN|PROFILE|STUDY",
+        help="A run folder, a folder that holds some, a profile, one of contend's studies or a "
+        "plan's file. Of studies and plans the published figures are explained.",
     ),
 ]
 FabricOption = Annotated[
     str | None,
     FABRIC("The one that the run was measured on.", default="known of emulated fabrics"),
+]
+ExplainedCalibrationOption = Annotated[
+    Path | None,
+    CALIBRATION(
+        " (of a profile): the folder or the file that contend calibrate left.",
+        default="what the profile's small messages took",
+    ),
 ]
 WireOption = Annotated[BytesPerSecond | None, WIRE(default="what the run or the study says")]
 MemoryOption = Annotated[Bytes | None, MEMORY(default="what the run or the study says")]
@@ -45,20 +54,28 @@ def explain(
     route: RouteOption = None,
     wire: WireOption = None,
     memory: MemoryOption = None,
+    calibration: ExplainedCalibrationOption = None,
     markdown: MarkdownOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Say which limit a measurement hit, with the evidence and the remedy.
+    """Say which limit a measurement or a program hit, with the evidence and the remedy.
 
     Limits are memory, the injection port, the fabric, latency or software overhead, imbalance,
-    time-outs of full buffers and shared processors. Where none is proven, that is said.
+    time-outs of full buffers and shared processors; of a program also its computation. Where none
+    is proven, that is said.
 
     Example: contend explain contend-runs/alltoall-2026-11-21-1 --wire 100Gbit/s
     """
     if markdown == "-" and json == "-":
         raise UsageError("only one of --markdown and --json can be standard output")
     result = explain_cells(
-        what, fabric=fabric, routes=routes, route=route, wire=wire, memory=memory
+        what,
+        fabric=fabric,
+        routes=routes,
+        route=route,
+        wire=wire,
+        memory=memory,
+        calibration=calibration,
     )
     tables = reports.explanation_tables(result)
     sentence = reports.explanation_sentence(result)

@@ -122,7 +122,7 @@ def program(
     json: JsonOption = None,
     plot: PlotOption = None,
 ) -> None:
-    """Predict how long a profiled program takes on other fabrics, routes and placements.
+    """Predict how long a profiled program takes elsewhere: fabrics, routes, placements.
 
     Its messages are carried out again on each FABRIC, with each route and placement.
 

@@ -9,6 +9,7 @@ from .drawing import write_destinations as write_destinations
 from .hot_spots import HotSpot as HotSpot
 from .hot_spots import hotspot as hotspot
 from .messages import MessageCongestion as MessageCongestion
+from .messages import channel_bytes as channel_bytes
 from .messages import fair_share as fair_share
 from .messages import fluid_times as fluid_times
 from .messages import message_congestion as message_congestion

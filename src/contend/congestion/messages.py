@@ -73,6 +73,41 @@ def message_congestion(
     return MessageCongestion(congestion, channels_of_fabric(fabric, placed.hosts, counted))
 
 
+def channel_bytes(
+    fabric: Fabric, source: Hosts, target: Hosts, size: Sequence[int] | NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """Bytes that cross every channel when hosts `source` have sent so many to hosts `target`.
+
+    Args:
+        fabric: with routes.
+        source: host numbers, shape [messages].
+        target: host numbers, shape [messages].
+        size: bytes of every message, shape [messages].
+
+    Returns:
+        Shape [channels].
+
+    Raises:
+        UsageError: when a host does not exist, there is no route, or shapes differ.
+    """
+    senders, receivers = np.asarray(source, np.int64), np.asarray(target, np.int64)
+    sizes = np.asarray(size, np.uint64)
+    if not len(senders) == len(receivers) == len(sizes):
+        raise UsageError(
+            f"expected as many targets and sizes as sources, got {len(receivers)} and "
+            f"{len(sizes)} of {len(senders)}"
+        )
+    # The core counts messages; those whose sizes have a bit in common count its value each.
+    bits = range(int(sizes.max(initial=np.uint64(0))).bit_length())
+    having = [(sizes >> np.uint64(bit)) & np.uint64(1) == 1 for bit in bits]
+    placed = place_messages(fabric, [(senders[bit], receivers[bit]) for bit in having])
+    total = np.zeros(fabric.channels)
+    for bit, messages in enumerate(placed.rounds):
+        _, counted = _core.message_congestion(placed.resolver, *messages)
+        total += 2.0**bit * channels_of_fabric(fabric, placed.hosts, counted)
+    return total
+
+
 def fair_share(
     fabric: Fabric, source: Hosts, target: Hosts, *, spread: bool = False
 ) -> NDArray[np.float64]:

@@ -19,8 +19,9 @@ from contend.emulate.layout import Layout, Settings, lay_out
 from contend.emulate.programs import Scripts, compiled_nap
 from contend.emulate.spaces import Spaces
 from contend.emulate.traffic import Traffic
-from contend.errors import UsageError
-from contend.fabric import Fabric
+from contend.errors import ContendError, UsageError
+from contend.fabric import Fabric, is_generator
+from contend.loading import load
 from contend.mpi import (
     Ended,
     Launch,
@@ -371,6 +372,21 @@ def was_emulated(asked: Mapping[str, str], fabric: Fabric) -> bool:
     return asked.get("cables") == here["cables"] and (
         asked.get("routes", "").rpartition(" ")[2] == digest
     )
+
+
+def emulated_fabric(asked: Mapping[str, str]) -> Fabric | None:
+    """The fabric of a place that was asked for (`EmulatedHosts.asked`), made again, with routes.
+
+    None for a fabric that came from a file, or where that gives other cables or routes.
+    """
+    name, engine = asked.get("fabric", ""), asked.get("routes", "").rpartition(" ")[0]
+    if not name or not is_generator(name):
+        return None
+    try:
+        fabric = load(name, route=engine or None, need_routes=True)
+    except ContendError:
+        return None
+    return fabric if was_emulated(asked, fabric) else None
 
 
 def _digest(value: Any) -> str:

@@ -9,10 +9,12 @@ from .limits import Limit as Limit
 from .limits import Memory as Memory
 from .limits import Reason as Reason
 from .limits import Rival as Rival
+from .limits import Stalled as Stalled
 from .limits import Verdict as Verdict
 from .limits import judge as judge
 from .measured import Source as Source
 from .network import Network as Network
 from .network import least_times as least_times
 from .network import seat as seat
+from .profiled import ProfileSource as ProfileSource
 from .published import published_evidence as published_evidence

@@ -17,9 +17,9 @@ from contend.routes import compute
 from contend.units import format_bytes, parse_size
 
 # Engines that are tried on the ranks' hosts; a routing that lowers the load by less is no remedy.
-_ENGINES = ("dmodk", "updn", "minhop")
-_BETTER = 0.9
-_MOST_HOSTS = 4096
+ENGINES = ("dmodk", "updn", "minhop")
+BETTER = 0.9
+MOST_HOSTS = 4096
 # A schedule that is faster by less is no remedy.
 _WORTH_IT = 1.5
 
@@ -71,26 +71,38 @@ class _Measured:
         if evidence is not None and evidence.ranks and self.probe != "hotspot":
             words.append(f"-n {evidence.ranks}")
         if self.emulated:
-            words += self._emulation(options)
+            words += emulation(self.emulated, self.sources[0].place, options)
         elif evidence is not None and not evidence.alone:
             words.append("--on HOSTFILE")
         return " ".join((*words, options))
 
-    def _emulation(self, options: str) -> list[str]:
-        """Fabric, routes and cables as they were asked for, but for what the options change."""
-        asked = self.sources[0].place
-        known = {
-            "--route": asked.get("routes", "").rpartition(" ")[0],
-            "--rate": asked.get("rate", ""),
-            "--buffer": asked.get("buffer", ""),
-        }
-        words = (
-            f"{option} {quote(text.replace(' ', ''))}" for option, text in known.items() if text
-        )
-        return [
-            f"--on {quote(self.emulated)}",
-            *(word for word in words if word.split()[0] not in options.split()),
-        ]
+
+def emulation(fabric: str, asked: Mapping[str, str], options: str) -> list[str]:
+    """Fabric, routes and cables as they were asked for, but for what the options change.
+
+    Args:
+        fabric: such as ``emulated:fig1``.
+        asked: of the place (`EmulatedHosts.asked`).
+        options: of the command beside these.
+    """
+    known = {
+        "--route": asked.get("routes", "").rpartition(" ")[0],
+        "--rate": asked.get("rate", ""),
+        "--buffer": asked.get("buffer", ""),
+    }
+    words = (f"{option} {quote(text.replace(' ', ''))}" for option, text in known.items() if text)
+    return [
+        f"--on {quote(fabric)}",
+        *(word for word in words if word.split()[0] not in options.split()),
+    ]
+
+
+def buffer_of(asked: Mapping[str, str]) -> int | None:
+    """Bytes that the buffers of an emulated fabric hold; None where that is not kept."""
+    try:
+        return parse_size(asked.get("buffer", ""))
+    except UsageError:
+        return None
 
 
 def remedies(
@@ -137,7 +149,7 @@ def _time_outs(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
             measured.again(options, verdict) if measured.sources else "",
         )
     if measured.emulated:
-        size = _buffer(measured.sources[0])
+        size = buffer_of(measured.sources[0].place)
         held = "" if size is None else f": they hold {format_bytes(size)} here"
         options = "--buffer SIZE" if size is None else f"--buffer {4 * size}"
         yield Remedy(
@@ -150,14 +162,6 @@ def _time_outs(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
         "runs with and without.",
         measured.again('--label "flow control=on"', hit[0]),
     )
-
-
-def _buffer(source: Source) -> int | None:
-    """Bytes that the buffers of an emulated fabric hold; None where that is not kept."""
-    try:
-        return parse_size(source.place.get("buffer", ""))
-    except UsageError:
-        return None
 
 
 def _fabric(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
@@ -175,7 +179,7 @@ def _fabric(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
         return
     better = _better_engine(source, source.fabric)
     if better is None:
-        tried = ", ".join(_ENGINES)
+        tried = ", ".join(ENGINES)
         yield Remedy(Limit.FABRIC, f"None of {tried} routes this better: {more} help.", hosts)
         return
     engine, load, now = better
@@ -190,7 +194,7 @@ def _fabric(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
 def _better_engine(source: Source, fabric: Fabric) -> tuple[str, int, int] | None:
     """The engine whose fullest channel carries least, with its load and the present one."""
     networks = [n for n in source.networks if n.numbers is not None]
-    if not networks or fabric.hosts > _MOST_HOSTS:
+    if not networks or fabric.hosts > MOST_HOSTS:
         return None
     network = max(networks, key=lambda n: len(n.hosts))
     assert network.numbers is not None
@@ -202,14 +206,14 @@ def _better_engine(source: Source, fabric: Fabric) -> tuple[str, int, int] | Non
         return int(load[: 2 * fabric.cables].max(initial=np.uint64(0)))
 
     loads = {}
-    for engine in _ENGINES:
+    for engine in ENGINES:
         try:
             loads[engine] = fullest(compute(fabric, engine))
         except ContendError:
             continue
     now = fullest(fabric)
     best = min(loads, key=lambda engine: loads[engine], default=None)
-    return None if best is None or loads[best] > _BETTER * now else (best, loads[best], now)
+    return None if best is None or loads[best] > BETTER * now else (best, loads[best], now)
 
 
 def _port(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:

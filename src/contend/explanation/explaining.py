@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from contend.emulate import was_emulated
-from contend.errors import ContendError, UsageError
+from contend.emulate import emulated_fabric, was_emulated
+from contend.errors import UsageError
 from contend.explanation.advice import Remedy, remedies
 from contend.explanation.comparison import compare
 from contend.explanation.limits import Evidence, Verdict, judge
 from contend.explanation.measured import Source
+from contend.explanation.profile_advice import profile_remedies
+from contend.explanation.profiled import ProfileSource
 from contend.explanation.published import published_evidence
-from contend.fabric import Fabric, is_generator
+from contend.fabric import Fabric
 from contend.loading import load
 from contend.measurement import STANDARD
+from contend.prediction import Calibration, load_calibration
+from contend.profiling import Profile, is_profile, load_profile
 from contend.runs import Run, find_runs
 from contend.study import MeasuredPlan, find_plan, read_plan, shipped_plans
 from contend.units import parse_rate, parse_size
@@ -24,11 +28,11 @@ _EMULATED = "emulated:"
 
 @dataclass(frozen=True)
 class Explanation:
-    """Which limits the cells of a run or a study hit.
+    """Which limits the cells of a run or a study, or a profiled program, hit.
 
     Attributes:
-        name: of the run or the study.
-        verdicts: of every cell.
+        name: of the run, the study or the profile.
+        verdicts: of every cell; of a program's run, its communication, and places in it.
         remedies: of every limit that was hit.
         remarks: what could not be known, and what would tell it.
     """
@@ -40,33 +44,38 @@ class Explanation:
 
 
 def explain(
-    what: Run | Path | str,
+    what: Run | Profile | Path | str,
     *,
     fabric: Fabric | str | None = None,
     routes: str | None = None,
     route: str | None = None,
     wire: float | str | None = None,
     memory: int | str | None = None,
+    calibration: Path | str | None = None,
 ) -> Explanation:
     """Says which limits a measurement hit, or that none can be proven; see `Limit`.
 
     Args:
-        what: a run, a folder of runs, the name of one of contend's studies, or a file of a plan: of
-            these two the published figures are explained.
+        what: a run, a folder of runs, a profile or its folder, the name of one of contend's
+            studies, or a file of a plan: of these two the published figures are explained.
         fabric: that it ran on, with its routes; None for what the run knows of an emulated one.
         routes: a file of its forwarding tables.
         route: an engine that computes them.
         wire: what a host's port carries, in bytes per second or such as ``1Gbit/s``; None for what
             is known.
-        memory: of a host, in bytes or such as ``24GiB``; None for what is known.
+        memory: of a host, in bytes or such as ``24GiB``; None for what is known. Not of profiles.
+        calibration: of a profile: the file or folder of what messages cost where it was recorded.
 
     Raises:
-        UsageError: no run and no plan is there, or the fabric has not the run's hosts.
+        UsageError: no run, profile or plan is there, or the fabric has not the hosts.
         InputError: a file of the run, the plan or the fabric is damaged.
     """
     rate = parse_rate(wire) if isinstance(wire, str) else wire
     size = parse_size(memory) if isinstance(memory, str) else memory
-    if not isinstance(what, Run):
+    profile = _profile_of(what)
+    if calibration is not None and profile is None:
+        raise UsageError("a calibration explains profiles only: leave it out")
+    if not isinstance(what, Run | Profile):
         path = Path(what)
         if not path.is_dir() and (path.suffix == ".toml" or str(what) in shipped_plans()):
             if fabric is not None or routes is not None or route is not None:
@@ -77,6 +86,12 @@ def explain(
         given = load(given, routes=routes, route=route, need_routes=True)
     elif given is None and (routes is not None or route is not None):
         raise UsageError("routes belong to a fabric: name it with --fabric")
+    if profile is not None:
+        if memory is not None:
+            raise UsageError("a profile says nothing of memory: leave it out")
+        costs = None if calibration is None else load_calibration(Path(calibration))
+        return _explain_profile(profile, given, rate, costs)
+    assert not isinstance(what, Profile)
     runs = [what] if isinstance(what, Run) else [Run.load(f) for f in find_runs(Path(what))]
     for run in runs:
         if run.record.probe not in STANDARD:
@@ -91,6 +106,28 @@ def explain(
         remarks.append("What a host's port carries is not known: give it with --wire.")
     name = what.name if isinstance(what, Run) else Path(what).resolve().name
     return _explained(name, evidence, tuple(sources), tuple(dict.fromkeys(remarks)))
+
+
+def _profile_of(what: Run | Profile | Path | str) -> Profile | None:
+    if isinstance(what, Profile):
+        return what
+    if isinstance(what, Run) or not is_profile(Path(what)):
+        return None
+    return load_profile(Path(what))
+
+
+def _explain_profile(
+    profile: Profile, given: Fabric | None, wire: float | None, costs: Calibration | None
+) -> Explanation:
+    asked, remarks = profile.record.asked, list[str]()
+    fabric = _fabric_of(profile.name, asked, asked.get("fabric", ""), given, remarks)
+    source = ProfileSource(profile, fabric, wire, costs, remarks)
+    judged = [judge(evidence) for evidence in source.evidence()]
+    # The run and its communication are told whatever comes of them, places where one tells more.
+    verdicts = (*judged[:2], *(verdict for verdict in judged[2:] if verdict.reasons))
+    return Explanation(
+        profile.name, verdicts, profile_remedies(verdicts, source), (*remarks, *source.unknown())
+    )
 
 
 def _explain_plan(name: str, wire: float | None, memory: int | None) -> Explanation:
@@ -131,31 +168,38 @@ def _source(
     run: Run, given: Fabric | None, wire: float | None, memory: int | None, remarks: list[str]
 ) -> Source:
     """A run with its fabric: the one that is given, or a generated one that was emulated."""
-    emulated = run.record.placement.startswith(_EMULATED)
-    asked = Source(run).place
-    fabric = given
-    if given is not None and asked and not was_emulated(asked, given):
-        remarks.append(
-            f"{run.name} was measured on an emulation of {asked.get('fabric', '')} with other "
-            f"cables or routes than {given.name} has."
-        )
-    if given is None and emulated:
-        fabric = _emulated(asked)
-        if fabric is None:
-            remarks.append(
-                f"The cables of {run.record.placement.removeprefix(_EMULATED)} are not kept with "
-                f"{run.name}: name them with --fabric, and the routes with --routes or --route."
-            )
+    place = run.record.placement
+    emulated = place.startswith(_EMULATED)
+    name = place.removeprefix(_EMULATED) if emulated else ""
+    fabric = _fabric_of(run.name, Source(run).place, name, given, remarks)
     return Source(run, fabric, emulated, wire, memory)
 
 
-def _emulated(asked: dict[str, str]) -> Fabric | None:
-    """The fabric of an emulation, made again; None where that gives other cables or routes."""
-    name, engine = asked.get("fabric", ""), asked.get("routes", "").rpartition(" ")[0]
-    if not name or not is_generator(name):
+def _fabric_of(
+    what: str, asked: dict[str, str], emulated: str, given: Fabric | None, remarks: list[str]
+) -> Fabric | None:
+    """The fabric that is given, or a generated one that was emulated.
+
+    Args:
+        what: name of the run or the profile.
+        asked: the place as it was asked for.
+        emulated: name of the fabric that was emulated; "" where none was.
+        given: what the user says it is.
+        remarks: what is to be told of it is added.
+    """
+    if given is not None:
+        if asked and not was_emulated(asked, given):
+            remarks.append(
+                f"{what} was measured on an emulation of {asked.get('fabric', '')} with other "
+                f"cables or routes than {given.name} has."
+            )
+        return given
+    if not emulated:
         return None
-    try:
-        fabric = load(name, route=engine or None, need_routes=True)
-    except ContendError:
-        return None
-    return fabric if was_emulated(asked, fabric) else None
+    fabric = emulated_fabric(asked)
+    if fabric is None:
+        remarks.append(
+            f"The cables of {emulated} are not kept with {what}: name them with --fabric, and the "
+            "routes with --routes or --route."
+        )
+    return fabric

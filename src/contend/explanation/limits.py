@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from contend.measurement import NEAR
 from contend.runs import Modes
-from contend.units import format_bytes, format_seconds
+from contend.units import counted, format_bytes, format_seconds
 
 REACHED = 2.0
 """A limit is hit where the measurement takes at most this many times its bound: half or more of the
@@ -49,11 +49,25 @@ LATE_S = 1e-5
 """Ranks that start within so many seconds of each other start together."""
 SIZES_APART = 4
 """The line that tells the time of no bytes goes through two sizes that differ by this factor."""
+SMALL_SHARE = 0.1
+"""Of a program's run time: a program that is in MPI for less computes, and a place in it that takes
+less is not judged by itself."""
+SMALL_BYTES = 1024
+"""Of a program's messages: up to this size they take what messages of no size take, but for what a
+known wire needs for their bytes."""
+FASTEST = 0.1
+"""The calls of a routine that take least: what the slowest of this share of them takes is what a
+call takes when nobody is late."""
+FEWEST_CALLS = 10
+"""Of fewer calls the fastest are not told from the others."""
+MESSAGE_S = 1e-3
+"""A small message that takes longer even then waits for something else than latency."""
 
 
 class Limit(StrEnum):
     """What stands in a measurement's way, in the order in which several are told."""
 
+    COMPUTATION = "computation"
     MEMORY = "memory"
     TIME_OUTS = "time-outs of full buffers"
     FABRIC = "the fabric"
@@ -112,6 +126,23 @@ class Rival:
 
 
 @dataclass(frozen=True)
+class Stalled:
+    """Calls of a program that lost a time-out.
+
+    Attributes:
+        calls: how many.
+        longest_s: the longest of them.
+        lost_s: seconds that a rank lost in them, in the mean over ranks.
+        place: where most of the time was lost, for people.
+    """
+
+    calls: int
+    longest_s: float
+    lost_s: float
+    place: str
+
+
+@dataclass(frozen=True)
 class Evidence:
     """Everything that speaks for or against a limit of one cell.
 
@@ -139,6 +170,7 @@ class Evidence:
         drops: packets that found buffers full during the whole run; None where nobody counted.
         fall: how many times lower the rate is than that of smaller messages, where it falls.
         rival: the fastest other schedule.
+        stalled: calls of a program that lost time-outs; None where there are none.
         rise: how many times longer it takes than without rivals (hot spots).
         memory: what the data need; None where that is not known.
         per_byte: how many times longer a byte takes than where data are smaller.
@@ -167,6 +199,7 @@ class Evidence:
     drops: int | None = None
     fall: float | None = None
     rival: Rival | None = None
+    stalled: Stalled | None = None
     rise: float | None = None
     memory: Memory | None = None
     per_byte: float | None = None
@@ -285,6 +318,7 @@ def _time_outs(evidence: Evidence) -> Iterator[Reason]:
     if evidence.alone or evidence.measured_s is None:
         return
     yield from _stalls(evidence)
+    yield from _stalled_calls(evidence)
     yield from _losses(evidence)
     yield from _published_time_outs(evidence)
 
@@ -301,6 +335,22 @@ def _stalls(evidence: Evidence) -> Iterator[Reason]:
             f"{format_seconds(lost)} longer than the others"
         )
         yield Reason(Limit.TIME_OUTS, why, typical / modes.fast_s)
+
+
+def _stalled_calls(evidence: Evidence) -> Iterator[Reason]:
+    """Calls of a program that lost so much that it would be faster by far without them."""
+    stalled, measured = evidence.stalled, evidence.measured_s
+    if stalled is None or measured is None or measured <= REACHED * evidence.network_s:
+        return
+    ratio = measured / max(measured - stalled.lost_s, LATE_S)
+    if ratio >= STALLED:
+        dropped = f", and {evidence.drops:,} packets found buffers full" if evidence.drops else ""
+        why = (
+            f"{counted(stalled.calls, 'call')} lost a time-out, most at {stalled.place} and up to "
+            f"{format_seconds(stalled.longest_s)} long: {format_seconds(stalled.lost_s)} of every "
+            f"rank's time{dropped}"
+        )
+        yield Reason(Limit.TIME_OUTS, why, ratio)
 
 
 def _losses(evidence: Evidence) -> Iterator[Reason]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion import message_congestion
+from contend.congestion import channel_bytes, message_congestion
 from contend.emulate import host_labels
 from contend.errors import UsageError
 from contend.explanation.limits import Bound, Limit
@@ -133,18 +133,14 @@ def _channels(
     messages = counted_messages[: 2 * fabric.cables].astype(np.float64)
     if not messages.any():
         return None
-    rates = wire * (np.ones(fabric.cables) if network.uniform else _relative_rates(fabric))
+    rates = wire * (np.ones(fabric.cables) if network.uniform else _rates(fabric))
     seconds = messages * size / np.repeat(rates, 2)
     fullest = np.flatnonzero(seconds >= _FULLEST * seconds.max())
     # The fullest by its number first, so that names do not depend on rounding.
     first = int(fullest[0])
     load = int(messages[first])
     each = format_bandwidth(float(np.repeat(rates, 2)[first]))
-    where = (
-        fabric.channel_name(first)
-        if len(fullest) == 1
-        else f"each of {counted(len(fullest), 'channel')} between switches"
-    )
+    where = _where(fabric, fullest)
     return Bound(
         Limit.FABRIC,
         float(seconds.max()),
@@ -154,7 +150,93 @@ def _channels(
     )
 
 
-def _relative_rates(fabric: Fabric) -> NDArray[np.float64]:
+def _where(fabric: Fabric, fullest: NDArray[np.integer]) -> str:
+    if len(fullest) == 1:
+        return fabric.channel_name(int(fullest[0]))
+    return f"each of {counted(len(fullest), 'channel')} between switches"
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """What hosts have sent each other in a program's run.
+
+    Attributes:
+        names: of the hosts, shape [hosts].
+        bytes: from host to host, shape [hosts, hosts], float64; nothing from a host to itself.
+        host_of_rank: index of every rank's host, shape [ranks].
+    """
+
+    names: NDArray[np.str_]
+    bytes: NDArray[np.float64]
+    host_of_rank: NDArray[np.integer]
+
+    @classmethod
+    def between(
+        cls,
+        hosts: Sequence[str],
+        source: NDArray[np.integer],
+        target: NDArray[np.integer],
+        size: NDArray[np.integer],
+    ) -> Traffic:
+        """Adds up what ranks have sent each other.
+
+        Args:
+            hosts: name of every rank's host.
+            source: rank of every pair, shape [pairs].
+            target: likewise.
+            size: bytes from the one to the other, shape [pairs].
+        """
+        names, number = np.unique(np.array(hosts), return_inverse=True)
+        total = np.zeros((len(names), len(names)))
+        np.add.at(total, (number[source], number[target]), size.astype(np.float64))
+        np.fill_diagonal(total, 0.0)
+        return cls(names, total, number)
+
+    @property
+    def fullest(self) -> int:
+        """Index of the host whose port passes most bytes one way."""
+        return int(np.maximum(self.bytes.sum(axis=0), self.bytes.sum(axis=1)).argmax())
+
+
+def port_of_traffic(traffic: Traffic, wire: float) -> Bound | None:
+    """What the fullest port takes for the bytes of a whole run."""
+    host = traffic.fullest
+    out, into = float(traffic.bytes[host].sum()), float(traffic.bytes[:, host].sum())
+    if not max(out, into):
+        return None
+    way = "out of" if out >= into else "into"
+    how = f"{way} the port of {traffic.names[host]} at {format_bandwidth(wire)}"
+    return port_bound(max(out, into), wire, how)
+
+
+def fabric_of_traffic(traffic: Traffic, network: Network) -> Bound | None:
+    """What the fullest channel between switches takes for the bytes of a whole run."""
+    fabric, numbers, wire = network.fabric, network.numbers, network.wire
+    if fabric is None or numbers is None or wire is None or not fabric.cables:
+        return None
+    number = np.zeros(len(traffic.names), np.int64)
+    number[traffic.host_of_rank] = numbers
+    source, target = np.nonzero(traffic.bytes)
+    size = traffic.bytes[source, target].astype(np.uint64)
+    through = channel_bytes(fabric, number[source], number[target], size)[: 2 * fabric.cables]
+    if not through.any():
+        return None
+    rates = np.repeat(wire * (np.ones(fabric.cables) if network.uniform else _rates(fabric)), 2)
+    seconds = through / rates
+    fullest = np.flatnonzero(seconds >= _FULLEST * seconds.max())
+    first = int(fullest[0])
+    pairs = message_congestion(fabric, number[source], number[target]).channel_messages
+    return Bound(
+        Limit.FABRIC,
+        float(seconds.max()),
+        f"{format_bytes(float(through[first]))} over {_where(fabric, fullest)} at "
+        f"{format_bandwidth(float(rates[first]))}",
+        channels=tuple(fabric.channel_name(int(channel)) for channel in fullest[:_NAMED]),
+        load=int(pairs[first]),
+    )
+
+
+def _rates(fabric: Fabric) -> NDArray[np.float64]:
     """Rate of every cable as a multiple of a host's; 1 where either is not known."""
     known = [rate_of(label) for label in fabric.rates]
     of_hosts = [rate for rate in (known[index] for index in fabric.host_rate.tolist()) if rate]

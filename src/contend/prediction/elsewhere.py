@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.emulate import was_emulated
-from contend.errors import ContendError, UsageError
+from contend.emulate import emulated_fabric
+from contend.errors import UsageError
 from contend.fabric import Fabric, build
 from contend.loading import load
 from contend.placement import HostNames
@@ -167,19 +167,13 @@ def where_recorded(
         if hosts is None:
             hosts = _in_order(profile, network)
         return Conditions(network, hosts, calibration, calibration.wire_Bps, calibration.buffer)
-    if not asked:
-        return None
-    engine = asked.get("routes", "").split(" ")[0]
-    try:
-        network = load(asked["fabric"], route=engine or None, need_routes=True)
-    except ContendError:
-        return None
-    if not was_emulated(asked, network):
+    known = emulated_fabric(asked)
+    if known is None:
         return None
     order = [int(host) for host in asked.get("placement", "").split(",") if host]
     return Conditions(
-        network,
-        _in_order(profile, network, order or None),
+        known,
+        _in_order(profile, known, order or None),
         calibration,
         parse_rate(asked["rate"]),
         parse_size(asked["buffer"].removesuffix(" B")),

@@ -143,8 +143,12 @@ class ProfileRecord(msgspec.Struct, frozen=True):
         contend: version of contend that made it.
         labels: conditions that no program can see.
         place: where ranks were started, for people; "" where the command did it by itself.
-        asked: what decides figures there, as it was asked for (`EmulatedHosts.asked`); empty for
+        asked: what decides figures there as it was asked for (`EmulatedHosts.asked`); empty for
             real hosts.
+        wire_Bps: bytes per second of a host's port each way; None where it is not known.
+        machine: name of the machine that contend ran on.
+        cpus: its processors that ranks could use; None in older profiles.
+        drops: packets that found emulated buffers full; None where nobody counted.
         elapsed_s: of the command.
         status: its exit status; None while it runs, or when contend ended before it did.
         ranks: of MPI_COMM_WORLD.
@@ -171,6 +175,10 @@ class ProfileRecord(msgspec.Struct, frozen=True):
     labels: dict[str, str] = {}
     place: str = ""
     asked: dict[str, str] = {}
+    wire_Bps: Annotated[float, Meta(gt=0)] | None = None  # noqa: N815 - as in the JSON of all results
+    machine: str = ""
+    cpus: Count | None = None
+    drops: Count | None = None
     elapsed_s: float | None = None
     status: int | None = None
     ranks: Annotated[int, Meta(ge=0, le=_MOST_RANKS)] = 0
@@ -209,6 +217,9 @@ def read_profile_record(folder: Path) -> ProfileRecord:
     if len(record.rank_hosts) != (record.ranks if record.merged else 0):
         got = f"{len(record.rank_hosts)} of {record.ranks}"
         raise InputError(str(path), 0, "hosts of all ranks", got)
+    most = max((at for at in record.rank_hosts if at is not None), default=-1)
+    if most >= len(record.hosts):
+        raise InputError(str(path), 0, f"hosts below {len(record.hosts)} of ranks", str(most))
     return record
 
 

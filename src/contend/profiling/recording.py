@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ import msgspec
 
 from contend.errors import MissingError, ShortfallError, UsageError
 from contend.measurement import Place, RealHosts, Shape
-from contend.mpi import Launch, Library, library_of, prepare, record, select
+from contend.mpi import Launch, Library, library_of, prepare, record, select, this_machine
 from contend.process import run_foreground, scratch_folder
 from contend.profiling.folder import (
     PROFILE,
@@ -102,13 +103,17 @@ def run_recorded(
         records = folder.resolve() / RECORDS
         with _ready(job, records) as (command, environment):
             records.mkdir(parents=True)
+            place = job.place or RealHosts()
             begun = ProfileRecord(
                 job.words,
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
                 contend=version("contend"),
                 labels=dict(job.labels),
-                place="" if job.place is None else job.place.described,
-                asked={} if job.place is None else dict(job.place.asked),
+                place=place.described,
+                asked=dict(place.asked),
+                wire_Bps=place.wire,
+                machine=platform.node(),
+                cpus=this_machine().cpus,
             )
             write_profile_record(folder, begun)
             started = time.monotonic()
@@ -118,7 +123,8 @@ def run_recorded(
             shutil.rmtree(records)
             (folder / PROFILE).unlink()
             return Outcome(status, why=_silence(job, status), interruption=interruption)
-        ended = msgspec.structs.replace(begun, elapsed_s=elapsed, status=status)
+        drops = place.counters().get("drops")
+        ended = msgspec.structs.replace(begun, elapsed_s=elapsed, status=status, drops=drops)
         write_profile_record(folder, ended)
         try:
             merge(folder, progress=progress)

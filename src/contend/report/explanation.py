@@ -12,6 +12,7 @@ from contend.report.table import ResultTable
 from contend.units import counted, format_seconds
 
 _HEADS = {
+    Limit.COMPUTATION: "computation",
     Limit.PORT: "port",
     Limit.FABRIC: "fabric",
     Limit.OVERHEAD: "overhead",
@@ -60,11 +61,12 @@ class VerdictJson(msgspec.Struct, frozen=True):
     """What limited a cell.
 
     Attributes:
-        cell: what was measured.
-        schedule: its schedule or kind of messages.
-        bytes: to one destination; null where it is not known.
+        cell: what was measured; of a profile the run, its communication, or a place in it.
+        schedule: its schedule or kind of messages; of a profile the same as the cell.
+        bytes: to one destination; null where it is not known, and of profiles.
         ranks: how many; null where it is not known.
-        measured_s: the median, or that of the faster of two kinds of samples; null where it failed.
+        measured_s: the median, or that of the faster of two kinds of samples; of a profile the mean
+            over ranks; null where it failed.
         mean_s: the mean of both kinds, where samples are of two; else null.
         limits: those that are proven; none: nothing is.
         bounds: all that could be computed.
@@ -104,7 +106,7 @@ class ExplanationJson(msgspec.Struct, frozen=True):
     """Which limit was hit.
 
     Attributes:
-        name: of the run or study.
+        name: of the run, the study or the profile.
         verdict: one sentence.
         cells: every cell.
         remedies: of every limit that was hit.

@@ -1,0 +1,149 @@
+"""What a program's calls cost by their number: overhead and latency, whatever their bytes are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from contend.explanation.limits import FASTEST, FEWEST_CALLS, MESSAGE_S, SMALL_BYTES
+from contend.prediction import Calibration, SizeClass
+from contend.profiling import Profile
+
+_SENDS = ("Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend")
+_RECEIVES = (
+    *("Recv", "Mrecv", "Sendrecv", "Sendrecv_replace"),
+    *("Wait", "Waitall", "Waitany", "Waitsome"),
+)
+# No member leaves these before all have entered.
+_TOGETHER = (
+    *("Barrier", "Allreduce", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw"),
+    *("Reduce_scatter", "Reduce_scatter_block"),
+)
+_OTHERS = (
+    *("Bcast", "Reduce", "Gather", "Gatherv", "Scatter", "Scatterv", "Scan", "Exscan"),
+    *("Neighbor_alltoall", "Neighbor_alltoallv", "Neighbor_allgather", "Neighbor_allgatherv"),
+)
+# Calls that poll, such as MPI_Test, take as long as the program asks: they cost no message.
+_COUNTED = (*_SENDS, *_RECEIVES, *_TOGETHER, *_OTHERS)
+_KEYS = ("routine", "communicator")
+# Ranks whose events are looked at: of more there are enough that nobody keeps waiting.
+_MOST_RANKS = 64
+_CALL, _COMPLETION, _PART = range(3)
+
+
+def costs_by_calls(profile: Profile, wire: float | None, *, in_turns: bool) -> pl.DataFrame:
+    """What a call of every cell costs by the small messages of the profile itself.
+
+    What the fastest tenth of a routine's small calls take, on the rank where that is least. Where
+    ranks take turns on processors, what calls take in the mean: that others have their turn is
+    what they cost.
+
+    Args:
+        profile: with events.
+        wire: bytes per second of a port; None where it is not known.
+        in_turns: whether all ranks share the processors of one host.
+
+    Returns:
+        `Findings.cells` with ``cost_s``; without the cells that nothing is known of.
+    """
+    ranks = profile.ranks.filter(pl.col("events") > 0)["rank"].to_list()
+    step = -(-len(ranks) // _MOST_RANKS) or 1
+    found = [_small(profile.events(rank), wire, in_turns) for rank in ranks[::step]]
+    cells = profile.findings.cells
+    if not found:
+        return cells.clear().with_columns(pl.lit(0.0).alias("cost_s"))
+    cost = pl.col("cost_s")
+    costs = pl.concat(found).group_by(_KEYS).agg(cost.mean() if in_turns else cost.min())
+    costs = costs.filter(cost > 0, in_turns | (cost <= MESSAGE_S))
+    return cells.join(costs, on=_KEYS, how="inner", maintain_order="left")
+
+
+def _small(events: pl.DataFrame, wire: float | None, in_turns: bool) -> pl.DataFrame:
+    """What small calls of a rank take, by routine and communicator."""
+    calls = events.with_columns(_sizes(events)).filter(
+        (pl.col("kind") == _CALL)
+        & (pl.col("size") <= SMALL_BYTES)
+        & pl.col("routine").cast(pl.String).is_in([f"MPI_{name}" for name in _COUNTED])
+    )
+    seconds = 1e-9 * (pl.col("end_ns") - pl.col("start_ns"))
+    if wire is not None:
+        seconds = seconds - pl.col("size") / wire
+    return (
+        calls.group_by(_KEYS)
+        .agg(
+            (seconds.mean() if in_turns else seconds.quantile(FASTEST)).alias("cost_s"),
+            pl.len().alias("count"),
+        )
+        .filter(pl.col("count") >= FEWEST_CALLS)
+        .drop("count")
+    )
+
+
+def _sizes(events: pl.DataFrame) -> pl.Series:
+    """Bytes of every call: its own, those of its parts, and of the requests that it completes."""
+    kind, size = events["kind"].to_numpy(), events["bytes"].to_numpy().astype(np.int64)
+    began = (kind == _CALL) & (events["request"].to_numpy() > 0)
+    begun = events.filter(pl.Series(began)).unique("request", keep="last")
+    of_request = events.select("request").join(
+        begun.select("request", pl.col("bytes").alias("begun")),
+        on="request",
+        how="left",
+        maintain_order="left",
+    )["begun"]
+    completion = kind == _COMPLETION
+    own = np.where(completion, np.maximum(size, of_request.fill_null(0).to_numpy()), size)
+    call = np.maximum(np.cumsum(kind == _CALL) - 1, 0)
+    whole: NDArray[np.int64] = np.zeros(int(call.max(initial=0)) + 1, np.int64)
+    np.maximum.at(whole, call, np.where(completion, 0, own))
+    np.add.at(whole, call[completion], own[completion])
+    return pl.Series("size", whole[call])
+
+
+def costs_by_calibration(
+    profile: Profile, calibration: Calibration, hosts: Mapping[int, int]
+) -> pl.DataFrame:
+    """What a call of every cell costs by a calibration: overheads, and a latency where it waits.
+
+    A send costs the overhead of its size; what waits for a message a latency and the overheads of
+    both ends. A collective that nobody leaves before all have entered costs as much ceil(log2 p)
+    times, as no algorithm spreads a word to p ranks in fewer rounds.
+
+    Args:
+        profile: of the program.
+        calibration: of the same place and library.
+        hosts: on how many hosts the members of every communicator are.
+
+    Returns:
+        `Findings.cells` with ``cost_s``; without cells that cost nothing by their number.
+    """
+    sizes = dict(profile.communicators.select("communicator", "size").iter_rows())
+    cells = profile.findings.cells
+    costs = [
+        _cost(row, calibration, hosts.get(row["communicator"], 1), sizes[row["communicator"]])
+        for row in cells.select("routine", "communicator", "calls", "bytes").iter_rows(named=True)
+    ]
+    return cells.with_columns(pl.Series("cost_s", costs, pl.Float64)).filter(pl.col("cost_s") > 0)
+
+
+def _cost(row: Mapping[str, Any], calibration: Calibration, hosts: int, ranks: int) -> float:
+    name = row["routine"].removeprefix("MPI_")
+    classes = calibration.within if hosts < 2 else calibration.between
+    if name in _TOGETHER:
+        return math.ceil(math.log2(max(ranks, 1))) * _message(classes[0])
+    costs = _class_of(classes, row["bytes"] / max(row["calls"], 1))
+    if name in _SENDS:
+        return costs.overhead_s.value
+    return _message(costs) if name in _RECEIVES else 0.0
+
+
+def _class_of(classes: tuple[SizeClass, ...], size: float) -> SizeClass:
+    return next(one for one in classes if one.up_to is None or size <= one.up_to)
+
+
+def _message(costs: SizeClass) -> float:
+    return costs.latency_s.value + 2 * costs.overhead_s.value

@@ -1,0 +1,206 @@
+"""What to do about a limit of a profiled program, with the command for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from shlex import join, quote
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from contend.congestion import channel_bytes
+from contend.errors import ContendError
+from contend.explanation.advice import BETTER, ENGINES, MOST_HOSTS, Remedy, buffer_of, emulation
+from contend.explanation.limits import Limit, Verdict
+from contend.explanation.profiled import ProfileSource
+from contend.fabric import Fabric
+from contend.routes import compute
+
+_ALLTOALLS = ("MPI_Alltoall", "MPI_Alltoallv", "MPI_Alltoallw")
+
+
+def profile_remedies(verdicts: Sequence[Verdict], source: ProfileSource) -> tuple[Remedy, ...]:
+    """What helps against every limit that some verdict on a profile names, in their order."""
+    hit = {limit for verdict in verdicts for limit in verdict.limits}
+    advice = _Advice(source)
+    return tuple(remedy for limit in Limit if limit in hit for remedy in advice.against(limit))
+
+
+class _Advice:
+    def __init__(self, source: ProfileSource) -> None:
+        self._source = source
+        self._profile = source.profile
+        self._record = source.profile.record
+
+    def against(self, limit: Limit) -> Iterator[Remedy]:
+        """What helps against one limit."""
+        match limit:
+            case Limit.COMPUTATION:
+                yield self._computation()
+            case Limit.TIME_OUTS:
+                yield from self._time_outs()
+            case Limit.FABRIC:
+                yield self._fabric()
+            case Limit.PORT:
+                yield self._port()
+            case Limit.OVERHEAD:
+                yield self._overhead()
+            case Limit.IMBALANCE:
+                yield self._imbalance()
+            case Limit.PROCESSORS:
+                yield self._processors()
+
+    def _again(self, options: str = "") -> str:
+        """The command that profiles the program once more; "" where its ranks start themselves."""
+        if not self._source.emulated:
+            return ""
+        words = [f"contend profile -n {self._record.ranks}"]
+        words += emulation(self._emulated, self._record.asked, options)
+        return " ".join((*filter(None, (*words, options)), "--", join(self._record.command)))
+
+    def _report(self, options: str) -> str:
+        return f"contend report {quote(str(self._profile.folder))} {options}".rstrip()
+
+    def _computation(self) -> Remedy:
+        gain = 100 * self._profile.findings.mpi_share
+        return Remedy(
+            Limit.COMPUTATION,
+            f"Compute faster or on more ranks: all communication together is {gain:.2g} % of the "
+            "run, and no network saves more than that.",
+        )
+
+    def _time_outs(self) -> Iterator[Remedy]:
+        if self._source.emulated:
+            held = buffer_of(self._record.asked)
+            options = "--buffer SIZE" if held is None else f"--buffer {4 * held}"
+            yield Remedy(Limit.TIME_OUTS, "Larger buffers drop less.", self._again(options))
+        else:
+            yield Remedy(
+                Limit.TIME_OUTS,
+                "Flow control or larger buffers in the switches keep packets from being dropped; "
+                "profile with and without, and compare.",
+                f"contend profile --label 'flow control=on' -- {join(self._record.command)}",
+            )
+        calls = self._profile.findings.cells.filter(
+            pl.col("routine").cast(pl.String).is_in(_ALLTOALLS)
+        )
+        if not calls.is_empty():
+            ranks = self._record.ranks
+            sent, times = int(calls["bytes"].sum()), int(calls["calls"].sum())
+            size = sent // max(times * ranks, 1)
+            place = "--on HOSTFILE"
+            if self._source.emulated:
+                place = " ".join(emulation(self._emulated, self._record.asked, ""))
+            yield Remedy(
+                Limit.TIME_OUTS,
+                "An all-to-all in ordered steps fills no buffer: see which schedule is fastest.",
+                f"contend measure alltoall -n {ranks} {place} --algorithm library,linear,shift "
+                f"--bytes {max(size, 1)}",
+            )
+
+    @property
+    def _emulated(self) -> str:
+        return f"emulated:{self._record.asked.get('fabric', '')}"
+
+    def _fabric(self) -> Remedy:
+        fabric, network = self._source.fabric, self._source.network
+        assert fabric is not None
+        assert network is not None
+        assert network.numbers is not None
+        hosts = network.numbers
+        in_order = hosts[np.lexsort((hosts, fabric.host_switch[hosts]))]
+        now = self._fullest(fabric, hosts)
+        by_engine = {engine: self._routed(fabric, engine, hosts) for engine in ENGINES}
+        engine = min(by_engine, key=lambda name: by_engine[name])
+        placed = self._fullest(fabric, in_order)
+        fewer = "times fewer bytes of this program over their fullest channel"
+        if placed <= min(BETTER * now, by_engine[engine]):
+            return Remedy(
+                Limit.FABRIC,
+                f"Ranks in the order of hosts, leaf by leaf, send {now / placed:.3g} {fewer}.",
+                self._again("--placement linear") or self._hosts(fabric, "linear"),
+            )
+        if by_engine[engine] <= BETTER * now:
+            return Remedy(
+                Limit.FABRIC,
+                f"Routes by {engine} send {now / by_engine[engine]:.3g} {fewer}.",
+                self._again(f"--route {engine}")
+                or f"contend fabric make {quote(fabric.name)} --route {engine}",
+            )
+        return Remedy(
+            Limit.FABRIC,
+            f"None of {', '.join(ENGINES)} routes this better, nor do ranks in the order of hosts: "
+            "take hosts under fewer leaves, or add cables.",
+            self._hosts(fabric, "same-leaf"),
+        )
+
+    def _hosts(self, fabric: Fabric, placement: str) -> str:
+        return (
+            f"contend fabric hosts {quote(fabric.name)} -n {len(self._record.hosts)} --placement "
+            f"{placement}"
+        )
+
+    def _routed(self, fabric: Fabric, engine: str, hosts: NDArray[np.integer]) -> float:
+        """Bytes over the fullest channel by the routes of an engine; endless where it has none."""
+        if fabric.hosts > MOST_HOSTS:
+            return np.inf
+        try:
+            return self._fullest(compute(fabric, engine), hosts)
+        except ContendError:
+            return np.inf
+
+    def _fullest(self, fabric: Fabric, hosts: NDArray[np.integer]) -> float:
+        """Bytes over the fullest channel between switches, at least 1.
+
+        Args:
+            fabric: with routes.
+            hosts: number of every rank's host.
+        """
+        sent = self._profile.peers
+        source, target = (hosts[sent[end].to_numpy()] for end in ("source", "destination"))
+        apart = source != target
+        size = sent["bytes"].to_numpy()[apart]
+        through = channel_bytes(fabric, source[apart], target[apart], size)
+        return float(through[: 2 * fabric.cables].max(initial=1.0))
+
+    def _port(self) -> Remedy:
+        advice = "No routing makes this faster: send less data, or use faster ports"
+        if self._record.ranks > len(self._record.hosts):
+            advice += (
+                ", spread the ranks over more hosts, or put those that send each other most on one"
+            )
+        return Remedy(Limit.PORT, f"{advice}.", self._report("--plot matrix.svg --picture matrix"))
+
+    def _overhead(self) -> Remedy:
+        return Remedy(
+            Limit.OVERHEAD,
+            "Send fewer and larger messages: pack what goes to one rank into one message, and "
+            "several small operations into one.",
+            self._report("--csv calls.csv"),
+        )
+
+    def _imbalance(self) -> Remedy:
+        return Remedy(
+            Limit.IMBALANCE,
+            "The network is not what is slow: give all ranks the same work, bind every rank to a "
+            "core, and see what else runs on the late rank's host.",
+            self._report("--plot ranks.svg --picture ranks"),
+        )
+
+    def _processors(self) -> Remedy:
+        cpus, crowded = self._record.cpus or 1, self._source.crowded or 1.0
+        if self._source.emulated:
+            return Remedy(
+                Limit.PROCESSORS,
+                f"{crowded:.3g} ranks run on every processor of this one machine: emulate slower "
+                "cables, so that the network takes most of the time.",
+                self._again("--rate 20Mbit"),
+            )
+        return Remedy(
+            Limit.PROCESSORS,
+            f"{crowded:.3g} ranks share a processor: give every rank its own, with at most {cpus} "
+            "of them here.",
+            f"contend profile -n {self._record.ranks} --on HOSTFILE --ranks-per-host {cpus} -- "
+            "PROGRAM",
+        )

@@ -1,0 +1,313 @@
+"""Evidence from the profile of a program: of its run, its communication, and places in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from contend.explanation.limits import (
+    SMALL_SHARE,
+    Bound,
+    Evidence,
+    Limit,
+    Stalled,
+)
+from contend.explanation.message_costs import costs_by_calibration, costs_by_calls
+from contend.explanation.network import (
+    Network,
+    Traffic,
+    fabric_of_traffic,
+    port_of_traffic,
+    seat,
+)
+from contend.explanation.stalls import stalled_calls
+from contend.fabric import Fabric
+from contend.prediction import Calibration
+from contend.profiling import Profile, rank_words
+from contend.units import format_seconds
+
+RUN, COMMUNICATION = "the run", "its communication"
+"""What the first two verdicts on a profile are of."""
+_WORLD = 0
+# Ranks that others wait for are named where so many of them make up half of the waiting.
+_NAMED = 3
+_HALF = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileSource:
+    """A profile with what is known beside it; times are means over ranks.
+
+    Attributes:
+        profile: recorded.
+        fabric: with the routes that it ran on; None where they are not known.
+        wire: bytes per second of a port, said now; None for what is known of the place.
+        calibration: what messages cost there; None: the profile itself tells.
+    """
+
+    profile: Profile
+    fabric: Fabric | None = None
+    wire: float | None = None
+    calibration: Calibration | None = None
+    remarks: list[str] = field(default_factory=list)
+
+    def evidence(self) -> Iterator[Evidence]:
+        """Of the run; where not nearly all of it computes, of communication and places in it."""
+        findings = self.profile.findings
+        whole = findings.cells
+        computes = findings.mpi_share < SMALL_SHARE
+        beside = () if computes else (*self._network_bounds, *self._of_calls(whole))
+        yield Evidence(
+            **self._common(RUN),
+            measured_s=findings.mean_run_s,
+            bounds=(*self._computation(), *beside),
+            stalled=None if computes else self._stalled(whole),
+        )
+        if computes:
+            return
+        yield Evidence(
+            **self._common(COMMUNICATION),
+            measured_s=self._mean(findings.mpi_s),
+            bounds=tuple(map(self._in_communication, beside)),
+            stalled=self._stalled(whole),
+        )
+        for place in findings.places.iter_rows(named=True):
+            if place["share"] >= SMALL_SHARE:
+                here = whole.filter(
+                    (pl.col("routine") == place["routine"]) & (pl.col("site") == place["site"])
+                )
+                yield Evidence(
+                    **self._common(f"{place['routine']} called at {place['place']}"),
+                    measured_s=self._mean(place["seconds"]),
+                    bounds=tuple(self._of_calls(here)),
+                    stalled=self._stalled(here),
+                )
+
+    def unknown(self) -> Iterator[str]:
+        """What could not be known, and what would tell it."""
+        findings = self.profile.findings
+        if findings.mpi_share < SMALL_SHARE:
+            share = 100 * findings.mpi_share
+            yield (
+                f"MPI takes {share:.2g} % of the run, so that no limit of communication is looked "
+                "for."
+            )
+            return
+        if self.network is None and len(self.profile.record.hosts) > 1:
+            yield "Ranks left no record, so that nothing is known of ports and cables."
+        elif self.network is not None and self.network.wire is None:
+            yield "What a host's port carries is not known: give it with --wire."
+        elif self.network is not None and self.network.fabric is None:
+            yield "The fabric is not known: name it with --fabric and its routes."
+
+    def _common(self, what: str) -> dict[str, Any]:
+        record = self.profile.record
+        return {
+            "cell": what,
+            "series": what,
+            "schedule": what,
+            "condition": (what,),
+            "bytes": None,
+            "ranks": record.ranks,
+            "hosts": len(record.hosts),
+            "crowded": self.crowded,
+            "drops": record.drops,
+        }
+
+    @cached_property
+    def crowded(self) -> float | None:
+        """Ranks on each processor of the fullest host that is known; None where each has one."""
+        record = self.profile.record
+        if not record.cpus:
+            return None
+        here = sum(host.ranks for host in record.hosts if host.name == record.machine)
+        ranks = record.ranks if self.emulated else here
+        return ranks / record.cpus if ranks > record.cpus else None
+
+    @property
+    def emulated(self) -> bool:
+        """Whether all hosts share the processors of one machine."""
+        return bool(self.profile.record.asked)
+
+    @cached_property
+    def network(self) -> Network | None:
+        """Between the ranks; None where they are on one host, or hosts of ranks are not known."""
+        record = self.profile.record
+        hosts = [record.hosts[at].name for at in record.rank_hosts if at is not None]
+        if len(hosts) < record.ranks or len(record.hosts) < 2:
+            return None
+        wire = record.wire_Bps if self.wire is None else self.wire
+        if wire is None and self.calibration is not None:
+            wire = self.calibration.wire_Bps
+        return seat(hosts, wire, self.fabric, uniform=self.emulated)
+
+    @cached_property
+    def traffic(self) -> Traffic | None:
+        """What hosts have sent each other; None where no network is known."""
+        if self.network is None:
+            return None
+        sent = self.profile.peers
+        source, target, size = (sent[of].to_numpy() for of in ("source", "destination", "bytes"))
+        return Traffic.between(self.network.hosts, source, target, size)
+
+    @cached_property
+    def _network_bounds(self) -> tuple[Bound, ...]:
+        network, traffic = self.network, self.traffic
+        if network is None or traffic is None or network.wire is None:
+            return ()
+        bounds = (port_of_traffic(traffic, network.wire), fabric_of_traffic(traffic, network))
+        return tuple(bound for bound in bounds if bound is not None)
+
+    def _in_communication(self, bound: Bound) -> Bound:
+        """A bound as it is held against time in MPI; a port's against that of its host's ranks."""
+        if bound.limit is not Limit.PORT or self.traffic is None:
+            return bound
+        there = np.flatnonzero(self.traffic.host_of_rank == self.traffic.fullest)
+        ranks = self.profile.findings.ranks.filter(pl.col("rank").is_in(there.tolist()))
+        seconds = float(ranks["mpi_s"].mean() or 0.0)  # type: ignore[arg-type]
+        return Bound(bound.limit, bound.seconds, bound.of, measured_s=seconds)
+
+    def _computation(self) -> Iterator[Bound]:
+        findings = self.profile.findings
+        seconds = findings.mean_run_s - self._mean(findings.mpi_s)
+        if seconds <= 0:
+            return
+        share = 100 * (1 - findings.mpi_share)
+        of = f"{share:.0f} % of the run, outside of MPI"
+        yield Bound(Limit.COMPUTATION, seconds, of)
+        if self.crowded is not None:
+            own = seconds / self.crowded
+            of = (
+                f"computing on processors of which each has {self.crowded:.3g} ranks; with one for "
+                f"each rank it takes {format_seconds(own)}"
+            )
+            yield Bound(Limit.PROCESSORS, seconds - own, of)
+
+    def _of_calls(self, cells: pl.DataFrame) -> Iterator[Bound]:
+        """Waiting for late ranks, and what calls cost by their number."""
+        yield from self._waiting(cells)
+        yield from self._overhead(cells)
+
+    def _waiting(self, cells: pl.DataFrame) -> Iterator[Bound]:
+        waiting = self._mean(float(cells["waiting_s"].sum()) - self._stalled_waiting(cells))
+        if waiting <= 0:
+            return
+        late = Limit.IMBALANCE if self.crowded is None else Limit.PROCESSORS
+        saved = 100 * waiting / max(self.profile.findings.mean_run_s, waiting)
+        of = (
+            f"waiting until the last rank enters a collective{self._awaited(cells)}; if all came "
+            f"at once the run would be {saved:.2g} % shorter"
+        )
+        yield Bound(late, waiting, of)
+
+    def _stalled_waiting(self, cells: pl.DataFrame) -> float:
+        """What stalled collectives of all ranks lost; nobody computed meanwhile."""
+        if self._stalls is None or self._stalls.is_empty():
+            return 0.0
+        compared = cells.filter(pl.col("waiting_s").is_not_null()).select("rank", "cell")
+        return float(self._stalls.join(compared, on=("rank", "cell"), how="semi")["lost_s"].sum())
+
+    def _awaited(self, cells: pl.DataFrame) -> str:
+        """The ranks that most of the waiting is for, where a few are."""
+        findings = self.profile.findings
+        if len(cells) == len(findings.cells):
+            by_rank = findings.ranks.select("rank", pl.col("caused_s").alias("times"))
+        else:
+            of = self.profile.collectives.join(cells, on=("rank", "cell"), how="semi")
+            by_rank = of.group_by("rank").agg(pl.col("last").sum().alias("times"))
+        ordered = by_rank.sort("times", "rank", descending=[True, False])
+        total, ranks, share = float(ordered["times"].sum()), [], 0.0
+        for rank, times in ordered.head(_NAMED).iter_rows():
+            ranks.append(rank)
+            share += times / total if total else 0.0
+            if share >= _HALF:
+                return f" ({rank_words(ranks)} in {100 * share:.0f} % of it)"
+        return ", another one each time"
+
+    def _overhead(self, cells: pl.DataFrame) -> Iterator[Bound]:
+        """What so many calls cost at least, cell by cell no more than they took."""
+        here = self._costs.join(cells, on=("rank", "cell"), how="semi")
+        cost = pl.min_horizontal(pl.col("calls") * pl.col("cost_s"), "seconds")
+        seconds = self._mean(float(here.select(cost.sum()).item() or 0.0))
+        if seconds <= 0:
+            return
+        most = here.group_by("routine").agg(
+            cost.sum().alias("whole"), pl.col("calls").sum(), pl.col("cost_s").mean()
+        )
+        routine, _, calls, each = most.sort("whole", "routine", descending=True).row(0)
+        by = "in the mean" if self._in_turns else "in their fastest tenth"
+        if self.calibration is not None:
+            by = "by the calibration"
+        sharing = f", with {self.crowded:.3g} ranks on a processor" if self.crowded else ""
+        of = (
+            f"what a rank's calls cost for messages of no size, {self._mean(calls):,.0f} of "
+            f"{routine} {format_seconds(each)} each {by}{sharing}"
+        )
+        yield Bound(Limit.OVERHEAD if self.crowded is None else Limit.PROCESSORS, seconds, of)
+
+    @cached_property
+    def _costs(self) -> pl.DataFrame:
+        if self.calibration is not None:
+            return costs_by_calibration(self.profile, self.calibration, self._spans)
+        network = self.network
+        wire = None if network is None else network.wire
+        return costs_by_calls(self.profile, wire, in_turns=self._in_turns)
+
+    @property
+    def _in_turns(self) -> bool:
+        """Whether ranks wait for each other's turns on processors, and for no network."""
+        return self.crowded is not None and len(self.profile.record.hosts) == 1
+
+    @property
+    def _spans(self) -> dict[int, int]:
+        """On how many hosts the members of every communicator are."""
+        record = self.profile.record
+        spans = {_WORLD: len(record.hosts)}
+        of_rank = [-1 if at is None else at for at in record.rank_hosts]
+        members = self.profile.members.filter(pl.col("rank").is_between(0, len(of_rank) - 1))
+        hosts = members.with_columns(
+            pl.Series("host", [of_rank[rank] for rank in members["rank"]], pl.Int64)
+        )
+        return spans | dict(hosts.group_by("communicator").agg(pl.n_unique("host")).iter_rows())
+
+    @cached_property
+    def _stalls(self) -> pl.DataFrame | None:
+        network = self.network
+        # Emulated cables count what they drop.
+        if network is None or self.profile.record.drops == 0:
+            return None
+        stalls = stalled_calls(self.profile, known_wire=network.wire is not None)
+        if stalls is None:
+            self.remarks.append(
+                "Some calls took a time-out or longer, but the events that tell what other ranks "
+                "did meanwhile are not complete: a larger --record keeps more."
+            )
+        return stalls
+
+    def _stalled(self, cells: pl.DataFrame) -> Stalled | None:
+        if self._stalls is None:
+            return None
+        here = self._stalls.join(cells.select("rank", "cell"), on=("rank", "cell"), how="semi")
+        if here.is_empty():
+            return None
+        [place] = (
+            here.group_by("routine", "site")
+            .agg(pl.col("lost_s").sum())
+            .top_k(1, by="lost_s")
+            .join(self.profile.sites.select("site", "place"), on="site")
+            .iter_rows(named=True)
+        )
+        return Stalled(
+            len(here),
+            float(here["seconds"].max()),  # type: ignore[arg-type]
+            self._mean(float(here["lost_s"].sum())),
+            f"{place['routine']} called at {place['place']}",
+        )
+
+    def _mean(self, seconds: float) -> float:
+        return seconds / max(len(self.profile.ranks), 1)

@@ -1,0 +1,324 @@
+"""Profiles: records that a test builds, of programs that hit one limit each; times in ns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import contend
+from built_records import (
+    ALLREDUCE,
+    ALLTOALL,
+    RECEIVE,
+    ROUTINES,
+    SEND,
+    WAIT,
+    Rank,
+    leave_records,
+)
+from contend.cli.app import run
+from contend.errors import UsageError
+from contend.explanation import Explanation, Limit, Verdict
+from contend.prediction import Calibration, Parameter, SizeClass, save_calibration
+from contend.process import Finished
+from contend.profiling import Profile, merge
+
+SECOND, MS, US = 10**9, 10**6, 10**3
+FINALIZE = len(ROUTINES)
+# Run times of exactly one second.
+RUN: dict[str, Any] = {
+    "started": 0,
+    "ended": SECOND,
+    "offsets": ((0, 0, 0), (SECOND, 0, 0)),
+    "routines": (*ROUTINES, "MPI_Finalize"),
+}
+
+
+def _no_program(_: Sequence[str], __: Mapping[str, str], ___: float) -> Finished:
+    return Finished(1)
+
+
+def explained(folder: Path, ranks: Sequence[Rank], known: Any = None, **more: Any) -> Explanation:
+    merge(leave_records(folder, ranks, **(known or {})), run=_no_program)
+    return contend.explain(folder, **more)
+
+
+def of(explanation: Explanation, cell: str = "its communication") -> Verdict:
+    (only,) = (v for v in explanation.verdicts if v.evidence.cell == cell)
+    return only
+
+
+def pair(*hosts: str) -> list[Rank]:
+    return [Rank(n, 2, host=host, **RUN) for n, host in enumerate(hosts or ("node1", "node1"))]
+
+
+def finish(rank: Rank) -> None:
+    """The last event of a rank whose events are whole."""
+    rank.event(SECOND, SECOND + 1, rank.cell(FINALIZE, ticks=1))
+
+
+def test_a_program_that_computes_has_no_other_limit(tmp_path: Path) -> None:
+    ranks = pair()
+    for rank in ranks:
+        rank.cell(ALLREDUCE, ticks=90 * MS)
+        rank.collective(100 * MS + 80 * MS * rank.rank, 190 * MS, 0)
+    explanation = explained(tmp_path / "p", ranks)
+    (whole,) = explanation.verdicts
+    assert whole.limits == (Limit.COMPUTATION,)
+    # 1 s over 0.91 s of computing.
+    assert whole.reasons[0].ratio == pytest.approx(1 / 0.91)
+    assert "MPI takes 9 % of the run" in explanation.remarks[0]
+
+
+def late(cpus: int | None = None) -> tuple[list[Rank], dict[str, Any]]:
+    """Rank 0 enters at 0.2 s, rank 1 at 0.79 s; both leave at 0.8 s."""
+    ranks = pair()
+    for rank, entry in zip(ranks, (200 * MS, 790 * MS), strict=True):
+        cell = rank.cell(ALLREDUCE, ticks=800 * MS - entry)
+        rank.collective(entry, 800 * MS, cell)
+    return ranks, {"machine": "node1", "cpus": cpus}
+
+
+def test_waiting_for_a_late_rank_is_imbalance(tmp_path: Path) -> None:
+    explanation = explained(tmp_path / "p", *late(cpus=2))
+    whole, communication, place = explanation.verdicts
+    assert whole.limits == (Limit.COMPUTATION,)
+    # 610 ms of both ranks in MPI, 590 ms of it until rank 1 entered: 295 ms of a run of 1 s.
+    assert communication.limits == place.limits == (Limit.IMBALANCE,)
+    (reason,) = communication.reasons
+    assert reason.ratio == pytest.approx(610 / 590)
+    assert "rank 1 in 100 % of it" in reason.why
+    assert "the run would be 30 % shorter" in reason.why
+    assert place.evidence.cell.startswith("MPI_Allreduce called at app+0x")
+    assert "--picture ranks" in explanation.remedies[1].command
+
+
+def test_late_ranks_on_shared_processors_are_those(tmp_path: Path) -> None:
+    explanation = explained(tmp_path / "p", *late(cpus=1))
+    assert of(explanation).limits == (Limit.PROCESSORS,)
+    # Of an older profile nobody knows the processors.
+    assert of(explained(tmp_path / "q", *late())).limits == (Limit.IMBALANCE,)
+
+
+def exchange(*hosts: str) -> list[Rank]:
+    """Each of two ranks sends 8 MB in 0.9 s of MPI."""
+    ranks = pair(*hosts)
+    for rank in ranks:
+        rank.cell(SEND, ticks=900 * MS, size=8_000_000, size_class=23)
+        rank.sent = {1 - rank.rank: (8_000_000, 1)}
+    return ranks
+
+
+def test_bytes_through_a_port(tmp_path: Path) -> None:
+    explanation = explained(tmp_path / "p", exchange("n0", "n1"), {"wire_Bps": 1e7})
+    reason = of(explanation).reasons[0]
+    # 8 MB at 10 MB/s take 0.8 s.
+    assert (reason.limit, reason.ratio) == (Limit.PORT, pytest.approx(0.9 / 0.8))
+    assert "out of the port of n0 at 80 Mbit/s" in reason.why
+    assert explanation.remarks == (
+        "The fabric is not known: name it with --fabric and its routes.",
+    )
+
+
+def test_a_wire_that_is_not_known_is_asked_for_and_what_is_said_counts(tmp_path: Path) -> None:
+    explanation = explained(tmp_path / "p", exchange("n0", "n1"))
+    assert of(explanation).limits == ()
+    assert explanation.remarks == ("What a host's port carries is not known: give it with --wire.",)
+    assert of(contend.explain(tmp_path / "p", wire="80Mbit/s")).limits == (Limit.PORT,)
+    # At 40 Mbit/s it would have taken 1.6 s: more bytes than that went through.
+    assert of(contend.explain(tmp_path / "p", wire="40Mbit/s")).limits == ()
+
+
+def test_bytes_within_a_host_load_no_port(tmp_path: Path) -> None:
+    explanation = explained(tmp_path / "p", exchange(), {"wire_Bps": 1e7})
+    assert of(explanation).evidence.network_s == 0
+
+
+def test_the_fullest_cables_of_the_programs_routes(tmp_path: Path) -> None:
+    fabric = contend.load("xgft:2;4,4;1,1", route="dmodk")
+    ranks = [Rank(n, 16, host=name, **RUN) for n, name in enumerate(fabric.host_name)]
+    for rank in ranks:
+        rank.cell(ALLTOALL, ticks=600 * MS, size=16_000, size_class=14)
+        rank.sent = {n: (0, 0, 10_000, 10) for n in range(16) if n != rank.rank}
+    explanation = explained(tmp_path / "p", ranks, {"wire_Bps": 1e6}, fabric=fabric)
+    (reason,) = of(explanation).reasons
+    # 48 pairs send 10 kB each over the one cable of a leaf at 1 MB/s: 0.48 s of 0.6.
+    assert (reason.limit, reason.ratio) == (Limit.FABRIC, pytest.approx(0.6 / 0.48))
+    assert reason.bound is not None
+    assert reason.bound.load == 48
+    assert 'switch "leaf 1" port 5 -> switch "top 1" port 1' in reason.bound.channels
+    assert "fabric hosts" in explanation.remedies[-1].command
+
+
+def many_small(*medians: int, calls: int = 1000, longest: int = 0) -> list[Rank]:
+    """Receives of 8 bytes; the fastest tenth of a rank's take what is given here."""
+    ranks = [Rank(n, len(medians), **RUN) for n in range(len(medians))]
+    for rank, each in zip(ranks, medians, strict=True):
+        cell = rank.cell(RECEIVE, calls=calls, ticks=calls * 400 * US, size=8 * calls)
+        for step in range(calls):
+            start = step * 500 * US
+            slow = longest and step % 2
+            rank.event(start, start + (longest if slow else each), cell)
+    return ranks
+
+
+def test_what_small_messages_cost_is_overhead(tmp_path: Path) -> None:
+    # 1000 receives of 250 µs are 0.25 s of 0.4 s in MPI.
+    reason = of(explained(tmp_path / "p", many_small(250 * US, 300 * US))).reasons[0]
+    assert (reason.limit, reason.ratio) == (Limit.OVERHEAD, pytest.approx(400 / 250))
+    assert "1,000 of MPI_Recv 250 µs each" in reason.why
+
+
+def test_receives_of_late_messages_are_no_latency(tmp_path: Path) -> None:
+    """On one rank messages are always there already, on the other they are late."""
+    assert of(explained(tmp_path / "p", many_small(1 * US, 400 * US))).limits == ()
+    # Late every other time on both.
+    both = many_small(1 * US, 1 * US, longest=400 * US)
+    assert of(explained(tmp_path / "q", both)).limits == ()
+
+
+def test_small_messages_on_shared_processors_take_their_mean(tmp_path: Path) -> None:
+    # Half of them take 1 µs, half 400 µs: 0.2 s of 0.4 s in MPI.
+    ranks = many_small(1 * US, 1 * US, longest=400 * US)
+    explanation = explained(tmp_path / "p", ranks, {"machine": "node1", "cpus": 1})
+    (reason,) = of(explanation).reasons
+    assert (reason.limit, reason.ratio) == (Limit.PROCESSORS, pytest.approx(2, abs=0.01))
+
+
+def test_waits_for_large_messages_tell_nothing_of_small_ones(tmp_path: Path) -> None:
+    ranks = pair()
+    for rank in ranks:
+        cell = rank.cell(WAIT, calls=20, ticks=400 * MS, size=0, size_class=0)
+        for step in range(20):
+            rank.event(step * 20 * MS, step * 20 * MS + 900 * US, cell, size=0)
+            rank.event(step * 20 * MS, step * 20 * MS, cell, size=1 << 20, kind=1)
+    assert of(explained(tmp_path / "p", ranks)).limits == ()
+
+
+def _costs(latency: float, overhead: float) -> tuple[SizeClass, ...]:
+    exactly = Parameter.exactly
+    return (
+        SizeClass(
+            up_to=None,
+            eager=True,
+            latency_s=exactly(latency),
+            overhead_s=exactly(overhead),
+            gap_s=exactly(0.0),
+            gap_per_byte_s=exactly(1e-9),
+        ),
+    )
+
+
+def test_a_calibration_says_what_messages_cost(tmp_path: Path) -> None:
+    file = tmp_path / "calibration.json"
+    between, within = _costs(200e-6, 30e-6), _costs(1e-6, 1e-6)
+    save_calibration(file, Calibration(wire_Bps=1e9, between=between, within=within))
+    ranks = pair("n0", "n1")
+    for rank in ranks:
+        rank.cell(RECEIVE, calls=1000, ticks=400 * MS)
+        rank.cell(SEND, calls=1000, ticks=100 * MS)
+    explanation = explained(tmp_path / "p", ranks, calibration=file)
+    (reason,) = of(explanation).reasons
+    # 260 µs for a receive and 30 µs for a send, a thousand times: 0.29 s of 0.5 s.
+    assert (reason.limit, reason.ratio) == (Limit.OVERHEAD, pytest.approx(0.5 / 0.29))
+    assert "by the calibration" in reason.why
+    # Within a host they cost next to nothing.
+    beside = pair()
+    beside[0].cells = beside[1].cells = ranks[0].cells
+    assert of(explained(tmp_path / "q", beside, calibration=file)).limits == ()
+
+
+def stalled(outside: bool = False) -> list[Rank]:
+    """Two of twenty sends take 0.3 s instead of 1 ms; the other rank waits, or computes then."""
+    ranks = pair("n0", "n1")
+    send = ranks[0].cell(SEND, calls=20, ticks=618 * MS, longest=300 * MS)
+    at = 0
+    for step in range(20):
+        long = 300 * MS if step in (5, 10) else MS
+        ranks[0].event(at, at + long, send)
+        at += long
+    receive = ranks[1].cell(RECEIVE, calls=1, ticks=at)
+    if outside:
+        ranks[1].event(0, MS, receive)
+        ranks[1].event(at - MS, at, receive)
+    else:
+        ranks[1].event(0, at, receive)
+    for rank in ranks:
+        finish(rank)
+    return ranks
+
+
+def test_calls_that_lose_time_outs(tmp_path: Path) -> None:
+    explanation = explained(tmp_path / "p", stalled(), {"drops": 12, "wire_Bps": 1e9})
+    communication = of(explanation)
+    assert communication.limits == (Limit.TIME_OUTS,)
+    # Rank 0 lost 598 ms: 299 ms in the mean of 618 ms.
+    assert communication.reasons[0].ratio == pytest.approx(618 / (618 - 299))
+    assert "2 calls lost a time-out" in communication.reasons[0].why
+    assert "12 packets" in communication.reasons[0].why
+
+
+@pytest.mark.parametrize(
+    ("ranks", "known"),
+    [
+        # The other rank computed in the meantime: it may have been late.
+        (stalled(outside=True), {"wire_Bps": 1e9}),
+        # The emulated cables have counted: nothing was dropped.
+        (stalled(), {"wire_Bps": 1e9, "drops": 0}),
+    ],
+)
+def test_long_calls_that_are_no_time_outs(
+    ranks: list[Rank], known: dict[str, Any], tmp_path: Path
+) -> None:
+    assert of(explained(tmp_path / "p", ranks, known)).limits == ()
+
+
+def test_events_that_are_missing_are_told(tmp_path: Path) -> None:
+    ranks = stalled()
+    ranks[1].events = []
+    explanation = explained(tmp_path / "p", ranks, {"wire_Bps": 1e9})
+    assert of(explanation).limits == ()
+    assert "a larger --record keeps more" in explanation.remarks[0]
+
+
+def test_a_profile_object_will_do_and_what_it_lacks_is_refused(tmp_path: Path) -> None:
+    explained(tmp_path / "p", *late())
+    profile = Profile.load(tmp_path / "p")
+    assert contend.explain(profile).name == "p"
+    with pytest.raises(UsageError, match="says nothing of memory"):
+        contend.explain(profile, memory="1GiB")
+    with pytest.raises(UsageError, match="explains profiles only"):
+        contend.explain("mistry2015", calibration=tmp_path)
+    with pytest.raises(UsageError, match="contend calibrate makes one"):
+        contend.explain(profile, calibration=tmp_path / "none")
+
+
+def test_a_run_that_ended_at_once_proves_nothing(tmp_path: Path) -> None:
+    ranks = [Rank(n, 2, **(RUN | {"ended": 0})) for n in range(2)]
+    explanation = explained(tmp_path / "p", ranks)
+    assert [verdict.limits for verdict in explanation.verdicts] == [()]
+
+
+@pytest.mark.parametrize(
+    ("damage", "status"),
+    [
+        ({"wire_Bps": 0}, 2),
+        ({"rank_hosts": [0, 7]}, 2),
+        ({"cpus": -1}, 2),
+        ({"asked": {"fabric": "crossbar:0", "buffer": "lots"}}, 0),
+        ({"cpus": 0, "machine": "n0", "drops": 0}, 0),
+    ],
+)
+def test_damaged_profiles_end_in_no_traceback(
+    damage: dict[str, Any], status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "p"
+    explained(folder, stalled(), {"wire_Bps": 1e9})
+    record = json.loads((folder / "profile.json").read_text())
+    (folder / "profile.json").write_text(json.dumps(record | damage))
+    assert run(["explain", str(folder)]) == status
+    assert "Traceback" not in capsys.readouterr().err
