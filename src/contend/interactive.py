@@ -21,9 +21,19 @@ from contend.errors import ShortfallError
 from contend.fabric import Fabric
 from contend.measurement import Place, make_shapes, place_of
 from contend.placement import HostChoice
+from contend.prediction import (
+    Conditions,
+    Elsewhere,
+    load_calibration,
+    predict_program,
+    program_of,
+    record_of,
+    seat,
+    where_recorded,
+)
 from contend.profiling import Job, load_profile, run_recorded
 from contend.profiling import Profile as KeptProfile
-from contend.units import parse_share, parse_size
+from contend.units import parse_rate, parse_share, parse_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,6 +178,53 @@ class Profile(KeptProfile):
             UsageError: there is no such picture.
         """
         return report.draw_profile(self, picture, ax)
+
+    def predict(
+        self,
+        fabric: Fabric,
+        calibration: str | Path,
+        *,
+        placement: str | None = None,
+        ranks_per_host: int | None = None,
+        rate: float | str | None = None,
+        buffer: int | str | None = None,
+        recorded_on: str | None = None,
+    ) -> Elsewhere:
+        """Predicts how long the program takes elsewhere, as ``contend predict PROFILE`` does.
+
+        Args:
+            fabric: where it is to run, with routes.
+            calibration: the folder or the file that ``contend calibrate`` left.
+            placement: which rank sits on which host; None for the hosts that the profile names if
+                the fabric has them all, and otherwise for ``linear``.
+            ranks_per_host: that share a host; None for as many as were recorded.
+            rate: bytes per second of every cable, or words such as ``100Gbit/s``; None for the
+                calibration's.
+            buffer: bytes that wait for a channel at most; None for the calibration's.
+            recorded_on: fabric on which it was recorded; None for what is known of emulated ones.
+
+        Returns:
+            Run time with its interval, the bounds, the dearest cables, and ``calls``, a frame.
+
+        Raises:
+            UsageError: for what does not fit together.
+            ShortfallError: a rank left no record or no events.
+        """
+        costs = load_calibration(Path(calibration))
+        program = program_of(self, costs.copy_per_byte_s)
+        recorded = record_of(program, self.record.run_s, where_recorded(self, costs, recorded_on))
+        wire = parse_rate(rate) if isinstance(rate, str) else rate
+        held = parse_size(buffer) if isinstance(buffer, str) else buffer
+        return predict_program(
+            recorded,
+            Conditions(
+                fabric,
+                seat(self, fabric, placement, ranks_per_host),
+                costs,
+                costs.wire_Bps if wire is None else wire,
+                costs.buffer if held is None else held,
+            ),
+        )
 
     def _repr_html_(self) -> str:
         findings = self.findings

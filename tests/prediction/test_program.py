@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 
+import contend
 from built_records import Rank, leave_records
 from contend.cli.app import run
 from contend.emulate import identity
@@ -396,6 +397,26 @@ def test_the_command_line_says_how_long_and_what_would_help(
     assert result["modelled_s"] == pytest.approx(1.25, rel=1e-6)
     assert run(["predict", "program", *arguments[:2], "--calibration", "nowhere"]) == 2
     assert "contend calibrate makes one" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_notebook_has_it_in_one_call(calibration: Calibration, tmp_path: Path) -> None:
+    save_calibration(tmp_path / "costs.json", calibration)
+    one_message(tmp_path / "p")
+    profile = contend.Profile.load(tmp_path / "p")
+    fabric = contend.load("crossbar:3", route="minhop")
+    found = profile.predict(
+        fabric,
+        tmp_path / "costs.json",
+        rate="4 Mbit/s",
+        placement="linear",
+        recorded_on="crossbar:2",
+    )
+    assert found.seconds == pytest.approx((0.15 + 2.2) * 1.05 / 1.25, rel=1e-6)
+    assert repr(found).startswith("<1.97 s on crossbar:3: ")
+    with pytest.raises(UsageError, match="expected places for 2 ranks, got 1"):
+        profile.predict(contend.load("crossbar:1", route="minhop"), tmp_path / "costs.json")
+    with pytest.raises(UsageError, match="ranks need one placement"):
+        profile.predict(fabric, tmp_path / "costs.json", placement="random")
 
 
 def test_random_programs_carry_every_byte_and_end(calibration: Calibration, tmp_path: Path) -> None:

@@ -36,7 +36,6 @@ from contend.cli.options import (
     parsed,
 )
 from contend.errors import UsageError
-from contend.fabric import Fabric
 from contend.placement import parse
 from contend.prediction import (
     LIBRARY,
@@ -50,7 +49,7 @@ from contend.prediction import (
     predict_program,
     program_of,
     record_of,
-    recorded_hosts,
+    seat,
     suited,
     where_recorded,
 )
@@ -163,15 +162,11 @@ def _places(
     buffer: int | None,
 ) -> Iterator[tuple[str, Conditions]]:
     """Every fabric with every route and placement, and what tells it from the others."""
-    most = max((host.ranks for host in profile.record.hosts), default=1)
     engines: Sequence[str | None] = route or [None]
     orders: Sequence[str | None] = placement or [None]
     for source, engine in product(fabrics, engines):
         network = load(source, None, engine, need_routes=True)
         for words in orders:
-            hosts = recorded_hosts(profile, network) if words is None else None
-            if hosts is None:
-                hosts = _placed(words or "linear", network, ranks_per_host or most, profile.size)
             name = network.name
             if engine is not None:
                 name += f", {engine}"
@@ -181,24 +176,12 @@ def _places(
                 name,
                 Conditions(
                     fabric=network,
-                    hosts=hosts,
+                    hosts=seat(profile, network, words, ranks_per_host),
                     calibration=costs,
                     rate=costs.wire_Bps if rate is None else rate,
                     buffer=costs.buffer if buffer is None else buffer,
                 ),
             )
-
-
-def _placed(words: str, network: Fabric, ranks_per_host: int, ranks: int) -> list[int]:
-    placed = parse(words, network, ranks_per_host=ranks_per_host)
-    if placed.random:
-        raise UsageError("--placement random: ranks need one placement here; give file:PATH")
-    if placed.ranks < ranks:
-        raise UsageError(
-            f"{network.name}: expected places for {ranks} ranks, got {placed.ranks}; "
-            "--ranks-per-host puts more on each host"
-        )
-    return [int(host) for host in placed.host_of_rank[:ranks]]
 
 
 def alltoall(

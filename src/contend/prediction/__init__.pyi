@@ -16,6 +16,7 @@ from .elsewhere import Recorded as Recorded
 from .elsewhere import predict_program as predict_program
 from .elsewhere import record_of as record_of
 from .elsewhere import recorded_hosts as recorded_hosts
+from .elsewhere import seat as seat
 from .elsewhere import where_recorded as where_recorded
 from .fitting import Measurements as Measurements
 from .fitting import fit as fit

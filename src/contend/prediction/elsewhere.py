@@ -18,14 +18,14 @@ from contend.emulate import emulated_fabric
 from contend.errors import UsageError
 from contend.fabric import Fabric, build
 from contend.loading import load
-from contend.placement import HostNames
+from contend.placement import HostNames, parse
 from contend.prediction.calibration import Calibration, Parameter, SizeClass
 from contend.prediction.predicting import Conditions, Piling
 from contend.prediction.program import Program
 from contend.profiling import Profile
 from contend.routes import compute
 from contend.schedule import Course, carry_out
-from contend.units import parse_rate, parse_size
+from contend.units import format_seconds, parse_rate, parse_size
 
 MOST_OPERATIONS = 5_000_000
 """Of a program whose cables are tried one by one."""
@@ -81,6 +81,10 @@ class Elsewhere:
     crossbar: float
     cables: tuple[CableCost, ...]
     piling: Piling | None
+
+    def __repr__(self) -> str:
+        words = f"{format_seconds(self.seconds)} on {self.where.fabric.name}"
+        return f"<{words}: {format_seconds(self.low)} to {format_seconds(self.high)}>"
 
     @property
     def collapses(self) -> bool:
@@ -188,6 +192,39 @@ def recorded_hosts(profile: Profile, fabric: Fabric) -> list[int] | None:
         return None
     numbers = [names.find(host.name, record.place or "profile")[0] for host in record.hosts]
     return [numbers[host] for host in record.rank_hosts if host is not None]
+
+
+def seat(
+    profile: Profile,
+    fabric: Fabric,
+    placement: str | None = None,
+    ranks_per_host: int | None = None,
+) -> list[int]:
+    """The host of every rank of a profiled program somewhere.
+
+    Args:
+        profile: of the program.
+        fabric: where it is to run.
+        placement: as `contend.placement.parse` reads it; None for the hosts that the profile names
+            if the fabric has them all, and otherwise for ``linear``.
+        ranks_per_host: that share a host; None for as many as were recorded.
+
+    Raises:
+        UsageError: no such placement, one that is drawn, or not enough places.
+    """
+    hosts = recorded_hosts(profile, fabric) if placement is None else None
+    if hosts is not None:
+        return hosts
+    most = max((host.ranks for host in profile.record.hosts), default=1)
+    placed = parse(placement or "linear", fabric, ranks_per_host=ranks_per_host or most)
+    if placed.random:
+        raise UsageError("--placement random: ranks need one placement here; give file:PATH")
+    if placed.ranks < profile.size:
+        raise UsageError(
+            f"{fabric.name}: expected places for {profile.size} ranks, got {placed.ranks}; "
+            "--ranks-per-host puts more on each host"
+        )
+    return [int(host) for host in placed.host_of_rank[: profile.size]]
 
 
 def _in_order(profile: Profile, fabric: Fabric, order: Sequence[int] | None = None) -> list[int]:
