@@ -32,6 +32,14 @@ def test_a_calibration_on_a_crossbar_predicts_a_larger_one(
     (cell,) = json.loads(capsys.readouterr().out)["cells"]
     # Far more than what is promised, but that the two are about the same thing.
     assert 0.5 < cell["ratio"] < 2
+    # Begun again, it has nothing left to measure.
+    measured = {path: path.read_bytes() for path in sorted(costs.rglob("*.parquet"))}
+    assert measured
+    (costs / "calibration.json").unlink()
+    assert run(["calibrate", *where, *cables, "--budget", "2min", "-o", str(costs)]) == 0
+    assert {path: path.read_bytes() for path in sorted(costs.rglob("*.parquet"))} == measured
+    again = load_calibration(costs)
+    assert (again.between, again.within) == (calibration.between, calibration.within)
 
 
 def test_a_single_host_cannot_be_calibrated(capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,7 +26,14 @@ from contend.mpi import this_machine
 from contend.prediction.calibration import FILE, Calibration, save_calibration
 from contend.prediction.fitting import Measurements, fit
 from contend.runs import Run
-from contend.session import Observer, Session, new_folder, refuse_occupied
+from contend.session import (
+    SESSION,
+    Observer,
+    Session,
+    new_folder,
+    read_session,
+    refuse_occupied,
+)
 from contend.units import format_bandwidth, parse_size
 
 KIND = "calibrate"
@@ -65,7 +72,8 @@ def calibrate(
             of a batch job.
         budget: seconds for all of it.
         seed: of the order of cells.
-        folder: where runs and ``calibration.json`` are kept; None for a new one.
+        folder: where runs and ``calibration.json`` are kept; None for a new one. What another
+            calibration of the same place has left there is not measured again.
         observer: is told what happens.
 
     Returns:
@@ -82,7 +90,7 @@ def calibrate(
             "calibrate: expected two hosts at least: name them with --on HOSTFILE, or --on "
             "emulated:crossbar:4"
         )
-    if folder is not None:
+    if folder is not None and not _is_calibration(folder):
         refuse_occupied(folder)
     folder = folder or new_folder(KIND, datetime.now(UTC).date())
     emulated = isinstance(place, EmulatedHosts)
@@ -98,6 +106,11 @@ def calibrate(
         observer=observer or Observer(),
     )
     runs = [work.run for work in session.run().works if isinstance(work, MeasuredWork)]
+    if len(runs) < len(session.cells):
+        raise ShortfallError(
+            f"{folder}: {len(runs)} of {len(session.cells)} measurements were made: the same "
+            "command goes on with them"
+        )
     for run in runs:
         if run.samples.is_empty():
             failed = [launch.why for launch in run.record.launches if launch.why]
@@ -105,6 +118,11 @@ def calibrate(
     calibration = _fitted(runs, place, emulated=emulated)
     save_calibration(folder / FILE, calibration)
     return calibration, folder / FILE
+
+
+def _is_calibration(folder: Path) -> bool:
+    """Whether a calibration has been begun in a folder."""
+    return (folder / SESSION).is_file() and read_session(folder).kind == KIND
 
 
 def _cells(place: Place, mpi: str, seed: int, *, exchanges: bool) -> Sequence[MeasuredCell]:
