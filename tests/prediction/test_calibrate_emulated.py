@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from contend.cli.app import run
 from contend.prediction import load_calibration
+from contend.profiling import read_profile_record
+
+LATE = Path(__file__).parents[1] / "cli" / "late.c"
 
 
 def test_a_calibration_on_a_crossbar_predicts_a_larger_one(
@@ -32,6 +36,26 @@ def test_a_calibration_on_a_crossbar_predicts_a_larger_one(
     (cell,) = json.loads(capsys.readouterr().out)["cells"]
     # Far more than what is promised, but that the two are about the same thing.
     assert 0.5 < cell["ratio"] < 2
+    # A program that was recorded here is told how long it takes with a tenth of the rate.
+    program = tmp_path / "late"
+    subprocess.run(["mpicc.openmpi", "-O1", str(LATE), "-o", str(program)], check=True)
+
+    def profiled(rate: str) -> float:
+        folder = tmp_path / f"profile-{rate}"
+        place = ["--on", "emulated:crossbar:4", "--rate", rate, "--buffer", "4MB"]
+        command = ["profile", "-n", "4", "--ranks-per-host", "1", "--mpi", "openmpi-4", *place]
+        assert run([*command, "-o", str(folder), "--", str(program)]) == 0
+        return read_profile_record(folder).run_s
+
+    recorded, slow = profiled("50Mbit"), profiled("5Mbit")
+    capsys.readouterr()
+    elsewhere = ["crossbar:4", "--rate", "5Mbit", "--calibration", str(costs), "--json", "-"]
+    assert run(["predict", str(tmp_path / "profile-50Mbit"), *elsewhere]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["recorded_s"] == recorded
+    # The place is known, so that the model was held against the recording.
+    assert found["modelled_s"] is not None
+    assert found["cases"][0]["predicted_s"] == pytest.approx(slow, rel=0.5)
     # Begun again, it has nothing left to measure.
     measured = {path: path.read_bytes() for path in sorted(costs.rglob("*.parquet"))}
     assert measured
