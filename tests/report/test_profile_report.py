@@ -161,6 +161,19 @@ def test_the_scale_of_a_matrix_has_numbers_however_little_it_spans(
     assert ticks[0] == 250_000_000
 
 
+def test_ranks_that_send_to_themselves_are_no_pairs(tmp_path: Path) -> None:
+    ranks = []
+    for number in range(3):
+        rank = Rank(number, 3, started=0, ended=1_000_000)
+        rank.sent = {peer: (1000, 1, 24, 1) for peer in range(3)}
+        ranks.append(rank)
+    load_profile(leave_records(tmp_path / "own", ranks))
+    figure = profile_figure(Profile.load(tmp_path / "own"), "matrix")
+    assert "between 6 pairs of ranks, 100 % of all pairs" in figure.get_suptitle().replace(
+        "\n", " "
+    )
+
+
 def test_an_unknown_picture_is_refused(profile: Profile) -> None:
     with pytest.raises(UsageError, match="expected one of shares, matrix, ranks for profiles"):
         profile.plot("matrices")
