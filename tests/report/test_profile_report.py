@@ -165,7 +165,7 @@ def test_ranks_that_send_to_themselves_are_no_pairs(tmp_path: Path) -> None:
     ranks = []
     for number in range(3):
         rank = Rank(number, 3, started=0, ended=1_000_000)
-        rank.sent = {peer: (1000, 1, 24, 1) for peer in range(3)}
+        rank.sent = dict.fromkeys(range(3), (1000, 1, 24, 1))
         ranks.append(rank)
     load_profile(leave_records(tmp_path / "own", ranks))
     figure = profile_figure(Profile.load(tmp_path / "own"), "matrix")
