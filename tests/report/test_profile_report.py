@@ -57,6 +57,12 @@ def test_the_first_sentence_is_a_verdict(profile: Profile) -> None:
     assert profile.findings.verdict in repr(profile)
 
 
+def test_one_rank_has_its_own_time(tmp_path: Path) -> None:
+    assert _profile(tmp_path / "one", size=1).findings.verdict.startswith(
+        "1 rank spent 61 % of its 1 ms in MPI"
+    )
+
+
 def test_tables_hold_what_was_recorded(profile: Profile) -> None:
     tables = {table.title: table for table in profile_tables(profile)}
     routines = tables["61.0 % of the run is in MPI, 8.8 % waiting for late ranks"]
