@@ -8,6 +8,7 @@
 // than files do to be seen.
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,32 +66,69 @@ static int count_signs(bool* here) {
   return count;
 }
 
+enum { HOST = 64, MOST_SHOWN = 8, PMIX_STRING = 3 };
+
+/// Name of a rank's host, where the launcher tells it, which those do that speak PMIx; ""
+/// elsewhere.
+static void find_host(int who, char* host) {
+  // As pmix_proc_t and pmix_value_t are in all versions.
+  struct {
+    char space[256];
+    uint32_t rank;
+  } process = {.rank = (uint32_t)who};
+  struct {
+    uint16_t type;
+    const char* text;
+  }* value = NULL;
+  host[0] = '\0';
+  const char* space = getenv("PMIX_NAMESPACE");
+  void* client = dlopen("libpmix.so.2", RTLD_LAZY | RTLD_NOLOAD);
+  int (*get)(const void*, const char*, const void*, size_t, void*) =
+      client ? (__typeof__(get))dlsym(client, "PMIx_Get") : NULL;
+  if (get == NULL || space == NULL) return;
+  snprintf(process.space, sizeof process.space, "%s", space);
+  if (get(&process, "pmix.hname", NULL, 0, &value) != 0 || value == NULL) return;
+  if (value->type == PMIX_STRING && value->text) snprintf(host, HOST, "%s", value->text);
+}
+
+/// Lists ranks that have not signed in, by host: `1-3 on node7, 9 on node8`.
+static void list_missing(const bool* here, char* text, size_t room) {
+  size_t length = 0;
+  int shown = 0;
+  text[0] = '\0';
+  for (int who = 0, last; who < size && length < room; who = last + 1) {
+    char host[HOST] = "", next[HOST];
+    last = who;
+    if (here[who]) continue;
+    if (shown++ == MOST_SHOWN) {
+      snprintf(text + length, room - length, ", ...");
+      return;
+    }
+    find_host(who, host);
+    for (; last + 1 < size && !here[last + 1]; last++) {
+      find_host(last + 1, next);
+      if (strcmp(host, next) != 0) break;
+    }
+    char to[16] = "";
+    if (last > who) snprintf(to, sizeof to, "-%d", last);
+    length += (size_t)snprintf(text + length, room - length, "%s%d%s%s%s", shown > 1 ? ", " : "",
+                               who, to, *host ? " on " : "", host);
+  }
+}
+
 /// Says who is missing, in one line; says it once among all ranks.
 static void tell(void) {
-  char path[NAME], host[64] = "";
+  char path[NAME], host[HOST] = "", missing[1024];
   bool* here = calloc((size_t)size, sizeof *here);
   if (here == NULL || !make(apart(path))) return free(here);
-  int missing = size - count_signs(here), shown = 0;
-  char names[200] = "";
-  for (int who = 0, length = 0; who < size && length < (int)sizeof names; who++) {
-    int last = who;
-    if (here[who]) continue;
-    while (last + 1 < size && !here[last + 1]) last++;
-    const char* between = shown++ ? ", " : "";
-    if (shown > 8) {
-      snprintf(names + length, sizeof names - (size_t)length, ", ...");
-      break;
-    }
-    length += snprintf(names + length, sizeof names - (size_t)length,
-                       last > who ? "%s%d-%d" : "%s%d", between, who, last);
-    who = last;
-  }
+  int count = size - count_signs(here);
+  list_missing(here, missing, sizeof missing);
   free(here);
   gethostname(host, sizeof host - 1);
   fprintf(stderr,
           "contend: %d of %d ranks (%s) run without the recorder: their hosts do not see %s; the "
           "others, such as rank %d on %s, are recorded, and clocks are not compared\n",
-          missing, size, names, folder, rank, host);
+          count, size, missing, folder, rank, host);
 }
 
 /// Rests for a while, each time a little longer.
