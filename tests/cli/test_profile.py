@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -158,6 +159,38 @@ def test_a_profile_is_explained(
     assert f"MPI_Allreduce called at late.c:{_line_of('the collective')}" in cells
     assert run(["explain", str(folder), "--memory", "1GiB"]) == 2
     assert "a profile says nothing of memory" in capsys.readouterr().err
+
+
+def test_the_recorder_lies_where_all_hosts_see_it(
+    openmpi: Mpi, built: dict[str, Path], tmp_path: Path
+) -> None:
+    """In the profile's folder, until that is merged."""
+    program = _program(openmpi, built)
+    ended = _profile(
+        tmp_path / "p", "--", openmpi.launcher, "-n", "1",
+        "sh", "-c", 'echo "$LD_PRELOAD"; exec "$0"', str(program),
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == f"{tmp_path / 'p' / 'records' / 'recorder.so'}\ndone\n"
+    assert not (tmp_path / "p" / "records").exists()
+
+
+def test_ranks_of_another_library_are_told(
+    openmpi: Mpi,
+    built: dict[str, Path],
+    tmp_path: Path,
+    require_program: Callable[[str], str],
+) -> None:
+    ended = _profile(
+        tmp_path / "p", "--mpi", require_program("mpicc.mpich"), "--",
+        openmpi.launcher, "-n", "2", str(_program(openmpi, built)),
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout) == (1, "done\n")
+    [line] = ended.stderr.splitlines()
+    assert "left no record: its ranks loaded " in line
+    assert "libmpi.so" in line
+    assert line.endswith("name theirs with --mpi")
+    assert not (tmp_path / "p").exists() or not any((tmp_path / "p").iterdir())
 
 
 @pytest.mark.usefixtures("permitted")

@@ -22,6 +22,7 @@ from contend.report import (
 from contend.report.profile import figures
 from contend.report.profile.figures import Picture, profile_figure
 from contend.report.profile.tables import size_class_words
+from contend.report.words import percent
 
 
 def _profile(folder: Path, *, slower: int = 1, size: int = 8) -> Profile:
@@ -56,6 +57,12 @@ def test_the_first_sentence_is_a_verdict(profile: Profile) -> None:
     assert profile.findings.verdict in repr(profile)
 
 
+def test_one_rank_has_its_own_time(tmp_path: Path) -> None:
+    assert _profile(tmp_path / "one", size=1).findings.verdict.startswith(
+        "1 rank spent 61 % of its 1 ms in MPI"
+    )
+
+
 def test_tables_hold_what_was_recorded(profile: Profile) -> None:
     tables = {table.title: table for table in profile_tables(profile)}
     routines = tables["61.0 % of the run is in MPI, 8.8 % waiting for late ranks"]
@@ -75,6 +82,14 @@ def test_tables_hold_what_was_recorded(profile: Profile) -> None:
 )
 def test_classes_of_sizes_have_words(size_class: int, words: str) -> None:
     assert size_class_words(size_class) == words
+
+
+@pytest.mark.parametrize(
+    ("fraction", "words"),
+    [(0.448, "44.8 %"), (2.3e-4, "0.023 %"), (1.9e-8, "< 0.001 %"), (0.0, "0.0 %")],
+)
+def test_shares_next_to_nothing_have_no_powers_of_ten(fraction: float, words: str) -> None:
+    assert percent(fraction) == words
 
 
 def test_two_profiles_are_compared(profile: Profile, tmp_path: Path) -> None:
@@ -131,6 +146,38 @@ def test_large_matrices_are_drawn_in_blocks(tmp_path: Path) -> None:
     drawn = np.ma.filled(image.get_array(), 0)
     assert drawn.shape == (344, 344)
     assert np.nansum(drawn) == profile.matrix().sum()
+
+
+@pytest.mark.parametrize("most", [300_000_000, 250_000_000])
+def test_the_scale_of_a_matrix_has_numbers_however_little_it_spans(
+    most: int, tmp_path: Path
+) -> None:
+    """Between 250 and 300 MB there is no power of 32; where all send as much, there is no span."""
+    ranks = []
+    for number in range(3):
+        rank = Rank(number, 3, started=0, ended=1_000_000)
+        rank.sent = {(number + 1) % 3: (most, 1), (number - 1) % 3: (250_000_000, 1)}
+        ranks.append(rank)
+    load_profile(leave_records(tmp_path / "even", ranks))
+    figure = profile_figure(Profile.load(tmp_path / "even"), "matrix")
+    scale = figure.axes[1].yaxis
+    low, high = scale.get_view_interval()
+    ticks = [tick for tick in scale.get_majorticklocs() if low <= tick <= high]
+    assert len(ticks) >= 2
+    assert ticks[0] == 250_000_000
+
+
+def test_ranks_that_send_to_themselves_are_no_pairs(tmp_path: Path) -> None:
+    ranks = []
+    for number in range(3):
+        rank = Rank(number, 3, started=0, ended=1_000_000)
+        rank.sent = dict.fromkeys(range(3), (1000, 1, 24, 1))
+        ranks.append(rank)
+    load_profile(leave_records(tmp_path / "own", ranks))
+    figure = profile_figure(Profile.load(tmp_path / "own"), "matrix")
+    assert "between 6 pairs of ranks, 100 % of all pairs" in figure.get_suptitle().replace(
+        "\n", " "
+    )
 
 
 def test_an_unknown_picture_is_refused(profile: Profile) -> None:

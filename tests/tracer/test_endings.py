@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -166,7 +167,8 @@ def test_a_second_process_of_the_same_rank_does_not_destroy_the_first(
     assert record.header["state"] == EXITED
     where = tmp_path / "rank-000000.record"
     assert errors[0] == ""
-    assert f"contend: rank 0 is not recorded: {where}: another process has written" in errors[1]
+    who = f"contend: rank 0 on {socket.gethostname()}"
+    assert f"{who} is not recorded: {where}: another process has written" in errors[1]
 
 
 def test_programs_that_are_not_recorded_run_as_ever(
@@ -191,3 +193,17 @@ def test_programs_that_are_not_recorded_run_as_ever(
         assert other.ended.status == 0, other.ended.errors
         assert other.ended.output.count("all as expected") == 4
     assert plain.records == unnamed.records == other.records == []
+
+
+def test_a_routine_that_the_library_lacks_is_not_found(
+    openmpi: Mpi, build: Build, run_recorded: Run, require_program: Callable[[str], str]
+) -> None:
+    """A program asks for MPI_Send_c, which MPICH's recorder has and Open MPI has not."""
+    mpich = Mpi("mpich", require_program("mpicc.mpich"), require_program("mpirun.mpich"))
+    program = build(openmpi.wrapper, "asks.c")
+    plain = openmpi.run(2, program)
+    assert (plain.status, plain.output) == (0, 2 * "MPI_Send_c: none\n")
+    recorded = run_recorded(openmpi, 2, program, tracer=tracer_of(mpich))
+    assert (recorded.ended.status, recorded.ended.output) == (0, plain.output)
+    assert recorded.records == []
+    assert "libmpi.so" in (recorded.folder / "other-library").read_text()

@@ -21,6 +21,8 @@ _LIMIT = 60.0
 # What the dynamic loader lists of a program, as `name => path (address)`.
 _LOADED = re.compile(r"^\s*(\S+) => (/\S+) \(", re.MULTILINE)
 _MPI = re.compile(r"^lib(?:mpi|mpich)[\w-]*\.so\b")
+# Where the loader, or a launcher, takes a list of libraries apart.
+_APART = re.compile("[ :;]")
 _LAUNCHERS = ("mpirun", "mpiexec", "prterun", "srun", "orterun")
 # Open MPI's launchers pass on to other hosts what this variable lists, and nothing else.
 _LIST = "OMPI_MCA_mca_base_env_list"
@@ -44,11 +46,11 @@ class Preloaded:
 def record(
     words: Sequence[str], folder: Path, memory: int | None = None, mpi: str | None = None
 ) -> Preloaded:
-    """A command whose ranks leave records in a folder.
+    """A command whose ranks leave records in a folder, where the recorder lies too.
 
     Args:
         words: the command, such as ``mpirun -n 64 ./app``.
-        folder: which all hosts see.
+        folder: which all hosts see; it is made.
         memory: bytes that each rank may use; None for the recorder's own choice.
         mpi: the library that the program is for, as `select` takes it; None to find out.
 
@@ -59,10 +61,21 @@ def record(
     library = select(mpi, launched=True) if mpi else library_of(words)
     candidate = Candidate(library.origin, Path(library.wrapper), environment=library.environment)
     tracer = compile_tracer(candidate, library.reported, run_process, _LIMIT)
+    tracer = _seen_by_all(tracer, folder)
     variables = {"CONTEND_PROFILE": str(folder.absolute())}
     if memory is not None:
         variables["CONTEND_PROFILE_MEMORY"] = str(memory)
     return preloaded(words, tracer, variables, os.environ)
+
+
+def _seen_by_all(library: Path, folder: Path) -> Path:
+    """A copy of a library in a folder that all hosts see, where the loader takes it from there."""
+    folder.mkdir(parents=True)
+    copy = folder.absolute() / "recorder.so"
+    if _APART.search(str(copy)) or os.statvfs(folder).f_flag & os.ST_NOEXEC:
+        return library
+    shutil.copyfile(library, copy)
+    return copy
 
 
 def preloaded(
@@ -84,7 +97,7 @@ def preloaded(
     Raises:
         MissingError: the library's path cannot be told to the loader.
     """
-    if any(character in str(library) for character in " :;"):
+    if _APART.search(str(library)):
         raise MissingError(
             f"{library}: the loader takes no library whose path has a space or a colon in it; "
             "set XDG_CACHE_HOME to another folder"

@@ -147,9 +147,9 @@ class Findings:
     @cached_property
     def verdict(self) -> str:
         """One sentence: how much of the run time is in MPI, and where most of it goes."""
-        who = counted(len(self._ranks), "rank")
+        who, whose = counted(len(self._ranks), "rank"), "its" if len(self._ranks) == 1 else "their"
         head = (
-            f"{who} spent {_percent(self.mpi_share)} of their {format_seconds(self.mean_run_s)} "
+            f"{who} spent {_percent(self.mpi_share)} of {whose} {format_seconds(self.mean_run_s)} "
             "in MPI"
         )
         parts = [

@@ -19,6 +19,8 @@ PROFILE = "profile.json"
 """The file that every profile's folder has."""
 RECORDS = "records"
 """Folder of what ranks leave, until it is merged."""
+OTHER_LIBRARY = "other-library"
+"""Among them: the path of the library of ranks for which the recorder was not compiled."""
 EVENTS = "events.zst"
 
 _MOST_RANKS = 1 << 24
@@ -229,6 +231,5 @@ def is_profile(folder: Path) -> bool:
 
 
 def record_files(folder: Path) -> list[Path]:
-    """What ranks have left in a profile's folder."""
-    records = folder / RECORDS
-    return sorted(records.iterdir()) if records.is_dir() else []
+    """The records that ranks have left in a profile's folder."""
+    return sorted((folder / RECORDS).glob("*.record"))

@@ -9,6 +9,7 @@ records go. So an interrupted merge begins anew, and what it had written is writ
 from __future__ import annotations
 
 import os
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -92,7 +93,8 @@ def merge(
         if path.name not in record.left:
             path.unlink(missing_ok=True)
     if not record_files(folder) and (folder / RECORDS).is_dir():
-        (folder / RECORDS).rmdir()
+        # What else is there is the recorder, and what its ranks told each other.
+        shutil.rmtree(folder / RECORDS)
     return record
 
 

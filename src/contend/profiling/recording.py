@@ -21,6 +21,7 @@ from contend.measurement import Place, RealHosts, Shape
 from contend.mpi import Launch, Library, library_of, prepare, record, select, this_machine
 from contend.process import run_foreground, scratch_folder
 from contend.profiling.folder import (
+    OTHER_LIBRARY,
     PROFILE,
     RECORDS,
     ProfileRecord,
@@ -102,7 +103,6 @@ def run_recorded(
     with hold(folder), _no_room_told(folder):
         records = folder.resolve() / RECORDS
         with _ready(job, records) as (command, environment):
-            records.mkdir(parents=True)
             place = job.place or RealHosts()
             begun = ProfileRecord(
                 job.words,
@@ -120,9 +120,10 @@ def run_recorded(
             status, interruption = _run(command, environment, output)
             elapsed = time.monotonic() - started
         if not record_files(folder):
+            why = _silence(job, status, records)
             shutil.rmtree(records)
             (folder / PROFILE).unlink()
-            return Outcome(status, why=_silence(job, status), interruption=interruption)
+            return Outcome(status, why=why, interruption=interruption)
         drops = place.counters().get("drops")
         ended = msgspec.structs.replace(begun, elapsed_s=elapsed, status=status, drops=drops)
         write_profile_record(folder, ended)
@@ -177,7 +178,11 @@ def _ready(job: Job, records: Path) -> Iterator[tuple[list[str], dict[str, str]]
     shape, place = job.shape, job.place or RealHosts()
     request = Launch(library, shape.ranks, shape.ranks_per_host, shape.hosts, environment=variables)
     with scratch_folder("contend-launch") as scratch:
-        _, started, environment = prepare(place.ready(request), scratch)
+        try:
+            _, started, environment = prepare(place.ready(request), scratch)
+        except BaseException:
+            shutil.rmtree(records)
+            raise
         yield [*started, *job.words], environment
 
 
@@ -191,8 +196,14 @@ def _library(job: Job) -> Library:
         return select()
 
 
-def _silence(job: Job, status: int | None) -> str:
+def _silence(job: Job, status: int | None, records: Path) -> str:
     """Why there may be no record, in one line."""
+    if (note := records / OTHER_LIBRARY).is_file():
+        file = note.read_text(errors="replace").strip()
+        return (
+            f"{job.words[0]} left no record: its ranks loaded {file}, and the recorder is for "
+            "another MPI library; name theirs with --mpi"
+        )
     if status:
         return f"{job.words[0]} ended with {status} before any rank had left a record"
     return (

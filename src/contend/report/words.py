@@ -25,6 +25,8 @@ def printable(text: str) -> str:
 
 def percent(fraction: float, decimals: int = 1) -> str:
     """A fraction for people: ``44.8 %``; two digits of what would read as nothing: ``0.023 %``."""
+    if 0 < abs(fraction) < 1e-5:
+        return "< 0.001 %"
     if 0 < abs(fraction) < 0.5 * 10.0 ** -(decimals + 2):
         return f"{100 * fraction:.2g} %"
     return f"{100 * fraction:.{decimals}f} %"

@@ -37,11 +37,13 @@ static void begin(uint64_t begun) {
   ((int (*)(MPI_Comm, int*))contend_symbol("PMPI_Comm_size"))(MPI_COMM_WORLD, &size);
   ((int (*)(int*))contend_symbol("PMPI_Query_thread"))(&level);
   bool opened = contend_open_record(folder, rank, size, level);
-  // Ranks that are recorded need the others to compare clocks with.
-  compares_clocks = true;
   clocks.begun_ticks = begun;
-  contend_compare_clocks(0, &clocks);
-  contend_redirect_end();
+  // Ranks that are recorded need the others to compare clocks with, even those without a record.
+  compares_clocks = contend_all_are_here(folder, rank, size);
+  if (compares_clocks) {
+    contend_compare_clocks(0, &clocks);
+    contend_redirect_end();
+  }
   if (!opened) return;
   contend_learn_own_code();
   contend_note_modules();

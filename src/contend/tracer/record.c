@@ -139,7 +139,9 @@ bool contend_open_record(const char* folder, int rank, int size, int thread_leve
     header = map_file(path, mapped_bytes);
   if (header == NULL) {
     const char* why = errno == EEXIST ? "another process has written it already" : strerror(errno);
-    fprintf(stderr, "contend: rank %d is not recorded: %s: %s\n", rank, path, why);
+    char host[64] = "";
+    gethostname(host, sizeof host - 1);
+    fprintf(stderr, "contend: rank %d on %s is not recorded: %s: %s\n", rank, host, path, why);
     return false;
   }
   contend.header = header;

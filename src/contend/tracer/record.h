@@ -16,6 +16,8 @@
 
 #define CONTEND_MAGIC "contendR"
 #define CONTEND_RECORD_VERSION 1u
+/// Beside the records: the path of the ranks' library, where the recorder is another's.
+#define CONTEND_OTHER_LIBRARY "other-library"
 #define CONTEND_NO_PEER (-1)  ///< the call has no peer, or the peer is outside MPI_COMM_WORLD
 #define CONTEND_NO_REQUEST 0u
 #define CONTEND_WORLD 0u   ///< index of MPI_COMM_WORLD among communicators

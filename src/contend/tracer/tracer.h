@@ -81,6 +81,11 @@ void contend_redirect_end(void);
 /// Address of something else in the library; NULL where it has no such thing.
 void* contend_symbol(const char* name);
 
+// ---- gathering.c
+
+/// Whether all ranks are recorded, so that they may do things together; said once they know.
+bool contend_all_are_here(const char* folder, int rank, int size);
+
 // ---- clock.c
 
 extern bool contend_counter_runs;  ///< whether the processor's counter may be used

@@ -114,9 +114,8 @@ def test_a_command_without_either() -> None:
 def test_a_command_is_recorded(libraries: Libraries, tmp_path: Path) -> None:
     library, program = libraries["openmpi4"]
     folder = tmp_path / "records"
-    folder.mkdir()
     command = record([library.launcher, "-n", "2", str(program)], folder, memory=1 << 20)
     assert "contend met 2" in _run(command.words, dict(command.variables))
-    left = sorted(folder.iterdir())
+    left = sorted(folder.glob("*.record"))
     assert [path.name for path in left] == ["rank-000000.record", "rank-000001.record"]
     assert all(path.stat().st_size < 1 << 20 for path in left)

@@ -206,13 +206,19 @@ def draw_matrix(axes: Axes, profile: Profile) -> str:
     assert axes.figure is not None
     bar = axes.figure.colorbar(shown, ax=axes, shrink=0.8, pad=0.03)
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: format_bytes(value)))
-    # Binary units have round numbers at their own powers.
-    bar.ax.yaxis.set_major_locator(LogLocator(base=32))
+    # Binary units have round numbers at their own powers; a scale without has its ends labelled.
+    round_numbers = [
+        tick for tick in LogLocator(base=32).tick_values(low, high) if low <= tick <= high
+    ]
+    bar.set_ticks(round_numbers if len(round_numbers) > 1 else list(shown.get_clim()))
     bar.ax.yaxis.set_minor_locator(NullLocator())
     bar.outline.set_visible(False)
     if ranks_per_cell > 1:
         bar.set_label(f"sum over {ranks_per_cell} x {ranks_per_cell} ranks")
-    pairs = profile.peers.select("source", "destination").n_unique()
+    # One number for a pair: as two columns, those of thousands of ranks take gigabytes.
+    pair = pl.col("source").cast(pl.UInt64) * size + pl.col("destination")
+    apart = profile.peers.filter(pl.col("source") != pl.col("destination"))
+    pairs = apart.select(pair.n_unique()).item()
     total = format_bytes(float(profile.peers["bytes"].sum()))
     of_all = percent(pairs / max(size * (size - 1), 1), 0)
     return f"{total} between {pairs:,} pairs of ranks, {of_all} of all pairs"
@@ -238,7 +244,9 @@ def draw_ranks(axes: Axes, profile: Profile) -> str:
     axes.set_xlim(edges[0], edges[-1])
     axes.set_ylim(0, 1.22 * max(float(base.max(initial=0.0)), 1e-9))
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: format_seconds(value)))
+    axes.yaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: format_seconds(value) if value else "0 s")
+    )
     axes.set_xlabel("rank")
     axes.set_ylabel("time")
     axes.legend(frameon=False, fontsize=6.5, ncols=3, loc="upper left", handlelength=1)
