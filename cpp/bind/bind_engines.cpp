@@ -3,6 +3,7 @@
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/routes/engines.hpp"
+#include "contend/routes/fewest_collisions.hpp"
 
 namespace contend::bind {
 
@@ -20,6 +21,9 @@ nb::ndarray<nb::numpy, PortNumber> run(const Fabric& fabric, const Targets& targ
   }
   return to_numpy(std::move(tables), {fabric.switches(), targets.addresses});
 }
+
+/// Ports [switches, addresses] and the lane of every address.
+using LanedArrays = nb::typed<nb::tuple, Numpy<PortNumber>, Numpy<std::uint8_t>>;
 
 }  // namespace
 
@@ -69,6 +73,22 @@ void bind_engines(nb::module_& m) {
         });
       },
       nb::arg("fabric"), nb::arg("targets"), nb::arg("roots"));
+  m.def(
+      "fewest_collisions",
+      [](const Fabric& fabric, const Targets& targets, const Vector<std::uint32_t>& cable_cost,
+         const Vector<std::uint32_t>& demand, std::uint32_t lanes) {
+        LanedTables made;
+        {
+          nb::gil_scoped_release release;
+          check_targets(fabric, targets);
+          made = fewest_collisions(fabric, targets, {as_span(cable_cost), as_span(demand), lanes});
+        }
+        return LanedArrays(nb::make_tuple(
+            to_numpy(std::move(made.tables), {fabric.switches(), targets.addresses}),
+            to_numpy(std::move(made.lane))));
+      },
+      nb::arg("fabric"), nb::arg("targets"), nb::arg("cable_cost"), nb::arg("demand"),
+      nb::arg("lanes"));
   m.def("tree_fault", &tree_fault, nb::arg("fabric"));
   m.def(
       "find_roots",

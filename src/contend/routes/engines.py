@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,19 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import MissingError, UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, capacities
 from contend.routes import opensm
 from contend.routes.options import read_roots, split
 from contend.routes.tables import ForwardingTables
 from contend.units import format_bytes, nearest
 
-_Tables = NDArray[np.uint16]
+MOST_LANES = 15
+"""Data lanes that InfiniBand has; the sixteenth carries management."""
+
+
+Demand = NDArray[np.float64]
+"""What every host sends to every other, shape [hosts, hosts], in any unit."""
+_MOST_DEMAND = 1 << 10
 
 
 @dataclass(frozen=True)
@@ -32,19 +39,19 @@ class _Engine:
     """What an engine does, in one line, how it makes tables, and which options it takes."""
 
     about: str
-    tables: Callable[[_Job], _Tables]
+    tables: Callable[[_Job], ForwardingTables]
     options: tuple[str, ...] = ()
 
 
-def _minhop(job: _Job) -> _Tables:
-    return _core.minhop(job.fabric.core, job.targets)
+def _minhop(job: _Job) -> ForwardingTables:
+    return ForwardingTables(_core.minhop(job.fabric.core, job.targets))
 
 
-def _dor(job: _Job) -> _Tables:
-    return _core.dimension_order(job.fabric.core, job.targets)
+def _dor(job: _Job) -> ForwardingTables:
+    return ForwardingTables(_core.dimension_order(job.fabric.core, job.targets))
 
 
-def _updn(job: _Job) -> _Tables:
+def _updn(job: _Job) -> ForwardingTables:
     core = job.fabric.core
     if "roots" in job.options:
         roots = read_roots(Path(job.options["roots"]), job.fabric)
@@ -55,18 +62,18 @@ def _updn(job: _Job) -> _Tables:
             f"updn finds no root in {job.fabric.name}, which takes a switch with more than 90 % of "
             "all hosts at one distance; name some with updn,roots=FILE"
         )
-    return _core.up_down(core, job.targets, roots)
+    return ForwardingTables(_core.up_down(core, job.targets, roots))
 
 
-def _dmodk(job: _Job) -> _Tables:
+def _dmodk(job: _Job) -> ForwardingTables:
     return _destination_mod_k(job, in_order_of_ports=False)
 
 
-def _fig1(job: _Job) -> _Tables:
+def _fig1(job: _Job) -> ForwardingTables:
     return _destination_mod_k(job, in_order_of_ports=True)
 
 
-def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> _Tables:
+def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> ForwardingTables:
     fabric = job.fabric
     if fault := _core.tree_fault(fabric.core):
         near, far, level = fault
@@ -75,10 +82,52 @@ def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> _Tables:
             f'"{fabric.switch_name[far]}" are cabled to each other and both {level} switches away '
             "from the nearest hosts"
         )
-    return _core.d_mod_k(fabric.core, job.targets, in_order_of_ports)
+    return ForwardingTables(_core.d_mod_k(fabric.core, job.targets, in_order_of_ports))
+
+
+def _contend(job: _Job) -> ForwardingTables:
+    lanes = job.options.get("lanes", "1")
+    if not re.fullmatch(r"[0-9]{1,2}", lanes) or not 1 <= int(lanes) <= MOST_LANES:
+        raise UsageError(
+            f"engine contend: lanes is a number from 1 to {MOST_LANES}, not {lanes!r}"
+        )
+    return _fewest_collisions(job.fabric, job.targets, int(lanes), None)
+
+
+def _fewest_collisions(
+    fabric: Fabric, targets: _core.Targets, lanes: int, demand: Demand | None
+) -> ForwardingTables:
+    sent = np.zeros(0, dtype=np.uint32) if demand is None else _by_switch(fabric, demand)
+    ports, lane = _core.fewest_collisions(
+        fabric.core, targets, _cable_costs(fabric), sent.ravel(), lanes
+    )
+    return ForwardingTables(ports, lane=lane if lane.any() else None)
+
+
+def _cable_costs(fabric: Fabric) -> NDArray[np.uint32]:
+    """How much longer a message takes on each cable than on the fastest, in eighths."""
+    capacity = capacities(fabric).cable
+    if len(capacity) == 0 or (capacity == capacity[0]).all():
+        return np.zeros(0, dtype=np.uint32)
+    return np.rint(8 * capacity.max() / capacity).astype(np.uint32)
+
+
+def _by_switch(fabric: Fabric, demand: Demand) -> NDArray[np.uint32]:
+    """What the hosts of every switch send to every host, shape [hosts, switches]."""
+    sent = np.zeros((fabric.switches, fabric.hosts))
+    np.add.at(sent, fabric.host_switch.astype(np.int64), demand)
+    # Products with what all others send stay far within 64 bits.
+    scale = _MOST_DEMAND / max(float(sent.max(initial=0)), 1e-300)
+    scaled: NDArray[np.uint32] = np.rint(sent.T * scale).astype(np.uint32, order="C")
+    return scaled
 
 
 _ENGINES = {
+    "contend": _Engine(
+        "fewest collisions between random pairs, free of deadlock on any fabric",
+        _contend,
+        ("lanes",),
+    ),
     "minhop": _Engine("shortest paths, balanced over ports; the same tables as OpenSM's", _minhop),
     "updn": _Engine(
         "shortest paths that never go up after down; the same tables as OpenSM's",
@@ -126,7 +175,7 @@ def compute(fabric: Fabric, engine: str) -> Fabric:
         tables = _ENGINES[name].tables(_Job(addressed, _targets(addressed), options))
     except MemoryError:
         raise MissingError(f"not enough memory for tables of {format_bytes(size)}") from None
-    return addressed.replace(routes=ForwardingTables(tables, engine=engine))
+    return addressed.replace(routes=replace(tables, engine=engine))
 
 
 def with_addresses(fabric: Fabric) -> Fabric:
