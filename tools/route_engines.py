@@ -89,7 +89,7 @@ def main() -> None:
     made = fabrics(asked.data)
     for engine in asked.engines:
         for name, make in made.items():
-            if asked.only and name not in asked.only or f"{name} {engine}" in kept:
+            if (asked.only and name not in asked.only) or f"{name} {engine}" in kept:
                 continue
             kept[f"{name} {engine}"] = measure(make(), engine)
             print(f"{name} {engine}: {kept[f'{name} {engine}']}", flush=True)

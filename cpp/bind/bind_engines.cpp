@@ -83,9 +83,9 @@ void bind_engines(nb::module_& m) {
           check_targets(fabric, targets);
           made = fewest_collisions(fabric, targets, {as_span(cable_cost), as_span(demand), lanes});
         }
-        return LanedArrays(nb::make_tuple(
-            to_numpy(std::move(made.tables), {fabric.switches(), targets.addresses}),
-            to_numpy(std::move(made.lane))));
+        return LanedArrays(
+            nb::make_tuple(to_numpy(std::move(made.tables), {fabric.switches(), targets.addresses}),
+                           to_numpy(std::move(made.lane))));
       },
       nb::arg("fabric"), nb::arg("targets"), nb::arg("cable_cost"), nb::arg("demand"),
       nb::arg("lanes"));

@@ -1,4 +1,4 @@
-#include "channel_order.hpp"
+#include "contend/routes/channel_order.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -6,9 +6,9 @@
 #include <tuple>
 #include <utility>
 
-#include "channel_order.hpp"
 #include "contend/base/error.hpp"
 #include "contend/routes/balance.hpp"
+#include "contend/routes/channel_order.hpp"
 #include "free_of_circles.hpp"
 #include "routed_traffic.hpp"
 #include "up_down_ways.hpp"
@@ -17,10 +17,10 @@ namespace contend {
 
 namespace {
 
-constexpr int kRounds = 6;        // more change hardly anything in trees
-constexpr int kFirstRounds = 2;   // enough to tell which of several beginnings is good
-constexpr int kLastRounds = 20;   // of the best one, unless a round changes nothing
-constexpr double kWork = 2e7;     // destinations times links, over all beginnings
+constexpr int kRounds = 6;       // more change hardly anything in trees
+constexpr int kFirstRounds = 2;  // enough to tell which of several beginnings is good
+constexpr int kLastRounds = 20;  // of the best one, unless a round changes nothing
+constexpr double kWork = 2e7;    // destinations times links, over all beginnings
 constexpr std::size_t kMostRoots = 12;
 constexpr std::size_t kMostOrders = 64;  // in which what is left over is tried
 
@@ -75,9 +75,8 @@ std::vector<std::pair<LinkId, LinkId>> heaviest_turns(const Routing& routing, st
     }
     std::get<0>(sums.back()) += sent;
   }
-  std::ranges::stable_sort(sums, std::ranges::greater{}, [](const auto& sum) {
-    return std::get<0>(sum);
-  });
+  std::ranges::stable_sort(sums, std::ranges::greater{},
+                           [](const auto& sum) { return std::get<0>(sum); });
   std::vector<std::pair<LinkId, LinkId>> turns;
   for (const auto& [sent, first, next] : sums) turns.emplace_back(first, next);
   return turns;
@@ -424,9 +423,7 @@ class Descent {
   }
 
   /// Hops count for more than any price.
-  void set_hop(const RoutedTraffic& traffic) {
-    search_.set_hop(1000 * traffic.mean_price() + 1);
-  }
+  void set_hop(const RoutedTraffic& traffic) { search_.set_hop(1000 * traffic.mean_price() + 1); }
 
   /// Link ranks of routes up towards a root, then down.
   std::vector<std::uint32_t> ranks_towards(SwitchId root) const {

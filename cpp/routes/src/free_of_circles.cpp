@@ -28,9 +28,8 @@ bool CircleFreeSearch::find(const RoutedTraffic& traffic, std::size_t d, Channel
     }
   }
   for (const auto& [first, next] : turns_) order_->remove(first, next);
-  return std::ranges::all_of(traffic.sources(), [&](SwitchId s) {
-    return done_[s] != 0 || !traffic.joined(s, end_);
-  });
+  return std::ranges::all_of(traffic.sources(),
+                             [&](SwitchId s) { return done_[s] != 0 || !traffic.joined(s, end_); });
 }
 
 /// Makes the link out of a switch final; false when turns that others have taken since forbid it.
@@ -64,8 +63,8 @@ void CircleFreeSearch::look_around(SwitchId s) {
     if (done_[far] != 0) continue;
     const LinkId link = links_->reverse(away);
     const std::uint64_t cost = cost_by(link);
-    const bool better = cost < cost_[far] ||
-                        (cost == cost_[far] && link == traffic_->out(destination_, far));
+    const bool better =
+        cost < cost_[far] || (cost == cost_[far] && link == traffic_->out(destination_, far));
     if (!better || !may_join(link)) continue;
     cost_[far] = cost;
     out_[far] = link;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "channel_order.hpp"
+#include "contend/routes/channel_order.hpp"
 #include "routed_traffic.hpp"
 
 namespace contend {

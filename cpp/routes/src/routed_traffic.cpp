@@ -7,8 +7,8 @@
 
 namespace contend {
 
-RoutedTraffic::RoutedTraffic(const Fabric& fabric, const Targets& targets,
-                             const SwitchLinks& links, const CollisionTerms& terms)
+RoutedTraffic::RoutedTraffic(const Fabric& fabric, const Targets& targets, const SwitchLinks& links,
+                             const CollisionTerms& terms)
     : links_(&links),
       demand_(terms.demand),
       to_(contend::destinations(fabric, targets.hosts)),

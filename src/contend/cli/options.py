@@ -183,27 +183,28 @@ FABRIC_HELP = (
 FabricArgument = Annotated[str, typer.Argument(metavar="FABRIC", help=FABRIC_HELP)]
 ROUTES = _option("--routes", takes="FILE", means="Read the fabric's forwarding tables from FILE")
 ROUTE = _option("--route", takes="ENGINE", means="Compute the routes with ENGINE")
-_ENGINES = ": minhop, updn, dor or dmodk, or opensm:NAME, which runs the real OpenSM."
+ENGINES = ": contend, minhop, updn, dor or dmodk, or opensm:NAME, which runs the real OpenSM."
+LANES = _option("--lanes", takes="N", means="How many virtual lanes routes may be spread over")
 RoutesOption = Annotated[str | None, ROUTES()]
-RouteOption = Annotated[str | None, ROUTE(_ENGINES)]
-RouteListOption = Annotated[list[str] | None, ROUTE(f"{_ENGINES} Repeat it to compare engines.")]
+RouteOption = Annotated[str | None, ROUTE(ENGINES)]
+RouteListOption = Annotated[list[str] | None, ROUTE(f"{ENGINES} Repeat it to compare engines.")]
 
 FABRIC = _option("--fabric", takes="FABRIC", means="Use this fabric")
 
 # Who communicates: patterns, ranks, hosts.
 PATTERN = _option("--pattern", "-p", takes="PATTERN", means="Who sends to whom")
 PLACEMENT = _option("--placement", takes="PLACEMENT", means="Which rank runs on which host")
-_PLACEMENTS = (
+PLACEMENTS = (
     ": linear, guid, bfs, round-robin, same-leaf, leaves:K, spread, port-group:K, random, or "
     "file:PATH."
 )
 HOSTS = _option("--hosts", takes="CHOICE", means="Use these hosts only")
 RANKS = _option("--ranks", "-n", takes="N", means="Number of ranks")
 RANKS_PER_HOST = _option("--ranks-per-host", takes="N", means="Number of ranks on every host")
-PlacementOption = Annotated[str, PLACEMENT(_PLACEMENTS)]
+PlacementOption = Annotated[str, PLACEMENT(PLACEMENTS)]
 MaybePlacementOption = Annotated[
     str | None,
-    PLACEMENT(f"{_PLACEMENTS} For an emulated fabric.", default="linear"),
+    PLACEMENT(f"{PLACEMENTS} For an emulated fabric.", default="linear"),
 ]
 HostsOption = Annotated[
     str | None,

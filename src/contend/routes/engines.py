@@ -22,8 +22,9 @@ MOST_LANES = 15
 """Data lanes that InfiniBand has; the sixteenth carries management."""
 
 
-Demand = NDArray[np.float64]
-"""What every host sends to every other, shape [hosts, hosts], in any unit."""
+Demand = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.floating]]
+"""Who sends how much to whom: hosts, the hosts that they send to, and how much, in any unit, each
+of shape [pairs]."""
 _MOST_DEMAND = 1 << 10
 
 
@@ -88,9 +89,7 @@ def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> ForwardingTable
 def _contend(job: _Job) -> ForwardingTables:
     lanes = job.options.get("lanes", "1")
     if not re.fullmatch(r"[0-9]{1,2}", lanes) or not 1 <= int(lanes) <= MOST_LANES:
-        raise UsageError(
-            f"engine contend: lanes is a number from 1 to {MOST_LANES}, not {lanes!r}"
-        )
+        raise UsageError(f"engine contend: lanes is a number from 1 to {MOST_LANES}, not {lanes!r}")
     return _fewest_collisions(job.fabric, job.targets, int(lanes), None)
 
 
@@ -98,9 +97,7 @@ def _fewest_collisions(
     fabric: Fabric, targets: _core.Targets, lanes: int, demand: Demand | None
 ) -> ForwardingTables:
     sent = np.zeros(0, dtype=np.uint32) if demand is None else _by_switch(fabric, demand)
-    ports, lane = _core.fewest_collisions(
-        fabric.core, targets, _cable_costs(fabric), sent.ravel(), lanes
-    )
+    ports, lane = _core.fewest_collisions(fabric.core, targets, _cable_costs(fabric), sent, lanes)
     return ForwardingTables(ports, lane=lane if lane.any() else None)
 
 
@@ -109,16 +106,18 @@ def _cable_costs(fabric: Fabric) -> NDArray[np.uint32]:
     capacity = capacities(fabric).cable
     if len(capacity) == 0 or (capacity == capacity[0]).all():
         return np.zeros(0, dtype=np.uint32)
-    return np.rint(8 * capacity.max() / capacity).astype(np.uint32)
+    costs: NDArray[np.uint32] = np.rint(8 * capacity.max() / capacity).astype(np.uint32)
+    return costs
 
 
 def _by_switch(fabric: Fabric, demand: Demand) -> NDArray[np.uint32]:
     """What the hosts of every switch send to every host, shape [hosts, switches]."""
-    sent = np.zeros((fabric.switches, fabric.hosts))
-    np.add.at(sent, fabric.host_switch.astype(np.int64), demand)
+    source, target, much = demand
+    place = target.astype(np.int64) * fabric.switches + fabric.host_switch[source]
+    sent = np.bincount(place, weights=much, minlength=fabric.hosts * fabric.switches)
     # Products with what all others send stay far within 64 bits.
     scale = _MOST_DEMAND / max(float(sent.max(initial=0)), 1e-300)
-    scaled: NDArray[np.uint32] = np.rint(sent.T * scale).astype(np.uint32, order="C")
+    scaled: NDArray[np.uint32] = np.rint(sent * scale).astype(np.uint32)
     return scaled
 
 
@@ -175,6 +174,23 @@ def compute(fabric: Fabric, engine: str) -> Fabric:
         tables = _ENGINES[name].tables(_Job(addressed, _targets(addressed), options))
     except MemoryError:
         raise MissingError(f"not enough memory for tables of {format_bytes(size)}") from None
+    return addressed.replace(routes=replace(tables, engine=engine))
+
+
+def fewest_collisions(fabric: Fabric, *, lanes: int = 1, demand: Demand | None = None) -> Fabric:
+    """The fabric with the routes of the engine ``contend``, for traffic that is known.
+
+    Args:
+        fabric: as in `compute`.
+        lanes: how many virtual lanes may be used.
+        demand: who sends how much to whom; None: all hosts the same to all others.
+
+    Raises:
+        UsageError: no such number of lanes.
+    """
+    addressed = with_addresses(fabric)
+    tables = _fewest_collisions(addressed, _targets(addressed), lanes, demand)
+    engine = f"contend,lanes={lanes}" if lanes > 1 else "contend"
     return addressed.replace(routes=replace(tables, engine=engine))
 
 

@@ -57,11 +57,11 @@ class ChannelOrder {
   void share_places();
 
   const SwitchLinks* links_;
-  std::vector<std::size_t> begin_;    ///< first pair of a link
-  std::vector<std::uint32_t> count_;  ///< by pair
+  std::vector<std::size_t> begin_;     ///< first pair of a link
+  std::vector<std::uint32_t> count_;   ///< by pair
   std::vector<std::uint8_t> refused_;  ///< by pair
-  std::vector<std::uint32_t> place_;  ///< by link
-  std::vector<std::uint8_t> seen_;    ///< by link, while places are rearranged
+  std::vector<std::uint32_t> place_;   ///< by link
+  std::vector<std::uint8_t> seen_;     ///< by link, while places are rearranged
   std::vector<LinkId> before_;
   std::vector<LinkId> after_;
   std::vector<std::uint32_t> places_;
