@@ -20,7 +20,7 @@ namespace {
 constexpr int kRounds = 6;       // more change hardly anything in trees
 constexpr int kFirstRounds = 2;  // enough to tell which of several beginnings is good
 constexpr int kLastRounds = 20;  // of the best one, unless a round changes nothing
-constexpr double kWork = 2e7;    // destinations times links, over all beginnings
+constexpr double kWork = 1e6;    // destinations times links, over all beginnings
 constexpr std::size_t kMostRoots = 12;
 constexpr std::size_t kMostOrders = 64;  // in which what is left over is tried
 
