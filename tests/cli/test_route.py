@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -69,6 +70,8 @@ def test_tables_go_to_standard_output(capfdbinary: pytest.CaptureFixture[bytes])
         (["fig1", "--for", "nothing.npy"], "nothing.npy: no such file"),
         (["fig1", "--for", "no-pattern"], "pattern no-pattern: expected one of"),
         (["fig1", "--for", "halo:2d", "--placement", "random"], "where its ranks are"),
+        (["fig1", "--changes", "3"], "--changes N belongs to --keep TABLES"),
+        (["fig1", "--keep", "x", "--route", "minhop"], "--keep TABLES takes neither"),
         (["fig1", "--lanes", "16"], "16 is not in the range 1<=x<=15"),
     ],
 )
@@ -94,3 +97,39 @@ def test_written_tables_are_what_is_read(tmp_path: Path) -> None:
     file = tmp_path / "x.lfts.gz"
     assert run(["route", "dragonfly:2,4,2", "-o", str(file)]) == 0
     assert len(load_tables(str(file)).switch_guid) == 36
+
+
+def test_tables_that_run_are_improved_by_few_entries_and_back(tmp_path: Path) -> None:
+    running, better, result = (tmp_path / name for name in ("run.lfts", "new.lfts", "r.json"))
+    assert run(["fabric", "convert", "chic", "--route", "minhop", "-o", str(running)]) == 0
+    arguments = ["--keep", str(running), "--changes", "200", "-o", str(better)]
+    assert run(["route", "chic", *arguments, "--json", str(result)]) == 0
+    said = json.loads(result.read_text())
+    assert said["changed"] == 200
+    assert said["gains"][0]["after"] > said["gains"][0]["before"]
+    before, after = (contend.load("chic", routes=path).routes for path in (running, better))
+    assert before is not None
+    assert after is not None
+    assert np.array_equal(_stepped(before.ports, tmp_path / "new.lfts.steps.csv"), after.ports)
+    assert np.array_equal(_stepped(after.ports, tmp_path / "new.lfts.back.csv"), before.ports)
+
+
+def _stepped(ports: np.ndarray, path: Path) -> np.ndarray:
+    """Tables after the changes of a file, each of which finds what it expects."""
+    row = {f"0x{guid:016x}": k for k, guid in enumerate(contend.load("chic").switch_guid.tolist())}
+    ports = ports.copy()
+    with path.open(newline="") as file:
+        for number, step in enumerate(csv.DictReader(file), 1):
+            place = (row[step["guid"]], int(step["lid"]))
+            assert (int(step["step"]), ports[place]) == (number, int(step["before"]))
+            ports[place] = int(step["after"])
+    return ports
+
+
+def test_running_tables_with_a_circle_are_not_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    running = tmp_path / "run.lfts"
+    assert run(["fabric", "convert", "torus:5x5", "--route", "minhop", "-o", str(running)]) == 0
+    assert run(["route", "torus:5x5", "--keep", str(running)]) == 2
+    assert "wait for each other in a circle by these tables already" in capsys.readouterr().err

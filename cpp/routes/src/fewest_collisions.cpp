@@ -90,7 +90,7 @@ class Descent {
   LanedTables run() {
     Routing routing = unrouted();
     const bool tree = tree_fault(fabric_).empty();
-    if (tree) adopt(routing, d_mod_k(fabric_, targets_, Parallel::after_parents));
+    if (tree) routing.traffic.adopt(fabric_, d_mod_k(fabric_, targets_, Parallel::after_parents));
     if (!tree || !up_and_down(routing, heights_above(links_, routing.traffic.sources()))) {
       routing = unrouted();
       without_levels(routing);
@@ -103,25 +103,6 @@ class Descent {
     RoutedTraffic traffic(fabric_, targets_, links_, terms_);
     std::vector<std::uint8_t> lane(traffic.destinations(), 0);
     return {std::move(traffic), {}, std::move(lane)};
-  }
-
-  /// Takes over the routes of tables and puts on the links what all sources reach.
-  void adopt(Routing& routing, const Tables& tables) const {
-    RoutedTraffic& traffic = routing.traffic;
-    std::vector<LinkId> link_of;
-    for (SwitchId s = 0; s < links_.switches(); ++s) {
-      link_of.assign(fabric_.switch_ports(s) + 1U, kNoLink);
-      for (LinkId link = links_.begin(s); link < links_.end(s); ++link) {
-        link_of[links_.port(link)] = link;
-      }
-      const PortNumber* row = tables.data() + s * targets_.addresses;
-      for (std::size_t d = 0; d < traffic.destinations(); ++d) {
-        const PortNumber port = row[traffic.to(d).address];
-        const bool leaves = s != traffic.at(d) && port < link_of.size();
-        traffic.set(d, s, leaves ? link_of[port] : kNoLink);
-      }
-    }
-    for (std::size_t d = 0; d < traffic.destinations(); ++d) traffic.add(d);
   }
 
   // Routes that go up, then down.
@@ -259,7 +240,7 @@ class Descent {
   }
 
   bool begin_by_dimensions(Routing& routing) {
-    adopt(routing, dimension_order(fabric_, targets_));
+    routing.traffic.adopt(fabric_, dimension_order(fabric_, targets_));
     routing.orders.assign(terms_.lanes, ChannelOrder(links_, ranks_towards(0)));
     return note_all(routing);
   }

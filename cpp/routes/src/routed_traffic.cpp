@@ -61,6 +61,24 @@ void RoutedTraffic::find_parts() {
   }
 }
 
+void RoutedTraffic::adopt(const Fabric& fabric, const Tables& tables) {
+  const std::size_t addresses = tables.size() / fabric.switches();
+  std::vector<LinkId> link_of;
+  for (SwitchId s = 0; s < fabric.switches(); ++s) {
+    link_of.assign(fabric.switch_ports(s) + 1U, kNoLink);
+    for (LinkId link = links_->begin(s); link < links_->end(s); ++link) {
+      link_of[links_->port(link)] = link;
+    }
+    const PortNumber* row = tables.data() + s * addresses;
+    for (std::size_t d = 0; d < to_.size(); ++d) {
+      const PortNumber port = row[to_[d].address];
+      const bool leaves = s != at_[d] && port < link_of.size();
+      set(d, s, leaves ? link_of[port] : kNoLink);
+    }
+  }
+  for (std::size_t d = 0; d < to_.size(); ++d) add(d);
+}
+
 bool RoutedTraffic::is_reached(std::size_t d) const {
   return std::ranges::all_of(sources_, [&](SwitchId s) {
     return s == at_[d] || !joined(s, at_[d]) || out(d, s) != kNoLink;

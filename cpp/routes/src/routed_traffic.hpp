@@ -50,6 +50,9 @@ class RoutedTraffic {
   void set(std::size_t d, std::span<const LinkId> out) {
     for (SwitchId s = 0; s < out.size(); ++s) set(d, s, out[s]);
   }
+  /// Takes over the routes of tables, with nothing on the links before, and puts on them all that
+  /// is sent.
+  void adopt(const Fabric& fabric, const Tables& tables);
   /// Whether every source that is joined to destination d reaches it.
   bool is_reached(std::size_t d) const;
 

@@ -21,7 +21,7 @@ from contend.cli.options import (
     RoutesOption,
     SeedOption,
 )
-from contend.cure import better_tables
+from contend.cure import better_tables, write_steps
 from contend.errors import UsageError
 from contend.report import (
     better_tables_json,
@@ -43,6 +43,16 @@ LanesOption = Annotated[
     int,
     LANES("With more than one, no file of tables can hold them.", min=1, max=MOST_LANES),
 ]
+KEEP = Option(("--keep",), "TABLES", "Improve the tables that run, entry by entry")
+CHANGES = Option(("--changes",), "N", "How many entries may change")
+KeepOption = Annotated[
+    str | None,
+    KEEP(
+        ": a file of forwarding tables. Beside -o FILE, FILE.steps.csv has the order of the "
+        "changes, and FILE.back.csv the way back."
+    ),
+]
+ChangesOption = Annotated[int | None, CHANGES(min=1, default="all that gain anything")]
 PlacementOption = Annotated[str, PLACEMENT(f"{PLACEMENTS} Of the ranks of --for.")]
 
 
@@ -54,6 +64,8 @@ def route(
     routes: RoutesOption = None,
     present: RouteOption = None,
     lanes: LanesOption = 1,
+    keep: KeepOption = None,
+    changes: ChangesOption = None,
     seed: SeedOption = 1,
     json: JsonOption = None,
 ) -> None:
@@ -66,11 +78,17 @@ def route(
     """
     if output == json == "-":
         raise UsageError("--output and --json cannot both be standard output")
+    if changes is not None and keep is None:
+        raise UsageError("--changes N belongs to --keep TABLES: give both")
+    if keep is not None and (routes is not None or present is not None or lanes > 1):
+        raise UsageError("--keep TABLES takes neither --routes nor --route, and no more lanes")
     better = better_tables(
-        load(fabric, routes, present),
+        load(fabric, routes if keep is None else keep, present),
         purpose=purpose,
         placement=placement,
         lanes=lanes,
+        keep=keep is not None,
+        changes=changes,
         seed=seed,
     )
     if output == "-":
@@ -78,6 +96,9 @@ def route(
         sys.stdout.flush()
     elif output is not None:
         save(better.fabric, Path(output), "lfts")
+        if better.steps is not None:
+            write_steps(better.steps, Path(f"{output}.steps.csv"))
+            write_steps(better.steps, Path(f"{output}.back.csv"), back=True)
     console = console_for("-" if output == "-" else json)
     console.print(Text(better_tables_verdict(better)), soft_wrap=True)
     print_tables(console, [better_tables_table(better)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +14,18 @@ from numpy.typing import NDArray
 from contend.congestion import Simulation, simulate
 from contend.errors import UsageError
 from contend.fabric import Fabric
+from contend.files import whole_file
 from contend.pattern import Pattern
 from contend.pattern import parse as parse_pattern
 from contend.placement import Placement
 from contend.placement import parse as parse_placement
-from contend.routes import Demand, dependency_cycle, fewest_collisions
+from contend.routes import (
+    Demand,
+    TableSteps,
+    dependency_cycle,
+    fewest_collisions,
+    table_steps,
+)
 
 # Every pair sends as much as any other: the routes are those for no traffic in particular.
 _EVEN = ("bisect", "permutation", "uniform", "alltoall", "shifts")
@@ -63,6 +72,7 @@ class BetterTables:
         entries: entries for hosts.
         dependency_cycle: channels that wait for each other in a circle on one lane: none.
         present_cycle: the same of the present tables, whatever lanes they run on.
+        steps: the changes one after the other, where the present tables were to be kept.
     """
 
     fabric: Fabric
@@ -74,6 +84,7 @@ class BetterTables:
     entries: int
     dependency_cycle: tuple[int, ...]
     present_cycle: tuple[int, ...] | None
+    steps: TableSteps | None = None
 
 
 def better_tables(
@@ -82,6 +93,8 @@ def better_tables(
     purpose: str = "bisect",
     placement: str = "linear",
     lanes: int = 1,
+    keep: bool = False,
+    changes: int | None = None,
     seed: int = 1,
 ) -> BetterTables:
     """Computes tables for a fabric with the engine ``contend`` and judges them.
@@ -92,46 +105,66 @@ def better_tables(
             from rank to rank in a .npy file, such as a profile's.
         placement: on which hosts the purpose's ranks sit.
         lanes: how many virtual lanes may be used.
+        keep: change the present tables entry by entry, instead of computing others.
+        changes: how many entries may change, if `keep`; None: all that save anything.
         seed: of every random choice.
 
     Raises:
-        UsageError: no such pattern, placement or number of lanes.
+        UsageError: no such pattern, placement or number of lanes; or tables to be kept that cannot
+            be improved in safe steps.
         InputError: a file that is not what it should be.
     """
     spec = pattern_of(purpose)
     present = None if fabric.routes is None else fabric
     demand = None if spec in _EVEN else _demand(fabric, spec, placement, seed)
-    routed, seconds = _timed(fabric, lanes, None)
+    compute = _Computing(fabric, lanes, keep, changes)
+    routed, steps = compute.tables(None)
     gains = []
     if spec != "bisect":
         gains.append(_gain(present, routed, spec, placement, seed))
     if demand is not None:
         # What is sent on average need not be what meets: the better tables count.
-        made_for, more = _timed(fabric, lanes, demand)
-        seconds += more
+        made_for, other_steps = compute.tables(demand)
         gain = _gain(present, made_for, spec, placement, seed)
         if gain.after.effective_bandwidth > gains[0].after.effective_bandwidth:
-            routed, gains = made_for, [gain]
+            routed, steps, gains = made_for, other_steps, [gain]
     gains.insert(0, _gain(present, routed, "bisect", "random", seed))
     entries = hosts_entries(routed)
     assert routed.routes is not None
     return BetterTables(
         fabric=routed,
         purpose=purpose,
-        seconds=seconds,
+        seconds=compute.seconds,
         lanes=routed.routes.lanes,
         gains=tuple(gains),
         changed=None if present is None else changed_entries(present, routed),
         entries=int(entries.size),
         dependency_cycle=dependency_cycle(routed)[1],
         present_cycle=None if present is None else dependency_cycle(present)[1],
+        steps=steps,
     )
 
 
-def _timed(fabric: Fabric, lanes: int, demand: Demand | None) -> tuple[Fabric, float]:
-    started = time.perf_counter()
-    routed = fewest_collisions(fabric, lanes=lanes, demand=demand)
-    return routed, time.perf_counter() - started
+@dataclass
+class _Computing:
+    """Computes tables and adds up the seconds that it took."""
+
+    fabric: Fabric
+    lanes: int
+    keep: bool
+    changes: int | None
+    seconds: float = 0.0
+
+    def tables(self, demand: Demand | None) -> tuple[Fabric, TableSteps | None]:
+        started = time.perf_counter()
+        steps = None
+        if self.keep:
+            steps = table_steps(self.fabric, changes=self.changes, demand=demand)
+            routed = steps.fabric
+        else:
+            routed = fewest_collisions(self.fabric, lanes=self.lanes, demand=demand)
+        self.seconds += time.perf_counter() - started
+        return routed, steps
 
 
 def pattern_of(purpose: str) -> str:
@@ -203,3 +236,25 @@ def changed_entries(present: Fabric, routed: Fabric) -> int | None:
         present.host_lmc, routed.host_lmc
     )
     return int(np.count_nonzero(hosts_entries(present) != hosts_entries(routed))) if same else None
+
+
+def write_steps(steps: TableSteps, path: Path, *, back: bool = False) -> None:
+    """Writes changes of entries in their order, or the way back, as a table (CSV).
+
+    Columns: the number of the step, the switch's GUID and name, the LID of the entry, its port so
+    far and its port from then on.
+    """
+    order = range(len(steps.at))
+    fabric = steps.fabric
+    with whole_file(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(("step", "guid", "switch", "lid", "before", "after"))
+        for number, step in enumerate(reversed(order) if back else order, 1):
+            switch = int(steps.at[step])
+            ports = (int(steps.before[step]), int(steps.after[step]))
+            guid = f"0x{int(fabric.switch_guid[switch]):016x}"
+            place = (guid, fabric.switch_name[switch], int(steps.address[step]))
+            writer.writerow((number, *place, *(ports[::-1] if back else ports)))
+        text.flush()
+        text.detach()

@@ -15,7 +15,7 @@ from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric, capacities
 from contend.routes import opensm
 from contend.routes.options import read_roots, split
-from contend.routes.tables import ForwardingTables
+from contend.routes.tables import NO_PORT, ForwardingTables, tables_of
 from contend.units import format_bytes, nearest
 
 MOST_LANES = 15
@@ -192,6 +192,61 @@ def fewest_collisions(fabric: Fabric, *, lanes: int = 1, demand: Demand | None =
     tables = _fewest_collisions(addressed, _targets(addressed), lanes, demand)
     engine = f"contend,lanes={lanes}" if lanes > 1 else "contend"
     return addressed.replace(routes=replace(tables, engine=engine))
+
+
+@dataclass(frozen=True, eq=False)
+class TableSteps:
+    """Entries of tables that run, to be changed one after the other.
+
+    Attributes:
+        fabric: the fabric with the tables after all of them.
+        at: switch of every step, shape [steps].
+        address: address of the entry, shape [steps].
+        before: its port so far, shape [steps].
+        after: its port from then on, shape [steps].
+    """
+
+    fabric: Fabric
+    at: NDArray[np.int64]
+    address: NDArray[np.int64]
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+
+
+def table_steps(
+    fabric: Fabric, *, changes: int | None = None, demand: Demand | None = None
+) -> TableSteps:
+    """Improves the tables of a fabric by few entries, those first that save most collisions.
+
+    After each step, and on the way back, all routes arrive and no channels wait for each other in
+    a circle, not even with what is still under way by former entries.
+
+    Args:
+        fabric: with its tables.
+        changes: how many entries may change; None: all that save anything.
+        demand: as in `fewest_collisions`.
+
+    Raises:
+        UsageError: no tables, hosts without LIDs of their own, tables by which routes do not
+            arrive, or whose channels wait for each other in a circle already.
+    """
+    ports = tables_of(fabric).ports
+    if with_addresses(fabric) is not fabric:
+        raise UsageError(f"{fabric.name}: some hosts have no LID of their own in the tables")
+    targets = _targets(fabric)
+    size = int(_addresses(fabric).max(initial=0)) + 1
+    fitting = np.full((fabric.switches, size), NO_PORT, dtype=np.uint16)
+    width = min(size, ports.shape[1])
+    fitting[:, :width] = ports[:, :width]
+    sent = np.zeros(0, dtype=np.uint32) if demand is None else _by_switch(fabric, demand)
+    most = fitting.size if changes is None else changes
+    steps = _core.table_steps(fabric.core, targets, fitting, _cable_costs(fabric), sent, most)
+    at, address, before, after = steps.astype(np.int64).T
+    changed = ports.copy()
+    changed[at, address] = after
+    engine = f"{tables_of(fabric).engine or 'tables'} with {len(at)} changes"
+    routed = fabric.replace(routes=ForwardingTables(changed, engine=engine))
+    return TableSteps(routed, at, address, before, after)
 
 
 def with_addresses(fabric: Fabric) -> Fabric:
