@@ -138,3 +138,21 @@ def test_every_address_of_every_switch_has_an_entry() -> None:
     routes = compute(contend.load("random:12,4,1"), "contend").routes
     assert routes is not None
     assert (routes.ports[:, 1:] != NO_PORT).all()
+
+
+def test_several_addresses_of_a_host_are_reached_by_disjoint_ways() -> None:
+    fabric = compute(contend.load("xgft:2;4,6;1,4"), "contend,lmc=2")
+    assert (fabric.host_lmc == 2).all()
+    assert summarise_routes(fabric).undelivered == 0
+    assert dependency_cycle(fabric)[1] == ()
+    assert fabric.routes is not None
+    for leaf in range(6):
+        for host in np.flatnonzero(fabric.host_switch != leaf).tolist():
+            lids = int(fabric.host_lid[host]) + np.arange(4)
+            # Four tops, one cable to each.
+            assert len(set(fabric.routes.ports[leaf, lids].tolist())) == 4
+
+
+def test_lmc_is_a_number_that_infiniband_has() -> None:
+    with pytest.raises(UsageError, match="lmc is a number from 0 to 7"):
+        compute(contend.load("fig1"), "contend,lmc=8")

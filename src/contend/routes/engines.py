@@ -125,7 +125,7 @@ _ENGINES = {
     "contend": _Engine(
         "fewest collisions between random pairs, free of deadlock on any fabric",
         _contend,
-        ("lanes",),
+        ("lanes", "lmc"),
     ),
     "minhop": _Engine("shortest paths, balanced over ports; the same tables as OpenSM's", _minhop),
     "updn": _Engine(
@@ -169,6 +169,8 @@ def compute(fabric: Fabric, engine: str) -> Fabric:
         raise UsageError(f"no engine {name!r} among {', '.join(known)}{nearest(name, known)}")
     _, options = split(engine, _ENGINES[name].options)
     addressed = with_addresses(fabric)
+    if "lmc" in options:
+        addressed = _with_lmc(addressed, options["lmc"])
     size = addressed.switches * (int(_addresses(addressed).max(initial=0)) + 1) * 2
     try:
         tables = _ENGINES[name].tables(_Job(addressed, _targets(addressed), options))
@@ -262,6 +264,20 @@ def with_addresses(fabric: Fabric) -> Fabric:
         host_lid=numbers[: fabric.hosts],
         host_lmc=np.zeros(fabric.hosts, dtype=np.uint8),
         switch_lid=numbers[fabric.hosts :],
+        routes=None,
+    )
+
+
+def _with_lmc(fabric: Fabric, text: str) -> Fabric:
+    """The fabric with 2^lmc new addresses for every host; switches get those that follow."""
+    if not re.fullmatch(r"[0-7]", text):
+        raise UsageError(f"lmc is a number from 0 to 7, not {text!r}")
+    each = 1 << int(text)
+    first = each * np.arange(1, fabric.hosts + 1, dtype=np.uint32)
+    return fabric.replace(
+        host_lid=first,
+        host_lmc=np.full(fabric.hosts, int(text), dtype=np.uint8),
+        switch_lid=each * (fabric.hosts + 1) + np.arange(fabric.switches, dtype=np.uint32),
         routes=None,
     )
 
