@@ -19,8 +19,9 @@ namespace {
 
 constexpr int kRounds = 6;       // more change hardly anything in trees
 constexpr int kFirstRounds = 2;  // enough to tell which of several beginnings is good
-constexpr int kLastRounds = 20;  // of the best one, unless a round changes nothing
-constexpr double kWork = 1e6;    // destinations times links, over all beginnings
+constexpr int kLastRounds = 20;  // of the best one, unless a round saves hardly anything
+constexpr double kNothing = 2e-4;
+constexpr double kWork = 1e6;  // destinations times links, over all beginnings
 constexpr std::size_t kMostRoots = 12;
 constexpr std::size_t kMostOrders = 64;  // in which what is left over is tried
 
@@ -151,7 +152,6 @@ class Descent {
     RoutedTraffic& traffic = routing.traffic;
     routing.orders.assign(1, ChannelOrder(links_, ways.link_ranks()));
     for (std::size_t d = 0; d < traffic.destinations(); ++d) routing.note(d);
-    set_hop(traffic);
     for (std::size_t order = 0; order < kMostOrders; ++order) {
       routing.orders[0].forget_refusals();
       std::size_t placed = 0;
@@ -254,7 +254,6 @@ class Descent {
 
   void descend_unbound(RoutedTraffic& traffic) {
     for (int round = 0; round < kRounds; ++round) {
-      set_hop(traffic);
       for (const std::size_t d : traffic.by_switch()) {
         traffic.remove(d);
         traffic.shun_siblings(d);
@@ -272,7 +271,6 @@ class Descent {
     Routing routing = unbound;
     const std::vector<LinkId> parent = spanning_tree(links_, root);
     routing.orders.assign(terms_.lanes, ChannelOrder(links_, ranks_towards(root)));
-    set_hop(routing.traffic);
     for (std::uint8_t lane = 0; lane < terms_.lanes; ++lane) {
       ChannelOrder& order = routing.orders[lane];
       std::vector<std::pair<LinkId, LinkId>> kept = turns_of(parent);
@@ -336,7 +334,6 @@ class Descent {
       set_along(routing.traffic, d, parent);
       routing.note(d);
     }
-    set_hop(routing.traffic);
     for (const std::size_t d : routing.traffic.by_switch()) {
       routing.forget(d);
       if (search_.find(routing.traffic, d, &routing.orders[routing.lane[d]])) {
@@ -363,21 +360,27 @@ class Descent {
   }
 
   /// One round: every destination takes a cheaper tree, on its lane or another, if it finds one.
-  /// True if any did.
+  /// True if that saved anything to speak of.
   bool improve(Routing& routing, int round) {
-    set_hop(routing.traffic);
     for (ChannelOrder& order : routing.orders) order.forget_refusals();
-    bool better = false;
-    for (const std::size_t d : routing.traffic.by_switch()) better |= improve(routing, d, round);
-    return better;
+    double saved = 0;
+    double rest = 0;
+    for (const std::size_t d : routing.traffic.by_switch()) {
+      const auto [before, after] = improve(routing, d, round);
+      saved += static_cast<double>(before - after);
+      rest += static_cast<double>(after);
+    }
+    return saved > kNothing * rest;
   }
 
-  bool improve(Routing& routing, std::size_t d, int round) {
+  /// What destination d cost before and costs now.
+  std::pair<std::uint64_t, std::uint64_t> improve(Routing& routing, std::size_t d, int round) {
     RoutedTraffic& traffic = routing.traffic;
     traffic.remove(d);
     routing.forget(d);
     traffic.shun_siblings(d);
-    std::uint64_t least = traffic.cost(d);
+    const std::uint64_t before = traffic.cost(d);
+    std::uint64_t least = before;
     const auto lanes = static_cast<std::uint32_t>(routing.orders.size());
     const std::uint32_t other = (routing.lane[d] + 1U + static_cast<unsigned>(round)) % lanes;
     bool better = false;
@@ -400,11 +403,8 @@ class Descent {
     }
     if (!routing.note(d)) throw Error("routes that were free of circles no longer are");
     traffic.add(d);
-    return better;
+    return {before, least};
   }
-
-  /// Hops count for more than any price.
-  void set_hop(const RoutedTraffic& traffic) { search_.set_hop(1000 * traffic.mean_price() + 1); }
 
   /// Link ranks of routes up towards a root, then down.
   std::vector<std::uint32_t> ranks_towards(SwitchId root) const {

@@ -5,22 +5,25 @@
 namespace contend {
 
 static constexpr std::uint64_t kFar = ~std::uint64_t{0};
+static constexpr std::uint32_t kFarHops = 0xFFFFFFFF;
 
 bool CircleFreeSearch::find(const RoutedTraffic& traffic, std::size_t d, ChannelOrder* order) {
   traffic_ = &traffic;
   order_ = order;
   destination_ = d;
   end_ = traffic.at(d);
+  std::ranges::fill(hops_, kFarHops);
   std::ranges::fill(cost_, kFar);
   std::ranges::fill(out_, kNoLink);
   std::ranges::fill(done_, std::uint8_t{0});
   turns_.clear();
+  hops_[end_] = 0;
   cost_[end_] = 0;
-  reached_.emplace(0, end_);
+  reached_.emplace(0, 0, end_);
   while (!reached_.empty()) {
-    const auto [cost, s] = reached_.top();
+    const auto [hops, cost, s] = reached_.top();
     reached_.pop();
-    if (done_[s] != 0 || cost != cost_[s]) continue;
+    if (done_[s] != 0 || hops != hops_[s] || cost != cost_[s]) continue;
     if (settle(s)) {
       look_around(s);
     } else {
@@ -45,39 +48,41 @@ bool CircleFreeSearch::settle(SwitchId s) {
 }
 
 void CircleFreeSearch::look_again(SwitchId s) {
+  hops_[s] = kFarHops;
   cost_[s] = kFar;
   out_[s] = kNoLink;
   for (LinkId link = links_->begin(s); link < links_->end(s); ++link) {
-    if (done_[links_->to(link)] == 0) continue;
-    const std::uint64_t cost = cost_by(link);
-    if (cost >= cost_[s] || !may_join(link)) continue;
-    cost_[s] = cost;
-    out_[s] = link;
+    if (done_[links_->to(link)] != 0) offer(s, link);
   }
-  if (out_[s] != kNoLink) reached_.emplace(cost_[s], s);
 }
 
 void CircleFreeSearch::look_around(SwitchId s) {
   for (LinkId away = links_->begin(s); away < links_->end(s); ++away) {
     const SwitchId far = links_->to(away);
-    if (done_[far] != 0) continue;
-    const LinkId link = links_->reverse(away);
-    const std::uint64_t cost = cost_by(link);
-    const bool better =
-        cost < cost_[far] || (cost == cost_[far] && link == traffic_->out(destination_, far));
-    if (!better || !may_join(link)) continue;
-    cost_[far] = cost;
-    out_[far] = link;
-    reached_.emplace(cost, far);
+    if (done_[far] == 0) offer(far, links_->reverse(away));
   }
+}
+
+/// Lets a switch take a link if that is shorter or cheaper than what it has, or its present one.
+void CircleFreeSearch::offer(SwitchId s, LinkId link) {
+  const std::uint32_t hops = hops_[links_->to(link)] + 1;
+  if (hops > hops_[s]) return;
+  const std::uint64_t cost = cost_by(link);
+  const bool better = hops < hops_[s] || cost < cost_[s] ||
+                      (cost == cost_[s] && link == traffic_->out(destination_, s));
+  if (!better || !may_join(link)) return;
+  hops_[s] = hops;
+  cost_[s] = cost;
+  out_[s] = link;
+  reached_.emplace(hops, cost, s);
 }
 
 /// What a message from the switch that a link leaves costs by way of it.
 std::uint64_t CircleFreeSearch::cost_by(LinkId link) const {
   const SwitchId source = links_->from(link);
-  std::uint64_t sum = traffic_->price_for(source, link) + hop_;
+  std::uint64_t sum = traffic_->price_for(source, link);
   for (SwitchId s = links_->to(link); s != end_; s = links_->to(out_[s])) {
-    sum += traffic_->price_for(source, out_[s]) + hop_;
+    sum += traffic_->price_for(source, out_[s]);
   }
   return sum;
 }

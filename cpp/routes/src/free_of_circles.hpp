@@ -4,6 +4,7 @@
 #include <functional>
 #include <queue>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,11 @@ namespace contend {
 class CircleFreeSearch {
  public:
   explicit CircleFreeSearch(const SwitchLinks& links)
-      : links_(&links), cost_(links.switches()), out_(links.switches()), done_(links.switches()) {}
+      : links_(&links),
+        hops_(links.switches()),
+        cost_(links.switches()),
+        out_(links.switches()),
+        done_(links.switches()) {}
 
   /// Looks for a tree to destination d, which is off the links and whose turns are not in the
   /// order. Without an order all turns are allowed. False when a source cannot be reached.
@@ -32,15 +37,14 @@ class CircleFreeSearch {
   /// What it costs over all that is sent.
   std::uint64_t cost(const RoutedTraffic& traffic, std::size_t d) const;
 
-  /// Charges every hop this much more than any price could make up for.
-  void set_hop(std::uint64_t price) { hop_ = price; }
-
  private:
-  using Reached = std::pair<std::uint64_t, SwitchId>;
+  /// Hops, cost and switch.
+  using Reached = std::tuple<std::uint32_t, std::uint64_t, SwitchId>;
 
   bool settle(SwitchId s);
   void look_again(SwitchId s);
   void look_around(SwitchId s);
+  void offer(SwitchId s, LinkId link);
   bool may_join(LinkId link) const {
     const SwitchId far = links_->to(link);
     return order_ == nullptr || far == end_ || order_->admits(link, out_[far]);
@@ -48,10 +52,10 @@ class CircleFreeSearch {
   std::uint64_t cost_by(LinkId link) const;
 
   const SwitchLinks* links_;
+  std::vector<std::uint32_t> hops_;
   std::vector<std::uint64_t> cost_;
   std::vector<LinkId> out_;
   std::vector<std::uint8_t> done_;
-  std::uint64_t hop_ = 1;
   const RoutedTraffic* traffic_ = nullptr;
   ChannelOrder* order_ = nullptr;
   std::size_t destination_ = 0;

@@ -156,7 +156,8 @@ class Steps {
     return chance;
   }
 
-  /// Notes all turns that a change brings, after a look at it; false, and none noted, where they close a circle.
+  /// Notes all turns that a change brings, after a look at it; false, and none noted, where they
+  /// close a circle.
   bool admit(const Chance& chance) {
     const std::size_t d = chance.destination;
     std::vector<std::pair<LinkId, LinkId>> turns;
@@ -196,10 +197,10 @@ class Steps {
   const SwitchLinks links_;
   RoutedTraffic traffic_;
   ChannelOrder order_;
-  std::vector<bool> changed_;         ///< [destinations][switches]
-  std::vector<std::uint64_t> flow_;   ///< by switch, of one destination
-  std::vector<std::uint32_t> hops_;   ///< by switch, to one destination
-  std::vector<std::uint64_t> cost_;   ///< by switch, to one destination
+  std::vector<bool> changed_;        ///< [destinations][switches]
+  std::vector<std::uint64_t> flow_;  ///< by switch, of one destination
+  std::vector<std::uint32_t> hops_;  ///< by switch, to one destination
+  std::vector<std::uint64_t> cost_;  ///< by switch, to one destination
   std::vector<SwitchId> path_;
   std::priority_queue<Chance> chances_;
 };
