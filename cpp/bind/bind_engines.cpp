@@ -100,8 +100,8 @@ void bind_engines(nb::module_& m) {
           nb::gil_scoped_release release;
           check_targets(fabric, targets);
           const Tables tables(ports.data(), ports.data() + ports.size());
-          for (const TableStep& step : table_steps(fabric, targets, tables,
-                                                   {as_span(cable_cost), as_span(demand)}, most)) {
+          for (const TableStep& step :
+               table_steps(fabric, targets, tables, {as_span(cable_cost), as_span(demand)}, most)) {
             columns.insert(columns.end(), {step.at, step.address, step.before, step.after});
           }
         }
