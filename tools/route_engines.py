@@ -78,7 +78,8 @@ def cell(result: dict[str, Any] | None) -> str:
     if "percent" not in result:
         return "-"
     seconds = result["seconds"]
-    return f"{result['percent']:.1f} ({seconds:.{0 if seconds >= 10 else 1 if seconds >= 1 else 2}f} s)"
+    digits = 0 if seconds >= 10 else 1 if seconds >= 1 else 2
+    return f"{result['percent']:.1f} ({seconds:.{digits}f} s)"
 
 
 def main() -> None:
