@@ -6,9 +6,9 @@
 #include <tuple>
 #include <utility>
 
+#include "beginnings.hpp"
 #include "contend/base/error.hpp"
 #include "contend/routes/balance.hpp"
-#include "contend/routes/channel_order.hpp"
 #include "free_of_circles.hpp"
 #include "routed_traffic.hpp"
 #include "up_down_ways.hpp"
@@ -24,64 +24,6 @@ constexpr double kNothing = 2e-4;
 constexpr double kWork = 1e6;  // destinations times links, over all beginnings
 constexpr std::size_t kMostRoots = 12;
 constexpr std::size_t kMostOrders = 64;  // in which what is left over is tried
-
-/// Traffic with its routes, and the lane and the turns of every destination.
-struct Routing {
-  RoutedTraffic traffic;
-  std::vector<ChannelOrder> orders;  ///< by lane
-  std::vector<std::uint8_t> lane;    ///< by destination
-
-  bool note(std::size_t d) { return note_turns(traffic, d, orders[lane[d]]); }
-  void forget(std::size_t d) { forget_turns(traffic, d, orders[lane[d]]); }
-};
-
-/// A spanning tree of every part of the fabric, breadth first: the link of each switch towards the
-/// root, kNoLink at a root.
-std::vector<LinkId> spanning_tree(const SwitchLinks& links, SwitchId root) {
-  std::vector<LinkId> parent(links.switches(), kNoLink);
-  std::vector<bool> seen(links.switches(), false);
-  std::vector<SwitchId> reached;
-  for (SwitchId k = 0; k < links.switches(); ++k) {
-    const SwitchId first = k == 0 ? root : k == root ? 0 : k;
-    if (seen[first]) continue;
-    seen[first] = true;
-    reached.assign(1, first);
-    for (std::size_t head = 0; head < reached.size(); ++head) {
-      for (LinkId link = links.begin(reached[head]); link < links.end(reached[head]); ++link) {
-        const SwitchId far = links.to(link);
-        if (seen[far]) continue;
-        seen[far] = true;
-        parent[far] = links.reverse(link);
-        reached.push_back(far);
-      }
-    }
-  }
-  return parent;
-}
-
-/// The turns that routes take, those that carry most first.
-std::vector<std::pair<LinkId, LinkId>> heaviest_turns(const Routing& routing, std::uint8_t lane) {
-  std::vector<std::tuple<LinkId, LinkId, std::uint64_t>> taken;
-  for (std::size_t d = 0; d < routing.lane.size(); ++d) {
-    if (routing.lane[d] != lane) continue;
-    routing.traffic.walk(d, [&](SwitchId source, LinkId link, LinkId before) {
-      if (before != kNoLink) taken.emplace_back(before, link, routing.traffic.sent(d, source));
-    });
-  }
-  std::ranges::sort(taken);
-  std::vector<std::tuple<std::uint64_t, LinkId, LinkId>> sums;
-  for (const auto& [first, next, sent] : taken) {
-    if (sums.empty() || std::get<1>(sums.back()) != first || std::get<2>(sums.back()) != next) {
-      sums.emplace_back(0, first, next);
-    }
-    std::get<0>(sums.back()) += sent;
-  }
-  std::ranges::stable_sort(sums, std::ranges::greater{},
-                           [](const auto& sum) { return std::get<0>(sum); });
-  std::vector<std::pair<LinkId, LinkId>> turns;
-  for (const auto& [sent, first, next] : sums) turns.emplace_back(first, next);
-  return turns;
-}
 
 class Descent {
  public:
@@ -155,7 +97,7 @@ class Descent {
     for (std::size_t order = 0; order < kMostOrders; ++order) {
       routing.orders[0].forget_refusals();
       std::size_t placed = 0;
-      while (placed < left.size() && place(routing, left[placed])) ++placed;
+      while (placed < left.size() && routing.place(left[placed], search_)) ++placed;
       if (placed == left.size()) return true;
       for (std::size_t k = 0; k < placed; ++k) {
         routing.forget(left[k]);
@@ -168,19 +110,12 @@ class Descent {
     return false;
   }
 
-  bool place(Routing& routing, std::size_t d) {
-    if (!search_.find(routing.traffic, d, &routing.orders[routing.lane[d]])) return false;
-    routing.traffic.set(d, search_.out());
-    routing.note(d);
-    routing.traffic.add(d);
-    return true;
-  }
-
   // Any other fabric.
 
   /// Tries several beginnings and improves the best.
   void without_levels(Routing& routing) {
     routing.traffic.keep_sources_apart();
+    routing.orders.assign(terms_.lanes, ChannelOrder(links_, ranks_towards(links_, 0)));
     for (std::size_t d = 0; d < routing.lane.size(); ++d) {
       routing.lane[d] = static_cast<std::uint8_t>(d % terms_.lanes);
     }
@@ -195,11 +130,12 @@ class Descent {
     };
     if (Routing tried = routing; begin_by_levels(tried)) judge(std::move(tried));
     if (Routing tried = routing; begin_by_dimensions(tried)) judge(std::move(tried));
+    const Beginnings beginnings(links_, search_);
     Routing unbound = routing;
     descend_unbound(unbound.traffic);
     for (const SwitchId root : roots(routing.traffic)) {
-      judge(within_heaviest_turns(unbound, root));
-      judge(within_spanning_tree(routing, root));
+      judge(beginnings.within_heaviest_turns(unbound, root));
+      judge(beginnings.within_spanning_tree(routing, root));
     }
     routing = std::move(*best);
     for (int round = kFirstRounds; round < kLastRounds && improve(routing, round); ++round) {
@@ -241,7 +177,6 @@ class Descent {
 
   bool begin_by_dimensions(Routing& routing) {
     routing.traffic.adopt(fabric_, dimension_order(fabric_, targets_));
-    routing.orders.assign(terms_.lanes, ChannelOrder(links_, ranks_towards(0)));
     return note_all(routing);
   }
 
@@ -263,100 +198,6 @@ class Descent {
         traffic.add(d);
       }
     }
-  }
-
-  /// Keeps the turns that carry most, as long as no circle closes, and the trees that need no
-  /// others; the rest get trees of the turns that are left.
-  Routing within_heaviest_turns(const Routing& unbound, SwitchId root) {
-    Routing routing = unbound;
-    const std::vector<LinkId> parent = spanning_tree(links_, root);
-    routing.orders.assign(terms_.lanes, ChannelOrder(links_, ranks_towards(root)));
-    for (std::uint8_t lane = 0; lane < terms_.lanes; ++lane) {
-      ChannelOrder& order = routing.orders[lane];
-      std::vector<std::pair<LinkId, LinkId>> kept = turns_of(parent);
-      for (const auto& [first, next] : kept) order.insert(first, next);
-      for (const auto& turn : heaviest_turns(routing, lane)) {
-        if (order.insert(turn.first, turn.second)) kept.push_back(turn);
-      }
-      for (const std::size_t d : take_out_bound(routing, lane)) {
-        if (!place(routing, d)) place_along(routing, d, parent);
-      }
-      for (const auto& [first, next] : kept) order.remove(first, next);
-    }
-    return routing;
-  }
-
-  /// Destinations of a lane that need turns which were not kept, taken off the links; the turns of
-  /// the others are noted.
-  std::vector<std::size_t> take_out_bound(Routing& routing, std::uint8_t lane) const {
-    std::vector<std::size_t> out;
-    const ChannelOrder& order = routing.orders[lane];
-    for (std::size_t d = 0; d < routing.lane.size(); ++d) {
-      if (routing.lane[d] != lane) continue;
-      bool kept = true;
-      routing.traffic.walk(d, [&](SwitchId, LinkId link, LinkId before) {
-        kept &= before == kNoLink || order.has(before, link);
-      });
-      if (kept) {
-        routing.note(d);
-      } else {
-        routing.traffic.remove(d);
-        out.push_back(d);
-      }
-    }
-    return out;
-  }
-
-  /// All turns between links of a spanning tree.
-  std::vector<std::pair<LinkId, LinkId>> turns_of(const std::vector<LinkId>& parent) const {
-    std::vector<std::pair<LinkId, LinkId>> turns;
-    const auto belongs = [&](SwitchId s, LinkId link) {
-      return parent[s] == link || parent[links_.to(link)] == links_.reverse(link);
-    };
-    for (SwitchId s = 0; s < links_.switches(); ++s) {
-      for (LinkId in = links_.begin(s); in < links_.end(s); ++in) {
-        if (!belongs(s, in)) continue;
-        for (LinkId out = links_.begin(s); out < links_.end(s); ++out) {
-          if (out != in && belongs(s, out)) turns.emplace_back(links_.reverse(in), out);
-        }
-      }
-    }
-    return turns;
-  }
-
-  /// Begins with everything on one spanning tree.
-  Routing within_spanning_tree(const Routing& unrouted, SwitchId root) {
-    Routing routing = unrouted;
-    const std::vector<LinkId> parent = spanning_tree(links_, root);
-    routing.orders.assign(terms_.lanes, ChannelOrder(links_, ranks_towards(root)));
-    // Nothing is on the links, so that what is routed first does not shun the tree.
-    for (std::size_t d = 0; d < routing.lane.size(); ++d) {
-      set_along(routing.traffic, d, parent);
-      routing.note(d);
-    }
-    for (const std::size_t d : routing.traffic.by_switch()) {
-      routing.forget(d);
-      if (search_.find(routing.traffic, d, &routing.orders[routing.lane[d]])) {
-        routing.traffic.set(d, search_.out());
-      }
-      routing.note(d);
-      routing.traffic.add(d);
-    }
-    return routing;
-  }
-
-  void set_along(RoutedTraffic& traffic, std::size_t d, const std::vector<LinkId>& parent) const {
-    traffic.set(d, parent);
-    for (SwitchId s = traffic.at(d); parent[s] != kNoLink; s = links_.to(parent[s])) {
-      traffic.set(d, links_.to(parent[s]), links_.reverse(parent[s]));
-    }
-    traffic.set(d, traffic.at(d), kNoLink);
-  }
-
-  void place_along(Routing& routing, std::size_t d, const std::vector<LinkId>& parent) const {
-    set_along(routing.traffic, d, parent);
-    routing.note(d);
-    routing.traffic.add(d);
   }
 
   /// One round: every destination takes a cheaper tree, on its lane or another, if it finds one.
@@ -404,15 +245,6 @@ class Descent {
     if (!routing.note(d)) throw Error("routes that were free of circles no longer are");
     traffic.add(d);
     return {before, least};
-  }
-
-  /// Link ranks of routes up towards a root, then down.
-  std::vector<std::uint32_t> ranks_towards(SwitchId root) const {
-    std::vector<std::uint32_t> height = heights_above(links_, std::span(&root, 1));
-    for (std::uint32_t& each : height) {
-      each = static_cast<std::uint32_t>(links_.switches() - 1 - each);
-    }
-    return UpDownWays(links_, height).link_ranks();
   }
 
   // What comes out.

@@ -86,7 +86,7 @@ bool RoutedTraffic::is_reached(std::size_t d) const {
 }
 
 void RoutedTraffic::keep_sources_apart() {
-  constexpr std::size_t kMost = std::size_t{1} << 26;
+  constexpr std::size_t kMost = std::size_t{1} << 24;
   const std::size_t size = sources_.size() * links_->links();
   if (size <= kMost) own_.assign(size, 0);
 }

@@ -100,4 +100,12 @@ std::vector<std::uint32_t> heights_above(const SwitchLinks& links,
   return level;
 }
 
+std::vector<std::uint32_t> ranks_towards(const SwitchLinks& links, SwitchId root) {
+  std::vector<std::uint32_t> height = heights_above(links, std::span(&root, 1));
+  for (std::uint32_t& each : height) {
+    each = static_cast<std::uint32_t>(links.switches() - 1 - each);
+  }
+  return UpDownWays(links, std::move(height)).link_ranks();
+}
+
 }  // namespace contend

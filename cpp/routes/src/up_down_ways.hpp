@@ -49,4 +49,7 @@ class UpDownWays {
 std::vector<std::uint32_t> heights_above(const SwitchLinks& links,
                                          std::span<const SwitchId> lowest);
 
+/// Link ranks of routes up towards a root, then down.
+std::vector<std::uint32_t> ranks_towards(const SwitchLinks& links, SwitchId root);
+
 }  // namespace contend

@@ -44,7 +44,8 @@ struct LanedTables {
 ///
 /// Deterministic, on one core. Cost: rounds x addresses x links; outside trees also, per address,
 /// the rearrangements of ChannelOrder. Memory: two bytes per address and switch beside the tables;
-/// outside trees also four per link and switch with hosts, up to 256 MiB.
+/// outside trees also four per link and switch with hosts, up to 64 MiB, for each of four tables at
+/// once.
 LanedTables fewest_collisions(const Fabric& fabric, const Targets& targets,
                               const CollisionTerms& terms);
 
