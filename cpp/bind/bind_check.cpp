@@ -36,14 +36,15 @@ static auto column(const RouteCheck& seen) {
 static nb::typed<nb::tuple, std::uint64_t, std::vector<ChannelId>> dependency_cycle(
     const Fabric& fabric, const Matrix<std::uint16_t>& ports,
     const Vector<std::uint32_t>& host_address, const Vector<std::uint8_t>& host_lmc,
-    bool from_all_switches) {
+    bool from_all_switches, const Vector<std::uint8_t>& lane_of_address, std::uint8_t lane) {
   std::uint64_t count = 0;
   std::vector<ChannelId> cycle;
   {
     nb::gil_scoped_release released;
     const ChannelDependencies found =
         channel_dependencies(fabric, {ports.data(), ports.shape(0), ports.shape(1)},
-                             {as_span(host_address), as_span(host_lmc)}, from_all_switches);
+                             {as_span(host_address), as_span(host_lmc)}, from_all_switches,
+                             {lane, as_span(lane_of_address)});
     count = found.count();
     cycle = found.cycle();
   }
@@ -61,7 +62,8 @@ void bind_check(nb::module_& m) {
   m.def("check_routes", &check, nb::arg("fabric"), nb::arg("ports"), nb::arg("host_address"),
         nb::arg("host_lmc"), nb::arg("examples"), nb::call_guard<nb::gil_scoped_release>());
   m.def("dependency_cycle", &dependency_cycle, nb::arg("fabric"), nb::arg("ports"),
-        nb::arg("host_address"), nb::arg("host_lmc"), nb::arg("from_all_switches"));
+        nb::arg("host_address"), nb::arg("host_lmc"), nb::arg("from_all_switches"),
+        nb::arg("lane_of_address"), nb::arg("lane"));
 }
 
 }  // namespace contend::bind

@@ -3,6 +3,8 @@
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/routes/engines.hpp"
+#include "contend/routes/fewest_collisions.hpp"
+#include "contend/routes/table_steps.hpp"
 
 namespace contend::bind {
 
@@ -20,6 +22,9 @@ nb::ndarray<nb::numpy, PortNumber> run(const Fabric& fabric, const Targets& targ
   }
   return to_numpy(std::move(tables), {fabric.switches(), targets.addresses});
 }
+
+/// Ports [switches, addresses] and the lane of every address.
+using LanedArrays = nb::typed<nb::tuple, Numpy<PortNumber>, Numpy<std::uint8_t>>;
 
 }  // namespace
 
@@ -69,6 +74,42 @@ void bind_engines(nb::module_& m) {
         });
       },
       nb::arg("fabric"), nb::arg("targets"), nb::arg("roots"));
+  m.def(
+      "fewest_collisions",
+      [](const Fabric& fabric, const Targets& targets, const Vector<std::uint32_t>& cable_cost,
+         const Vector<std::uint32_t>& demand, std::uint32_t lanes) {
+        LanedTables made;
+        {
+          nb::gil_scoped_release release;
+          check_targets(fabric, targets);
+          made = fewest_collisions(fabric, targets, {as_span(cable_cost), as_span(demand), lanes});
+        }
+        return LanedArrays(
+            nb::make_tuple(to_numpy(std::move(made.tables), {fabric.switches(), targets.addresses}),
+                           to_numpy(std::move(made.lane))));
+      },
+      nb::arg("fabric"), nb::arg("targets"), nb::arg("cable_cost"), nb::arg("demand"),
+      nb::arg("lanes"));
+  m.def(
+      "table_steps",
+      [](const Fabric& fabric, const Targets& targets, const Matrix<PortNumber>& ports,
+         const Vector<std::uint32_t>& cable_cost, const Vector<std::uint32_t>& demand,
+         std::size_t most) {
+        std::vector<std::uint32_t> columns;
+        {
+          nb::gil_scoped_release release;
+          check_targets(fabric, targets);
+          const Tables tables(ports.data(), ports.data() + ports.size());
+          for (const TableStep& step :
+               table_steps(fabric, targets, tables, {as_span(cable_cost), as_span(demand)}, most)) {
+            columns.insert(columns.end(), {step.at, step.address, step.before, step.after});
+          }
+        }
+        const std::size_t steps = columns.size() / 4;
+        return to_numpy(std::move(columns), {steps, 4});
+      },
+      nb::arg("fabric"), nb::arg("targets"), nb::arg("ports"), nb::arg("cable_cost"),
+      nb::arg("demand"), nb::arg("most"));
   m.def("tree_fault", &tree_fault, nb::arg("fabric"));
   m.def(
       "find_roots",

@@ -155,7 +155,8 @@ def test_addresses_that_clash_are_given_out_anew(paper: Paper) -> None:
 def test_unknown_engines_and_options_are_refused(paper: Paper) -> None:
     fabric = paper("figure")
     with pytest.raises(
-        UsageError, match=r"no engine 'mindhop' among minhop, updn, .*; did you mean 'minhop'"
+        UsageError,
+        match=r"no engine 'mindhop' among contend, minhop, updn, .*; did you mean 'minhop'",
     ):
         compute(fabric, "mindhop")
     with pytest.raises(UsageError, match="engine minhop has no option 'lmc'; it has none"):

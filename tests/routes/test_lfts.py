@@ -302,10 +302,11 @@ def run_opensm(folder: Path, fabric: Fabric, ibsim: str, opensm: str) -> None:
 
 
 @pytest.mark.skipif(not PRELOAD.exists(), reason="the library of ibsim is not installed")
+@pytest.mark.parametrize("made", ["by hand", "fig1", "torus:4x4;2", "dragonfly:2,4,2"])
 def test_opensm_loads_the_dump_and_dumps_it_back(
-    tmp_path: Path, require_program: Callable[[str], str]
+    made: str, tmp_path: Path, require_program: Callable[[str], str]
 ) -> None:
-    fabric = two_leaves()
+    fabric = two_leaves() if made == "by hand" else load(made, route="contend")
     save(fabric, tmp_path / "x.ibnetdiscover")
     save(fabric, tmp_path / "x.lfts")
     run_opensm(tmp_path, fabric, require_program("ibsim"), require_program("opensm"))

@@ -105,7 +105,8 @@ std::vector<ChannelId> ChannelDependencies::shortest_cycle(ChannelId through) co
 }
 
 ChannelDependencies channel_dependencies(const Fabric& fabric, const TableView& tables,
-                                         const AddressView& addresses, bool from_all_switches) {
+                                         const AddressView& addresses, bool from_all_switches,
+                                         const Lane& lane) {
   if (tables.switches != fabric.switches()) {
     throw Error("forwarding tables do not belong to the fabric");
   }
@@ -116,8 +117,9 @@ ChannelDependencies channel_dependencies(const Fabric& fabric, const TableView& 
     if (is_source[s] != 0) sources.push_back(s);
   }
   ChannelDependencies found(fabric);
-  for_each_in_tree(fabric, tables, destinations(fabric, addresses), sources,
-                   static_cast<std::size_t>(thread_count()),
+  std::vector<Destination> on_lane = destinations(fabric, addresses);
+  std::erase_if(on_lane, [&](const Destination& to) { return !lane.has(to.address); });
+  for_each_in_tree(fabric, tables, on_lane, sources, static_cast<std::size_t>(thread_count()),
                    [&](std::size_t, const Destination&, const InTree& tree) {
                      for (const SwitchId s : tree.order()) {
                        if (tree.end(s) != TraceEnd::delivered || tree.hops(s) < 2) continue;

@@ -168,7 +168,8 @@ class DestinationModK {
     const auto switches = static_cast<std::int64_t>(fabric_.switches());
 #pragma omp parallel for num_threads(thread_count()) schedule(dynamic, 16)
     for (std::int64_t k = 0; k < switches; ++k) fill(static_cast<SwitchId>(k));
-    fill_switch_addresses();
+    // The rule is about hosts.
+    reach_switches(fabric_, links_, targets_, tables_);
     return std::move(tables_);
   }
 
@@ -214,36 +215,6 @@ class DestinationModK {
         // A host's further addresses take the turns after its own.
         for (Address k = 0; k < Address{1} << targets_.hosts.lmc[host]; ++k) {
           row[first + k] = s == leaf ? fabric_.host_port(host) : out(number_[host] + k);
-        }
-      }
-    }
-  }
-
-  /// The rule is about hosts; switches are reached by the lowest port on a shortest path.
-  void fill_switch_addresses() {
-    const MakeNextLinks make_next = shortest_paths(links_);
-    const auto switches = static_cast<std::int64_t>(fabric_.switches());
-#pragma omp parallel num_threads(thread_count())
-    {
-      const NextLinks next = make_next();
-      std::vector<std::uint64_t> words(links_.set_words());
-      LinkSet set(links_, words);
-      std::vector<LinkId> allowed;
-#pragma omp for schedule(dynamic, 16)
-      for (std::int64_t k = 0; k < switches; ++k) {
-        const auto destination = static_cast<SwitchId>(k);
-        const Address address = targets_.switches[destination];
-        if (address == 0) continue;
-        set.clear();
-        next(destination, set);
-        for (SwitchId s = 0; s < fabric_.switches(); ++s) {
-          allowed.clear();
-          set.out_of(s, allowed);
-          PortNumber& entry = tables_[s * targets_.addresses + address];
-          if (s == destination)
-            entry = 0;
-          else if (!allowed.empty())
-            entry = links_.port(allowed.front());
         }
       }
     }

@@ -1,3 +1,4 @@
+#include "contend/base/threads.hpp"
 #include "contend/routes/balance.hpp"
 
 namespace contend {
@@ -39,6 +40,37 @@ class BreadthFirst {
 
 MakeNextLinks shortest_paths(const SwitchLinks& links) {
   return [&links] { return NextLinks(BreadthFirst(links)); };
+}
+
+void reach_switches(const Fabric& fabric, const SwitchLinks& links, const Targets& targets,
+                    Tables& tables) {
+  const MakeNextLinks make_next = shortest_paths(links);
+  const auto switches = static_cast<std::int64_t>(fabric.switches());
+#pragma omp parallel num_threads(thread_count())
+  {
+    const NextLinks next = make_next();
+    std::vector<std::uint64_t> words(links.set_words());
+    LinkSet set(links, words);
+    std::vector<LinkId> allowed;
+#pragma omp for schedule(dynamic, 16)
+    for (std::int64_t k = 0; k < switches; ++k) {
+      const auto destination = static_cast<SwitchId>(k);
+      const Address address = targets.switches[destination];
+      if (address == 0) continue;
+      set.clear();
+      next(destination, set);
+      for (SwitchId s = 0; s < fabric.switches(); ++s) {
+        allowed.clear();
+        set.out_of(s, allowed);
+        PortNumber& entry = tables[s * targets.addresses + address];
+        if (s == destination) {
+          entry = 0;
+        } else if (!allowed.empty()) {
+          entry = links.port(allowed.front());
+        }
+      }
+    }
+  }
 }
 
 Tables minhop(const Fabric& fabric, const Targets& targets) {

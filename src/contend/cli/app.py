@@ -135,6 +135,11 @@ VERBS = (
         "Show what was measured and how: cells, winners, collapses; or what a profile says.",
     ),
     Verb(
+        "route",
+        "contend.cli.route:route",
+        "Compute better forwarding tables, and say what they are worth.",
+    ),
+    Verb(
         "simulate",
         "contend.cli.simulate:simulate",
         "Count the congestion of a traffic pattern on a fabric.",

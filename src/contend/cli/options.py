@@ -183,10 +183,11 @@ FABRIC_HELP = (
 FabricArgument = Annotated[str, typer.Argument(metavar="FABRIC", help=FABRIC_HELP)]
 ROUTES = _option("--routes", takes="FILE", means="Read the fabric's forwarding tables from FILE")
 ROUTE = _option("--route", takes="ENGINE", means="Compute the routes with ENGINE")
-_ENGINES = ": minhop, updn, dor or dmodk, or opensm:NAME, which runs the real OpenSM."
+ENGINES = ": contend, minhop, updn, dor or dmodk, or opensm:NAME, which runs the real OpenSM."
+LANES = _option("--lanes", takes="N", means="How many virtual lanes routes may be spread over")
 RoutesOption = Annotated[str | None, ROUTES()]
-RouteOption = Annotated[str | None, ROUTE(_ENGINES)]
-RouteListOption = Annotated[list[str] | None, ROUTE(f"{_ENGINES} Repeat it to compare engines.")]
+RouteOption = Annotated[str | None, ROUTE(ENGINES)]
+RouteListOption = Annotated[list[str] | None, ROUTE(f"{ENGINES} Repeat it to compare engines.")]
 
 FABRIC = _option("--fabric", takes="FABRIC", means="Use this fabric")
 

@@ -183,7 +183,7 @@ class Options:
     route: Annotated[
         str | None,
         shared.ROUTE(
-            ": minhop, updn, dor or dmodk, or opensm:NAME, which runs the real OpenSM.",
+            ": contend, minhop, updn, dor or dmodk, or opensm:NAME, which runs the real OpenSM.",
             rich_help_panel=_WHERE,
         ),
     ] = None

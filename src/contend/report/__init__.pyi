@@ -1,3 +1,6 @@
+from .better_tables import better_tables_json as better_tables_json
+from .better_tables import better_tables_table as better_tables_table
+from .better_tables import better_tables_verdict as better_tables_verdict
 from .emulate import emulate_json as emulate_json
 from .emulate import network_line as network_line
 from .emulate import traffic_table as traffic_table

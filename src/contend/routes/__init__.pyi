@@ -2,11 +2,17 @@ from .checking import CheckReport as CheckReport
 from .checking import RoutesSummary as RoutesSummary
 from .checking import all_to_all_load as all_to_all_load
 from .checking import check as check
+from .checking import dependency_cycle as dependency_cycle
 from .checking import summarise_routes as summarise_routes
 from .dumps import load_tables as load_tables
 from .dumps import recognises_tables as recognises_tables
+from .engines import MOST_LANES as MOST_LANES
+from .engines import Demand as Demand
+from .engines import TableSteps as TableSteps
 from .engines import compute as compute
 from .engines import engine_names as engine_names
+from .engines import fewest_collisions as fewest_collisions
+from .engines import table_steps as table_steps
 from .resolver import Route as Route
 from .resolver import find_route as find_route
 from .resolver import make_resolver as make_resolver

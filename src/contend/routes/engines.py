@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,20 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import MissingError, UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, capacities
 from contend.routes import opensm
 from contend.routes.options import read_roots, split
-from contend.routes.tables import ForwardingTables
+from contend.routes.tables import NO_PORT, ForwardingTables, tables_of
 from contend.units import format_bytes, nearest
 
-_Tables = NDArray[np.uint16]
+MOST_LANES = 15
+"""Data lanes that InfiniBand has; the sixteenth carries management."""
+
+
+Demand = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.floating]]
+"""Who sends how much to whom: hosts, the hosts that they send to, and how much, in any unit, each
+of shape [pairs]."""
+_MOST_DEMAND = 1 << 10
 
 
 @dataclass(frozen=True)
@@ -32,19 +40,19 @@ class _Engine:
     """What an engine does, in one line, how it makes tables, and which options it takes."""
 
     about: str
-    tables: Callable[[_Job], _Tables]
+    tables: Callable[[_Job], ForwardingTables]
     options: tuple[str, ...] = ()
 
 
-def _minhop(job: _Job) -> _Tables:
-    return _core.minhop(job.fabric.core, job.targets)
+def _minhop(job: _Job) -> ForwardingTables:
+    return ForwardingTables(_core.minhop(job.fabric.core, job.targets))
 
 
-def _dor(job: _Job) -> _Tables:
-    return _core.dimension_order(job.fabric.core, job.targets)
+def _dor(job: _Job) -> ForwardingTables:
+    return ForwardingTables(_core.dimension_order(job.fabric.core, job.targets))
 
 
-def _updn(job: _Job) -> _Tables:
+def _updn(job: _Job) -> ForwardingTables:
     core = job.fabric.core
     if "roots" in job.options:
         roots = read_roots(Path(job.options["roots"]), job.fabric)
@@ -55,18 +63,18 @@ def _updn(job: _Job) -> _Tables:
             f"updn finds no root in {job.fabric.name}, which takes a switch with more than 90 % of "
             "all hosts at one distance; name some with updn,roots=FILE"
         )
-    return _core.up_down(core, job.targets, roots)
+    return ForwardingTables(_core.up_down(core, job.targets, roots))
 
 
-def _dmodk(job: _Job) -> _Tables:
+def _dmodk(job: _Job) -> ForwardingTables:
     return _destination_mod_k(job, in_order_of_ports=False)
 
 
-def _fig1(job: _Job) -> _Tables:
+def _fig1(job: _Job) -> ForwardingTables:
     return _destination_mod_k(job, in_order_of_ports=True)
 
 
-def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> _Tables:
+def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> ForwardingTables:
     fabric = job.fabric
     if fault := _core.tree_fault(fabric.core):
         near, far, level = fault
@@ -75,10 +83,50 @@ def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> _Tables:
             f'"{fabric.switch_name[far]}" are cabled to each other and both {level} switches away '
             "from the nearest hosts"
         )
-    return _core.d_mod_k(fabric.core, job.targets, in_order_of_ports)
+    return ForwardingTables(_core.d_mod_k(fabric.core, job.targets, in_order_of_ports))
+
+
+def _contend(job: _Job) -> ForwardingTables:
+    lanes = job.options.get("lanes", "1")
+    if not re.fullmatch(r"[0-9]{1,2}", lanes) or not 1 <= int(lanes) <= MOST_LANES:
+        raise UsageError(f"engine contend: lanes is a number from 1 to {MOST_LANES}, not {lanes!r}")
+    return _fewest_collisions(job.fabric, job.targets, int(lanes), None)
+
+
+def _fewest_collisions(
+    fabric: Fabric, targets: _core.Targets, lanes: int, demand: Demand | None
+) -> ForwardingTables:
+    sent = np.zeros(0, dtype=np.uint32) if demand is None else _by_switch(fabric, demand)
+    ports, lane = _core.fewest_collisions(fabric.core, targets, _cable_costs(fabric), sent, lanes)
+    return ForwardingTables(ports, lane=lane if lane.any() else None)
+
+
+def _cable_costs(fabric: Fabric) -> NDArray[np.uint32]:
+    """How much longer a message takes on each cable than on the fastest, in eighths."""
+    capacity = capacities(fabric).cable
+    if len(capacity) == 0 or (capacity == capacity[0]).all():
+        return np.zeros(0, dtype=np.uint32)
+    costs: NDArray[np.uint32] = np.rint(8 * capacity.max() / capacity).astype(np.uint32)
+    return costs
+
+
+def _by_switch(fabric: Fabric, demand: Demand) -> NDArray[np.uint32]:
+    """What the hosts of every switch send to every host, shape [hosts, switches]."""
+    source, target, much = demand
+    place = target.astype(np.int64) * fabric.switches + fabric.host_switch[source]
+    sent = np.bincount(place, weights=much, minlength=fabric.hosts * fabric.switches)
+    # Products with what all others send stay far within 64 bits.
+    scale = _MOST_DEMAND / max(float(sent.max(initial=0)), 1e-300)
+    scaled: NDArray[np.uint32] = np.rint(sent * scale).astype(np.uint32)
+    return scaled
 
 
 _ENGINES = {
+    "contend": _Engine(
+        "fewest collisions between random pairs, free of deadlock on any fabric",
+        _contend,
+        ("lanes", "lmc"),
+    ),
     "minhop": _Engine("shortest paths, balanced over ports; the same tables as OpenSM's", _minhop),
     "updn": _Engine(
         "shortest paths that never go up after down; the same tables as OpenSM's",
@@ -121,12 +169,86 @@ def compute(fabric: Fabric, engine: str) -> Fabric:
         raise UsageError(f"no engine {name!r} among {', '.join(known)}{nearest(name, known)}")
     _, options = split(engine, _ENGINES[name].options)
     addressed = with_addresses(fabric)
+    if "lmc" in options:
+        addressed = _with_lmc(addressed, options["lmc"])
     size = addressed.switches * (int(_addresses(addressed).max(initial=0)) + 1) * 2
     try:
         tables = _ENGINES[name].tables(_Job(addressed, _targets(addressed), options))
     except MemoryError:
         raise MissingError(f"not enough memory for tables of {format_bytes(size)}") from None
-    return addressed.replace(routes=ForwardingTables(tables, engine=engine))
+    return addressed.replace(routes=replace(tables, engine=engine))
+
+
+def fewest_collisions(fabric: Fabric, *, lanes: int = 1, demand: Demand | None = None) -> Fabric:
+    """The fabric with the routes of the engine ``contend``, for traffic that is known.
+
+    Args:
+        fabric: as in `compute`.
+        lanes: how many virtual lanes may be used.
+        demand: who sends how much to whom; None: all hosts the same to all others.
+
+    Raises:
+        UsageError: no such number of lanes.
+    """
+    addressed = with_addresses(fabric)
+    tables = _fewest_collisions(addressed, _targets(addressed), lanes, demand)
+    engine = f"contend,lanes={lanes}" if lanes > 1 else "contend"
+    return addressed.replace(routes=replace(tables, engine=engine))
+
+
+@dataclass(frozen=True, eq=False)
+class TableSteps:
+    """Entries of tables that run, to be changed one after the other.
+
+    Attributes:
+        fabric: the fabric with the tables after all of them.
+        at: switch of every step, shape [steps].
+        address: address of the entry, shape [steps].
+        before: its port so far, shape [steps].
+        after: its port from then on, shape [steps].
+    """
+
+    fabric: Fabric
+    at: NDArray[np.int64]
+    address: NDArray[np.int64]
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+
+
+def table_steps(
+    fabric: Fabric, *, changes: int | None = None, demand: Demand | None = None
+) -> TableSteps:
+    """Improves the tables of a fabric by few entries, those first that save most collisions.
+
+    After each step, and on the way back, all routes arrive and no channels wait for each other in
+    a circle, not even with what is still under way by former entries.
+
+    Args:
+        fabric: with its tables.
+        changes: how many entries may change; None: all that save anything.
+        demand: as in `fewest_collisions`.
+
+    Raises:
+        UsageError: no tables, hosts without LIDs of their own, tables by which routes do not
+            arrive, or whose channels wait for each other in a circle already.
+    """
+    ports = tables_of(fabric).ports
+    if with_addresses(fabric) is not fabric:
+        raise UsageError(f"{fabric.name}: some hosts have no LID of their own in the tables")
+    targets = _targets(fabric)
+    size = int(_addresses(fabric).max(initial=0)) + 1
+    fitting = np.full((fabric.switches, size), NO_PORT, dtype=np.uint16)
+    width = min(size, ports.shape[1])
+    fitting[:, :width] = ports[:, :width]
+    sent = np.zeros(0, dtype=np.uint32) if demand is None else _by_switch(fabric, demand)
+    most = fitting.size if changes is None else changes
+    steps = _core.table_steps(fabric.core, targets, fitting, _cable_costs(fabric), sent, most)
+    at, address, before, after = steps.astype(np.int64).T
+    changed = ports.copy()
+    changed[at, address] = after
+    engine = f"{tables_of(fabric).engine or 'tables'} with {len(at)} changes"
+    routed = fabric.replace(routes=ForwardingTables(changed, engine=engine))
+    return TableSteps(routed, at, address, before, after)
 
 
 def with_addresses(fabric: Fabric) -> Fabric:
@@ -142,6 +264,20 @@ def with_addresses(fabric: Fabric) -> Fabric:
         host_lid=numbers[: fabric.hosts],
         host_lmc=np.zeros(fabric.hosts, dtype=np.uint8),
         switch_lid=numbers[fabric.hosts :],
+        routes=None,
+    )
+
+
+def _with_lmc(fabric: Fabric, text: str) -> Fabric:
+    """The fabric with 2^lmc new addresses for every host; switches get those that follow."""
+    if not re.fullmatch(r"[0-7]", text):
+        raise UsageError(f"lmc is a number from 0 to 7, not {text!r}")
+    each = 1 << int(text)
+    first = each * np.arange(1, fabric.hosts + 1, dtype=np.uint32)
+    return fabric.replace(
+        host_lid=first,
+        host_lmc=np.full(fabric.hosts, int(text), dtype=np.uint8),
+        switch_lid=each * (fabric.hosts + 1) + np.arange(fabric.switches, dtype=np.uint32),
         routes=None,
     )
 

@@ -35,6 +35,7 @@ _COMPRESSIONS = (".gz", ".xz", ".zst")
 _NO_CHARACTER = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 KINDS = tuple(_WRITERS)
+_HOLD_ROUTES = frozenset({"fabric", "lfts", "orcs"})
 NEED_ROUTES = frozenset({"lfts", "orcs"})
 """Kinds that are nothing without routes."""
 
@@ -81,11 +82,16 @@ def content(fabric: Fabric, kind: str) -> Iterator[bytes]:
     """What a file of this kind holds, in pieces.
 
     Raises:
-        UsageError: no such kind.
+        UsageError: no such kind, or one that cannot say which virtual lanes the routes need.
     """
     write = _WRITERS.get(kind)
     if write is None:
         raise UsageError(f"no kind of file {kind!r} among {', '.join(KINDS)}{nearest(kind, KINDS)}")
+    if fabric.routes is not None and fabric.routes.lanes > 1 and kind in _HOLD_ROUTES:
+        raise UsageError(
+            f"these routes are free of deadlock only on {fabric.routes.lanes} virtual lanes, and "
+            f"{kind} files do not say which lane a route keeps to: compute them for one lane"
+        )
     return _encoded(write(fabric))
 
 

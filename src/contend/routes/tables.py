@@ -23,10 +23,13 @@ class ForwardingTables:
             s sends what is meant for address a. 0 is the switch itself, NO_PORT no entry.
             Addresses are the LIDs of the fabric (`Fabric.host_lid`, `Fabric.switch_lid`).
         engine: what made them, such as ``minhop`` or ``opensm:ftree``; "" when read from a file.
+        lane: the virtual lane of all routes to an address, shape [addresses], dtype uint8; None
+            where nothing is known of lanes or all are on the first.
     """
 
     ports: NDArray[np.uint16]
     engine: str = ""
+    lane: NDArray[np.uint8] | None = None
 
     def __post_init__(self) -> None:
         ports = np.ascontiguousarray(self.ports, dtype=np.uint16)
@@ -42,6 +45,11 @@ class ForwardingTables:
     def addresses(self) -> int:
         """Size of the address space, address 0 included."""
         return int(self.ports.shape[1])
+
+    @property
+    def lanes(self) -> int:
+        """Number of virtual lanes that the routes are spread over."""
+        return 1 if self.lane is None else int(self.lane.max(initial=0)) + 1
 
 
 def tables_of(fabric: Fabric) -> ForwardingTables:

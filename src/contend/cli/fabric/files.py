@@ -97,7 +97,7 @@ def make(
     remove_switches: Annotated[Share | None, REMOVE_SWITCHES()] = None,
     route: Annotated[
         str | None,
-        ROUTE(": minhop, updn, dor or dmodk, or opensm:NAME. The tables are written too."),
+        ROUTE(": contend, minhop, updn, dor or dmodk, or opensm:NAME. The tables are written too."),
     ] = None,
     seed: SeedOption = 0,
     families: Annotated[bool, LIST()] = False,

@@ -34,12 +34,12 @@ from contend.report import (
 from contend.routes import check as check_fabric
 from contend.routes import summarise_routes
 
-LanesOption = Annotated[
+NoLanesOption = Annotated[
     bool,
     typer.Option(
-        "--lanes/--no-lanes",
-        help="Whether virtual lanes may break cycles of dependencies between channels; dumps do "
-        "not say. With --no-lanes a cycle is an error.",
+        "--no-lanes",
+        help="Take a cycle of dependencies between channels for an error; virtual lanes, of which "
+        "dumps do not tell, may otherwise break it.",
     ),
 ]
 
@@ -69,14 +69,14 @@ def check(
     fabric: FabricArgument,
     routes: RoutesOption = None,
     route: RouteOption = None,
-    lanes: LanesOption = True,
+    no_lanes: NoLanesOption = False,
     json: JsonOption = None,
 ) -> None:
     """Check a fabric and its routes; exit status 1 when something is wrong.
 
     Example: contend fabric check net.ibnetdiscover --routes net.lfts
     """
-    report = check_fabric(load(fabric, routes, route), lanes=lanes)
+    report = check_fabric(load(fabric, routes, route), lanes=not no_lanes)
     print_checks(console_for(json), report)
     write_json(json, report)
     wrong = [item.name for item in report.checks if item.status == Status.WRONG]

@@ -36,4 +36,8 @@ Tables least_loaded(const Fabric& fabric, const SwitchLinks& links, const Target
 /// NextLinks of all shortest paths. Cost per destination: one breadth-first search.
 MakeNextLinks shortest_paths(const SwitchLinks& links);
 
+/// Lets every switch reach the addresses of switches by the lowest port on a shortest path.
+void reach_switches(const Fabric& fabric, const SwitchLinks& links, const Targets& targets,
+                    Tables& tables);
+
 }  // namespace contend

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "contend/base/ids.hpp"
@@ -41,10 +42,22 @@ class ChannelDependencies {
   std::vector<std::uint64_t> bits_;
 };
 
-/// The dependencies of the routes from all hosts (or from all switches, as management traffic
-/// has it) to all addresses of hosts. Only routes that are delivered count.
+/// A virtual lane, and which one the routes to every address keep to. Without addresses all are
+/// on lane 0.
+struct Lane {
+  std::uint8_t number = 0;
+  std::span<const std::uint8_t> of_address;
+
+  bool has(Address address) const {
+    return number == (address < of_address.size() ? of_address[address] : 0);
+  }
+};
+
+/// The dependencies of the routes on a lane from all hosts (or from all switches, as management
+/// traffic has it) to all addresses of hosts. Only routes that are delivered count.
 /// Cost: addresses x switches.
 ChannelDependencies channel_dependencies(const Fabric& fabric, const TableView& tables,
-                                         const AddressView& addresses, bool from_all_switches);
+                                         const AddressView& addresses, bool from_all_switches,
+                                         const Lane& lane = {});
 
 }  // namespace contend

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "contend/base/ids.hpp"
+#include "contend/routes/links.hpp"
+
+namespace contend {
+
+/// Which links wait for which, kept free of circles while routes come and go.
+///
+/// Every link has a place, and a link that follows another on some route has the higher one, so
+/// that no circle can close (Dally and Seitz 1987). Where a new pair contradicts the places, those
+/// between the two are rearranged if that is possible (Pearce and Kelly, A Dynamic Topological
+/// Sort Algorithm for Directed Acyclic Graphs, 2006). Cost: constant for a pair that agrees with
+/// the places, else linear in the links and pairs whose places lie between.
+///
+/// Memory: five bytes per link and link out of the switch that it leads to.
+class ChannelOrder {
+ public:
+  /// Without pairs. Links of higher `rank` come later, equal ones by number.
+  ChannelOrder(const SwitchLinks& links, const std::vector<std::uint32_t>& rank);
+
+  /// Whether the next link may follow the first. The places make room for it then, so that it may
+  /// until others are added. What was refused stays refused until `forget_refusals`.
+  bool admits(LinkId first, LinkId next) {
+    if (place_[first] < place_[next]) return true;
+    std::uint8_t& refused = refused_[pair(first, next)];
+    if (refused != 0) return false;
+    const bool admitted = rearrange(first, next);
+    refused = admitted ? 0 : 1;
+    return admitted;
+  }
+  void forget_refusals() { refused_.assign(refused_.size(), 0); }
+  /// Notes that a link follows another, making room for it; false, and nothing noted, where that
+  /// would close a circle.
+  bool insert(LinkId first, LinkId next) {
+    if (place_[first] >= place_[next] && !rearrange(first, next)) return false;
+    add(first, next);
+    return true;
+  }
+  /// Notes that a link follows another, which the places must have room for.
+  void add(LinkId first, LinkId next) { ++count_[pair(first, next)]; }
+  /// Takes back one such note.
+  void remove(LinkId first, LinkId next) { --count_[pair(first, next)]; }
+  bool has(LinkId first, LinkId next) const { return count_[pair(first, next)] != 0; }
+
+ private:
+  std::size_t pair(LinkId first, LinkId next) const {
+    return begin_[first] + (next - links_->begin(links_->to(first)));
+  }
+  bool rearrange(LinkId first, LinkId next);
+  bool collect_after(LinkId next, LinkId first);
+  void collect_before(LinkId first, std::uint32_t lowest);
+  void share_places();
+
+  const SwitchLinks* links_;
+  std::vector<std::size_t> begin_;     ///< first pair of a link
+  std::vector<std::uint32_t> count_;   ///< by pair
+  std::vector<std::uint8_t> refused_;  ///< by pair
+  std::vector<std::uint32_t> place_;   ///< by link
+  std::vector<std::uint8_t> seen_;     ///< by link, while places are rearranged
+  std::vector<LinkId> before_;
+  std::vector<LinkId> after_;
+  std::vector<std::uint32_t> places_;
+};
+
+}  // namespace contend

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "contend/routes/fewest_collisions.hpp"
+
+namespace contend {
+
+/// One entry of forwarding tables that changes.
+struct TableStep {
+  SwitchId at;
+  Address address;
+  PortNumber before;
+  PortNumber after;
+};
+
+/// Improves tables that run by changing few entries, one after the other, each at most once; the
+/// entry that saves most collisions comes first.
+///
+/// After every step all routes that arrived still do, by no more hops than before. No channels
+/// wait for each other in a circle: the turns of all steps and of the tables before close none
+/// together, so that messages that are still under way by former entries do no harm. The same
+/// holds on the way back.
+///
+/// `most`: how many entries may change. Throws Error when tables do not belong to the fabric, when
+/// they have a circle already, or a route between two hosts that are joined does not arrive.
+/// Algorithm: a heap of what every entry would save, looked at again when its turn comes. Cost:
+/// addresses x links to begin with and, several times a step, switches x hops.
+std::vector<TableStep> table_steps(const Fabric& fabric, const Targets& targets,
+                                   const Tables& tables, const CollisionTerms& terms,
+                                   std::size_t most);
+
+}  // namespace contend

@@ -1,0 +1,117 @@
+#include "routed_traffic.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "contend/base/error.hpp"
+
+namespace contend {
+
+RoutedTraffic::RoutedTraffic(const Fabric& fabric, const Targets& targets, const SwitchLinks& links,
+                             const CollisionTerms& terms)
+    : links_(&links),
+      demand_(terms.demand),
+      to_(contend::destinations(fabric, targets.hosts)),
+      by_switch_(to_.size()),
+      hosts_(fabric.switches(), 0),
+      source_number_(fabric.switches(), 0),
+      out_(to_.size() * fabric.switches(), kNone),
+      weight_(links.links(), 1),
+      price_(links.links(), 0) {
+  if (!demand_.empty() && demand_.size() != fabric.hosts() * fabric.switches()) {
+    throw Error("what is sent does not belong to the fabric's hosts and switches");
+  }
+  if (!terms.cable_cost.empty() && terms.cable_cost.size() != fabric.cables()) {
+    throw Error("costs do not belong to the fabric's cables");
+  }
+  at_.reserve(to_.size());
+  for (const Destination& to : to_) at_.push_back(fabric.host_switch(to.host));
+  std::iota(by_switch_.begin(), by_switch_.end(), std::size_t{0});
+  std::ranges::stable_sort(by_switch_, {}, [&](std::size_t d) { return at_[d]; });
+  for (const SwitchId s : fabric.host_switches()) ++hosts_[s];
+  for (SwitchId s = 0; s < fabric.switches(); ++s) {
+    if (hosts_[s] == 0) continue;
+    source_number_[s] = static_cast<std::uint32_t>(sources_.size());
+    sources_.push_back(s);
+  }
+  if (!terms.cable_cost.empty()) {
+    for (LinkId link = 0; link < links.links(); ++link) {
+      weight_[link] = terms.cable_cost[fabric.out(links.from(link), links.port(link)) / 2];
+    }
+  }
+  find_parts();
+}
+
+void RoutedTraffic::find_parts() {
+  constexpr std::uint32_t kUnseen = 0xFFFFFFFF;
+  part_.assign(links_->switches(), kUnseen);
+  std::vector<SwitchId> reached;
+  for (SwitchId first = 0; first < links_->switches(); ++first) {
+    if (part_[first] != kUnseen) continue;
+    part_[first] = first;
+    reached.assign(1, first);
+    for (std::size_t head = 0; head < reached.size(); ++head) {
+      for (LinkId link = links_->begin(reached[head]); link < links_->end(reached[head]); ++link) {
+        const SwitchId far = links_->to(link);
+        if (part_[far] != kUnseen) continue;
+        part_[far] = first;
+        reached.push_back(far);
+      }
+    }
+  }
+}
+
+void RoutedTraffic::adopt(const Fabric& fabric, const Tables& tables) {
+  const std::size_t addresses = tables.size() / fabric.switches();
+  std::vector<LinkId> link_of;
+  for (SwitchId s = 0; s < fabric.switches(); ++s) {
+    link_of.assign(fabric.switch_ports(s) + 1U, kNoLink);
+    for (LinkId link = links_->begin(s); link < links_->end(s); ++link) {
+      link_of[links_->port(link)] = link;
+    }
+    const PortNumber* row = tables.data() + s * addresses;
+    for (std::size_t d = 0; d < to_.size(); ++d) {
+      const PortNumber port = row[to_[d].address];
+      const bool leaves = s != at_[d] && port < link_of.size();
+      set(d, s, leaves ? link_of[port] : kNoLink);
+    }
+  }
+  for (std::size_t d = 0; d < to_.size(); ++d) add(d);
+}
+
+bool RoutedTraffic::is_reached(std::size_t d) const {
+  return std::ranges::all_of(sources_, [&](SwitchId s) {
+    return s == at_[d] || !joined(s, at_[d]) || out(d, s) != kNoLink;
+  });
+}
+
+void RoutedTraffic::keep_sources_apart() {
+  constexpr std::size_t kMost = std::size_t{1} << 24;
+  const std::size_t size = sources_.size() * links_->links();
+  if (size <= kMost) own_.assign(size, 0);
+}
+
+std::uint64_t RoutedTraffic::cost(std::size_t d) const {
+  std::uint64_t sum = 0;
+  walk(d, [&](SwitchId source, LinkId link, LinkId) {
+    sum += sent(d, source) * price_for(source, link);
+  });
+  return sum;
+}
+
+std::uint64_t RoutedTraffic::mean_price() const {
+  const std::uint64_t sum = std::accumulate(price_.begin(), price_.end(), std::uint64_t{0});
+  return sum / std::max<std::size_t>(price_.size(), 1);
+}
+
+double RoutedTraffic::collisions() {
+  double sum = 0;
+  for (std::size_t d = 0; d < to_.size(); ++d) {
+    remove(d);
+    sum += static_cast<double>(cost(d));
+    add(d);
+  }
+  return sum;
+}
+
+}  // namespace contend

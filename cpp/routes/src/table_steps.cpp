@@ -1,0 +1,219 @@
+#include "contend/routes/table_steps.hpp"
+
+#include <algorithm>
+#include <queue>
+#include <utility>
+
+#include "contend/base/error.hpp"
+#include "contend/routes/channel_order.hpp"
+#include "free_of_circles.hpp"
+#include "routed_traffic.hpp"
+
+namespace contend {
+
+namespace {
+
+/// What a change of an entry would save, as of when it was looked at.
+struct Chance {
+  std::uint64_t gain;
+  std::uint32_t destination;
+  SwitchId at;
+  LinkId by;
+
+  bool operator<(const Chance& other) const {
+    if (gain != other.gain) return gain < other.gain;
+    return std::pair(destination, at) > std::pair(other.destination, other.at);
+  }
+};
+
+class Steps {
+ public:
+  Steps(const Fabric& fabric, const Targets& targets, const Tables& tables,
+        const CollisionTerms& terms)
+      : links_(fabric),
+        traffic_(fabric, targets, links_, terms),
+        order_(links_, std::vector<std::uint32_t>(links_.links(), 0)),
+        changed_(traffic_.destinations() * links_.switches(), false),
+        flow_(links_.switches()),
+        hops_(links_.switches()),
+        cost_(links_.switches()) {
+    traffic_.adopt(fabric, tables);
+    for (std::size_t d = 0; d < traffic_.destinations(); ++d) {
+      check_arrival(d);
+      if (!note_turns(traffic_, d, order_)) {
+        throw Error("channels can wait for each other in a circle by these tables already");
+      }
+    }
+  }
+
+  std::vector<TableStep> run(std::size_t most) {
+    std::vector<TableStep> steps;
+    bool any = true;
+    while (any && steps.size() < most) {
+      any = false;
+      look_everywhere();
+      while (!chances_.empty() && steps.size() < most) {
+        const Chance chance = chances_.top();
+        chances_.pop();
+        Chance now = look(chance.destination, chance.at);
+        if (now.gain == 0) continue;
+        if (!chances_.empty() && now < chances_.top()) {
+          chances_.push(now);
+          continue;
+        }
+        if (!admit(now)) continue;
+        steps.push_back(take(now));
+        any = true;
+      }
+    }
+    return steps;
+  }
+
+ private:
+  /// Follows the routes of all sources; a route that crosses more switches than there are loops.
+  void check_arrival(std::size_t d) const {
+    for (const SwitchId source : traffic_.sources()) {
+      if (!traffic_.joined(source, traffic_.at(d))) continue;
+      SwitchId s = source;
+      for (std::size_t hops = 0; s != traffic_.at(d); ++hops) {
+        const LinkId link = traffic_.out(d, s);
+        if (link == kNoLink || hops > links_.switches()) {
+          throw Error("by these tables not all routes between hosts arrive");
+        }
+        s = links_.to(link);
+      }
+    }
+  }
+
+  void look_everywhere() {
+    chances_ = {};
+    for (std::uint32_t d = 0; d < traffic_.destinations(); ++d) {
+      survey(d);
+      for (SwitchId s = 0; s < links_.switches(); ++s) {
+        if (const Chance chance = best(d, s); chance.gain > 0) chances_.push(chance);
+      }
+      clear(d);
+    }
+  }
+
+  Chance look(std::uint32_t d, SwitchId s) {
+    survey(d);
+    const Chance chance = best(d, s);
+    clear(d);
+    return chance;
+  }
+
+  /// What is sent to destination d over every switch and link, and what the rest costs from each
+  /// switch that it crosses.
+  void survey(std::uint32_t d) {
+    std::ranges::fill(flow_, std::uint64_t{0});
+    std::ranges::fill(hops_, kUnknown);
+    hops_[traffic_.at(d)] = 0;
+    cost_[traffic_.at(d)] = 0;
+    traffic_.remove(d);
+    traffic_.walk(d, [&](SwitchId source, LinkId link, LinkId) {
+      flow_[links_.from(link)] += traffic_.sent(d, source);
+    });
+  }
+  void clear(std::uint32_t d) { traffic_.add(d); }
+
+  /// Hops from a switch to destination d; its cost is known then too. More than there are switches
+  /// where the entries do not lead there.
+  std::uint32_t follow(std::uint32_t d, SwitchId s) {
+    path_.clear();
+    while (hops_[s] == kUnknown && path_.size() <= links_.switches()) {
+      const LinkId link = traffic_.out(d, s);
+      if (link == kNoLink) return kNowhere;
+      path_.push_back(s);
+      s = links_.to(link);
+    }
+    if (hops_[s] == kUnknown) return kNowhere;
+    for (; !path_.empty(); path_.pop_back()) {
+      const LinkId link = traffic_.out(d, path_.back());
+      hops_[path_.back()] = hops_[s] + 1;
+      cost_[path_.back()] = cost_[s] + traffic_.price(link);
+      s = path_.back();
+    }
+    return hops_[s];
+  }
+
+  /// The best change of the entry of a switch for destination d, after a survey.
+  Chance best(std::uint32_t d, SwitchId s) {
+    Chance chance{0, d, s, kNoLink};
+    if (flow_[s] == 0 || s == traffic_.at(d) || changed_[d * links_.switches() + s]) return chance;
+    const std::uint32_t hops = follow(d, s);
+    for (LinkId link = links_.begin(s); link < links_.end(s); ++link) {
+      const SwitchId far = links_.to(link);
+      // Fewer hops are left from there, so that its way cannot lead back here.
+      if (link == traffic_.out(d, s) || follow(d, far) >= hops) continue;
+      const std::uint64_t cost = traffic_.price(link) + cost_[far];
+      if (cost >= cost_[s]) continue;
+      const std::uint64_t gain = flow_[s] * (cost_[s] - cost);
+      if (gain <= chance.gain) continue;
+      chance.gain = gain;
+      chance.by = link;
+    }
+    return chance;
+  }
+
+  /// Notes all turns that a change brings, after a look at it; false, and none noted, where they
+  /// close a circle.
+  bool admit(const Chance& chance) {
+    const std::size_t d = chance.destination;
+    std::vector<std::pair<LinkId, LinkId>> turns;
+    for (LinkId away = links_.begin(chance.at); away < links_.end(chance.at); ++away) {
+      const LinkId in = links_.reverse(away);
+      if (flow_[links_.to(away)] > 0 && traffic_.out(d, links_.to(away)) == in) {
+        turns.emplace_back(in, chance.by);
+      }
+    }
+    LinkId last = chance.by;
+    for (SwitchId s = links_.to(last); s != traffic_.at(d); s = links_.to(last)) {
+      const LinkId next = traffic_.out(d, s);
+      turns.emplace_back(last, next);
+      last = next;
+    }
+    for (std::size_t k = 0; k < turns.size(); ++k) {
+      if (order_.insert(turns[k].first, turns[k].second)) continue;
+      while (k-- > 0) order_.remove(turns[k].first, turns[k].second);
+      return false;
+    }
+    return true;
+  }
+
+  TableStep take(const Chance& chance) {
+    const std::size_t d = chance.destination;
+    const LinkId before = traffic_.out(d, chance.at);
+    traffic_.remove(d);
+    traffic_.set(d, chance.at, chance.by);
+    traffic_.add(d);
+    changed_[d * links_.switches() + chance.at] = true;
+    return {chance.at, traffic_.to(d).address, links_.port(before), links_.port(chance.by)};
+  }
+
+  static constexpr std::uint32_t kUnknown = 0xFFFFFFFF;
+  static constexpr std::uint32_t kNowhere = 0xFFFFFFFE;
+
+  const SwitchLinks links_;
+  RoutedTraffic traffic_;
+  ChannelOrder order_;
+  std::vector<bool> changed_;        ///< [destinations][switches]
+  std::vector<std::uint64_t> flow_;  ///< by switch, of one destination
+  std::vector<std::uint32_t> hops_;  ///< by switch, to one destination
+  std::vector<std::uint64_t> cost_;  ///< by switch, to one destination
+  std::vector<SwitchId> path_;
+  std::priority_queue<Chance> chances_;
+};
+
+}  // namespace
+
+std::vector<TableStep> table_steps(const Fabric& fabric, const Targets& targets,
+                                   const Tables& tables, const CollisionTerms& terms,
+                                   std::size_t most) {
+  if (tables.size() != fabric.switches() * targets.addresses) {
+    throw Error("forwarding tables do not belong to the fabric");
+  }
+  return Steps(fabric, targets, tables, terms).run(most);
+}
+
+}  // namespace contend

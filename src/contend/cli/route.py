@@ -1,0 +1,107 @@
+"""``contend route``: better forwarding tables, beside those that a fabric has."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from rich.text import Text
+
+from contend.cli.common import console_for, load, write_json
+from contend.cli.options import (
+    LANES,
+    PLACEMENT,
+    PLACEMENTS,
+    FabricArgument,
+    JsonOption,
+    MaybeFileOption,
+    Option,
+    RouteOption,
+    RoutesOption,
+    SeedOption,
+)
+from contend.cure import better_tables, write_steps
+from contend.errors import UsageError
+from contend.report import (
+    better_tables_json,
+    better_tables_table,
+    better_tables_verdict,
+    print_tables,
+)
+from contend.routes import MOST_LANES, save, save_to
+
+FOR = Option(("--for",), "TRAFFIC", "What the tables are for")
+ForOption = Annotated[
+    str,
+    FOR(
+        ": bisect, shifts, alltoall or another pattern (contend simulate --list), or a matrix of "
+        "bytes from rank to rank (.npy), which contend report --matrix writes."
+    ),
+]
+LanesOption = Annotated[
+    int,
+    LANES("With more than one, no file of tables can hold them.", min=1, max=MOST_LANES),
+]
+KEEP = Option(("--keep",), "TABLES", "Improve the tables that run, entry by entry")
+CHANGES = Option(("--changes",), "N", "How many entries may change")
+KeepOption = Annotated[
+    str | None,
+    KEEP(
+        ": a file of forwarding tables. Beside -o FILE, FILE.steps.csv has the order of the "
+        "changes, and FILE.back.csv the way back."
+    ),
+]
+ChangesOption = Annotated[int | None, CHANGES(min=1, default="all that gain anything")]
+PlacementOption = Annotated[str, PLACEMENT(f"{PLACEMENTS} Of the ranks of --for.")]
+
+
+def route(
+    fabric: FabricArgument,
+    output: MaybeFileOption = None,
+    purpose: ForOption = "bisect",
+    placement: PlacementOption = "linear",
+    routes: RoutesOption = None,
+    present: RouteOption = None,
+    lanes: LanesOption = 1,
+    keep: KeepOption = None,
+    changes: ChangesOption = None,
+    seed: SeedOption = 1,
+    json: JsonOption = None,
+) -> None:
+    """Compute better forwarding tables, and say what they are worth.
+
+    They make few messages collide and are free of deadlock. The present tables, by --routes or
+    --route, are what they are compared with. OpenSM loads what is written: opensm -R file -U FILE
+
+    Example: contend route net.ibnetdiscover --routes net.lfts -o better.lfts
+    """
+    if output == json == "-":
+        raise UsageError("--output and --json cannot both be standard output")
+    if changes is not None and keep is None:
+        raise UsageError("--changes N belongs to --keep TABLES: give both")
+    if keep is not None and (routes is not None or present is not None or lanes > 1):
+        raise UsageError("--keep TABLES takes neither --routes nor --route, and no more lanes")
+    better = better_tables(
+        load(fabric, routes if keep is None else keep, present),
+        purpose=purpose,
+        placement=placement,
+        lanes=lanes,
+        keep=keep is not None,
+        changes=changes,
+        seed=seed,
+    )
+    if output == "-":
+        save_to(better.fabric, sys.stdout.buffer, "lfts")
+        sys.stdout.flush()
+    elif output is not None:
+        save(better.fabric, Path(output), "lfts")
+        if better.steps is not None:
+            write_steps(better.steps, Path(f"{output}.steps.csv"))
+            write_steps(better.steps, Path(f"{output}.back.csv"), back=True)
+    console = console_for("-" if output == "-" else json)
+    console.print(Text(better_tables_verdict(better)), soft_wrap=True)
+    print_tables(console, [better_tables_table(better)])
+    if output not in (None, "-"):
+        console.print(Text(f"written to {output}"), soft_wrap=True)
+    write_json(json, better_tables_json(better, output or ""))

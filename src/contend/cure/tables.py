@@ -1,0 +1,260 @@
+"""Better forwarding tables: computed for what a machine sends, and judged beside what it has."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion import Simulation, simulate
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.files import whole_file
+from contend.pattern import Pattern
+from contend.pattern import parse as parse_pattern
+from contend.placement import Placement
+from contend.placement import parse as parse_placement
+from contend.routes import (
+    Demand,
+    TableSteps,
+    dependency_cycle,
+    fewest_collisions,
+    table_steps,
+)
+
+# Every pair sends as much as any other: the routes are those for no traffic in particular.
+_EVEN = ("bisect", "permutation", "uniform", "alltoall", "shifts")
+# Random patterns are averaged over this many samples.
+_DRAWN = 1000
+_MATRIX = ".npy"
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What a pattern gets by the tables that run and by the new ones.
+
+    Attributes:
+        pattern: its specification.
+        placement: its ranks' specification.
+        before: by the present tables; None where the fabric has none.
+        after: by the new ones.
+    """
+
+    pattern: str
+    placement: str
+    before: Simulation | None
+    after: Simulation
+
+    @property
+    def points(self) -> float | None:
+        """By how much the effective bandwidth grows, in percent of a link's rate."""
+        if self.before is None:
+            return None
+        return 100 * (self.after.effective_bandwidth - self.before.effective_bandwidth)
+
+
+@dataclass(frozen=True, eq=False)
+class BetterTables:
+    """New tables for a fabric.
+
+    Attributes:
+        fabric: the fabric with the new tables.
+        purpose: what they were made for: a pattern, or a file with a matrix of bytes.
+        seconds: that computing them took.
+        lanes: virtual lanes that they need to be free of deadlock.
+        gains: of random bisections first, then of the purpose where that is another.
+        changed: entries for hosts that differ from the present tables; None where there are none.
+        entries: entries for hosts.
+        dependency_cycle: channels that wait for each other in a circle on one lane: none.
+        present_cycle: the same of the present tables, whatever lanes they run on.
+        steps: the changes one after the other, where the present tables were to be kept.
+    """
+
+    fabric: Fabric
+    purpose: str
+    seconds: float
+    lanes: int
+    gains: tuple[Gain, ...]
+    changed: int | None
+    entries: int
+    dependency_cycle: tuple[int, ...]
+    present_cycle: tuple[int, ...] | None
+    steps: TableSteps | None = None
+
+
+def better_tables(
+    fabric: Fabric,
+    *,
+    purpose: str = "bisect",
+    placement: str = "linear",
+    lanes: int = 1,
+    keep: bool = False,
+    changes: int | None = None,
+    seed: int = 1,
+) -> BetterTables:
+    """Computes tables for a fabric with the engine ``contend`` and judges them.
+
+    Args:
+        fabric: with the present tables, if any; its LIDs are kept.
+        purpose: what they are for: a pattern (see `contend.pattern.FORMS`), or a matrix of bytes
+            from rank to rank in a .npy file, such as a profile's.
+        placement: on which hosts the purpose's ranks sit.
+        lanes: how many virtual lanes may be used.
+        keep: change the present tables entry by entry, instead of computing others.
+        changes: how many entries may change, if `keep`; None: all that save anything.
+        seed: of every random choice.
+
+    Raises:
+        UsageError: no such pattern, placement or number of lanes; or tables to be kept that cannot
+            be improved in safe steps.
+        InputError: a file that is not what it should be.
+    """
+    spec = pattern_of(purpose)
+    present = None if fabric.routes is None else fabric
+    demand = None if spec in _EVEN else _demand(fabric, spec, placement, seed)
+    compute = _Computing(fabric, lanes, keep, changes)
+    routed, steps = compute.tables(None)
+    gains = []
+    if spec != "bisect":
+        gains.append(_gain(present, routed, spec, placement, seed))
+    if demand is not None:
+        # What is sent on average need not be what meets: the better tables count.
+        made_for, other_steps = compute.tables(demand)
+        gain = _gain(present, made_for, spec, placement, seed)
+        if gain.after.effective_bandwidth > gains[0].after.effective_bandwidth:
+            routed, steps, gains = made_for, other_steps, [gain]
+    gains.insert(0, _gain(present, routed, "bisect", "random", seed))
+    entries = hosts_entries(routed)
+    assert routed.routes is not None
+    return BetterTables(
+        fabric=routed,
+        purpose=purpose,
+        seconds=compute.seconds,
+        lanes=routed.routes.lanes,
+        gains=tuple(gains),
+        changed=None if present is None else changed_entries(present, routed),
+        entries=int(entries.size),
+        dependency_cycle=dependency_cycle(routed)[1],
+        present_cycle=None if present is None else dependency_cycle(present)[1],
+        steps=steps,
+    )
+
+
+@dataclass
+class _Computing:
+    """Computes tables and adds up the seconds that it took."""
+
+    fabric: Fabric
+    lanes: int
+    keep: bool
+    changes: int | None
+    seconds: float = 0.0
+
+    def tables(self, demand: Demand | None) -> tuple[Fabric, TableSteps | None]:
+        started = time.perf_counter()
+        steps = None
+        if self.keep:
+            steps = table_steps(self.fabric, changes=self.changes, demand=demand)
+            routed = steps.fabric
+        else:
+            routed = fewest_collisions(self.fabric, lanes=self.lanes, demand=demand)
+        self.seconds += time.perf_counter() - started
+        return routed, steps
+
+
+def pattern_of(purpose: str) -> str:
+    """The pattern that a purpose stands for: itself, or that of a matrix in a file."""
+    is_matrix = purpose.endswith(_MATRIX) and not purpose.startswith("file:")
+    if is_matrix and not Path(purpose).exists():
+        raise UsageError(f"{purpose}: no such file")
+    return f"file:{purpose}" if is_matrix else purpose
+
+
+def _demand(fabric: Fabric, spec: str, placement: str, seed: int) -> Demand:
+    """What hosts send each other in a pattern; random ones are averaged over samples."""
+    placed: Placement = parse_placement(placement, fabric)
+    if placed.random:
+        raise UsageError(
+            f"--placement {placement}: routes for {spec} need to know where its ranks are"
+        )
+    ranks = _ranks_of(spec, placed.ranks)
+    pattern: Pattern = parse_pattern(spec, ranks)
+    host = placed.host_of_rank[: pattern.ranks].astype(np.int64)
+    sources, targets, sizes = [], [], []
+    for sample in range(_DRAWN if pattern.random else 1):
+        for number in range(pattern.rounds):
+            source, target, size = pattern.core.messages(number, seed, sample)
+            sources.append(host[source])
+            targets.append(host[target])
+            # A pattern without sizes gives none.
+            sizes.append(size.astype(np.float64) if len(size) else np.ones(len(source)))
+    return np.concatenate(sources), np.concatenate(targets), np.concatenate(sizes)
+
+
+def _ranks_of(spec: str, most: int) -> int:
+    """As many ranks as a matrix has, else as many as there is room for."""
+    path = spec.removeprefix("file:")
+    if path == spec or not path.endswith(_MATRIX):
+        return most
+    try:
+        shape = np.load(path, mmap_mode="r", allow_pickle=False).shape
+    except (ValueError, EOFError):
+        return most
+    return min(most, int(shape[0])) if len(shape) == 2 else most
+
+
+def _gain(present: Fabric | None, routed: Fabric, spec: str, placement: str, seed: int) -> Gain:
+    """Simulates a pattern on both."""
+    ranks = None if placement == "random" else _ranks_of(spec, routed.hosts)
+    before = (
+        None
+        if present is None
+        else simulate(present, spec, placement=placement, ranks=ranks, seed=seed)
+    )
+    after = simulate(routed, spec, placement=placement, ranks=ranks, seed=seed)
+    return Gain(spec, placement, before, after)
+
+
+def hosts_entries(fabric: Fabric) -> NDArray[np.uint16]:
+    """The tables' columns for hosts, shape [switches, addresses of hosts]."""
+    assert fabric.routes is not None
+    count = np.left_shift(1, fabric.host_lmc.astype(np.int64))
+    first = np.repeat(fabric.host_lid.astype(np.int64), count)
+    nth = np.arange(len(first)) - np.repeat(np.cumsum(count) - count, count)
+    columns: NDArray[np.uint16] = fabric.routes.ports[:, first + nth]
+    return columns
+
+
+def changed_entries(present: Fabric, routed: Fabric) -> int | None:
+    """How many entries for hosts differ; None where the hosts' addresses do."""
+    same = np.array_equal(present.host_lid, routed.host_lid) and np.array_equal(
+        present.host_lmc, routed.host_lmc
+    )
+    return int(np.count_nonzero(hosts_entries(present) != hosts_entries(routed))) if same else None
+
+
+def write_steps(steps: TableSteps, path: Path, *, back: bool = False) -> None:
+    """Writes changes of entries in their order, or the way back, as a table (CSV).
+
+    Columns: the number of the step, the switch's GUID and name, the LID of the entry, its port so
+    far and its port from then on.
+    """
+    order = range(len(steps.at))
+    fabric = steps.fabric
+    with whole_file(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(("step", "guid", "switch", "lid", "before", "after"))
+        for number, step in enumerate(reversed(order) if back else order, 1):
+            switch = int(steps.at[step])
+            ports = (int(steps.before[step]), int(steps.after[step]))
+            guid = f"0x{int(fabric.switch_guid[switch]):016x}"
+            place = (guid, fabric.switch_name[switch], int(steps.address[step]))
+            writer.writerow((number, *place, *(ports[::-1] if back else ports)))
+        text.flush()
+        text.detach()

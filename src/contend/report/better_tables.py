@@ -1,0 +1,133 @@
+"""Better forwarding tables beside the present ones: a verdict, a table and JSON."""
+
+from __future__ import annotations
+
+import msgspec
+
+from contend.cure import BetterTables, Gain
+from contend.fabric import FabricSize, size_of
+from contend.report.table import ResultTable
+
+
+def better_tables_verdict(better: BetterTables) -> str:
+    """What the new tables are worth, in a sentence or two."""
+    gain = better.gains[-1]
+    what = "random pairs of hosts get" if gain.pattern == "bisect" else f"{gain.pattern} gets"
+    share = f"{100 * gain.after.effective_bandwidth:.1f} %"
+    line = f"By these tables {what} {share} of a link's rate"
+    if gain.points is not None and gain.before is not None:
+        present = f"{100 * gain.before.effective_bandwidth:.1f} %"
+        if abs(gain.points) < 0.05:
+            line += f", as by the present ones ({present})"
+        else:
+            word = "more" if gain.points > 0 else "less"
+            line += f", {abs(gain.points):.1f} points {word} than by the present ones ({present})"
+    lanes = "one lane" if better.lanes == 1 else f"{better.lanes} lanes"
+    line += f". They are free of deadlock on {lanes}"
+    if better.present_cycle:
+        line += "; the present ones are not, on one lane"
+    return f"{line}."
+
+
+def better_tables_table(better: BetterTables) -> ResultTable:
+    """The gains, then what the tables took and need."""
+    rows = [
+        (
+            "effective bisection bandwidth" if gain.pattern == "bisect" else gain.pattern,
+            _percent(gain, before=True),
+            _percent(gain, before=False),
+            "" if gain.points is None else f"{gain.points:+.1f} points",
+        )
+        for gain in better.gains
+    ]
+    rows.append(("seconds to compute", "", f"{better.seconds:.2f}", ""))
+    rows.append(("virtual lanes", "", str(better.lanes), ""))
+    if better.changed is not None:
+        share = 100 * better.changed / max(better.entries, 1)
+        rows.append(("entries changed", "", f"{better.changed:,}", f"{share:.0f} % of them"))
+    return ResultTable(
+        title=f"Tables for {better.fabric.name}",
+        columns=("what", "present", "new", ""),
+        rows=tuple(rows),
+        numeric=frozenset({"present", "new"}),
+        note=f"{better.entries:,} entries for hosts; bandwidths are means of 1/π",
+    )
+
+
+def _percent(gain: Gain, *, before: bool) -> str:
+    simulation = gain.before if before else gain.after
+    return "-" if simulation is None else f"{100 * simulation.effective_bandwidth:.1f} %"
+
+
+class GainJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What a pattern gets.
+
+    Attributes:
+        pattern: its specification.
+        placement: how its ranks were placed.
+        before: mean of 1/π by the present tables; null where there are none.
+        after: the same by the new ones.
+        ci95: both ends of the interval of `after`.
+    """
+
+    pattern: str
+    placement: str
+    before: float | None
+    after: float
+    ci95: tuple[float, float]
+
+
+class BetterTablesJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Better tables.
+
+    Attributes:
+        fabric: what they are for.
+        purpose: what they were computed for: a pattern or a file.
+        verdict: what it comes to, in words.
+        gains: of random bisections first, then of the purpose.
+        lanes: virtual lanes that they need to be free of deadlock.
+        deadlock_free: whether on each lane no channels wait for each other in a circle.
+        present_deadlock_free: the same of the present tables, on one lane; null without any.
+        changed: entries for hosts that differ from the present ones; null where there are none.
+        entries: entries for hosts.
+        seconds: that computing the tables took.
+        file: where they were written; "" where they were not.
+    """
+
+    fabric: FabricSize
+    purpose: str
+    verdict: str
+    gains: list[GainJson]
+    lanes: int
+    deadlock_free: bool
+    present_deadlock_free: bool | None
+    changed: int | None
+    entries: int
+    seconds: float
+    file: str
+
+
+def better_tables_json(better: BetterTables, file: str) -> BetterTablesJson:
+    """The result of ``contend route --json``."""
+    return BetterTablesJson(
+        fabric=size_of(better.fabric),
+        purpose=better.purpose,
+        verdict=better_tables_verdict(better),
+        gains=[
+            GainJson(
+                pattern=gain.pattern,
+                placement=gain.placement,
+                before=None if gain.before is None else gain.before.effective_bandwidth,
+                after=gain.after.effective_bandwidth,
+                ci95=gain.after.ci95,
+            )
+            for gain in better.gains
+        ],
+        lanes=better.lanes,
+        deadlock_free=not better.dependency_cycle,
+        present_deadlock_free=None if better.present_cycle is None else not better.present_cycle,
+        changed=better.changed,
+        entries=better.entries,
+        seconds=better.seconds,
+        file=file,
+    )
