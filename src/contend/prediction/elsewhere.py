@@ -21,7 +21,7 @@ from contend.loading import load
 from contend.placement import HostNames, parse
 from contend.prediction.calibration import Calibration, Parameter, SizeClass
 from contend.prediction.predicting import Conditions, Piling
-from contend.prediction.program import Program
+from contend.prediction.program import COLLECTIVE, Program
 from contend.profiling import Profile
 from contend.routes import compute
 from contend.schedule import Course, carry_out
@@ -30,6 +30,8 @@ from contend.units import format_seconds, parse_rate, parse_size
 MOST_OPERATIONS = 5_000_000
 """Of a program whose cables are tried one by one."""
 _CABLES = 5
+_SMALL = 1024
+_MUCH = 0.25
 _LONGEST_LOOK_S = 0.02
 _HALVINGS = 12
 
@@ -61,6 +63,7 @@ class Elsewhere:
         low: the least that the calibration's intervals and the correction leave possible.
         high: likewise the most.
         communication: part of the run time in MPI, on the mean of ranks.
+        small: part of the run time in collectives of a kibibyte or less.
         calls: a row for every routine and communicator: ``routine``, ``communicator``, ``calls``
             of all ranks, and ``recorded_s`` and ``predicted_s`` of the mean rank, not corrected.
         perfect_routes: seconds if routes balanced what leaves every switch over all its cables: no
@@ -76,6 +79,7 @@ class Elsewhere:
     low: float
     high: float
     communication: float
+    small: float
     calls: pl.DataFrame
     perfect_routes: float
     crossbar: float
@@ -90,6 +94,15 @@ class Elsewhere:
     def collapses(self) -> bool:
         """Whether drops and time-outs may rule, so that the prediction is only a lower bound."""
         return self.piling is not None and self.piling.overflows
+
+    @property
+    def crowded(self) -> bool:
+        """Whether much of the time is in small collectives of more ranks than processors.
+
+        When each of them runs then decides more than the network does.
+        """
+        shared = 0 < self.where.calibration.processors < len(self.where.hosts)
+        return shared and self.small > _MUCH
 
 
 @dataclass(frozen=True)
@@ -295,6 +308,7 @@ def predict_program(recorded: Recorded, where: Conditions) -> Elsewhere:
         *(_corrected(program, where, other).seconds * other.factor * whole for other in others),
     ]
     calls = _calls(program, course)
+    small = calls.filter(pl.col("bytes") <= _SMALL)["predicted_s"].sum()
     unhindered = np.full(where.fabric.channels, where.rate)
     unhindered[: 2 * where.fabric.cables] = where.calibration.peak
     # Order decides a little too: what holds messages back less may take a little longer.
@@ -306,7 +320,8 @@ def predict_program(recorded: Recorded, where: Conditions) -> Elsewhere:
         low=min(possible),
         high=max(possible),
         communication=float(calls["predicted_s"].sum()) / course.seconds,
-        calls=calls,
+        small=float(small) / course.seconds,
+        calls=_by_routine(calls),
         perfect_routes=perfect_routes,
         crossbar=min(crossbar, perfect_routes),
         cables=_cables(program, here, course, factor),
@@ -361,7 +376,7 @@ def _at_the_end(calibration: Calibration, end: str) -> Calibration:
 
 
 def _calls(program: Program, course: Course) -> pl.DataFrame:
-    """Time in MPI by routine and communicator, of the mean rank."""
+    """Time in MPI by routine, communicator and, of collectives, bytes; of the mean rank."""
     table = program.calls
     ends = course.operation_end[table["operation"].to_numpy()]
     table = table.with_columns(entered=pl.Series(ends)).with_columns(
@@ -369,15 +384,26 @@ def _calls(program: Program, course: Course) -> pl.DataFrame:
     )
     left = pl.Series(course.rank_end).gather(table["rank"])
     ranks = len(course.rank_end)
+    collective = pl.col("routine").is_in(sorted(COLLECTIVE))
     return (
-        table.with_columns(predicted=pl.coalesce("next_s", left) - pl.col("entered"))
-        .group_by("routine", "communicator")
+        table.with_columns(
+            predicted=pl.coalesce("next_s", left) - pl.col("entered"),
+            bytes=pl.when(collective).then("bytes"),
+        )
+        .group_by("routine", "communicator", "bytes")
         .agg(
             calls=pl.len(),
             recorded_s=pl.col("seconds").sum() / ranks,
             predicted_s=pl.col("predicted").sum() / ranks,
         )
-        .sort("predicted_s", descending=True)
+    )
+
+
+def _by_routine(calls: pl.DataFrame) -> pl.DataFrame:
+    return (
+        calls.group_by("routine", "communicator")
+        .agg(pl.col("calls", "recorded_s", "predicted_s").sum())
+        .sort("predicted_s", "routine", "communicator", descending=[True, False, False])
     )
 
 

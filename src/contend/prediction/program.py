@@ -44,7 +44,7 @@ WAITS = frozenset(
 STARTS = frozenset({"Start", "Startall"})
 _BEGINNING = frozenset({"Init", "Init_thread"})
 
-_MOVING = frozenset(
+COLLECTIVE = frozenset(
     {
         "Barrier",
         "Bcast",
@@ -96,8 +96,8 @@ _KIND = {
     "reduce_scatter_block": "reduce_scatter",
     "scatterv": "scatter",
 }
-_BEGUN = {f"I{name[0].lower()}{name[1:]}": name for name in _MOVING}
-_COLLECTIVE = _MOVING | _MEETING | frozenset(_BEGUN)
+_BEGUN = {f"I{name[0].lower()}{name[1:]}": name for name in COLLECTIVE}
+_TOGETHER = COLLECTIVE | _MEETING | frozenset(_BEGUN)
 _HANDLED = (
     SENDS
     | BEGUN_SENDS
@@ -109,7 +109,7 @@ _HANDLED = (
     | WAITS
     | STARTS
     | _BEGINNING
-    | _COLLECTIVE
+    | _TOGETHER
 )
 _NEGLIGIBLE_S = 1e-4
 _NOBODY = -1
@@ -126,9 +126,9 @@ class Program:
     Attributes:
         schedule: one strand for each rank.
         start: seconds at which every rank leaves MPI_Init, shape [ranks].
-        calls: a row for every call: ``rank``, ``routine``, ``communicator``, ``seconds`` as
-            recorded, ``pause`` before it, and ``operation``, the number of the operation in which
-            that pause elapses.
+        calls: a row for every call: ``rank``, ``routine``, ``communicator``, ``bytes``,
+            ``seconds`` as recorded, ``pause`` before it, and ``operation``, the number of the
+            operation in which that pause elapses.
         until: seconds of the run up to which events of all ranks were kept.
         as_recorded: seconds of MPI, all ranks together, in calls that take what they took.
         remarks: what a reader must know.
@@ -199,13 +199,13 @@ class _Builder:
         self._tags: dict[tuple[int, int | None], int] = {}
         self._strands = [Strand(rank) for rank in range(profile.size)]
         self._as_recorded: dict[str, float] = defaultdict(float)
-        self._rows: list[tuple[int, str, int, float, float, int]] = []
+        self._rows: list[tuple[int, str, int, int, float, float, int]] = []
 
     def build(self) -> Program:
         for rank in range(self._profile.size):
             _Writer(self, rank).write()
         lengths = np.cumsum([0, *map(len, self._strands)])
-        names = ("rank", "routine", "communicator", "seconds", "pause", "operation")
+        names = ("rank", "routine", "communicator", "bytes", "seconds", "pause", "operation")
         calls = pl.DataFrame(self._rows, schema=names, orient="row").with_columns(
             operation=pl.col("operation")
             + pl.Series(lengths[:-1]).gather(pl.Series([row[0] for row in self._rows]))
@@ -263,7 +263,8 @@ class _Builder:
         self._as_recorded[routine] += seconds
 
     def row(self, rank: int, call: Call, pause: float, operation: int) -> None:
-        self._rows.append((rank, call.routine, call.communicator, call.seconds, pause, operation))
+        what = (rank, call.routine, call.communicator, call.bytes)
+        self._rows.append((*what, call.seconds, pause, operation))
 
     # ---- what has to be known beforehand
 
@@ -297,7 +298,7 @@ class _Builder:
         for rank, kept in enumerate(self._ranks):
             for call in kept.calls:
                 communicator = self.communicator_of(call)
-                if call.routine in _COLLECTIVE and communicator in self._groups:
+                if call.routine in _TOGETHER and communicator in self._groups:
                     own[communicator][rank].append(call)
         met: dict[int, list[_Occurrence]] = {}
         for communicator, by_rank in own.items():
@@ -425,7 +426,7 @@ class _Writer:
             for request in call.done:
                 for operation in self._requests.pop(request, ()):
                     self._strand.wait(operation)
-        elif call.routine in _COLLECTIVE:
+        elif call.routine in _TOGETHER:
             self._collective(call)
         elif call.routine in _HANDLED:
             self._messages(call)

@@ -48,6 +48,11 @@ def program_verdict(profile: Profile, recorded: Recorded, cases: Sequence[Case])
             f"channel that holds {format_bytes(piling.buffer)}: packets may be dropped, time-outs "
             "may rule, and the prediction is only a lower bound."
         )
+    if slowest.prediction.crowded:
+        parts.append(
+            f" {percent(slowest.prediction.small, 0)} of that are small collectives of more ranks "
+            "than processors: when each of them runs decides, and such runs scatter by a factor."
+        )
     if recorded.modelled is None:
         parts.append(
             " Where it was recorded is not known, so that nothing corrects the model: "
@@ -104,7 +109,7 @@ def _times(profile: Profile, recorded: Recorded, cases: Sequence[Case]) -> Resul
                 percent(found.communication, 0),
                 format_seconds(found.perfect_routes),
                 format_seconds(found.crossbar),
-                "at least: drops" if found.collapses else "",
+                _doubt(found),
             )
         )
     return ResultTable(
@@ -114,6 +119,12 @@ def _times(profile: Profile, recorded: Recorded, cases: Sequence[Case]) -> Resul
         numeric=frozenset(columns[1:-1]),
         note=" ".join(_notes(recorded)),
     )
+
+
+def _doubt(found: Elsewhere) -> str:
+    if found.collapses:
+        return "at least: drops"
+    return "doubtful: small and crowded" if found.crowded else ""
 
 
 def _notes(recorded: Recorded) -> list[str]:
@@ -273,6 +284,8 @@ class PredictedCaseJson(msgspec.Struct, frozen=True, kw_only=True):
         perfect_routes_s: run time if all cables of a switch with hosts were one.
         crossbar_s: run time if nothing but hosts' ports held messages back.
         collapses: whether time-outs may rule, so that predicted_s is only a lower bound.
+        crowded: whether much of the run is small collectives of more ranks than processors, which
+            makes predicted_s doubtful.
         piling: where most can pile up; null where the buffers are not known, or nowhere.
         cables: what the busiest ones cost.
         calls: by routine and communicator.
@@ -288,6 +301,7 @@ class PredictedCaseJson(msgspec.Struct, frozen=True, kw_only=True):
     perfect_routes_s: float
     crossbar_s: float
     collapses: bool
+    crowded: bool
     piling: PilingJson | None
     cables: list[CableCostJson]
     calls: list[PredictedCallsJson]
@@ -355,6 +369,7 @@ def _case_json(case: Case) -> PredictedCaseJson:
         perfect_routes_s=found.perfect_routes,
         crossbar_s=found.crossbar,
         collapses=found.collapses,
+        crowded=found.crowded,
         piling=None if piling is None else PilingJson.of(piling, fabric),
         cables=[
             CableCostJson(
