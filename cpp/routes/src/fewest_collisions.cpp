@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <tuple>
+#include <span>
 #include <utility>
 
 #include "beginnings.hpp"
@@ -32,12 +32,17 @@ class Descent {
 
   LanedTables run() {
     Routing routing = unrouted();
-    const bool tree = tree_fault(fabric_).empty();
-    if (tree) routing.traffic.adopt(fabric_, d_mod_k(fabric_, targets_, Parallel::after_parents));
-    if (!tree || !up_and_down(routing, heights_above(links_, routing.traffic.sources()))) {
-      routing = unrouted();
-      without_levels(routing);
+    if (tree_fault(fabric_).empty()) {
+      routing.traffic.adopt(fabric_, d_mod_k(fabric_, targets_, Parallel::after_parents));
+      if (up_and_down(routing, routing.traffic.sources())) return tables_of(routing);
+    } else {
+      std::vector<std::uint32_t> hosts(links_.switches(), 0);
+      for (const SwitchId s : fabric_.host_switches()) ++hosts[s];
+      const std::vector<SwitchId> lowest = lowest_of_tree(links_, hosts);
+      if (!lowest.empty() && up_and_down(routing, lowest)) return tables_of(routing);
     }
+    routing = unrouted();
+    without_levels(routing);
     return tables_of(routing);
   }
 
@@ -50,12 +55,12 @@ class Descent {
 
   // Routes that go up, then down.
 
-  /// Descends over routes that go up, then down. Where some source has none to a destination, that
-  /// one gets a tree afterwards whose turns close no circle with those that are taken. False if
-  /// that is impossible.
-  bool up_and_down(Routing& routing, const std::vector<std::uint32_t>& height) {
+  /// Descends over routes that go up from the lowest switches, then down. Where some source has
+  /// none to a destination, that one gets a tree afterwards whose turns close no circle with those
+  /// that are taken. False if that is impossible.
+  bool up_and_down(Routing& routing, std::span<const SwitchId> lowest) {
     RoutedTraffic& traffic = routing.traffic;
-    UpDownWays ways(links_, height);
+    UpDownWays ways(links_, heights_above(links_, lowest));
     std::vector<std::size_t> left;
     for (int round = 0; round < kRounds; ++round) {
       SwitchId to = kNoSwitch;
@@ -128,7 +133,6 @@ class Descent {
       fewest = collisions;
       best.emplace(std::move(tried));
     };
-    if (Routing tried = routing; begin_by_levels(tried)) judge(std::move(tried));
     if (Routing tried = routing; begin_by_dimensions(tried)) judge(std::move(tried));
     const Beginnings beginnings(links_, search_);
     Routing unbound = routing;
@@ -154,25 +158,6 @@ class Descent {
       chosen.push_back(static_cast<SwitchId>(k * links_.switches() / count));
     }
     return chosen;
-  }
-
-  /// Begins by routes up and down over levels, where switches with few hosts do not count as
-  /// lowest: trees in which a spare port higher up holds a host.
-  bool begin_by_levels(Routing& routing) {
-    std::vector<std::uint32_t> hosts(links_.switches(), 0);
-    for (const SwitchId s : fabric_.host_switches()) ++hosts[s];
-    const std::uint32_t most = *std::ranges::max_element(hosts);
-    std::vector<SwitchId> lowest;
-    for (const SwitchId s : routing.traffic.sources()) {
-      if (hosts[s] * 4 > most) lowest.push_back(s);
-    }
-    if (lowest.size() == routing.traffic.sources().size()) return false;
-    std::ranges::fill(routing.lane, std::uint8_t{0});
-    const std::vector<std::uint32_t> height = heights_above(links_, lowest);
-    if (!up_and_down(routing, height)) return false;
-    routing.orders.assign(terms_.lanes,
-                          ChannelOrder(links_, UpDownWays(links_, height).link_ranks()));
-    return note_all(routing);
   }
 
   bool begin_by_dimensions(Routing& routing) {

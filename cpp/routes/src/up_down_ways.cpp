@@ -79,8 +79,8 @@ std::vector<std::uint32_t> UpDownWays::link_ranks() const {
   return rank;
 }
 
-std::vector<std::uint32_t> heights_above(const SwitchLinks& links,
-                                         std::span<const SwitchId> lowest) {
+static std::vector<std::uint32_t> levels_above(const SwitchLinks& links,
+                                               std::span<const SwitchId> lowest) {
   constexpr std::uint32_t kUnseen = 0xFFFFFFFF;
   std::vector<std::uint32_t> level(links.switches(), kUnseen);
   std::vector<SwitchId> reached(lowest.begin(), lowest.end());
@@ -93,11 +93,48 @@ std::vector<std::uint32_t> heights_above(const SwitchLinks& links,
       reached.push_back(far);
     }
   }
+  return level;
+}
+
+std::vector<std::uint32_t> heights_above(const SwitchLinks& links,
+                                         std::span<const SwitchId> lowest) {
+  const std::vector<std::uint32_t> level = levels_above(links, lowest);
   std::vector<SwitchId> order(links.switches());
   std::iota(order.begin(), order.end(), SwitchId{0});
   std::ranges::stable_sort(order, {}, [&](SwitchId s) { return level[s]; });
-  for (std::uint32_t k = 0; k < order.size(); ++k) level[order[k]] = k;
-  return level;
+  std::vector<std::uint32_t> height(links.switches());
+  for (std::uint32_t k = 0; k < order.size(); ++k) height[order[k]] = k;
+  return height;
+}
+
+std::vector<SwitchId> lowest_of_tree(const SwitchLinks& links,
+                                     std::span<const std::uint32_t> hosts) {
+  std::vector<SwitchId> lowest;
+  std::uint64_t all = 0;
+  for (SwitchId s = 0; s < hosts.size(); ++s) {
+    all += hosts[s];
+    if (hosts[s] > 0) lowest.push_back(s);
+  }
+  std::uint64_t above = 0;
+  for (;;) {
+    const std::vector<std::uint32_t> level = levels_above(links, lowest);
+    std::vector<bool> higher(hosts.size(), false);
+    bool fault = false;
+    for (LinkId link = 0; link < links.links(); ++link) {
+      const SwitchId s = links.from(link);
+      const SwitchId far = links.to(link);
+      if (level[s] != level[far]) continue;
+      fault = true;
+      if (level[s] == 0 && hosts[s] < hosts[far]) higher[s] = true;
+    }
+    if (!fault) return lowest;
+    const std::size_t before = lowest.size();
+    std::erase_if(lowest, [&](SwitchId s) {
+      if (higher[s]) above += hosts[s];
+      return higher[s];
+    });
+    if (lowest.size() == before || above * 10 > all) return {};
+  }
 }
 
 std::vector<std::uint32_t> ranks_towards(const SwitchLinks& links, SwitchId root) {
