@@ -65,7 +65,9 @@ def test_a_measured_study_is_shown(folder: Path) -> None:
 def test_other_questions_are_measured_beside_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("contend.measurement.method.compile_probe", lambda probe, *_: Path(probe))
+    monkeypatch.setattr(
+        "contend.measurement.method.compile_probe", lambda probe, *_, **__: Path(probe)
+    )
     plan = plan_of(folder).changed(seed=77)
     place = FakeHosts()
     libraries = dict.fromkeys(plan.mpi or ("",), LIBRARY)

@@ -30,7 +30,7 @@ SIZES = (16, 1024, 2048, 4096)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "contend.measurement.method.compile_probe", lambda probe, *_: Path("/nowhere", probe)
+        "contend.measurement.method.compile_probe", lambda probe, *_, **__: Path("/nowhere", probe)
     )
 
 
