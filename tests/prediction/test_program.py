@@ -314,8 +314,9 @@ def test_begun_collectives_end_when_they_are_waited_for(
     program = program_of(profile_of(tmp_path / "p", *ranks))
     found = predict_program(record_of(program, 0.3, None), crossbar(calibration))
     calls = {row["routine"]: row["predicted_s"] for row in found.calls.to_dicts()}
-    # Rank r waits for the last one for 300 - 100 r milliseconds.
-    assert calls["Waitall"] == pytest.approx((0.2 + 0.1) / 4 + 0.3 / 4, abs=0.11)
+    # Messages come from the ranks one and two before: only 0 and 1 hear from the last one, and
+    # rank 2, which begins when rank 1 has, from nobody later than itself.
+    assert calls["Waitall"] == pytest.approx((0.3 + 0.2) / 4, abs=1e-3)
     assert found.seconds == pytest.approx(0.3, rel=1e-3)
 
 

@@ -12,28 +12,15 @@ from numpy.typing import NDArray
 
 from contend.explanation.limits import FASTEST, FEWEST_CALLS, MESSAGE_S, SMALL_BYTES
 from contend.prediction import Calibration, SizeClass
-from contend.profiling import Profile
+from contend.profiling import CALL, COMPLETION, Profile, routines
 
-_SENDS = ("Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend")
-_RECEIVES = (
-    *("Recv", "Mrecv", "Sendrecv", "Sendrecv_replace"),
-    *("Wait", "Waitall", "Waitany", "Waitsome"),
-)
-# No member leaves these before all have entered.
-_TOGETHER = (
-    *("Barrier", "Allreduce", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw"),
-    *("Reduce_scatter", "Reduce_scatter_block"),
-)
-_OTHERS = (
-    *("Bcast", "Reduce", "Gather", "Gatherv", "Scatter", "Scatterv", "Scan", "Exscan"),
-    *("Neighbor_alltoall", "Neighbor_alltoallv", "Neighbor_allgather", "Neighbor_allgatherv"),
-)
+_SENDS = routines.SENDS | routines.BEGUN_SENDS
+_RECEIVES = routines.RECEIVES | routines.EXCHANGES | routines.WAITS
 # Calls that poll, such as MPI_Test, take as long as the program asks: they cost no message.
-_COUNTED = (*_SENDS, *_RECEIVES, *_TOGETHER, *_OTHERS)
+_COUNTED = sorted(f"MPI_{name}" for name in _SENDS | _RECEIVES | routines.COLLECTIVES)
 _KEYS = ("routine", "communicator")
 # Ranks whose events are looked at: of more there are enough that nobody keeps waiting.
 _MOST_RANKS = 64
-_CALL, _COMPLETION, _PART = range(3)
 
 
 def costs_by_calls(profile: Profile, wire: float | None, *, in_turns: bool) -> pl.DataFrame:
@@ -66,9 +53,9 @@ def costs_by_calls(profile: Profile, wire: float | None, *, in_turns: bool) -> p
 def _small(events: pl.DataFrame, wire: float | None, in_turns: bool) -> pl.DataFrame:
     """What small calls of a rank take, by routine and communicator."""
     calls = events.with_columns(_sizes(events)).filter(
-        (pl.col("kind") == _CALL)
+        (pl.col("kind") == CALL)
         & (pl.col("size") <= SMALL_BYTES)
-        & pl.col("routine").cast(pl.String).is_in([f"MPI_{name}" for name in _COUNTED])
+        & pl.col("routine").cast(pl.String).is_in(_COUNTED)
     )
     seconds = 1e-9 * (pl.col("end_ns") - pl.col("start_ns"))
     if wire is not None:
@@ -87,7 +74,7 @@ def _small(events: pl.DataFrame, wire: float | None, in_turns: bool) -> pl.DataF
 def _sizes(events: pl.DataFrame) -> pl.Series:
     """Bytes of every call: its own, those of its parts, and of the requests that it completes."""
     kind, size = events["kind"].to_numpy(), events["bytes"].to_numpy().astype(np.int64)
-    began = (kind == _CALL) & (events["request"].to_numpy() > 0)
+    began = (kind == CALL) & (events["request"].to_numpy() > 0)
     begun = events.filter(pl.Series(began)).unique("request", keep="last")
     of_request = events.select("request").join(
         begun.select("request", pl.col("bytes").alias("begun")),
@@ -95,9 +82,9 @@ def _sizes(events: pl.DataFrame) -> pl.Series:
         how="left",
         maintain_order="left",
     )["begun"]
-    completion = kind == _COMPLETION
+    completion = kind == COMPLETION
     own = np.where(completion, np.maximum(size, of_request.fill_null(0).to_numpy()), size)
-    call = np.maximum(np.cumsum(kind == _CALL) - 1, 0)
+    call = np.maximum(np.cumsum(kind == CALL) - 1, 0)
     whole: NDArray[np.int64] = np.zeros(int(call.max(initial=0)) + 1, np.int64)
     np.maximum.at(whole, call, np.where(completion, 0, own))
     np.add.at(whole, call[completion], own[completion])
@@ -133,7 +120,7 @@ def costs_by_calibration(
 def _cost(row: Mapping[str, Any], calibration: Calibration, hosts: int, ranks: int) -> float:
     name = row["routine"].removeprefix("MPI_")
     classes = calibration.within if hosts < 2 else calibration.between
-    if name in _TOGETHER:
+    if name in routines.SYNCHRONISING:
         return math.ceil(math.log2(max(ranks, 1))) * _message(classes[0])
     costs = _class_of(classes, row["bytes"] / max(row["calls"], 1))
     if name in _SENDS:

@@ -15,9 +15,10 @@ from contend.explanation.advice import BETTER, ENGINES, MOST_HOSTS, Remedy, buff
 from contend.explanation.limits import Limit, Verdict
 from contend.explanation.profiled import ProfileSource
 from contend.fabric import Fabric
+from contend.profiling import routines
 from contend.routes import compute
 
-_ALLTOALLS = ("MPI_Alltoall", "MPI_Alltoallv", "MPI_Alltoallw")
+_ALLTOALLS = sorted(f"MPI_{name}" for name in routines.ALL_TO_ALLS)
 
 
 def profile_remedies(verdicts: Sequence[Verdict], source: ProfileSource) -> tuple[Remedy, ...]:

@@ -9,9 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from contend.explanation.limits import A_TIME_OUT_S, BEYOND_SCHEDULES, FASTEST, FEWEST_CALLS
-from contend.profiling import Profile
+from contend.profiling import CALL, Profile
 
-_CALL = 0
 _MOST_RANKS = 1024
 _KEYS = ("rank", "cell", "routine", "site")
 
@@ -43,7 +42,7 @@ def stalled_calls(profile: Profile, *, known_wire: bool) -> pl.DataFrame | None:
     usual = FASTEST if known_wire else 0.5
     longer, outside = [], []
     for rank in ranks["rank"].to_list():
-        calls = profile.events(rank).filter(pl.col("kind") == _CALL)
+        calls = profile.events(rank).filter(pl.col("kind") == CALL)
         outside.append(np.array(list(_outside(calls)), np.int64).reshape(-1, 2))
         longer.append(_longer(calls, rank, usual))
     # Only the parts of the last frames have the types of numbers that the others lack.

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import polars as pl
 
 from contend.errors import UsageError
-from contend.profiling import Profile
+from contend.profiling import CALL, COMPLETION, PART, Profile
 
-_CALL, _COMPLETION, _PART = range(3)
 _PREFIX = "MPI_"
 # `role` of contend_event.
 _RECEIVES = 1
@@ -92,16 +91,23 @@ class Call:
         """From entry to exit."""
         return self.ended - self.begun
 
+    @property
+    def begins_mpi(self) -> bool:
+        """Whether MPI begins with it."""
+        return self.routine.startswith("Init")
+
 
 @dataclass(frozen=True)
 class RankCalls:
-    """All calls of a rank that were kept.
+    """Calls of a rank that were kept.
 
     Attributes:
+        rank: in MPI_COMM_WORLD.
         calls: in order.
         completions: by number of the request.
     """
 
+    rank: int
     calls: Sequence[Call]
     completions: Mapping[int, Completion]
 
@@ -126,24 +132,13 @@ def read_calls(profile: Profile, rank: int) -> RankCalls:
     calls: list[Call] = []
     completions: dict[int, Completion] = {}
     for kind, routine, communicator, start, end, size, peer, tag, request, role in rows:
-        if kind == _CALL:
+        if kind == CALL:
             name = routine.removeprefix(_PREFIX).removesuffix("_c")
-            calls.append(
-                Call(
-                    name,
-                    communicator,
-                    1e-9 * start,
-                    1e-9 * end,
-                    size,
-                    peer,
-                    tag,
-                    request,
-                    role,
-                )
-            )
-        elif kind == _PART and calls:
+            times = (1e-9 * start, 1e-9 * end)
+            calls.append(Call(name, communicator, *times, size, peer, tag, request, role))
+        elif kind == PART and calls:
             calls[-1].parts.append(Part(peer, size, tag, request, role))
-        elif kind == _COMPLETION and calls:
+        elif kind == COMPLETION and calls:
             calls[-1].done.append(request)
             completions[request] = Completion(peer, tag)
-    return RankCalls(calls, completions)
+    return RankCalls(rank, calls, completions)

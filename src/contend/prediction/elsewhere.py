@@ -21,8 +21,9 @@ from contend.loading import load
 from contend.placement import HostNames, parse
 from contend.prediction.calibration import Calibration, Parameter, SizeClass
 from contend.prediction.predicting import Conditions, Piling
-from contend.prediction.program import COLLECTIVE, Program
+from contend.prediction.program import Program
 from contend.profiling import Profile
+from contend.profiling.routines import COLLECTIVES
 from contend.routes import compute
 from contend.schedule import Course, carry_out
 from contend.units import format_seconds, parse_rate, parse_size
@@ -384,7 +385,7 @@ def _calls(program: Program, course: Course) -> pl.DataFrame:
     )
     left = pl.Series(course.rank_end).gather(table["rank"])
     ranks = len(course.rank_end)
-    collective = pl.col("routine").is_in(sorted(COLLECTIVE))
+    collective = pl.col("routine").is_in(sorted(COLLECTIVES))
     return (
         table.with_columns(
             predicted=pl.coalesce("next_s", left) - pl.col("entered"),

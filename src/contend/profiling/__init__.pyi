@@ -1,3 +1,7 @@
+from . import routines as routines
+from .events import CALL as CALL
+from .events import COMPLETION as COMPLETION
+from .events import PART as PART
 from .findings import Findings as Findings
 from .folder import KINDS as KINDS
 from .folder import PROFILE as PROFILE

@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 from contend.errors import InputError
 from contend.profiling.record_file import EVENT
 
+CALL, COMPLETION, PART = range(3)
+"""Kinds of events: a call; a request that the call before completed; bytes to or from one peer in
+the call before."""
+
 KEPT = np.dtype([("start_ns", "<i8"), ("end_ns", "<i8"), *EVENT.descr[2:]])
 """An event in a profile: times in nanoseconds of the common clock from the first MPI_Init."""
 

@@ -17,13 +17,8 @@ _MPICH = "MPICH"
 LIBRARIES = (_OPEN_MPI, _MPICH)
 """Libraries whose choices are known, by the first words of their version."""
 
-# Varieties of a routine that are carried out alike.
-_ALIKE = {
-    "alltoallw": "alltoallv",
-    "exscan": "scan",
-    "gatherv": "gather",
-    "scatterv": "scatter",
-}
+# Those in which amounts differ have no algorithm but the simplest, in both libraries.
+_ALWAYS = {"gatherv": "linear", "scatterv": "linear", "alltoallw": "linear"}
 
 
 def choose(library: str, routine: str, ranks: int, size: float) -> str:
@@ -46,9 +41,10 @@ def choose(library: str, routine: str, ranks: int, size: float) -> str:
     Raises:
         UsageError: for another library or routine.
     """
-    routine = _ALIKE.get(routine, routine)
+    if library.startswith(LIBRARIES) and routine in _ALWAYS:
+        return _ALWAYS[routine]
     if library.startswith(_OPEN_MPI):
-        if routine == "scan":
+        if routine in ("scan", "exscan"):
             return "linear"
         table = _open_mpi()
         if routine in table:
@@ -107,6 +103,7 @@ def _mpich(routine: str, ranks: int, size: float) -> str:
         "gather": "binomial",
         "scatter": "binomial",
         "scan": "recursive-doubling",
+        "exscan": "recursive-doubling",
         "alltoallv": "linear",
         "allreduce": "recursive-doubling" if size <= 2048 else "halving-doubling",
         "reduce": "binomial" if size <= 2048 else "halving-gather",

@@ -383,7 +383,7 @@ def _exchange_by_shifts(member: Member, operation: Operation) -> None:
         member.exchange(to, operation.to.get(to, 0.0), source)
 
 
-COLLECTIVES: Mapping[str, Mapping[str, Collective]] = {
+_ALGORITHMS: dict[str, Mapping[str, Collective]] = {
     "barrier": {
         "dissemination": dissemination,
         "recursive-doubling": _recursive_doubling,
@@ -429,5 +429,17 @@ COLLECTIVES: Mapping[str, Mapping[str, Collective]] = {
     "gather": {"linear": _gather_star, "binomial": _gather_binomial},
     "scatter": {"linear": _scatter_star, "binomial": _scatter_binomial},
     "alltoallv": {"linear": _exchange_at_once, "shift": _exchange_by_shifts},
+}
+# Routines that differ in the amounts that members give, or in what they leave out.
+_ALIKE = {
+    "allgatherv": "allgather",
+    "alltoallw": "alltoallv",
+    "exscan": "scan",
+    "gatherv": "gather",
+    "reduce_scatter_block": "reduce_scatter",
+    "scatterv": "scatter",
+}
+COLLECTIVES: Mapping[str, Mapping[str, Collective]] = _ALGORITHMS | {
+    routine: _ALGORITHMS[like] for routine, like in _ALIKE.items()
 }
 """By the routine's name in lower case, then by the algorithm's."""

@@ -1,0 +1,41 @@
+"""MPI's routines by what they do, without ``MPI_``."""
+
+from __future__ import annotations
+
+SENDS = frozenset({"Send", "Ssend", "Rsend", "Bsend"})
+BEGUN_SENDS = frozenset({"Isend", "Issend", "Irsend", "Ibsend"})
+RECEIVES = frozenset({"Recv", "Mrecv"})
+BEGUN_RECEIVES = frozenset({"Irecv", "Imrecv"})
+EXCHANGES = frozenset({"Sendrecv", "Sendrecv_replace"})
+BEGUN_EXCHANGES = frozenset({"Isendrecv", "Isendrecv_replace"})
+PROBES = frozenset({"Probe", "Iprobe", "Mprobe", "Improbe"})
+WAITS = frozenset({"Wait", "Waitany", "Waitall", "Waitsome"})
+TESTS = frozenset({"Test", "Testany", "Testall", "Testsome"})
+STARTS = frozenset({"Start", "Startall"})
+
+ALL_TO_ALLS = frozenset({"Alltoall", "Alltoallv", "Alltoallw"})
+SYNCHRONISING = ALL_TO_ALLS | {
+    "Barrier",
+    "Allgather",
+    "Allgatherv",
+    "Allreduce",
+    "Reduce_scatter",
+    "Reduce_scatter_block",
+}
+"""Blocking collectives that no member leaves before all have entered."""
+COLLECTIVES = SYNCHRONISING | {
+    "Bcast",
+    "Gather",
+    "Gatherv",
+    "Scatter",
+    "Scatterv",
+    "Reduce",
+    "Scan",
+    "Exscan",
+    "Neighbor_allgather",
+    "Neighbor_allgatherv",
+    "Neighbor_alltoall",
+    "Neighbor_alltoallv",
+    "Neighbor_alltoallw",
+}
+"""Blocking collectives in which bytes move, and the barrier."""
