@@ -22,14 +22,11 @@ from contend.fabric import Fabric
 from contend.measurement import Place, make_shapes, place_of
 from contend.placement import HostChoice
 from contend.prediction import (
-    Conditions,
     Elsewhere,
     load_calibration,
+    place,
     predict_program,
-    program_of,
     record_of,
-    seat,
-    where_recorded,
 )
 from contend.profiling import Job, load_profile, run_recorded
 from contend.profiling import Profile as KeptProfile
@@ -211,20 +208,16 @@ class Profile(KeptProfile):
             ShortfallError: a rank left no record or no events.
         """
         costs = load_calibration(Path(calibration))
-        program = program_of(self, costs.copy_per_byte_s)
-        recorded = record_of(program, self.record.run_s, where_recorded(self, costs, recorded_on))
-        wire = parse_rate(rate) if isinstance(rate, str) else rate
-        held = parse_size(buffer) if isinstance(buffer, str) else buffer
-        return predict_program(
-            recorded,
-            Conditions(
-                fabric,
-                seat(self, fabric, placement, ranks_per_host),
-                costs,
-                costs.wire_Bps if wire is None else wire,
-                costs.buffer if held is None else held,
-            ),
+        where = place(
+            self,
+            fabric,
+            costs,
+            placement=placement,
+            ranks_per_host=ranks_per_host,
+            rate=parse_rate(rate) if isinstance(rate, str) else rate,
+            buffer=parse_size(buffer) if isinstance(buffer, str) else buffer,
         )
+        return predict_program(record_of(self, costs, recorded_on), where)
 
     def _repr_html_(self) -> str:
         findings = self.findings

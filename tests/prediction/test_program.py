@@ -20,9 +20,9 @@ from contend.loading import load
 from contend.prediction import (
     Calibration,
     Conditions,
+    held_against,
     predict_program,
     program_of,
-    record_of,
     recorded_hosts,
     save_calibration,
     where_recorded,
@@ -107,13 +107,13 @@ def test_pauses_stay_and_messages_take_what_the_network_gives_them(
     calibration: Calibration, tmp_path: Path
 ) -> None:
     program = program_of(one_message(tmp_path / "p"))
-    found = predict_program(record_of(program, 1.05, None), crossbar(calibration, 2))
+    found = predict_program(held_against(program, 1.05, None), crossbar(calibration, 2))
     # 0.1 s, 1.1 bytes on the wire for each of a million at 1 MB/s, and the receiver's last 50 ms.
     assert found.seconds == pytest.approx(0.1 + 1.1 + 0.05, rel=1e-6)
     assert found.low == pytest.approx(0.1 + 0.99 + 0.05, rel=1e-6)
     assert found.high == pytest.approx(0.1 + 1.21 + 0.05, rel=1e-6)
     slow = crossbar(calibration, 2, rate=calibration.wire_Bps / 2)
-    assert predict_program(record_of(program, 1.05, None), slow).seconds == pytest.approx(
+    assert predict_program(held_against(program, 1.05, None), slow).seconds == pytest.approx(
         0.1 + 2.2 + 0.05, rel=1e-6
     )
     calls = {row["routine"]: row for row in found.calls.to_dicts()}
@@ -126,7 +126,7 @@ def test_what_the_model_is_off_by_where_it_was_recorded_corrects_it(
     calibration: Calibration, tmp_path: Path
 ) -> None:
     program = program_of(one_message(tmp_path / "p"))
-    recorded = record_of(program, 1.05, crossbar(calibration, 2))
+    recorded = held_against(program, 1.05, crossbar(calibration, 2))
     assert recorded.modelled == pytest.approx(1.25, rel=1e-6)
     found = predict_program(recorded, crossbar(calibration, 2))
     assert found.seconds == pytest.approx(1.05, rel=1e-6)
@@ -140,7 +140,7 @@ def test_where_processors_are_shared_looks_are_taken_from_the_recording(
     crowded = msgspec.structs.replace(calibration, processors=1)
     profile = one_message(tmp_path / "p")
     # 4 ms longer than the model has without any pause between looks.
-    recorded = record_of(program_of(profile), 1.254, crossbar(crowded, 2))
+    recorded = held_against(program_of(profile), 1.254, crossbar(crowded, 2))
     look = recorded.corrections[0].look_every_s
     assert look is not None
     assert look > 0
@@ -159,7 +159,7 @@ def test_a_cable_that_two_share_costs_and_any_placement_would_save_it(
         Script(target, 4).call("Recv", 0, 1100, peer=target - 2, size=1_000_000).end()
         for target in (2, 3)
     ]
-    recorded = record_of(program_of(profile_of(tmp_path / "p", *ranks)), 1.1, None)
+    recorded = held_against(program_of(profile_of(tmp_path / "p", *ranks)), 1.1, None)
     narrow = load("xgft:2;2,2;1,1", need_routes=True)
     where = Conditions(narrow, range(4), calibration, calibration.wire_Bps, 1e6)
     found = predict_program(recorded, where)
@@ -176,6 +176,37 @@ def test_a_cable_that_two_share_costs_and_any_placement_would_save_it(
     assert not found.collapses
 
 
+def test_what_overflows_is_told_before_what_is_larger(
+    calibration: Calibration, tmp_path: Path
+) -> None:
+    """Two messages of 1 MB meet at host 4, three of 300 kB at host 5: these do not share well."""
+    sends = {0: (4, 1_000_000), 1: (4, 1_000_000), 2: (5, 3e5), 3: (5, 3e5), 6: (5, 3e5)}
+    ranks = []
+    for rank in range(7):
+        script = Script(rank, 7)
+        for source, (target, size) in sends.items():
+            if rank == target:
+                script.call("Irecv", 0, 0, peer=source, size=int(size), request=source + 1)
+        for source, (target, size) in sends.items():
+            if rank == source:
+                script.call("Send", 0, 1, peer=target, size=int(size))
+            elif rank == target:
+                script.call("Waitall", 0, 1).and_(
+                    COMPLETION, peer=source, size=int(size), request=source + 1
+                )
+        ranks.append(script.end(1))
+    recorded = held_against(program_of(profile_of(tmp_path / "p", *ranks)), 0.001, None)
+    found = predict_program(recorded, crossbar(calibration, 7, buffer=8e5))
+    assert found.piling is not None
+    assert (found.piling.messages, found.piling.bytes) == (3, 9e5)
+    assert found.collapses
+    # A buffer that holds the three leaves the larger two.
+    roomy = predict_program(recorded, crossbar(calibration, 7, buffer=1e6))
+    assert roomy.piling is not None
+    assert (roomy.piling.messages, roomy.piling.bytes) == (2, 2e6)
+    assert not roomy.collapses
+
+
 def test_perfect_routes_use_all_cables_of_a_leaf(calibration: Calibration, tmp_path: Path) -> None:
     """Both messages are routed over the same one of two cables."""
     ranks = [
@@ -184,7 +215,7 @@ def test_perfect_routes_use_all_cables_of_a_leaf(calibration: Calibration, tmp_p
         Script(2, 4).call("Recv", 0, 1, peer=0, size=1_000_000).end(),
         Script(3, 4).call("Recv", 0, 1, peer=1, size=1_000_000).end(),
     ]
-    recorded = record_of(program_of(profile_of(tmp_path / "p", *ranks)), 0.001, None)
+    recorded = held_against(program_of(profile_of(tmp_path / "p", *ranks)), 0.001, None)
     fabric = load("xgft:2;4,2;1,2", route="dmodk", need_routes=True)
     # Hosts 4 and 6 of the second leaf have the same residue.
     where = Conditions(fabric, [0, 1, 4, 6], calibration, calibration.wire_Bps)
@@ -219,7 +250,7 @@ def test_a_probed_message_is_received_once(calibration: Calibration, tmp_path: P
         .end(20)
     )
     program = program_of(profile_of(tmp_path / "p", sender, receiver))
-    found = predict_program(record_of(program, 0.02, None), crossbar(calibration, 2))
+    found = predict_program(held_against(program, 0.02, None), crossbar(calibration, 2))
     assert (program.schedule.action == Action.SEND).sum() == 1 + 2
     calls = {row["routine"]: row["predicted_s"] for row in found.calls.to_dicts()}
     assert calls["Probe"] == pytest.approx(1.1e-3 / 2, rel=1e-3)
@@ -239,7 +270,7 @@ def test_what_one_side_alone_kept_is_left_out(calibration: Calibration, tmp_path
     program = program_of(profile)
     assert program.until == pytest.approx(0.05, abs=1e-6)
     assert (program.schedule.action == Action.SEND).sum() == 5
-    recorded = record_of(program, 0.1, None)
+    recorded = held_against(program, 0.1, None)
     assert recorded.kept == pytest.approx(0.05, abs=1e-6)
     found = predict_program(recorded, crossbar(calibration, 2))
     assert found.seconds == pytest.approx(2 * 0.05, rel=0.05)
@@ -257,7 +288,7 @@ def test_collectives_are_those_of_their_communicator(
             script.call("Allreduce", 0, 1, communicator=own, size=1_000_000)
         ranks.append(script.end(1))
     program = program_of(profile_of(tmp_path / "p", *ranks))
-    found = predict_program(record_of(program, 0.001, None), crossbar(calibration))
+    found = predict_program(held_against(program, 0.001, None), crossbar(calibration))
     # Halves there and back: as many bytes through each port as there are data.
     assert found.seconds == pytest.approx(1.1 + 0.001, rel=0.01)
     calls = {row["routine"]: row for row in found.calls.to_dicts()}
@@ -298,7 +329,7 @@ def test_halves_of_an_exchange_and_requests_started_again(
     schedule = program.schedule
     data = (schedule.action == Action.SEND) & (schedule.amount > 0)
     assert schedule.amount[data].sum() == 2 * (1000 + 2 * 2000)
-    found = predict_program(record_of(program, 0.007, None), crossbar(calibration, 2))
+    found = predict_program(held_against(program, 0.007, None), crossbar(calibration, 2))
     assert found.communication > 0
 
 
@@ -312,7 +343,7 @@ def test_begun_collectives_end_when_they_are_waited_for(
         script.call("Waitall", 100 * number, 300).and_(COMPLETION, request=1)
         ranks.append(script.end(300))
     program = program_of(profile_of(tmp_path / "p", *ranks))
-    found = predict_program(record_of(program, 0.3, None), crossbar(calibration))
+    found = predict_program(held_against(program, 0.3, None), crossbar(calibration))
     calls = {row["routine"]: row["predicted_s"] for row in found.calls.to_dicts()}
     # Messages come from the ranks one and two before: only 0 and 1 hear from the last one, and
     # rank 2, which begins when rank 1 has, from nobody later than itself.
@@ -325,7 +356,7 @@ def test_what_cannot_be_carried_out_takes_what_it_took(
 ) -> None:
     ranks = [Script(number, 2).call("Win_fence", 0, 80).end(100) for number in (0, 1)]
     program = program_of(profile_of(tmp_path / "p", *ranks))
-    found = predict_program(record_of(program, 0.1, None), crossbar(calibration, 2))
+    found = predict_program(held_against(program, 0.1, None), crossbar(calibration, 2))
     assert found.seconds == pytest.approx(0.1, rel=1e-3)
     assert program.as_recorded == pytest.approx(0.16, rel=1e-3)
     assert any("MPI_Win_fence" in remark for remark in program.remarks)
@@ -342,7 +373,7 @@ def test_a_program_that_relies_on_buffers_is_told_where_it_waits(
         other = 1 - number
         script = Script(number, 2).call("Send", 0, 1, peer=other, size=1000)
         ranks.append(script.call("Recv", 1, 2, peer=other, size=1000).end())
-    recorded = record_of(program_of(profile_of(tmp_path / "p", *ranks)), 0.002, None)
+    recorded = held_against(program_of(profile_of(tmp_path / "p", *ranks)), 0.002, None)
     with pytest.raises(UsageError, match=r"rank 0, operation 2 waits for ever, as for its send"):
         predict_program(recorded, crossbar(strict, 2))
 

@@ -45,13 +45,11 @@ from contend.prediction import (
     Conditions,
     beside_measured,
     load_calibration,
+    place,
     predict_alltoall,
     predict_program,
-    program_of,
     record_of,
-    seat,
     suited,
-    where_recorded,
 )
 from contend.profiling import Profile
 from contend.report import (
@@ -131,9 +129,7 @@ def program(
         check_suffix(plot)
     costs = load_calibration(calibration)
     recorded = Profile.load(profile)
-    to_run = program_of(recorded, costs.copy_per_byte_s)
-    there = where_recorded(recorded, costs, fabric)
-    record = record_of(to_run, recorded.record.run_s, there)
+    record = record_of(recorded, costs, fabric)
     console = console_for(json)
     cases = [
         Case(name, predict_program(record, where))
@@ -174,12 +170,14 @@ def _places(
                 name += f", {words}"
             yield (
                 name,
-                Conditions(
-                    fabric=network,
-                    hosts=seat(profile, network, words, ranks_per_host),
-                    calibration=costs,
-                    rate=costs.wire_Bps if rate is None else rate,
-                    buffer=costs.buffer if buffer is None else buffer,
+                place(
+                    profile,
+                    network,
+                    costs,
+                    placement=words,
+                    ranks_per_host=ranks_per_host,
+                    rate=rate,
+                    buffer=buffer,
                 ),
             )
 

@@ -10,60 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import message_congestion
-from contend.fabric import Fabric
-from contend.prediction.calibration import Calibration
+from contend.prediction.conditions import Conditions
 from contend.prediction.fitting import courses
+from contend.prediction.piling import Piling, worst_piling
 from contend.schedule import ALGORITHMS, Action, Exchange, Schedule, alltoall, choose
 
 LIBRARY = "library"
 DRAWS = 5
 """How often a cell is carried out, each time with other starts of its ranks."""
-_MANY = 3
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """Where an all-to-all is predicted.
-
-    Attributes:
-        fabric: with routes.
-        hosts: number of each rank's host, shape [ranks].
-        calibration: what messages cost.
-        rate: bytes per second of every cable.
-        buffer: bytes that wait for a channel at most; None where nobody knows.
-    """
-
-    fabric: Fabric
-    hosts: Sequence[int] | NDArray[np.integer]
-    calibration: Calibration
-    rate: float
-    buffer: float | None = None
-
-
-@dataclass(frozen=True)
-class Piling:
-    """What may wait in front of a channel at once.
-
-    Attributes:
-        channel: its number in the fabric.
-        messages: how many messages of a round cross it.
-        bytes: of all of them.
-        buffer: that the channel has.
-    """
-
-    channel: int
-    messages: int
-    bytes: float
-    buffer: float
-
-    @property
-    def overflows(self) -> bool:
-        """Whether packets may be dropped so often that time-outs rule.
-
-        Two messages share a buffer well enough: each hears of a drop by what follows. From three
-        on, what they send before they hear of it does not fit.
-        """
-        return self.messages >= _MANY and self.bytes > self.buffer
+_WAITS = (Action.WAIT, Action.WAIT_FOR, Action.WAIT_ALL)
 
 
 @dataclass(frozen=True)
@@ -169,27 +124,11 @@ def _count(schedule: Schedule, where: Conditions) -> _Counts:
     for source, target, size in _rounds(schedule):
         congestion = message_congestion(where.fabric, hosts[source], hosts[target])
         seconds += latency + stretch * float((congestion.congestion * size).max()) / where.rate
-        piling = _piling(congestion.channel_messages, float(size.max()), where)
-        if piling is not None and (worst is None or _badness(piling) > _badness(worst)):
+        meeting = congestion.channel_messages.astype(np.int64)
+        piling = worst_piling(meeting, meeting.astype(np.float64) * size.max(), where)
+        if piling is not None and (worst is None or piling.badness > worst.badness):
             worst = piling
     return _Counts(seconds, worst)
-
-
-def _badness(piling: Piling) -> tuple[bool, float]:
-    return piling.overflows, piling.bytes
-
-
-def _piling(messages: NDArray[np.uint64], size: float, where: Conditions) -> Piling | None:
-    """The channel of a switch that most messages of a round cross; hosts do not drop their own."""
-    if where.buffer is None:
-        return None
-    fabric = where.fabric
-    counted = messages.astype(np.int64)
-    counted[2 * fabric.cables : 2 * fabric.cables + fabric.hosts] = 0
-    channel = int(np.argmax(counted))
-    if counted[channel] < 2:
-        return None
-    return Piling(channel, int(counted[channel]), float(counted[channel]) * size, where.buffer)
 
 
 _Round = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
@@ -210,7 +149,7 @@ def _rounds(schedule: Schedule) -> Sequence[_Round]:
                 target = int(schedule.rank_of_strand[schedule.peer[operation]])
                 rounds[number].append((source, target, size))
                 sent = True
-            elif action >= Action.WAIT and sent:
+            elif action in _WAITS and sent:
                 number, sent = number + 1, False
     return [
         (

@@ -1,0 +1,31 @@
+"""Where communication is predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.fabric import Fabric
+from contend.prediction.calibration import Calibration
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Where communication is predicted.
+
+    Attributes:
+        fabric: with routes.
+        hosts: number of each rank's host, shape [ranks].
+        calibration: what messages cost.
+        rate: bytes per second of every cable.
+        buffer: bytes that wait for a channel at most; None where nobody knows.
+    """
+
+    fabric: Fabric
+    hosts: Sequence[int] | NDArray[np.integer]
+    calibration: Calibration
+    rate: float
+    buffer: float | None = None

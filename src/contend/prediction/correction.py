@@ -1,0 +1,131 @@
+"""What the model is off by where a program was recorded, and what that corrects elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.prediction.calibration import Calibration, Parameter
+from contend.prediction.conditions import Conditions
+from contend.prediction.program import Program, program_of
+from contend.prediction.seats import where_recorded
+from contend.profiling import Profile
+from contend.schedule import Course, carry_out
+
+_LONGEST_LOOK_S = 0.02
+_HALVINGS = 12
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What makes the model take the recorded time where the program was recorded.
+
+    Attributes:
+        look_every_s: how often a rank that waits looks; None for what the calibration says.
+        factor: of all times.
+    """
+
+    look_every_s: float | None = None
+    factor: float = 1.0
+
+    def of(self, where: Conditions) -> Conditions:
+        """A place where ranks look so often."""
+        if self.look_every_s is None:
+            return where
+        look = Parameter.exactly(self.look_every_s)
+        calibration = msgspec.structs.replace(where.calibration, look_every_s=look)
+        return replace(where, calibration=calibration)
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """A program as it was recorded, and what the model is off by there.
+
+    Attributes:
+        program: its schedule.
+        seconds: of the run, as recorded.
+        modelled: seconds that the model gives the part of it that events were kept of, where it
+            was recorded; None where that is not known.
+        corrections: the first is taken, and how far the others are from it is part of the
+            uncertainty.
+    """
+
+    program: Program
+    seconds: float
+    modelled: float | None = None
+    corrections: tuple[Correction, ...] = (Correction(),)
+
+    @property
+    def kept(self) -> float:
+        """Seconds of the run that events were kept of."""
+        return min(self.seconds, self.program.until)
+
+
+def record_of(profile: Profile, calibration: Calibration, fabric: str | None = None) -> Recorded:
+    """A profiled program and what the model is off by in its own recording.
+
+    Args:
+        profile: of the program.
+        calibration: what messages cost where it was recorded.
+        fabric: where that was, as it is given to `contend.load`; None for what the profile says of
+            an emulated one.
+
+    Raises:
+        ContendError: as of `program_of` and `where_recorded`.
+    """
+    program = program_of(profile, calibration.copy_per_byte_s)
+    where = where_recorded(profile, calibration, fabric)
+    return held_against(program, profile.record.run_s, where)
+
+
+def held_against(program: Program, seconds: float, where: Conditions | None) -> Recorded:
+    """The model held against a recording.
+
+    Where ranks share processors, how soon one that waits gets its turn depends on what the others
+    do meanwhile: how often it looks is then taken from the recording.
+
+    Args:
+        program: its schedule.
+        seconds: of the run, as recorded.
+        where: it was recorded; None where that is not known.
+    """
+    if where is None:
+        return Recorded(program, seconds)
+    kept = min(seconds, program.until)
+    modelled = carried_out(program, where).seconds
+    corrections = [Correction(factor=kept / modelled)]
+    if where.calibration.processors:
+        corrections.insert(0, _fitted(program, where, kept))
+    return Recorded(program, seconds, modelled, tuple(corrections))
+
+
+def _fitted(program: Program, where: Conditions, seconds: float) -> Correction:
+    """How often ranks look for the program to take so long; a factor for what that leaves."""
+    low, high = 0.0, _LONGEST_LOOK_S
+    for _ in range(_HALVINGS):
+        look = (low + high) / 2
+        modelled = carried_out(program, Correction(look).of(where)).seconds
+        low, high = (look, high) if modelled < seconds else (low, look)
+    return Correction(look, seconds / modelled)
+
+
+def carried_out(
+    program: Program, where: Conditions, rates: NDArray[np.float64] | None = None
+) -> Course:
+    """How a program goes somewhere.
+
+    Args:
+        program: its schedule.
+        where: fabric, hosts and costs.
+        rates: bytes per second of every channel, shape [channels]; None for that of `where`.
+    """
+    cables = where.calibration.cables(where.rate)
+    if rates is not None:
+        cables = replace(cables, rate=rates, peak=max(cables.peak, float(rates.max())))
+    costs = where.calibration.costs()
+    return carry_out(
+        where.fabric, program.schedule, where.hosts, cables, costs, start=program.start
+    )
