@@ -9,6 +9,7 @@
 #include "buckets.hpp"
 #include "contend/base/error.hpp"
 #include "contend/congestion/flows.hpp"
+#include "crowds.hpp"
 #include "events.hpp"
 #include "processors.hpp"
 #include "roads.hpp"
@@ -77,7 +78,6 @@ class Carrier {
     return part == Part::ahead &&
            (messages_[message].of_class->eager || messages_[message].allowed);
   }
-  void join_crowd(std::uint32_t m);
   bool start(std::uint32_t message, Part part);
   double behind(std::size_t route) const;
   void arrive(std::uint32_t message, Part part);
@@ -118,8 +118,7 @@ class Carrier {
   std::vector<std::uint32_t> next_unseen_;
   std::vector<std::uint32_t> owner_;  ///< message of a flow
   std::vector<double> port_free_;     ///< by place
-  std::vector<std::uint32_t> crowd_;  ///< messages under way, by channel
-  std::vector<double> crowd_bytes_;
+  Crowds crowds_;
   Processors processors_;
   Outcome outcome_;
 };
@@ -138,6 +137,7 @@ Carrier::Carrier(const Schedule& schedule, const Network& network, const Costs& 
       done_(schedule.operations(), 0),
       next_unseen_(2 * matches_.size(), kNone),
       port_free_(network.resolver.places(), 0.0),
+      crowds_(roads_.crossings().channels()),
       processors_(costs.processors) {
   for (std::uint32_t m = 0; m < matches_.size(); ++m) {
     message_of_[matches_[m].send] = m;
@@ -150,10 +150,6 @@ Carrier::Carrier(const Schedule& schedule, const Network& network, const Costs& 
   outcome_.rank_end.assign(network.place_of_rank.size(), 0.0);
   outcome_.operation_end.assign(schedule.operations(), 0.0);
   outcome_.channel_bytes.assign(roads_.crossings().channels(), 0.0);
-  outcome_.channel_crowd.assign(roads_.crossings().channels(), 0);
-  outcome_.channel_crowd_bytes.assign(roads_.crossings().channels(), 0.0);
-  crowd_ = outcome_.channel_crowd;
-  crowd_bytes_ = outcome_.channel_crowd_bytes;
   outcome_.messages = matches_.size();
 }
 
@@ -216,6 +212,8 @@ Outcome Carrier::carry_out() {
     if (strands_[strand].next < schedule_.begin[strand + 1]) refuse_deadlock();
   }
   outcome_.channel_busy = buckets_.busy();
+  outcome_.channel_crowd = crowds_.most();
+  outcome_.channel_crowd_bytes = crowds_.most_bytes();
   outcome_.end = *std::max_element(outcome_.rank_end.begin(), outcome_.rank_end.end());
   return std::move(outcome_);
 }
@@ -394,20 +392,8 @@ bool Carrier::start(std::uint32_t m, Part part) {
   message.rate = 0;
   if (message.flow >= owner_.size()) owner_.resize(message.flow + 1);
   owner_[message.flow] = m;
-  join_crowd(m);
+  crowds_.join(roads_.crossings().of_message(route), message.bytes);
   return true;
-}
-
-/// Counts a message on its channels: what is under way at once may pile up in front of one.
-void Carrier::join_crowd(std::uint32_t m) {
-  for (const std::uint32_t channel : roads_.crossings().of_message(roads_.route(m))) {
-    crowd_bytes_[channel] += messages_[m].bytes;
-    ++crowd_[channel];
-    if (crowd_bytes_[channel] > outcome_.channel_crowd_bytes[channel]) {
-      outcome_.channel_crowd[channel] = crowd_[channel];
-      outcome_.channel_crowd_bytes[channel] = crowd_bytes_[channel];
-    }
-  }
 }
 
 /// How long something waits for what stands before it at full channels.
@@ -480,9 +466,8 @@ void Carrier::leave(std::uint32_t m) {
   const std::size_t route = roads_.route(m);
   for (const std::uint32_t channel : roads_.crossings().of_message(route)) {
     outcome_.channel_bytes[channel] += wire;
-    crowd_bytes_[channel] -= message.bytes;
-    --crowd_[channel];
   }
+  crowds_.leave(roads_.crossings().of_message(route), message.bytes);
   message.rest = 0;
   if (!flows_.changed()) touched_at_ = now_;
   flows_.end(message.flow);

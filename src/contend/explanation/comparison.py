@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from contend.explanation.evidence import (
+    Bound,
+    Evidence,
+    Rival,
+)
 from contend.explanation.limits import (
     NEIGHBOURS,
     SIZES_APART,
-    Bound,
-    Evidence,
     Limit,
-    Rival,
 )
 from contend.units import format_bytes, format_seconds
 

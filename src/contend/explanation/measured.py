@@ -15,7 +15,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from contend.errors import ContendError, UsageError
-from contend.explanation.limits import A_TIME_OUT_S, LATE_S, Bound, Evidence, Limit, Memory
+from contend.explanation.evidence import (
+    Bound,
+    Evidence,
+    Memory,
+)
+from contend.explanation.limits import (
+    A_TIME_OUT_S,
+    LATE_S,
+    Limit,
+)
 from contend.explanation.network import Network, least_times, seat
 from contend.fabric import Fabric
 from contend.measurement import (

@@ -10,7 +10,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.explanation.limits import FASTEST, FEWEST_CALLS, MESSAGE_S, SMALL_BYTES
+from contend.explanation.limits import (
+    FASTEST,
+    FEWEST_CALLS,
+    MESSAGE_S,
+    SMALL_BYTES,
+)
 from contend.prediction import Calibration, SizeClass
 from contend.profiling import CALL, COMPLETION, Profile, routines
 

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from contend.explanation.limits import (
-    SMALL_SHARE,
+from contend.explanation.evidence import (
     Bound,
     Evidence,
-    Limit,
     Stalled,
+)
+from contend.explanation.limits import (
+    SMALL_SHARE,
+    Limit,
 )
 from contend.explanation.message_costs import costs_by_calibration, costs_by_calls
 from contend.explanation.network import (

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contend.errors import UsageError
-from contend.explanation.limits import Bound, Evidence, Memory
+from contend.explanation.evidence import (
+    Bound,
+    Evidence,
+    Memory,
+)
 from contend.explanation.measured import volume
 from contend.explanation.network import port_bound
 from contend.measurement import MemoryPrediction, VectorLength

@@ -8,7 +8,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from contend.explanation.limits import A_TIME_OUT_S, BEYOND_SCHEDULES, FASTEST, FEWEST_CALLS
+from contend.explanation.limits import (
+    A_TIME_OUT_S,
+    BEYOND_SCHEDULES,
+    FASTEST,
+    FEWEST_CALLS,
+)
 from contend.profiling import CALL, Profile
 
 _MOST_RANKS = 1024

@@ -1,0 +1,175 @@
+"""What is known of one cell: measured times, and the bounds that they are held against."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from contend.explanation.limits import IMPOSSIBLE, Limit
+from contend.runs import Modes
+from contend.units import format_bytes
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The least time that a limit allows.
+
+    Attributes:
+        limit: which.
+        seconds: of one operation.
+        of: what it is computed from, for people.
+        measured_s: seconds that it is held against, where that is not the cell's median.
+        channels: names of the channels that it is computed from, fullest first (fabric).
+        load: messages on the fullest of them (fabric).
+    """
+
+    limit: Limit
+    seconds: float
+    of: str
+    measured_s: float | None = None
+    channels: tuple[str, ...] = ()
+    load: int = 0
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes that the data of a host need, and those that it has."""
+
+    needed: int
+    available: int
+
+    @property
+    def share(self) -> float:
+        """Part of the memory that the data need."""
+        return self.needed / self.available
+
+    def __str__(self) -> str:
+        return (
+            f"{format_bytes(self.needed)} of data on a host of {format_bytes(self.available)} "
+            f"({100 * self.share:.0f} %)"
+        )
+
+
+@dataclass(frozen=True)
+class Rival:
+    """The fastest other schedule that did the same work under the same conditions."""
+
+    schedule: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Stalled:
+    """Calls of a program that lost a time-out.
+
+    Attributes:
+        calls: how many.
+        longest_s: the longest of them.
+        lost_s: seconds that a rank lost in them, in the mean over ranks.
+        place: where most of the time was lost, for people.
+    """
+
+    calls: int
+    longest_s: float
+    lost_s: float
+    place: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that speaks for or against a limit of one cell.
+
+    Attributes:
+        cell: what was measured, for people.
+        series: what belongs together in a sentence, such as a schedule.
+        at: which of the series, with its preposition, such as ``at 64 KiB``.
+        condition: everything but schedule and size; cells that share it are compared.
+        schedule: name of the schedule or the kind of messages.
+        bytes: to one destination; None where that is not known.
+        ranks: how many; None where that is not known.
+        measured_s: seconds of one operation: the median, or that of the faster of two kinds of
+            samples; None where it failed.
+        low_s: lower end of its interval; `measured_s` where none is known.
+        high_s: upper end.
+        mean_s: what an operation takes on average where samples are of two kinds.
+        modes: the two kinds.
+        deviation_s: standard deviation, of published means.
+        published: whether somebody else measured it.
+        bounds: of port, fabric, overhead, late ranks.
+        volume: how many times the bytes its schedule may send, since it passes blocks on.
+        messages: how many messages a rank sends; None where that is not known.
+        crowded: ranks on each processor, where ranks share processors.
+        hosts: how many; 0 where that is not known.
+        drops: packets that found buffers full during the whole run; None where nobody counted.
+        fall: how many times lower the rate is than that of smaller messages, where it falls.
+        rival: the fastest other schedule.
+        stalled: calls of a program that lost time-outs; None where there are none.
+        rise: how many times longer it takes than without rivals (hot spots).
+        memory: what the data need; None where that is not known.
+        per_byte: how many times longer a byte takes than where data are smaller.
+        failure: why there is no figure; "" where there is one, or nobody said.
+        failed: whether there is none.
+        out_of_memory: whether it is known that memory was lacking.
+    """
+
+    cell: str
+    condition: tuple[object, ...]
+    schedule: str
+    bytes: int | None
+    ranks: int | None
+    measured_s: float | None
+    low_s: float | None = None
+    high_s: float | None = None
+    mean_s: float | None = None
+    modes: Modes | None = None
+    deviation_s: float | None = None
+    published: bool = False
+    bounds: tuple[Bound, ...] = ()
+    volume: float = 1.0
+    messages: int | None = None
+    crowded: float | None = None
+    hosts: int = 0
+    drops: int | None = None
+    fall: float | None = None
+    rival: Rival | None = None
+    stalled: Stalled | None = None
+    rise: float | None = None
+    memory: Memory | None = None
+    per_byte: float | None = None
+    failure: str = ""
+    failed: bool = False
+    series: str = ""
+    at: str = ""
+    out_of_memory: bool = False
+
+    def bound(self, limit: Limit) -> Bound | None:
+        """The largest bound of a limit; None where there is none."""
+        bounds = [bound for bound in self.bounds if bound.limit is limit]
+        return max(bounds, key=lambda bound: bound.seconds, default=None)
+
+    def ratio(self, bound: Bound) -> float:
+        """How many times a bound the measurement takes."""
+        measured = self.measured_s if bound.measured_s is None else bound.measured_s
+        return math.nan if measured is None else measured / bound.seconds
+
+    @property
+    def alone(self) -> bool:
+        """Whether all ranks are on one host, so that no message crosses a network."""
+        return self.hosts == 1
+
+    @property
+    def typical_s(self) -> float | None:
+        """What an operation takes, both kinds of samples together."""
+        return self.measured_s if self.mean_s is None else self.mean_s
+
+    @property
+    def possible(self) -> tuple[Bound, ...]:
+        """Bounds that can hold: the measurement is not faster; the largest of each limit."""
+        largest = (self.bound(limit) for limit in Limit)
+        return tuple(b for b in largest if b is not None and self.ratio(b) >= IMPOSSIBLE)
+
+    @property
+    def network_s(self) -> float:
+        """The largest bound of port and fabric; 0 where there is none."""
+        network = (Limit.PORT, Limit.FABRIC)
+        return max((b.seconds for b in self.possible if b.limit in network), default=0.0)

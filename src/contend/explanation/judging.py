@@ -1,0 +1,222 @@
+"""The judgement of one cell: which limits its evidence proves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from contend.explanation.evidence import Bound, Evidence, Rival
+from contend.explanation.limits import (
+    A_TIME_OUT_S,
+    AS_TIGHT,
+    BEYOND_SCHEDULES,
+    FALLEN,
+    FULL_MEMORY,
+    LATE_S,
+    NEAR_MEMORY,
+    REACHED,
+    SPREAD,
+    STALLED,
+    TIME_OUT_S,
+    Limit,
+)
+from contend.units import counted, format_seconds
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A limit that is proven.
+
+    Attributes:
+        limit: which.
+        why: the evidence, as a sentence without its full stop.
+        ratio: how many times its bound, or what it is compared with, the measurement takes; None
+            for failures.
+        bound: that it reaches; None where it is proven otherwise.
+    """
+
+    limit: Limit
+    why: str
+    ratio: float | None = None
+    bound: Bound | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What limited one cell.
+
+    Attributes:
+        evidence: that it rests on.
+        reasons: limits that are proven, in the order of `Limit`; none: nothing is.
+    """
+
+    evidence: Evidence
+    reasons: tuple[Reason, ...] = field(default=())
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The limits that are proven."""
+        return tuple(reason.limit for reason in self.reasons)
+
+
+def judge(evidence: Evidence) -> Verdict:
+    """Says which limits a cell hit: one, several, or none that can be proven."""
+    reasons: dict[Limit, Reason] = {}
+    for reason in (*_memory(evidence), *_time_outs(evidence), *_bounds(evidence)):
+        reasons.setdefault(reason.limit, reason)
+    return Verdict(evidence, tuple(reasons[limit] for limit in Limit if limit in reasons))
+
+
+def _bounds(evidence: Evidence) -> Iterator[Reason]:
+    """Bounds that the measurement comes near to."""
+    if evidence.measured_s is None:
+        return
+    for bound in evidence.possible:
+        ratio = evidence.ratio(bound)
+        if bound.limit in (Limit.PORT, Limit.FABRIC) and not _is_tightest(evidence, bound):
+            continue
+        if ratio <= REACHED:
+            why = f"{format_seconds(bound.seconds)} at least: {bound.of}"
+            yield Reason(bound.limit, why, ratio, bound)
+    if evidence.rise is not None and evidence.rise >= REACHED:
+        why = f"rivals on its channel make it {evidence.rise:.3g} times slower than without them"
+        yield Reason(Limit.FABRIC, why, evidence.rise, evidence.bound(Limit.FABRIC))
+
+
+def _is_tightest(evidence: Evidence, bound: Bound) -> bool:
+    """Whether a bound of the network is the larger one, or as good as that.
+
+    A channel that carries one message of a port's rate holds up nothing that the port does not.
+    """
+    if bound.limit is Limit.FABRIC and bound.load < 2:
+        port = evidence.bound(Limit.PORT)
+        return port is None or bound.seconds > port.seconds
+    return bound.seconds >= AS_TIGHT * evidence.network_s
+
+
+def _time_outs(evidence: Evidence) -> Iterator[Reason]:
+    """Time that is lost in pieces of a time-out."""
+    if evidence.alone or evidence.measured_s is None:
+        return
+    yield from _stalls(evidence)
+    yield from _stalled_calls(evidence)
+    yield from _losses(evidence)
+    yield from _published_time_outs(evidence)
+
+
+def _stalls(evidence: Evidence) -> Iterator[Reason]:
+    """Two kinds of samples, a time-out apart."""
+    modes, typical = evidence.modes, evidence.typical_s
+    if modes is None or typical is None:
+        return
+    lost = modes.slow_s - modes.fast_s
+    if lost >= A_TIME_OUT_S and typical >= STALLED * modes.fast_s:
+        why = (
+            f"{100 * modes.slow_share:.0f} % of the samples take {format_seconds(modes.slow_s)}, "
+            f"{format_seconds(lost)} longer than the others"
+        )
+        yield Reason(Limit.TIME_OUTS, why, typical / modes.fast_s)
+
+
+def _stalled_calls(evidence: Evidence) -> Iterator[Reason]:
+    """Calls of a program that lost so much that it would be faster by far without them."""
+    stalled, measured = evidence.stalled, evidence.measured_s
+    if stalled is None or measured is None or measured <= REACHED * evidence.network_s:
+        return
+    ratio = measured / max(measured - stalled.lost_s, LATE_S)
+    if ratio >= STALLED:
+        dropped = f", and {evidence.drops:,} packets found buffers full" if evidence.drops else ""
+        why = (
+            f"{counted(stalled.calls, 'call')} lost a time-out, most at {stalled.place} and up to "
+            f"{format_seconds(stalled.longest_s)} long: {format_seconds(stalled.lost_s)} of every "
+            f"rank's time{dropped}"
+        )
+        yield Reason(Limit.TIME_OUTS, why, ratio)
+
+
+def _losses(evidence: Evidence) -> Iterator[Reason]:
+    """A time-out that nothing else explains, and what tells that it was one."""
+    typical, rival = evidence.typical_s, evidence.rival
+    explained = max((bound.seconds for bound in evidence.possible), default=0.0)
+    network = max(explained, evidence.volume * evidence.network_s)
+    if typical is None or typical <= REACHED * network or typical - network < A_TIME_OUT_S:
+        return
+    yield from _falls(evidence, typical)
+    if not evidence.network_s:
+        return
+    if rival is not None and _lost_against(rival, typical):
+        less = format_seconds(typical - rival.seconds)
+        why = f"{rival.schedule} does the same work in {less} less"
+        yield Reason(Limit.TIME_OUTS, why, typical / rival.seconds)
+    if evidence.drops and typical > BEYOND_SCHEDULES * network:
+        lost = format_seconds(typical - network)
+        why = f"{evidence.drops:,} packets found buffers full, and {lost} are lost"
+        yield Reason(Limit.TIME_OUTS, why, typical / network)
+
+
+def _falls(evidence: Evidence, typical: float) -> Iterator[Reason]:
+    """A rate that falls; one that falls as data fill the memory has another cause."""
+    fall, memory = evidence.fall, evidence.memory
+    if fall is None or fall < FALLEN or (memory is not None and memory.share >= FULL_MEMORY):
+        return
+    lost = typical - typical / fall
+    if lost >= A_TIME_OUT_S:
+        why = (
+            f"the rate is {fall:.3g} times lower than that of smaller messages, which loses "
+            f"{format_seconds(lost)}"
+        )
+        yield Reason(Limit.TIME_OUTS, why, fall)
+
+
+def _lost_against(rival: Rival, typical: float) -> bool:
+    return typical - rival.seconds >= A_TIME_OUT_S and typical >= REACHED * rival.seconds
+
+
+def _published_time_outs(evidence: Evidence) -> Iterator[Reason]:
+    """Time-outs that a mean with its deviation, or a fall of the rate, tells by itself.
+
+    Time-outs that strike at random are a Poisson number q on average, q times 0.2 s long with a
+    deviation of 0.2 s times the root of q.
+    """
+    measured, network = evidence.measured_s, evidence.network_s
+    if not evidence.published or measured is None:
+        return
+    if evidence.ranks is None and evidence.fall is not None and evidence.fall >= FALLEN:
+        why = f"the rate is {evidence.fall:.3g} times lower than that of smaller messages"
+        yield Reason(Limit.TIME_OUTS, why, evidence.fall)
+    if evidence.deviation_s is None or not network or measured <= REACHED * network:
+        return
+    random_s = TIME_OUT_S * math.sqrt((measured - network) / TIME_OUT_S)
+    if evidence.deviation_s >= SPREAD * random_s:
+        why = (
+            f"times spread by {format_seconds(evidence.deviation_s)}, and time-outs of "
+            f"{format_seconds(TIME_OUT_S)} that strike at random would spread them by "
+            f"{format_seconds(random_s)}"
+        )
+        yield Reason(Limit.TIME_OUTS, why, measured / network)
+
+
+def _memory(evidence: Evidence) -> Iterator[Reason]:
+    """Data that do not fit, or are so large that the machine pages."""
+    memory = evidence.memory
+    if evidence.failed:
+        if evidence.out_of_memory:
+            yield Reason(Limit.MEMORY, evidence.failure)
+        elif memory is not None and memory.share >= NEAR_MEMORY and not evidence.failure:
+            enough = memory.share >= FULL_MEMORY
+            more = "" if enough else "; the data alone do not explain that it failed"
+            yield Reason(Limit.MEMORY, f"{memory}{more}")
+        return
+    if memory is None or memory.share < FULL_MEMORY or evidence.measured_s is None:
+        return
+    if evidence.per_byte is not None and evidence.per_byte >= REACHED:
+        why = f"{memory}, and a byte takes {evidence.per_byte:.3g} times as long as with less data"
+        yield Reason(Limit.MEMORY, why, evidence.per_byte)
+    elif evidence.network_s and evidence.measured_s > REACHED * evidence.network_s:
+        ratio = evidence.measured_s / evidence.network_s
+        yield Reason(
+            Limit.MEMORY,
+            f"{memory}, and the network alone would be {ratio:.3g} times faster",
+            ratio,
+        )
