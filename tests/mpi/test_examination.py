@@ -72,6 +72,21 @@ def test_launcher_of_another_library_gives_ranks_that_are_alone(
     )
 
 
+def test_text_that_a_terminal_tears_is_no_other_library(require_program: Require) -> None:
+    def run(
+        command: Sequence[str], environment: Mapping[str, str] | None, limit: float
+    ) -> Finished:
+        ended = run_process(command, environment, limit)
+        if "-n" not in command:
+            return ended
+        end = len(ended.output.rstrip()) - 90
+        return Finished(ended.status, ended.output[:end] + b"contend size 1\n")
+
+    path = Path(require_program("mpicc.mpich"))
+    library = examine(Candidate("test", path), run=run)
+    assert (library.usable, library.why, library.notes) == (True, "", ())
+
+
 def test_the_right_launcher_is_found_after_a_wrong_one(
     require_program: Require, script: Script, tmp_path: Path
 ) -> None:
