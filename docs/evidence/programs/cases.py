@@ -152,14 +152,16 @@ def prepare(folder: Path) -> None:
             run(folder, *minimise.split())
 
 
-def profile(folder: Path, place: tuple[str, str, list[str], list[str]], program: str, to: Path):
+def profile(
+    folder: Path, place: tuple[str, str, list[str], list[str]], program: str, to: Path
+) -> float:
     """Records a program once; returns the seconds of its run."""
     _, fabric, more, cables = place
     start = ["profile", "-n", "16", "--ranks-per-host", "1", "--on", f"emulated:{fabric}"]
     words = [*start, *more, *cables, "--output", str(to), "--", *PROGRAMS[program].split()]
     if not to.exists():
         run(folder, *CONTEND, *words)
-    return json.loads((to / "profile.json").read_text())["run_s"]
+    return float(json.loads((to / "profile.json").read_text())["run_s"])
 
 
 def record(folder: Path) -> None:

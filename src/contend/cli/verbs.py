@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -73,8 +74,13 @@ class Group(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The verb that is meant: the one that is named, or the usual one for what exists."""
-        if self.usual and args[0] not in self.commands and Path(args[0]).exists():
-            return self.usual, self.commands[self.usual], args
+        word = args[0]
+        if self.usual and word not in self.commands:
+            if Path(word).exists():
+                return self.usual, self.commands[self.usual], args
+            if not word.startswith("-") and not get_close_matches(word, self.commands):
+                verbs = ", ".join(self.commands)
+                ctx.fail(f"{word}: neither a file or folder nor a verb of {self.name} ({verbs})")
         return super().resolve_command(ctx, args)
 
 
