@@ -10,13 +10,8 @@ import numpy as np
 
 from contend.congestion import message_congestion
 from contend.errors import ContendError, UsageError
-from contend.explanation.judging import (
-    Verdict,
-)
-from contend.explanation.limits import (
-    NEAR_MEMORY,
-    Limit,
-)
+from contend.explanation.judging import Verdict
+from contend.explanation.limits import NEAR_MEMORY, Limit
 from contend.explanation.measured import Source
 from contend.fabric import Fabric
 from contend.routes import compute

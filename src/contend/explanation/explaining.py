@@ -9,13 +9,8 @@ from contend.emulate import emulated_fabric, was_emulated
 from contend.errors import UsageError
 from contend.explanation.advice import Remedy, remedies
 from contend.explanation.comparison import compare
-from contend.explanation.evidence import (
-    Evidence,
-)
-from contend.explanation.judging import (
-    Verdict,
-    judge,
-)
+from contend.explanation.evidence import Evidence
+from contend.explanation.judging import Verdict, judge
 from contend.explanation.measured import Source
 from contend.explanation.profile_advice import profile_remedies
 from contend.explanation.profiled import ProfileSource

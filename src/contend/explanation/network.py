@@ -12,12 +12,8 @@ from numpy.typing import NDArray
 from contend.congestion import channel_bytes, message_congestion
 from contend.emulate import host_labels
 from contend.errors import UsageError
-from contend.explanation.evidence import (
-    Bound,
-)
-from contend.explanation.limits import (
-    Limit,
-)
+from contend.explanation.evidence import Bound
+from contend.explanation.limits import Limit
 from contend.fabric import Fabric
 from contend.units import counted, format_bandwidth, format_bytes, nearest, rate_of
 

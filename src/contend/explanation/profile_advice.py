@@ -12,12 +12,8 @@ from numpy.typing import NDArray
 from contend.congestion import channel_bytes
 from contend.errors import ContendError
 from contend.explanation.advice import BETTER, ENGINES, MOST_HOSTS, Remedy, buffer_of, emulation
-from contend.explanation.judging import (
-    Verdict,
-)
-from contend.explanation.limits import (
-    Limit,
-)
+from contend.explanation.judging import Verdict
+from contend.explanation.limits import Limit
 from contend.explanation.profiled import ProfileSource
 from contend.fabric import Fabric
 from contend.profiling import routines

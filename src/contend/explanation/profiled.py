@@ -15,10 +15,7 @@ from contend.explanation.evidence import (
     Evidence,
     Stalled,
 )
-from contend.explanation.limits import (
-    SMALL_SHARE,
-    Limit,
-)
+from contend.explanation.limits import SMALL_SHARE, Limit
 from contend.explanation.message_costs import costs_by_calibration, costs_by_calls
 from contend.explanation.network import (
     Network,
