@@ -28,18 +28,16 @@ hypothesis.settings.load_profile("contend")
 # Tests that start ranks or whole networks and look at when things happen: `make test` runs them one
 # after the other on a machine that does nothing else, and all others side by side.
 _ALONE = (
-    "tests/cli/measure",
-    "tests/cli/test_profile.py",
+    "tests/cli/measure/test_measure",
     "tests/cli/test_study",
     "tests/emulate",
     "tests/measurement",
-    "tests/mpi/launch",
+    "tests/mpi/launchers/test_real_launchers.py",
+    "tests/mpi/launchers/test_slurm.py",
     "tests/prediction/test_calibrate_emulated.py",
     "tests/probes/test_clock.py",
     "tests/probes/test_trial.py",
-    "tests/session",
-    "tests/study",
-    "tests/tracer",
+    "tests/study/test_measured_mpi.py",
 )
 
 NO_SHARED_DATA = "the folder of shared fabrics is absent (set CONTEND_SHARED_DATA to it)"

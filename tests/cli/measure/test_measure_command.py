@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -21,26 +20,6 @@ Contend = Callable[..., subprocess.CompletedProcess[str]]
 COMMAND = (sys.executable, "-c", "from contend.cli import main; main()", "measure")
 # Two ranks and a few samples of the library that compiles first.
 FEW = ("-n", "2", "--mpi", "openmpi-4", "--repetitions", "6:6")
-
-
-@pytest.fixture
-def contend(tmp_path: Path, require_program: Callable[[str], str]) -> Contend:
-    """`contend(*arguments)` runs the verb in a folder of the test's own."""
-    require_program("mpicc.openmpi")
-    require_program("mpicc.mpich")
-
-    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *arguments],
-            capture_output=True,
-            text=True,
-            timeout=600,
-            env={**os.environ, **environment},
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-        )
-
-    return run
 
 
 def test_json_is_all_that_is_printed(contend: Contend, tmp_path: Path) -> None:
@@ -95,44 +74,6 @@ def test_a_launch_that_runs_out_of_time_falls_short(contend: Contend) -> None:
     assert ended.stderr == "contend: nothing was measured: did not end within 3 s and was ended\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "said"),
-    [
-        (["-n", "two"], 2, "--ranks: expected numbers such as 2,4,8 or 1-4, got 'two'"),
-        ([], 2, "--ranks: expected a number of ranks, such as -n 4"),
-        (["-n", "2", "--budget", "soon"], 2, "--budget: expected a time such as 90s, 5min or 1.5h"),
-        (["-n", "2", "--bytes", "1X"], 2, "--bytes: expected a size such as 512, 64K or 1MiB"),
-        (["-n", "2", "--bytes", "9999999T"], 2, "is more bytes than 64 bits can count"),
-        (["-n", "2", "--wire", "fast"], 2, "--wire: expected a rate such as 1Gbit/s"),
-        (["-n", "2", "--precision", "x"], 2, "--precision: expected a share such as 5%"),
-        (["-n", "4", "--ranks-per-host", "2"], 2, "need 2 hosts"),
-        (["-n", "2", "--on", "nowhere"], 2, "nowhere: no such file"),
-        (["-n", "2", "--mpi", "lam"], 3, "no MPI library lam is usable on this machine"),
-        (["-n", "2", "--mpi", "./lam"], 2, "lam: no such folder or program"),
-        (["-n", "2", "--launcher", "no-such"], 3, "the launcher no-such is not installed"),
-        (["-n", "2", "--memory", "1MiB"], 3, "16,777,216 bytes (16 MiB), and 1 MiB are free"),
-        (["--resume", "nowhere"], 2, "there is no session here"),
-        (["-n", "2", "--algoritm", "all"], 2, "--algoritm"),
-    ],
-)
-def test_what_cannot_be_is_one_line(
-    contend: Contend, tmp_path: Path, arguments: list[str], status: int, said: str
-) -> None:
-    ended = contend("alltoall", *arguments)
-    assert ended.returncode == status
-    assert ended.stderr.startswith("contend: ")
-    assert ended.stderr.count("\n") == 1
-    assert said in ended.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_unknown_words_of_the_probe_are_its_own(contend: Contend) -> None:
-    ended = contend("alltoall", *FEW, "--algorithm", "shifty")
-    assert ended.returncode == 2
-    assert "--algorithm: got 'shifty'" in ended.stderr
-    assert ended.stderr.count("\n") == 1
-
-
 def test_any_pattern_is_measured_pair_by_pair(contend: Contend, tmp_path: Path) -> None:
     (tmp_path / "ring.csv").write_text("round,source,target\n0,0,1\n0,1,0\n1,1,0\n")
     ended = contend(
@@ -147,29 +88,6 @@ def test_any_pattern_is_measured_pair_by_pair(contend: Contend, tmp_path: Path) 
     # Every round is a pattern, measured three times.
     assert found.rows() == [(0, 0, 1, 3), (0, 1, 0, 3), (1, 1, 0, 3)]
     assert (pairs["bandwidth_Bps"] > 0).all()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--pattern", "alltoall"], "alltoall: a rank sends or receives several messages at once"),
-        (
-            ["--pattern", "shift:1", "--two-way"],
-            "two-way pairs are for the pattern bisect",
-        ),
-        (["--pattern", "file:nowhere.csv"], "nowhere.csv"),
-        (["--messages", "pairs.txt"], "--messages: expected a name that ends in .csv or .parquet"),
-        (["--mpi", "lam"], "no MPI library lam is usable on this machine"),
-    ],
-)
-def test_pairs_that_cannot_be_measured_leave_nothing(
-    contend: Contend, tmp_path: Path, arguments: list[str], said: str
-) -> None:
-    ended = contend("bisect", "-n", "4", *arguments, "--output", "run")
-    assert ended.returncode == (3 if "lam" in arguments else 2)
-    assert ended.stderr.count("\n") == 1
-    assert said in ended.stderr
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_signal_ends_ranks_and_keeps_samples(tmp_path: Path, contend: Contend) -> None:
