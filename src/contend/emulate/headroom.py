@@ -67,7 +67,7 @@ class Headroom:
     def __str__(self) -> str:
         return (
             f"under its present load it moves {format_bandwidth(self.moved)} over all cables "
-            f"together, {_SHARE:.0%} of which may serve the fabric, but all hosts sending at once "
+            f"together, {100 * _SHARE:.0f} % of which may serve the fabric, but all hosts sending at once "
             f"at {format_bandwidth(self.asked)} need {format_bandwidth(self.needed)}"
         )
 

@@ -15,7 +15,7 @@ from contend.report.words import percent, percent_range
 from contend.runs import Run
 from contend.units import counted, format_bandwidth
 
-_WITHIN = f"within {TOLERANCE:.0%}".replace("%", " %")
+_WITHIN = f"within {percent(TOLERANCE, 0)}"
 _MOST_MESSAGES = 32
 _SAME_HOST = "same host"
 

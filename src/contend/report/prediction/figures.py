@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from contend.prediction import Comparison, Prediction
 from contend.report.prediction.tables import agreement_words
@@ -55,7 +56,6 @@ def prediction_figure(
                 [prediction.seconds for prediction in curve],
                 color=look.colour,
                 linestyle=look.line,
-                label=algorithm,
             )
         if comparison is not None:
             for cell in comparison.cells:
@@ -63,7 +63,7 @@ def prediction_figure(
                 axes.plot(
                     cell.prediction.size,
                     cell.measured.median.value,
-                    "o" if "barrier" not in cell.prediction.algorithm else "s",
+                    _marker(cell.prediction.algorithm),
                     color=look.colour,
                     markerfacecolor="none" if cell.prediction.collapses else look.colour,
                     markersize=3.5,
@@ -74,9 +74,25 @@ def prediction_figure(
         time_axis(axes, "y")
         axes.set_xlabel("bytes to each other rank")
         axes.set_ylabel("time of an all-to-all" + (", points measured" if comparison else ""))
-        axes.legend(frameon=False, fontsize=6.5, loc="upper left")
+        handles = [
+            Line2D(
+                [],
+                [],
+                color=look.colour,
+                linestyle=look.line,
+                marker=_marker(algorithm) if comparison else "",
+                markersize=3.5,
+                label=algorithm,
+            )
+            for algorithm, look in styles.items()
+        ]
+        axes.legend(handles=handles, frameon=False, fontsize=6.5, loc="upper left")
         title(figure, f"{name}: {_finding(predictions, comparison)}")
     return figure
+
+
+def _marker(algorithm: str) -> str:
+    return "s" if "barrier" in algorithm else "o"
 
 
 def _finding(predictions: Sequence[Prediction], comparison: Comparison | None) -> str:

@@ -143,7 +143,9 @@ def prediction_comparison_table(comparison: Comparison, name: str) -> ResultTabl
                     [
                         _doubt(cell.prediction),
                         "measured in two kinds" if cell.timed_out else "",
-                        "" if abs(cell.ratio - 1) <= _GOAL else f"off by more than {_GOAL:.0%}",
+                        ""
+                        if abs(cell.ratio - 1) <= _GOAL
+                        else f"off by more than {percent(_GOAL, 0)}",
                     ],
                 )
             ),
@@ -169,7 +171,7 @@ def agreement_words(comparison: Comparison) -> str:
     doubtful = len(comparison.cells) - len(cells)
     said = f" {counted(doubtful, 'other cell')} were said to be lower bounds." if doubtful else ""
     return (
-        f"{comparison.within(_GOAL)} of {counted(len(cells), 'cell')} within {_GOAL:.0%}, "
+        f"{comparison.within(_GOAL)} of {counted(len(cells), 'cell')} within {percent(_GOAL, 0)}, "
         f"median error {percent(error)}.{said}"
     )
 
