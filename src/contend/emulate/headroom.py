@@ -67,8 +67,8 @@ class Headroom:
     def __str__(self) -> str:
         return (
             f"under its present load it moves {format_bandwidth(self.moved)} over all cables "
-            f"together, {100 * _SHARE:.0f} % of which may serve the fabric, but all hosts sending at once "
-            f"at {format_bandwidth(self.asked)} need {format_bandwidth(self.needed)}"
+            f"together, {100 * _SHARE:.0f} % of which may serve the fabric, but all hosts sending "
+            f"at once at {format_bandwidth(self.asked)} need {format_bandwidth(self.needed)}"
         )
 
 

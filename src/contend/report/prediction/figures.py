@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from contend.prediction import Comparison, Prediction
 from contend.report.prediction.tables import agreement_words
@@ -57,6 +56,16 @@ def prediction_figure(
                 color=look.colour,
                 linestyle=look.line,
             )
+            # What the legend shows: the line of predictions and the mark of measurements.
+            axes.plot(
+                [],
+                [],
+                color=look.colour,
+                linestyle=look.line,
+                marker=_marker(algorithm) if comparison else "",
+                markersize=3.5,
+                label=algorithm,
+            )
         if comparison is not None:
             for cell in comparison.cells:
                 look = styles[cell.prediction.algorithm]
@@ -74,19 +83,7 @@ def prediction_figure(
         time_axis(axes, "y")
         axes.set_xlabel("bytes to each other rank")
         axes.set_ylabel("time of an all-to-all" + (", points measured" if comparison else ""))
-        handles = [
-            Line2D(
-                [],
-                [],
-                color=look.colour,
-                linestyle=look.line,
-                marker=_marker(algorithm) if comparison else "",
-                markersize=3.5,
-                label=algorithm,
-            )
-            for algorithm, look in styles.items()
-        ]
-        axes.legend(handles=handles, frameon=False, fontsize=6.5, loc="upper left")
+        axes.legend(frameon=False, fontsize=6.5, loc="upper left")
         title(figure, f"{name}: {_finding(predictions, comparison)}")
     return figure
 
