@@ -195,8 +195,8 @@ FABRIC = _option("--fabric", takes="FABRIC", means="Use this fabric")
 PATTERN = _option("--pattern", "-p", takes="PATTERN", means="Who sends to whom")
 PLACEMENT = _option("--placement", takes="PLACEMENT", means="Which rank runs on which host")
 PLACEMENTS = (
-    ": linear, guid, bfs, round-robin, same-leaf, leaves:K, spread, port-group:K, random, or "
-    "file:PATH."
+    ": linear, guid, bfs, round-robin, given, same-leaf, leaves:K, spread, port-group:K, random, "
+    "or file:PATH."
 )
 HOSTS = _option("--hosts", takes="CHOICE", means="Use these hosts only")
 RANKS = _option("--ranks", "-n", takes="N", means="Number of ranks")
