@@ -11,18 +11,21 @@ from rich.text import Text
 from contend.cli.common import console_for, load, write_json
 from contend.cli.options import (
     FORMAT,
+    FORMS,
     PLACEMENT,
     PLACEMENTS,
     RANKS,
     RANKS_PER_HOST,
+    RATE,
+    BytesPerSecond,
     FabricArgument,
     HostsOption,
     JsonOption,
-    Option,
+    MaybeFileOption,
     RouteOption,
     RoutesOption,
     SeedOption,
-    MaybeFileOption,
+    parsed,
 )
 from contend.cure import better_seats
 from contend.errors import UsageError
@@ -34,6 +37,7 @@ from contend.report import (
     better_seats_verdict,
     print_tables,
 )
+from contend.units import parse_rate
 
 SourceArgument = Annotated[
     str,
@@ -54,7 +58,10 @@ PatternRanksOption = Annotated[int | None, RANKS("Of a pattern.", min=1, default
 MostRanksOption = Annotated[
     int | None, RANKS_PER_HOST("At most.", min=1, default="as recorded, else 1")
 ]
-FormOption = Annotated[ListFormat, FORMAT(f": {', '.join(ListFormat)}.")]
+RateOption = Annotated[
+    BytesPerSecond | None, RATE(default="the fabric's", callback=parsed("--rate", parse_rate))
+]
+FormatOption = Annotated[ListFormat, FORMAT(FORMS)]
 
 
 def place(
@@ -64,10 +71,14 @@ def place(
     placement: OrderOption = None,
     ranks: PatternRanksOption = None,
     ranks_per_host: MostRanksOption = None,
+    rate: RateOption = None,
     routes: RoutesOption = None,
     route: RouteOption = None,
     seed: SeedOption = 1,
-    form: FormOption = ListFormat.RANKFILE,
+    form: RateOption = Annotated[
+    BytesPerSecond | None, RATE(default="the fabric's", callback=parsed("--rate", parse_rate))
+]
+FormatOption = ListFormat.RANKFILE,
     output: MaybeFileOption = None,
     json: JsonOption = None,
 ) -> None:
@@ -88,6 +99,7 @@ def place(
         placement=placement,
         ranks=ranks,
         ranks_per_host=ranks_per_host,
+        rate=rate,
         seed=seed,
     )
     if output is not None:

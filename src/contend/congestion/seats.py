@@ -67,7 +67,11 @@ class SeatFigures:
 
 
 def judge_seats(
-    fabric: Fabric, traffic: PhasedTraffic, hosts: Sequence[int] | NDArray[np.integer]
+    fabric: Fabric,
+    traffic: PhasedTraffic,
+    hosts: Sequence[int] | NDArray[np.integer],
+    *,
+    rate: float | None = None,
 ) -> SeatFigures:
     """What traffic meets with its ranks on these hosts.
 
@@ -75,6 +79,7 @@ def judge_seats(
         fabric: with routes.
         traffic: between ranks.
         hosts: host of every rank, shape [ranks].
+        rate: bytes per second of every channel; None for the fabric's own.
 
     Raises:
         UsageError: a host does not exist or cannot be reached.
@@ -83,7 +88,10 @@ def judge_seats(
     places, seats = np.unique(every, return_inverse=True)
     resolver = make_resolver(fabric, places, messages=len(traffic.source))
     found = _core.judge_seats(
-        resolver, *traffic._columns, _seconds_per_byte(fabric, places), seats.astype(np.uint32)
+        resolver,
+        *traffic._columns,
+        _seconds_per_byte(fabric, places, rate),
+        seats.astype(np.uint32),
     )
     return SeatFigures(*found)
 
@@ -95,6 +103,7 @@ def seat_ranks(
     seats: Sequence[int] | NDArray[np.integer],
     starts: Sequence[NDArray[np.integer]],
     *,
+    rate: float | None = None,
     seed: int = 1,
 ) -> NDArray[np.uint32]:
     """Seats ranks so that `SeatFigures` become small; the same seed gives the same seats.
@@ -106,6 +115,7 @@ def seat_ranks(
         seats: how many ranks each of these may take.
         starts: host of every rank, shape [ranks] each. The result is no worse than any of them, and
             uses no more hosts than the first.
+        rate: bytes per second of every channel; None for the fabric's own.
         seed: of every random choice.
 
     Returns:
@@ -125,7 +135,7 @@ def seat_ranks(
     found = _core.seat_ranks(
         resolver,
         *traffic._columns,
-        _seconds_per_byte(fabric, places),
+        _seconds_per_byte(fabric, places, rate),
         np.asarray(seats, dtype=np.uint32),
         begun,
         seed,
@@ -134,8 +144,12 @@ def seat_ranks(
     return places[found]
 
 
-def _seconds_per_byte(fabric: Fabric, places: NDArray[np.uint32]) -> NDArray[np.float64]:
+def _seconds_per_byte(
+    fabric: Fabric, places: NDArray[np.uint32], rate: float | None
+) -> NDArray[np.float64]:
     """Of every channel: between switches, then injection and ejection by place."""
+    if rate is not None:
+        return np.full(2 * (fabric.cables + len(places)), 1.0 / rate)
     capacity = capacities(fabric)
     ports = capacity.host[places]
     return 1.0 / np.concatenate((np.repeat(capacity.cable, 2), ports, ports))

@@ -1,9 +1,9 @@
-"""What a program's ranks send each other, phase by phase: from its profile, a matrix or a pattern.
+"""What ranks send each other, phase by phase: from a profile, a matrix or a pattern.
 
-The phases of a profile are steps of the program. What a rank sends between two waits is a round, and
-the n-th rounds that ranks begin at the same place in the program are one step. Steps in which the
-same pairs exchange messages are one phase, with the bytes of all of them: the step of a loop comes
-again and again, and it is the sum that counts.
+The phases of a profile are steps of the program. What a rank sends between two waits is a round,
+and the n-th rounds that ranks begin at the same place in the program are one step. Steps in which
+the same pairs exchange messages are one phase, with the bytes of all of them: the step of a loop
+comes again and again, and it is the sum that counts.
 """
 
 from __future__ import annotations
@@ -61,13 +61,11 @@ def sent_by(source: str | Path | Profile, ranks: int) -> Sent:
         UsageError: there is none of these, nobody sends anything, or the pattern is random.
         InputError: a file that is not what it should be.
     """
-    if isinstance(source, Path) or (isinstance(source, str) and is_profile(Path(source))):
-        if is_profile(Path(source)):
-            source = load_profile(Path(source))
-        else:
-            source = str(source)
     if isinstance(source, Profile):
         return _of_profile(source)
+    if is_profile(Path(source)):
+        return _of_profile(load_profile(Path(source)))
+    source = str(source)
     if Path(source).is_dir():
         raise UsageError(f"{source}: expected a profile, a .npy matrix or a pattern, got a folder")
     return _of_pattern(pattern_of(source), source, ranks)
@@ -91,7 +89,7 @@ def _of_pattern(spec: str, name: str, ranks: int) -> Sent:
 
 
 def _of_profile(profile: Profile) -> Sent:
-    """The steps of the program, or what each kind of communication sent where they are not known."""
+    """The steps of the program, or what each kind of communication sent where they are unknown."""
     events = int(profile.ranks["events"].sum())
     try:
         if events > _MOST_EVENTS:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from contend.congestion import SeatFigures, judge_seats, seat_ranks
 from contend.cure.phased_traffic import Sent, sent_by
 from contend.errors import UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, capacities
 from contend.placement import HostChoice, Placement, parse
 from contend.prediction import recorded_hosts
 from contend.profiling import Profile
@@ -36,6 +36,7 @@ class BetterSeats:
         figures_before: what the order that was given is worth.
         figures: what these seats are worth; never worse.
         hosts: how many could be taken.
+        unit: of the time that channels take: ``s``, or ``bytes`` where rates are not known.
         seconds: that the search took.
     """
 
@@ -46,6 +47,7 @@ class BetterSeats:
     figures_before: SeatFigures
     figures: SeatFigures
     hosts: int
+    unit: str
     seconds: float
 
     @property
@@ -74,6 +76,7 @@ def better_seats(
     placement: str | None = None,
     ranks: int | None = None,
     ranks_per_host: int | None = None,
+    rate: float | None = None,
     seed: int = 1,
 ) -> BetterSeats:
     """Seats a program's ranks so that what they send each other is held up least.
@@ -90,6 +93,7 @@ def better_seats(
         ranks: of a pattern; None fills the hosts.
         ranks_per_host: the most that share a host; None for as many as the profile or a host file
             says, else 1.
+        rate: bytes per second of every cable; None for the fabric's own rates.
         seed: of every random choice.
 
     Raises:
@@ -107,17 +111,18 @@ def better_seats(
     near = [host for host in parse("bfs", fabric).hosts.tolist() if host in seats]
     starts = [before, *_starts(fabric, near, seats, before)]
     found = seat_ranks(
-        fabric, sent.traffic, near, [seats[host] for host in near], starts, seed=seed
+        fabric, sent.traffic, near, [seats[host] for host in near], starts, rate=rate, seed=seed
     )
-    figures_before = judge_seats(fabric, sent.traffic, before)
+    figures_before = judge_seats(fabric, sent.traffic, before, rate=rate)
     return BetterSeats(
         fabric=fabric,
         sent=sent,
         before=before,
         placement=Placement("contend", found),
         figures_before=figures_before,
-        figures=judge_seats(fabric, sent.traffic, found),
+        figures=judge_seats(fabric, sent.traffic, found, rate=rate),
         hosts=len(near),
+        unit="s" if rate is not None or capacities(fabric).unit == "bytes/s" else "bytes",
         seconds=time.perf_counter() - started,
     )
 

@@ -102,9 +102,9 @@ def parse(
     """Places ranks on a fabric's hosts.
 
     Args:
-        spec: ``random``, ``linear``, ``guid``, ``bfs``, ``round-robin`` or ``file:PATH``; ``given``:
-            the order in which `hosts` names them, with the slots of a host file; or hosts by their
-            place, ``same-leaf``, ``leaves:K``, ``spread`` or ``port-group:K``.
+        spec: ``random``, ``linear``, ``guid``, ``bfs``, ``round-robin`` or ``file:PATH``;
+            ``given``, the order in which `hosts` names them, with the slots of a host file; or
+            hosts by their place, ``same-leaf``, ``leaves:K``, ``spread`` or ``port-group:K``.
         fabric: whose hosts.
         ranks_per_host: ranks that share a host; a host file may give each its own slots instead.
         hosts: a choice among the hosts, see `choose_hosts`; None is all.

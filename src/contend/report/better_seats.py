@@ -7,7 +7,7 @@ import numpy as np
 
 from contend.congestion import SeatFigures
 from contend.cure import BetterSeats
-from contend.fabric import FabricSize, capacities, size_of
+from contend.fabric import FabricSize, size_of
 from contend.report.table import ResultTable
 from contend.units import counted, format_bytes
 
@@ -74,7 +74,7 @@ def better_seats_table(better: BetterSeats) -> ResultTable:
 
 
 def _busy(better: BetterSeats, figures: SeatFigures) -> str:
-    if capacities(better.fabric).unit != "bytes/s":
+    if better.unit == "bytes":
         return format_bytes(figures.seconds)
     seconds = figures.seconds
     return f"{seconds:.4g} s" if seconds >= 1 else f"{1e3 * seconds:.4g} ms"
@@ -136,7 +136,6 @@ class BetterSeatsJson(msgspec.Struct, frozen=True, kw_only=True):
 
 def better_seats_json(better: BetterSeats, file: str) -> BetterSeatsJson:
     """The result of ``contend place --json``."""
-    known = capacities(better.fabric).unit == "bytes/s"
     return BetterSeatsJson(
         fabric=size_of(better.fabric),
         source=better.sent.name,
@@ -145,7 +144,7 @@ def better_seats_json(better: BetterSeats, file: str) -> BetterSeatsJson:
         phases=better.sent.traffic.phases,
         hosts_available=better.hosts,
         hosts=[better.fabric.host_name[host] for host in better.placement.hosts],
-        unit="s" if known else "bytes",
+        unit=better.unit,
         before=_figures_json(better.figures_before),
         after=_figures_json(better.figures),
         moved=better.moved,
