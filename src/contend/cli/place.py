@@ -75,10 +75,7 @@ def place(
     routes: RoutesOption = None,
     route: RouteOption = None,
     seed: SeedOption = 1,
-    form: RateOption = Annotated[
-    BytesPerSecond | None, RATE(default="the fabric's", callback=parsed("--rate", parse_rate))
-]
-FormatOption = ListFormat.RANKFILE,
+    form: FormatOption = ListFormat.RANKFILE,
     output: MaybeFileOption = None,
     json: JsonOption = None,
 ) -> None:

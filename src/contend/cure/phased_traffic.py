@@ -128,9 +128,8 @@ def _steps(program: Program, ranks: int) -> PhasedTraffic:
     begins = np.concatenate(([True], waits[:-1] & ~waits[1:]))[: len(waits)]
     begins[schedule.begin[:-1][schedule.begin[:-1] < len(begins)].astype(np.int64)] = True
     round_of = np.cumsum(begins) - 1
-    strand_of = np.repeat(
-        np.arange(len(schedule.begin) - 1), np.diff(schedule.begin.astype(np.int64))
-    )
+    lengths = np.diff(schedule.begin.astype(np.int64)).astype(np.int64)
+    strand_of = np.repeat(np.arange(len(lengths)), lengths)
     sends = np.flatnonzero((schedule.action == Action.SEND) & (schedule.amount > 0))
     if len(sends) == 0:
         raise UsageError("expected messages between ranks, got none: no seats are better")
@@ -168,10 +167,10 @@ def _phases(table: pl.DataFrame, ranks: int) -> PhasedTraffic:
         if numbered["phase"].n_unique() <= _MOST_PHASES:
             break
     else:
-        heaviest = numbered.group_by("phase").agg(pl.col("bytes").sum())
-        heaviest = heaviest.sort("bytes", descending=True)["phase"][: _MOST_PHASES - 1]
+        totals = numbered.group_by("phase").agg(pl.col("bytes").sum())
+        heaviest = totals.sort("bytes", descending=True)["phase"].to_list()[: _MOST_PHASES - 1]
         other = int(numbered["phase"].max()) + 1  # type: ignore[arg-type]
-        inside = pl.col("phase").is_in(heaviest.implode())
+        inside = pl.col("phase").is_in(heaviest)
         numbered = numbered.with_columns(pl.when(inside).then("phase").otherwise(other))
     return _traffic(ranks, *(numbered[name].to_numpy() for name in _COLUMNS))
 

@@ -110,7 +110,7 @@ def write_list(entries: Sequence[HostEntry], form: ListFormat) -> str:
 def _rankfile(servers: Sequence[tuple[str, int]]) -> str:
     """A line for every rank; a server's ranks take its cores in turn."""
     taken: Counter[str] = Counter()
-    lines = []
+    lines: list[str] = []
     for name in (name for name, ranks in servers for _ in range(ranks)):
         lines.append(f"rank {len(lines)}={name} slot={taken[name]}\n")
         taken[name] += 1

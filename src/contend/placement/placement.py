@@ -132,7 +132,7 @@ def parse(
         count = None if ranks is None else -(-ranks // max(ranks_per_host, 1))
         slots = choose_by_place(place, fabric, chosen, count)
     else:
-        known = ("random", "given", *ORDERS, *FORMS_BY_PLACE, "file:PATH")
+        known = ("random", *ORDERS, "given", *FORMS_BY_PLACE, "file:PATH")
         family = spec.partition(":")[0]
         hint = nearest(family, [form.partition(":")[0] for form in known])
         raise UsageError(f"placement: expected one of {', '.join(known)}, got {spec!r}{hint}")
