@@ -17,16 +17,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from contend.congestion import PhasedTraffic
-from contend.cure.tables import pattern_of, ranks_of
+from contend.cure.tables import pattern_of
 from contend.errors import ShortfallError, UsageError
-from contend.pattern import parse
+from contend.pattern import parse, read_messages
 from contend.prediction import Program, program_of
 from contend.profiling import KINDS, Profile, is_profile, load_profile
 from contend.schedule import Action
 
 # More phases than this are put together, those alike first: each takes a row of channels.
 _MOST_PHASES = 64
-# What messages weigh where a pattern does not say: a size at which bandwidth counts.
+# What messages of a pattern weigh: a size at which bandwidth counts.
 _UNSAID_BYTES = 1 << 20
 # Beyond this many calls a profile's matrices are read instead: carrying them out takes minutes.
 _MOST_EVENTS = 4_000_000
@@ -68,24 +68,42 @@ def sent_by(source: str | Path | Profile, ranks: int) -> Sent:
     source = str(source)
     if Path(source).is_dir():
         raise UsageError(f"{source}: expected a profile, a .npy matrix or a pattern, got a folder")
-    return _of_pattern(pattern_of(source), source, ranks)
+    spec = pattern_of(source)
+    if spec.startswith("file:"):
+        return _of_file(spec.removeprefix("file:"))
+    return _of_pattern(spec, ranks)
 
 
-def _of_pattern(spec: str, name: str, ranks: int) -> Sent:
-    pattern = parse(spec, ranks_of(spec, ranks))
+def _of_file(path: str) -> Sent:
+    rounds, source, target, size = read_messages(path)
+    last = int(max(source.max(), target.max()))
+    numbers = np.unique(rounds, return_inverse=True)[1].astype(np.int64)
+    phases = _few(numbers, int(numbers.max()) + 1)
+    # A matrix may have ranks that neither send nor receive.
+    ranks = len(np.load(path, mmap_mode="r")) if path.endswith(".npy") else last + 1
+    return Sent(path, _traffic(ranks, phases, source, target, size.astype(np.float64)))
+
+
+def _few(numbers: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Phases of rounds: neighbouring ones together where there are too many."""
+    phases: NDArray[np.int64] = numbers * min(_MOST_PHASES, count) // count
+    return phases
+
+
+def _of_pattern(name: str, ranks: int) -> Sent:
+    pattern = parse(name, ranks)
     if pattern.random:
         raise UsageError(f"{name}: random messages differ every time; no seats suit them")
-    columns: list[tuple[NDArray[np.integer], ...]] = []
-    weights = []
+    rounds, sources, targets = [], [], []
     for number in range(pattern.rounds):
-        source, target, size = pattern.core.messages(number, 1, 0)
-        phase = np.full(len(source), number * min(_MOST_PHASES, pattern.rounds) // pattern.rounds)
-        columns.append((phase, source, target))
-        # A pattern without sizes, or one whose messages are all alike, gives none.
-        alike = np.full(len(source), float(_UNSAID_BYTES))
-        weights.append(size.astype(np.float64) if len(size) else alike)
-    phases, sources, targets = (np.concatenate(part) for part in zip(*columns, strict=True))
-    return Sent(name, _traffic(pattern.ranks, phases, sources, targets, np.concatenate(weights)))
+        source, target = pattern.messages(number)
+        rounds.append(np.full(len(source), number, dtype=np.int64))
+        sources.append(source)
+        targets.append(target)
+    phases = _few(np.concatenate(rounds), pattern.rounds)
+    size = np.full(len(phases), float(_UNSAID_BYTES))
+    columns = (phases, np.concatenate(sources), np.concatenate(targets), size)
+    return Sent(name, _traffic(pattern.ranks, *columns))
 
 
 def _of_profile(profile: Profile) -> Sent:

@@ -182,7 +182,7 @@ def _demand(fabric: Fabric, spec: str, placement: str, seed: int) -> Demand:
         raise UsageError(
             f"--placement {placement}: routes for {spec} need to know where its ranks are"
         )
-    ranks = ranks_of(spec, placed.ranks)
+    ranks = _ranks_of(spec, placed.ranks)
     pattern: Pattern = parse_pattern(spec, ranks)
     host = placed.host_of_rank[: pattern.ranks].astype(np.int64)
     sources, targets, sizes = [], [], []
@@ -196,8 +196,8 @@ def _demand(fabric: Fabric, spec: str, placement: str, seed: int) -> Demand:
     return np.concatenate(sources), np.concatenate(targets), np.concatenate(sizes)
 
 
-def ranks_of(spec: str, most: int) -> int:
-    """Of a pattern: as many ranks as a matrix has, else as many as there is room for."""
+def _ranks_of(spec: str, most: int) -> int:
+    """As many ranks as a matrix has, else as many as there is room for."""
     path = spec.removeprefix("file:")
     if path == spec or not path.endswith(_MATRIX):
         return most
@@ -210,7 +210,7 @@ def ranks_of(spec: str, most: int) -> int:
 
 def _gain(present: Fabric | None, routed: Fabric, spec: str, placement: str, seed: int) -> Gain:
     """Simulates a pattern on both."""
-    ranks = None if placement == "random" else ranks_of(spec, routed.hosts)
+    ranks = None if placement == "random" else _ranks_of(spec, routed.hosts)
     before = (
         None
         if present is None
