@@ -12,6 +12,7 @@ of --profiles profiles of programs. FILE keeps results.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import statistics
 import subprocess
@@ -59,6 +60,12 @@ def pencils(rows: int, columns: int, folder: Path) -> str:
     return f"file:{path}"
 
 
+@functools.cache
+def traffic_of(source: str, ranks: int) -> PhasedTraffic:
+    """What ranks send; a profile is read once."""
+    return sent_by(source, ranks).traffic
+
+
 def jobs(folder: Path, profiles: Path | None) -> dict[str, tuple[str, int]]:
     """Traffic and number of ranks by name."""
     found = {
@@ -67,7 +74,7 @@ def jobs(folder: Path, profiles: Path | None) -> dict[str, tuple[str, int]]:
         "FFT pencils, 16x16": (pencils(16, 16, folder), 256),
     }
     for path in sorted(profiles.iterdir()) if profiles else []:
-        ranks = sent_by(path, 0).traffic.ranks
+        ranks = traffic_of(str(path), 0).ranks
         found[f"{path.stem}, {ranks} ranks"] = (str(path), ranks)
     return found
 
@@ -153,15 +160,19 @@ def seats(way: str, fabric: Fabric, job: Sequence[int], source: str, folder: Pat
     if way == "breadth-first":
         return [parse("bfs", fabric, hosts=list(job)).hosts]
     if way == "scotch":
-        return scotch(fabric, job, sent_by(source, len(job)).traffic, folder)
-    return [better_seats(source, fabric, hosts=list(job), ranks=len(job)).placement.hosts]
+        return scotch(fabric, job, traffic_of(source, len(job)), folder)
+    return [
+        better_seats(
+            source, fabric, hosts=list(job), ranks=len(job), ranks_per_host=1
+        ).placement.hosts
+    ]
 
 
 def measure(fabric: Fabric, source: str, ranks: int, folder: Path) -> dict[str, Any]:
     """Figures of every way: [time, mean congestion, hop-bytes], and the seconds that it took."""
     drawn: NDArray[np.int64] = np.random.default_rng(1).permutation(fabric.hosts)[:ranks]
     job = [host for host in parse("linear", fabric).hosts.tolist() if host in set(drawn.tolist())]
-    traffic = sent_by(source, ranks).traffic
+    traffic = traffic_of(source, ranks)
     found: dict[str, Any] = {}
     for way in WAYS:
         started = time.perf_counter()

@@ -114,23 +114,23 @@ _WHERE = {
 
 
 @pytest.mark.usefixtures("permitted")
+@pytest.mark.parametrize("each", [1, 2])
 @pytest.mark.parametrize("form", _WHERE)
 def test_launchers_put_ranks_where_the_file_says(
-    form: str,
-    network: Path,
-    crossing: Path,
-    tmp_path: Path,
-    require_program: Callable[[str], str],
+    form: str, each: int, network: Path, tmp_path: Path, require_program: Callable[[str], str]
 ) -> None:
     launcher, option, rank = _WHERE[form]
     require_program(launcher)
     seats, result = tmp_path / "seats", tmp_path / "result.json"
     options = ["-o", str(seats), "--format", form, "--json", str(result)]
-    assert run(["place", str(crossing), str(network), *options]) == 0
+    # Rank r sends to r + 2, or r + 4: never to the next, which sits beside it in the order given.
+    ranks = 4 * each
+    traffic = [f"shift:{ranks // 2}", str(network), "--ranks-per-host", str(each)]
+    assert run(["place", *traffic, *options]) == 0
     expected = json.loads(result.read_text())["hosts"]
-    assert expected != list(NAMES)
+    assert expected != [name for name in NAMES for _ in range(each)]
     ask = f"echo at ${rank} $(hostname)"
-    command = [launcher, *option.split(), str(seats), "-n", "4", "sh", "-c", ask]
+    command = [launcher, *option.split(), str(seats), "-n", str(ranks), "sh", "-c", ask]
     ended = subprocess.run(
         [
             *(sys.executable, "-c", "from contend.cli import main; main()"),
@@ -144,4 +144,4 @@ def test_launchers_put_ranks_where_the_file_says(
     )
     lines = [line.split() for line in ended.stdout.splitlines() if line.startswith("at ")]
     told = {int(number): host for _, number, host in lines}
-    assert [told.get(number) for number in range(4)] == expected, ended.stderr
+    assert [told.get(number) for number in range(ranks)] == expected, ended.stderr

@@ -69,14 +69,14 @@ def test_rails_of_a_server_are_one_host_to_a_launcher(cluster: Fabric) -> None:
     assert text(cluster, "linear", "plain", hosts="vega1") == "vega1\nvega1\n"
 
 
-def test_order_that_only_slurm_can_keep(cluster: Fabric) -> None:
+def test_order_that_open_mpi_gathers(cluster: Fabric) -> None:
     """vega1, vega2, vega1: mpirun would put the third rank beside the first."""
     placed = Placement("mine", np.array([4, 6, 5], dtype=np.uint32))
     entries = list_hosts(cluster, placed)
     assert write_list(entries, ListFormat.SLURM) == "vega1\nvega2\nvega1\n"
-    for form in (ListFormat.OPENMPI, ListFormat.MPICH):
-        with pytest.raises(UsageError, match="the format slurm keeps their order"):
-            write_list(entries, form)
+    assert write_list(entries, ListFormat.MPICH) == "vega1:1\nvega2:1\nvega1:1\n"
+    with pytest.raises(UsageError, match="the formats rankfile and slurm keep their order"):
+        write_list(entries, ListFormat.OPENMPI)
 
 
 def test_a_rank_order_lists_ranks_by_server_in_the_order_of_names(cluster: Fabric) -> None:

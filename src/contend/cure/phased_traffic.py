@@ -28,8 +28,10 @@ from contend.schedule import Action
 _MOST_PHASES = 64
 # What messages of a pattern weigh: a size at which bandwidth counts.
 _UNSAID_BYTES = 1 << 20
+# Each takes some dozens of bytes in a search, and longer than a search is to take.
+_MOST_MESSAGES = 1 << 23
 # Beyond this many calls a profile's matrices are read instead: carrying them out takes minutes.
-_MOST_EVENTS = 4_000_000
+_MOST_EVENTS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,6 +216,8 @@ def _traffic(
     )
     if merged.is_empty():
         raise UsageError("expected messages between ranks, got none: no seats are better")
+    if len(merged) > _MOST_MESSAGES:
+        raise UsageError(f"expected at most {_MOST_MESSAGES:,} messages, got {len(merged):,}")
     columns = {name: merged[name].to_numpy().astype(np.uint32) for name in _COLUMNS[:3]}
     return PhasedTraffic(
         ranks=ranks,

@@ -98,10 +98,10 @@ def write_list(entries: Sequence[HostEntry], form: ListFormat) -> str:
         return _rankfile(servers)
     if form is ListFormat.CRAY:
         return _rank_order(servers)
-    if len({name for name, _ in servers}) < len(servers):
+    if form is ListFormat.OPENMPI and len({name for name, _ in servers}) < len(servers):
         raise UsageError(
-            "a server comes more than once, and launchers would gather its ranks; "
-            f"the format {ListFormat.SLURM} keeps their order"
+            "a server comes more than once, and Open MPI would gather its ranks; "
+            f"the formats {ListFormat.RANKFILE} and {ListFormat.SLURM} keep their order"
         )
     between = " slots=" if form is ListFormat.OPENMPI else ":"
     return "".join(f"{name}{between}{ranks}\n" for name, ranks in servers)
