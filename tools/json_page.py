@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from contend.prediction import Calibration
+from contend.report.better_seats import BetterSeatsJson
 from contend.report.better_tables import BetterTablesJson
 from contend.report.emulate import EmulationJson
 from contend.report.explanation import ExplanationJson
@@ -38,6 +39,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend predict": (PredictedJson, PredictedProgramJson),
     "contend study": (StudyJson, MeasuredStudyJson, VerificationJson, MemoryJson),
     "contend explain": (ExplanationJson,),
+    "contend place": (BetterSeatsJson,),
     "contend route": (BetterTablesJson,),
     "contend fabric show": (FabricSummary,),
     "contend fabric check": (CheckReport,),

@@ -4,6 +4,7 @@
 #include "contend/congestion/fair_share.hpp"
 #include "contend/congestion/messages.hpp"
 #include "contend/congestion/reach.hpp"
+#include "contend/congestion/seats.hpp"
 #include "contend/congestion/simulate.hpp"
 
 namespace contend::bind {
@@ -101,6 +102,50 @@ TwoColumns find_pairs(const Resolver& resolver, const Vector<std::uint32_t>& lea
       nb::make_tuple(to_numpy(std::move(pairs.leaf)), to_numpy(std::move(pairs.target))));
 }
 
+PhasedTraffic traffic_of(std::size_t ranks, std::size_t phases, const Vector<std::uint32_t>& phase,
+                         const Vector<std::uint32_t>& source, const Vector<std::uint32_t>& target,
+                         const Vector<double>& bytes) {
+  return {ranks, phases, as_span(phase), as_span(source), as_span(target), as_span(bytes)};
+}
+
+using ThreeFigures = nb::typed<nb::tuple, double, double, double>;
+
+ThreeFigures find_seat_figures(const Resolver& resolver, std::size_t phases,
+                               const Vector<std::uint32_t>& phase,
+                               const Vector<std::uint32_t>& source,
+                               const Vector<std::uint32_t>& target, const Vector<double>& bytes,
+                               const Vector<double>& seconds_per_byte,
+                               const Vector<std::uint32_t>& seats) {
+  SeatFigures found;
+  {
+    nb::gil_scoped_release release;
+    found = judge_seats(resolver, traffic_of(seats.size(), phases, phase, source, target, bytes),
+                        as_span(seconds_per_byte), as_span(seats));
+  }
+  return ThreeFigures(nb::make_tuple(found.seconds, found.mean_congestion, found.hop_bytes));
+}
+
+/// `starts` has a row of places by rank for each start.
+Numpy<Place> find_seats(const Resolver& resolver, std::size_t phases,
+                        const Vector<std::uint32_t>& phase, const Vector<std::uint32_t>& source,
+                        const Vector<std::uint32_t>& target, const Vector<double>& bytes,
+                        const Vector<double>& seconds_per_byte,
+                        const Vector<std::uint32_t>& capacity, const Matrix<std::uint32_t>& starts,
+                        std::uint64_t seed, std::uint64_t effort) {
+  std::vector<Place> found;
+  {
+    nb::gil_scoped_release release;
+    const std::size_t ranks = starts.shape(1);
+    std::vector<std::vector<Place>> rows;
+    for (std::size_t row = 0; row < starts.shape(0); ++row) {
+      rows.emplace_back(starts.data() + row * ranks, starts.data() + (row + 1) * ranks);
+    }
+    found = seat_ranks(resolver, traffic_of(ranks, phases, phase, source, target, bytes),
+                       {as_span(seconds_per_byte), as_span(capacity), seed, effort}, rows);
+  }
+  return to_numpy(std::move(found));
+}
+
 }  // namespace
 
 void bind_congestion(nb::module_& m) {
@@ -116,6 +161,12 @@ void bind_congestion(nb::module_& m) {
   m.def("fair_share", &share_fairly, nb::arg("resolver"), nb::arg("source"), nb::arg("target"));
   m.def("fluid_times", &find_fluid_times, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
         nb::arg("size"));
+  m.def("judge_seats", &find_seat_figures, nb::arg("resolver"), nb::arg("phases"), nb::arg("phase"),
+        nb::arg("source"), nb::arg("target"), nb::arg("bytes"), nb::arg("seconds_per_byte"),
+        nb::arg("seats"));
+  m.def("seat_ranks", &find_seats, nb::arg("resolver"), nb::arg("phases"), nb::arg("phase"),
+        nb::arg("source"), nb::arg("target"), nb::arg("bytes"), nb::arg("seconds_per_byte"),
+        nb::arg("capacity"), nb::arg("starts"), nb::arg("seed"), nb::arg("effort"));
   m.def("channel_reach", &find_reach, nb::arg("resolver"), nb::arg("leaf"));
   m.def("pairs_across", &find_pairs, nb::arg("resolver"), nb::arg("leaf"), nb::arg("channel"));
 }

@@ -22,6 +22,7 @@ from .explanation import explain as explain
 from .fabric import Fabric as Fabric
 from .interactive import Profile as Profile
 from .interactive import SimulationResult as SimulationResult
+from .interactive import place as place
 from .interactive import profile as profile
 from .interactive import simulate as simulate
 from .loading import LoadedFabric as LoadedFabric

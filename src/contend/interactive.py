@@ -17,6 +17,7 @@ from contend.congestion import (
     Simulation,
 )
 from contend.congestion import simulate as count
+from contend.cure import BetterSeats, better_seats
 from contend.errors import ShortfallError
 from contend.fabric import Fabric
 from contend.measurement import Place, make_shapes, place_of
@@ -24,10 +25,10 @@ from contend.placement import HostChoice
 from contend.prediction import (
     Elsewhere,
     load_calibration,
-    place,
     predict_program,
     record_of,
 )
+from contend.prediction import place as place_program
 from contend.profiling import Job, load_profile, run_recorded
 from contend.profiling import Profile as KeptProfile
 from contend.units import parse_rate, parse_share, parse_size
@@ -208,7 +209,7 @@ class Profile(KeptProfile):
             ShortfallError: a rank left no record or no events.
         """
         costs = load_calibration(Path(calibration))
-        where = place(
+        where = place_program(
             self,
             fabric,
             costs,
@@ -277,3 +278,50 @@ def profile(
     if outcome.profile is None:
         raise ShortfallError(outcome.why)
     return Profile(outcome.profile.folder, outcome.profile.record)
+
+
+def place(
+    source: str | Path | KeptProfile,
+    fabric: Fabric,
+    *,
+    hosts: HostChoice | None = None,
+    placement: str | None = None,
+    ranks: int | None = None,
+    ranks_per_host: int | None = None,
+    rate: float | str | None = None,
+    seed: int = 1,
+) -> BetterSeats:
+    """Seats a program's ranks so that their messages meet less, as ``contend place`` does.
+
+    Args:
+        source: a profile or its folder, a matrix of bytes from rank to rank in a .npy file, or a
+            pattern.
+        fabric: with routes.
+        hosts: that may be taken: how many, a specification, or hosts by number or name, in the
+            order that is to be bettered; None for those of the profile, if the fabric has them all,
+            else all.
+        placement: another order that is to be bettered.
+        ranks: of a pattern; None fills the hosts.
+        ranks_per_host: the most that share a host; None for as many as the profile or a host file
+            says, else 1.
+        rate: bytes per second of every cable, or words such as ``100Gbit/s``; None for the fabric's
+            own rates.
+        seed: of every random choice; the same seed gives the same seats.
+
+    Returns:
+        Its ``placement`` is taken by every function that has such an argument.
+
+    Raises:
+        UsageError: for what does not fit together.
+        InputError: a file that is not what it should be.
+    """
+    return better_seats(
+        source,
+        fabric,
+        hosts=hosts,
+        placement=placement,
+        ranks=ranks,
+        ranks_per_host=ranks_per_host,
+        rate=parse_rate(rate) if isinstance(rate, str) else rate,
+        seed=seed,
+    )

@@ -49,6 +49,14 @@ def text(fabric: Fabric, spec: str, form: str, **options: object) -> str:
         ("mpich", ["node08:2", "node09:2", "node10:1"]),
         ("slurm", ["node08", "node08", "node09", "node09", "node10"]),
         ("nodelist", ["node[08-10]"]),
+        (
+            "rankfile",
+            [
+                *("rank 0=node08 slot=0", "rank 1=node08 slot=1", "rank 2=node09 slot=0"),
+                *("rank 3=node09 slot=1", "rank 4=node10 slot=0"),
+            ],
+        ),
+        ("cray", ["0,1", "2,3", "4"]),
     ],
 )
 def test_five_ranks_two_to_a_host(cluster: Fabric, form: str, lines: list[str]) -> None:
@@ -61,14 +69,29 @@ def test_rails_of_a_server_are_one_host_to_a_launcher(cluster: Fabric) -> None:
     assert text(cluster, "linear", "plain", hosts="vega1") == "vega1\nvega1\n"
 
 
-def test_order_that_only_slurm_can_keep(cluster: Fabric) -> None:
+def test_order_that_open_mpi_gathers(cluster: Fabric) -> None:
     """vega1, vega2, vega1: mpirun would put the third rank beside the first."""
     placed = Placement("mine", np.array([4, 6, 5], dtype=np.uint32))
     entries = list_hosts(cluster, placed)
     assert write_list(entries, ListFormat.SLURM) == "vega1\nvega2\nvega1\n"
-    for form in (ListFormat.OPENMPI, ListFormat.MPICH):
-        with pytest.raises(UsageError, match="the format slurm keeps their order"):
-            write_list(entries, form)
+    assert write_list(entries, ListFormat.MPICH) == "vega1:1\nvega2:1\nvega1:1\n"
+    with pytest.raises(UsageError, match="the formats rankfile and slurm keep their order"):
+        write_list(entries, ListFormat.OPENMPI)
+
+
+def test_a_rank_order_lists_ranks_by_server_in_the_order_of_names(cluster: Fabric) -> None:
+    placed = Placement("mine", np.array([2, 0, 2, 0, 1], dtype=np.uint32))
+    with pytest.raises(UsageError, match="node09 has 1 rank, others 2; the format slurm"):
+        write_list(list_hosts(cluster, placed), ListFormat.CRAY)
+    placed = Placement("mine", np.array([1, 0, 1, 0, 2], dtype=np.uint32))
+    assert write_list(list_hosts(cluster, placed), ListFormat.CRAY) == "1,3\n0,2\n4\n"
+
+
+def test_a_rankfile_keeps_any_order(cluster: Fabric) -> None:
+    placed = Placement("mine", np.array([1, 0, 1], dtype=np.uint32))
+    assert write_list(list_hosts(cluster, placed), ListFormat.RANKFILE) == (
+        "rank 0=node09 slot=0\nrank 1=node08 slot=0\nrank 2=node09 slot=1\n"
+    )
 
 
 @pytest.mark.parametrize("form", ["openmpi", "mpich"])

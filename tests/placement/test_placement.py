@@ -14,7 +14,8 @@ from contend import placement
 from contend.errors import InputError, UsageError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
-from contend.placement import Placement
+from contend.loading import load
+from contend.placement import Placement, parse
 
 NAMES = ["n1 a", "n1 b", "n2 a", "n2 b", "n10 a", "n10 b"]
 
@@ -174,3 +175,13 @@ def test_any_host_file_places_or_is_refused(
     )
     with suppress(InputError):
         assert placement.parse(f"file:{path}", small).hosts.max() < 2
+
+
+def test_given_hosts_come_in_the_order_that_names_them(tmp_path: Path) -> None:
+    tree = load("xgft:2;2,3;1,1")
+    assert parse("given", tree, hosts="host 5,host 2").hosts.tolist() == [4, 1]
+    assert parse("given", tree, hosts=[3, 0]).host_of_rank.tolist() == [3, 0]
+    (tmp_path / "job").write_text("host 4 slots=2\nhost 1\n")
+    placed = parse("given", tree, hosts=str(tmp_path / "job"))
+    assert (placed.name, placed.host_of_rank.tolist()) == ("given", [3, 3, 0])
+    assert parse("given", tree).hosts.tolist() == parse("linear", tree).hosts.tolist()

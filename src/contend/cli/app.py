@@ -107,6 +107,11 @@ VERBS = (
         "contend.cli.mpi:mpi",
         "List the MPI libraries of this machine; exit status 3 when none is usable.",
     ),
+    Verb(
+        "place",
+        "contend.cli.place:place",
+        "Seat a program's ranks on hosts so that their messages meet less.",
+    ),
     group(
         "predict",
         "Predict how long communication takes on a fabric.",

@@ -195,8 +195,8 @@ FABRIC = _option("--fabric", takes="FABRIC", means="Use this fabric")
 PATTERN = _option("--pattern", "-p", takes="PATTERN", means="Who sends to whom")
 PLACEMENT = _option("--placement", takes="PLACEMENT", means="Which rank runs on which host")
 PLACEMENTS = (
-    ": linear, guid, bfs, round-robin, same-leaf, leaves:K, spread, port-group:K, random, or "
-    "file:PATH."
+    ": linear, guid, bfs, round-robin, given, same-leaf, leaves:K, spread, port-group:K, random, "
+    "or file:PATH."
 )
 HOSTS = _option("--hosts", takes="CHOICE", means="Use these hosts only")
 RANKS = _option("--ranks", "-n", takes="N", means="Number of ranks")
@@ -326,6 +326,7 @@ MARKDOWN = _option(
 CSV = _option(
     "--csv", takes="FILE", means="Write every cell as a line of CSV; - is standard output"
 )
+FORMAT = _option("--format", takes=None, means="Form of the list")
 OUTPUT = _option("--output", "-o", takes="PATH", means="Where to write the result")
 MATRIX = _option(
     "--matrix", takes="FILE", means="Write the bytes from every rank to every other as .npy"
@@ -344,6 +345,11 @@ MaybeFileOption = Annotated[
     str | None,
     OUTPUT(": a file; .gz, .xz and .zst compress, - is standard output.", callback=writable),
 ]
+FORMS = (
+    ": plain names; a host file for Open MPI or MPICH; for Slurm a line for every rank "
+    "(SLURM_HOSTFILE with srun --distribution=arbitrary), or a nodelist; a rankfile for Open "
+    "MPI; or MPICH_RANK_ORDER for Cray."
+)
 RunFolderOption = Annotated[
     Path | None,
     OUTPUT(": a new folder for the run.", default="contend-runs/PROBE-DATE-NUMBER"),

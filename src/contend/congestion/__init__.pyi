@@ -18,5 +18,9 @@ from .processes import Communicator as Communicator
 from .processes import OtherProcessError as OtherProcessError
 from .processes import agree as agree
 from .processes import launched_communicator as launched_communicator
+from .seats import PhasedTraffic as PhasedTraffic
+from .seats import SeatFigures as SeatFigures
+from .seats import judge_seats as judge_seats
+from .seats import seat_ranks as seat_ranks
 from .simulation import Simulation as Simulation
 from .simulation import half_width as half_width

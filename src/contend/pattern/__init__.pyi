@@ -1,3 +1,4 @@
 from .pattern import Pattern as Pattern
 from .specification import FORMS as FORMS
 from .specification import parse as parse
+from .specification import read_messages as read_messages

@@ -245,15 +245,7 @@ def read_pattern_file(path: str, ranks: int) -> _core.Pattern:
     Raises:
         InputError: something else stands in the file; the error names the line.
     """
-    if path.endswith(".npy"):
-        source, target, size = _from_matrix(path)
-        rounds: NDArray[np.integer] = np.zeros(len(source), dtype=np.int64)
-    else:
-        rounds, source, target, size = _from_csv(path)
-    sent = size > 0
-    rounds, source, target, size = (column[sent] for column in (rounds, source, target, size))
-    if len(source) == 0:
-        raise InputError(path, 0, "at least one message", "none")
+    rounds, source, target, size = read_messages(path)
     highest = int(max(source.max(), target.max()))
     if highest >= ranks:
         raise UsageError(
@@ -263,6 +255,26 @@ def read_pattern_file(path: str, ranks: int) -> _core.Pattern:
     order = np.argsort(rounds, kind="stable")
     begin = np.concatenate(([0], np.cumsum(np.unique(rounds, return_counts=True)[1])))
     return from_columns(ranks, begin, source[order], target[order], size[order])
+
+
+def read_messages(path: str) -> tuple[NDArray[np.integer], ...]:
+    """Round, source, target and bytes of every message in a file, as `read_pattern_file` reads it.
+
+    Messages of 0 bytes are left out.
+
+    Raises:
+        InputError: as of `read_pattern_file`.
+    """
+    if path.endswith(".npy"):
+        source, target, size = _from_matrix(path)
+        rounds: NDArray[np.integer] = np.zeros(len(source), dtype=np.int64)
+    else:
+        rounds, source, target, size = _from_csv(path)
+    sent = size > 0
+    rounds, source, target, size = (column[sent] for column in (rounds, source, target, size))
+    if len(source) == 0:
+        raise InputError(path, 0, "at least one message", "none")
+    return rounds, source, target, size
 
 
 def _from_matrix(path: str) -> Messages:

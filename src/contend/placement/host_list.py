@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,6 +11,7 @@ from itertools import groupby
 
 from contend.errors import UsageError
 from contend.fabric import Fabric, servers_of
+from contend.placement.order import natural
 from contend.placement.placement import Placement
 from contend.units import counted
 
@@ -32,6 +34,10 @@ class ListFormat(StrEnum):
     """A line for every rank, for ``SLURM_HOSTFILE`` and ``srun --distribution=arbitrary``."""
     NODELIST = "nodelist"
     """``node[01-03,7]``, for ``--nodelist``."""
+    RANKFILE = "rankfile"
+    """``rank 0=node01 slot=0``, for ``mpirun --rankfile``."""
+    CRAY = "cray"
+    """``0,4,1,5``: ranks host by host in the order of names, for ``MPICH_RANK_ORDER``."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +94,44 @@ def write_list(entries: Sequence[HostEntry], form: ListFormat) -> str:
         return "".join(f"{name}\n" * ranks for name, ranks in servers)
     if form is ListFormat.NODELIST:
         return shorten([name for name, _ in servers]) + "\n"
-    if len({name for name, _ in servers}) < len(servers):
+    if form is ListFormat.RANKFILE:
+        return _rankfile(servers)
+    if form is ListFormat.CRAY:
+        return _rank_order(servers)
+    if form is ListFormat.OPENMPI and len({name for name, _ in servers}) < len(servers):
         raise UsageError(
-            "a server comes more than once, and launchers would gather its ranks; "
-            f"the format {ListFormat.SLURM} keeps their order"
+            "a server comes more than once, and Open MPI would gather its ranks; "
+            f"the formats {ListFormat.RANKFILE} and {ListFormat.SLURM} keep their order"
         )
     between = " slots=" if form is ListFormat.OPENMPI else ":"
     return "".join(f"{name}{between}{ranks}\n" for name, ranks in servers)
+
+
+def _rankfile(servers: Sequence[tuple[str, int]]) -> str:
+    """A line for every rank; a server's ranks take its cores in turn."""
+    taken: Counter[str] = Counter()
+    lines: list[str] = []
+    for name in (name for name, ranks in servers for _ in range(ranks)):
+        lines.append(f"rank {len(lines)}={name} slot={taken[name]}\n")
+        taken[name] += 1
+    return "".join(lines)
+
+
+def _rank_order(servers: Sequence[tuple[str, int]]) -> str:
+    """A line of ranks for every server, in the natural order of names."""
+    held: dict[str, list[str]] = {}
+    for rank, name in enumerate(name for name, ranks in servers for _ in range(ranks)):
+        held.setdefault(name, []).append(str(rank))
+    names = sorted(held, key=natural)
+    most = max(map(len, held.values()), default=0)
+    for name in names[:-1]:
+        if len(held[name]) < most:
+            raise UsageError(
+                f"a rank order fills every server but the last: {name} has "
+                f"{counted(len(held[name]), 'rank')}, others {most}; the format "
+                f"{ListFormat.SLURM} takes any number"
+            )
+    return "".join(",".join(held[name]) + "\n" for name in names)
 
 
 def shorten(names: Iterable[str]) -> str:

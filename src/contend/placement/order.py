@@ -26,7 +26,7 @@ def by_name(fabric: Fabric) -> NDArray[np.uint32]:
     """Hosts in natural order of their names (node9 before node10), then by GUID and port."""
     guid = fabric.host_guid.tolist()
     port = fabric.host_adapter_port.tolist()
-    keys = [(_natural(name), guid[h], port[h], h) for h, name in enumerate(fabric.host_name)]
+    keys = [(natural(name), guid[h], port[h], h) for h, name in enumerate(fabric.host_name)]
     return np.array([key[-1] for key in sorted(keys)], dtype=np.uint32)
 
 
@@ -89,7 +89,7 @@ ORDERS = {
 """The orders by the name that a specification gives them."""
 
 
-def _natural(name: str) -> tuple[tuple[str, int, str, str], ...]:
+def natural(name: str) -> tuple[tuple[str, int, str, str], ...]:
     """Sort key in which numbers count as numbers; equal numbers fall back to their spelling."""
     # Split alternates text and digits, text first. Numbers are compared as text of equal length,
     # so names of many digits cost nothing.

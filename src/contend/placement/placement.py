@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -102,8 +102,9 @@ def parse(
     """Places ranks on a fabric's hosts.
 
     Args:
-        spec: ``random``, ``linear``, ``guid``, ``bfs``, ``round-robin`` or ``file:PATH``; or hosts
-            by their place, ``same-leaf``, ``leaves:K``, ``spread`` or ``port-group:K``.
+        spec: ``random``, ``linear``, ``guid``, ``bfs``, ``round-robin`` or ``file:PATH``;
+            ``given``, the order in which `hosts` names them, with the slots of a host file; or
+            hosts by their place, ``same-leaf``, ``leaves:K``, ``spread`` or ``port-group:K``.
         fabric: whose hosts.
         ranks_per_host: ranks that share a host; a host file may give each its own slots instead.
         hosts: a choice among the hosts, see `choose_hosts`; None is all.
@@ -115,10 +116,12 @@ def parse(
             enough hosts in such a place.
         InputError: a name is unknown or ambiguous, with the line of the host file.
     """
+    if spec == "given":
+        return replace(_as_given(fabric, hosts, ranks_per_host), name=spec)
     chosen = None
     names = HostNames(fabric) if hosts is not None or spec.startswith("file:") else None
     if hosts is not None and names is not None:
-        chosen = choose_hosts(hosts, fabric, names)
+        chosen = frozenset(choose_hosts(hosts, fabric, names))
     if names is not None and spec.startswith("file:"):
         slots = _slots_of_file(spec.removeprefix("file:"), names, ranks_per_host)
     elif spec == "random":
@@ -129,7 +132,7 @@ def parse(
         count = None if ranks is None else -(-ranks // max(ranks_per_host, 1))
         slots = choose_by_place(place, fabric, chosen, count)
     else:
-        known = ("random", *ORDERS, *FORMS_BY_PLACE, "file:PATH")
+        known = ("random", *ORDERS, "given", *FORMS_BY_PLACE, "file:PATH")
         family = spec.partition(":")[0]
         hint = nearest(family, [form.partition(":")[0] for form in known])
         raise UsageError(f"placement: expected one of {', '.join(known)}, got {spec!r}{hint}")
@@ -143,6 +146,18 @@ def parse(
     )
 
 
+def _as_given(fabric: Fabric, hosts: HostChoice | None, ranks_per_host: int) -> Placement:
+    """Slots in the order in which a choice names hosts; of a host file those that it gives."""
+    if hosts is None:
+        return Placement("linear", by_name(fabric), ranks_per_host)
+    names = HostNames(fabric)
+    if isinstance(hosts, str) and (path := _path_of(hosts, names)) is not None:
+        slots = _slots_of_file(path, names, ranks_per_host)
+    else:
+        slots = choose_hosts(hosts, fabric, names)
+    return Placement("given", np.array(slots, dtype=np.uint32), ranks_per_host)
+
+
 def _slots_of_file(path: str, names: HostNames, ranks_per_host: int) -> list[int]:
     lines = read_host_file(path, names)
     if ranks_per_host != 1 and any(line.slots is not None for line in lines):
@@ -150,8 +165,8 @@ def _slots_of_file(path: str, names: HostNames, ranks_per_host: int) -> list[int
     return [host for line in lines for host in line.fill()]
 
 
-def choose_hosts(spec: HostChoice, fabric: Fabric, names: HostNames) -> frozenset[int]:
-    """The hosts that a choice means.
+def choose_hosts(spec: HostChoice, fabric: Fabric, names: HostNames) -> list[int]:
+    """The hosts that a choice means, each once, in the order in which it names them.
 
     Args:
         spec: a number N (the first N by name), a glob (``luna-01*``), a comma-separated list of
@@ -167,20 +182,23 @@ def choose_hosts(spec: HostChoice, fabric: Fabric, names: HostNames) -> frozense
     if isinstance(spec, (int, np.integer)):
         spec = str(spec)
     if not isinstance(spec, str):
-        return frozenset(_hosts_of_array(fabric, spec, "hosts").tolist())
+        return list(dict.fromkeys(_hosts_of_array(fabric, spec, "hosts").tolist()))
     if spec.removeprefix("-").isdecimal():
         if not spec.isdecimal() or len(spec) > 9 or not 1 <= int(spec) <= fabric.hosts:
             raise UsageError(f"hosts: expected 1 to {fabric.hosts} of {fabric.name}, got {spec}")
-        return frozenset(names.first(int(spec)))
+        return names.first(int(spec))
+    if (path := _path_of(spec, names)) is not None:
+        found = (host for line in read_host_file(path, names) for host in line.hosts)
+    else:
+        found = (host for item in split_list(spec) for host in _of_item(item, names))
+    return list(dict.fromkeys(found))
+
+
+def _path_of(spec: str, names: HostNames) -> str | None:
+    """The host file that a choice names; None where it is a list of hosts."""
     if spec.startswith("file:"):
-        return _of_file(spec.removeprefix("file:"), names)
-    if spec not in names and Path(spec).is_file():
-        return _of_file(spec, names)
-    return frozenset(host for item in split_list(spec) for host in _of_item(item, names))
-
-
-def _of_file(path: str, names: HostNames) -> frozenset[int]:
-    return frozenset(host for line in read_host_file(path, names) for host in line.hosts)
+        return spec.removeprefix("file:")
+    return spec if spec not in names and Path(spec).is_file() else None
 
 
 def _of_item(item: str, names: HostNames) -> list[int]:

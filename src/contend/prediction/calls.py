@@ -72,6 +72,7 @@ class Call:
         role: of a started request, whether it receives (1), or is of a collective (2).
         parts: to whom it sent how much, where that differs.
         done: numbers of the requests that it completed.
+        site: number of the place of the call in the program; -1 where nobody knows.
     """
 
     routine: str
@@ -85,6 +86,7 @@ class Call:
     role: int
     parts: list[Part] = field(default_factory=list)
     done: list[int] = field(default_factory=list)
+    site: int = -1
 
     @property
     def seconds(self) -> float:
@@ -120,7 +122,9 @@ def read_calls(profile: Profile, rank: int) -> RankCalls:
         InputError: the events are damaged.
     """
     events = profile.events(rank).with_columns(
-        pl.col("routine").cast(pl.String).fill_null(""), pl.col("communicator").fill_null(-1)
+        pl.col("routine").cast(pl.String).fill_null(""),
+        pl.col("communicator").cast(pl.Int64).fill_null(-1),
+        pl.col("site").cast(pl.Int64).fill_null(-1),
     )
     if len(events) and events["thread"].max() != events["thread"].min():
         raise UsageError(
@@ -128,14 +132,18 @@ def read_calls(profile: Profile, rank: int) -> RankCalls:
             "out again only if one thread does"
         )
     columns = ("kind", "routine", "communicator", "start_ns", "end_ns", "bytes", "peer", "tag")
-    rows = zip(*(events[name].to_list() for name in (*columns, "request", "role")), strict=True)
+    rows = zip(
+        *(events[name].to_list() for name in (*columns, "request", "role", "site")), strict=True
+    )
     calls: list[Call] = []
     completions: dict[int, Completion] = {}
-    for kind, routine, communicator, start, end, size, peer, tag, request, role in rows:
+    for kind, routine, communicator, start, end, size, peer, tag, request, role, site in rows:
         if kind == CALL:
             name = routine.removeprefix(_PREFIX).removesuffix("_c")
             times = (1e-9 * start, 1e-9 * end)
-            calls.append(Call(name, communicator, *times, size, peer, tag, request, role))
+            calls.append(
+                Call(name, communicator, *times, size, peer, tag, request, role, site=site)
+            )
         elif kind == PART and calls:
             calls[-1].parts.append(Part(peer, size, tag, request, role))
         elif kind == COMPLETION and calls:

@@ -38,8 +38,8 @@ class Program:
         schedule: one strand for each rank.
         start: seconds at which every rank leaves MPI_Init, shape [ranks].
         calls: a row for every call: ``rank``, ``routine``, ``communicator``, ``bytes``,
-            ``seconds`` as recorded, ``pause`` before it, and ``operation``, the number of the
-            operation in which that pause elapses.
+            ``seconds`` as recorded, ``pause`` before it, ``operation``, the number of the operation
+            in which that pause elapses, and ``site``, the number of its place in the program.
         until: seconds of the run up to which events of all ranks were kept; infinite where all
             were.
         as_recorded: seconds of MPI, all ranks together, in calls that take what they took.
@@ -148,5 +148,6 @@ _SCHEMA = pl.Schema(
         "seconds": pl.Float64(),
         "pause": pl.Float64(),
         "operation": pl.Int64(),
+        "site": pl.Int64(),
     }
 )

@@ -62,6 +62,7 @@ class Row(NamedTuple):
     seconds: float
     pause: float
     operation: int
+    site: int
 
 
 class RankStrand:
@@ -92,7 +93,7 @@ class RankStrand:
             pause = max(call.begun - now, 0.0)
             operation = self.strand.elapse(pause)
             what = (self._kept.rank, call.routine, call.communicator, call.bytes)
-            self.rows.append(Row(*what, call.seconds, pause, operation))
+            self.rows.append(Row(*what, call.seconds, pause, operation, call.site))
             self._write(call)
             now = max(call.ended, now)
         if math.isfinite(until):

@@ -1,3 +1,6 @@
+from .better_seats import better_seats_json as better_seats_json
+from .better_seats import better_seats_table as better_seats_table
+from .better_seats import better_seats_verdict as better_seats_verdict
 from .better_tables import better_tables_json as better_tables_json
 from .better_tables import better_tables_table as better_tables_table
 from .better_tables import better_tables_verdict as better_tables_verdict

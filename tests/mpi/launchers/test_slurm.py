@@ -155,3 +155,27 @@ def _await_no_job(slurm: Path) -> None:
     while (left := _jobs(slurm)) and time.monotonic() < ends:
         time.sleep(0.1)
     assert left == ""
+
+
+def test_srun_keeps_an_arbitrary_distribution(slurm: Path, tmp_path: Path) -> None:
+    """Seats as ``--format slurm`` writes them: a line with a host for every rank."""
+    seats = ["node2", "node1", "node1", "node2", "node2"]
+    (tmp_path / "seats").write_text("".join(f"{host}\n" for host in seats))
+    told = subprocess.run(
+        [
+            "srun",
+            "-n",
+            "5",
+            "--distribution=arbitrary",
+            "printenv",
+            "SLURM_PROCID",
+            "SLURMD_NODENAME",
+        ],
+        env={**os.environ, "SLURM_CONF": str(slurm), "SLURM_HOSTFILE": str(tmp_path / "seats")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout.split()
+    where = dict(zip(told[::2], told[1::2], strict=True))
+    assert [where[str(rank)] for rank in range(5)] == seats

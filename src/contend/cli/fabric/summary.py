@@ -9,6 +9,8 @@ import typer
 
 from contend.cli.common import console_for, load, write_json
 from contend.cli.options import (
+    FORMAT,
+    FORMS,
     FabricArgument,
     FileOption,
     HostsOption,
@@ -84,14 +86,7 @@ def check(
         raise ShortfallError(f"{report.fabric.name}: wrong: {', '.join(wrong)}")
 
 
-FormatOption = Annotated[
-    ListFormat,
-    typer.Option(
-        "--format",
-        help="Form of the list: plain names; a host file for Open MPI or MPICH; for Slurm a line "
-        "for every rank (SLURM_HOSTFILE with srun --distribution=arbitrary), or a nodelist.",
-    ),
-]
+FormatOption = Annotated[ListFormat, FORMAT(FORMS)]
 
 
 def hosts(

@@ -1,0 +1,162 @@
+#include "contend/congestion/seats.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "../../routes/test/small_ring.hpp"
+#include "../src/phase_loads.hpp"
+#include "contend/base/error.hpp"
+
+using contend::judge_seats;
+using contend::PhasedTraffic;
+using contend::PhaseLoads;
+using contend::Place;
+using contend::RankMessages;
+using contend::RankMove;
+using contend::seat_ranks;
+using contend::SeatFigures;
+
+namespace {
+
+/// Hosts on a ring that is walked clockwise only: channel 2 h leads from switch h to h + 1.
+struct Ring {
+  explicit Ring(std::uint32_t hosts) : ring(hosts), seconds(4 * hosts, 1.0), seats(hosts, 1) {
+    std::vector<contend::HostId> every(hosts);
+    for (std::uint32_t h = 0; h < hosts; ++h) every[h] = h;
+    resolver = make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), {every, false});
+  }
+
+  SeatFigures judge(const PhasedTraffic& traffic, const std::vector<Place>& places) const {
+    return judge_seats(*resolver, traffic, seconds, places);
+  }
+
+  std::vector<Place> seat(const PhasedTraffic& traffic,
+                          const std::vector<std::vector<Place>>& starts) const {
+    return seat_ranks(*resolver, traffic, {seconds, seats, 1, 200'000}, starts);
+  }
+
+  contend::test::ClockwiseRing ring;
+  std::vector<double> seconds;
+  std::vector<std::uint32_t> seats;
+  std::unique_ptr<contend::Resolver> resolver;
+};
+
+struct Columns {
+  std::vector<std::uint32_t> phase, source, target;
+  std::vector<double> bytes;
+
+  PhasedTraffic of(std::size_t ranks, std::size_t phases) const {
+    return {ranks, phases, phase, source, target, bytes};
+  }
+};
+
+/// Every rank sends 10 bytes to the next one.
+Columns ring_of(std::uint32_t ranks) {
+  Columns columns;
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    columns.phase.push_back(0);
+    columns.source.push_back(r);
+    columns.target.push_back((r + 1) % ranks);
+    columns.bytes.push_back(10);
+  }
+  return columns;
+}
+
+}  // namespace
+
+TEST_CASE("figures are those of the equations") {
+  const Ring ring(4);
+  // 0 -> 2 by channels 0 and 2 and 1 -> 2 by 2 in one phase, 3 -> 0 by 6 in the next.
+  const Columns columns{{0, 0, 1}, {0, 1, 3}, {2, 2, 0}, {10, 5, 8}};
+  const SeatFigures figures = ring.judge(columns.of(4, 2), {0, 1, 2, 3});
+  // Channel 2 and the ejection of 2 carry 15 bytes, then channel 6 carries 8.
+  CHECK(figures.seconds == 23);
+  // Two messages on channel 2, then one alone: (10 x 2 + 5 x 2 + 8 x 1) / 23.
+  CHECK(figures.mean_congestion == doctest::Approx(38.0 / 23));
+  // Hosts' channels count: 10 x 4 + 5 x 3 + 8 x 3.
+  CHECK(figures.hop_bytes == 79);
+}
+
+TEST_CASE("slower channels take longer, and what stays on its place takes nothing") {
+  Ring ring(4);
+  ring.seconds[0] = 3;
+  const Columns columns{{0, 0}, {0, 2}, {1, 3}, {10, 20}};
+  CHECK(ring.judge(columns.of(4, 1), {0, 1, 2, 3}).seconds == 30);
+  CHECK(ring.judge(columns.of(4, 1), {0, 0, 2, 2}).seconds == 0);
+  CHECK(ring.judge(columns.of(4, 1), {0, 0, 2, 2}).mean_congestion == 1);
+}
+
+TEST_CASE("loads that follow moves are those of a new count, and undoing them is exact") {
+  const Ring ring(6);
+  const Columns columns = ring_of(6);
+  const PhasedTraffic traffic = columns.of(6, 1);
+  const RankMessages messages(traffic);
+  const std::vector<Place> begun{0, 1, 2, 3, 4, 5};
+  PhaseLoads loads(*ring.resolver, messages, ring.seconds, begun);
+  const double before = loads.norm();
+  const std::vector<RankMove> exchange{{1, 4}, {4, 1}};
+  const double growth = loads.move(exchange);
+  CHECK(growth > 0);
+  CHECK(std::ranges::equal(loads.places(), std::vector<Place>{0, 4, 2, 3, 1, 5}));
+  // The longest time was 10 at first, which is the unit; it is that of a new count by p = 8.
+  const double moved = loads.norm();
+  loads.set_power(3);
+  CHECK(loads.norm() == doctest::Approx(moved).epsilon(1e-12));
+  loads.move(std::vector<RankMove>{{0, 5}, {5, 0}});
+  loads.undo();
+  CHECK(loads.norm() == moved);
+  loads.move(std::vector<RankMove>{{1, 1}, {4, 4}});
+  CHECK(loads.norm() == doctest::Approx(before).epsilon(1e-12));
+}
+
+TEST_CASE("a ring of ranks comes to sit on the ring as it is") {
+  const Ring ring(8);
+  const Columns columns = ring_of(8);
+  const PhasedTraffic traffic = columns.of(8, 1);
+  const std::vector<Place> scattered{3, 0, 6, 1, 5, 2, 7, 4};
+  const std::vector<Place> found = ring.seat(traffic, {scattered});
+  // Every channel clockwise carries one message of 10 bytes.
+  CHECK(ring.judge(traffic, found).seconds == 10);
+  CHECK(ring.judge(traffic, scattered).seconds > 10);
+  CHECK(std::ranges::is_permutation(found, scattered));
+  CHECK(ring.seat(traffic, {scattered}) == found);
+}
+
+TEST_CASE("free places are taken where they are better, but no more of them") {
+  const Ring ring(8);
+  // Two pairs that talk; given far from each other, with six free places.
+  const Columns columns{{0, 0}, {0, 2}, {1, 3}, {10, 10}};
+  const PhasedTraffic traffic = columns.of(4, 1);
+  const std::vector<Place> given{0, 4, 2, 6};
+  const std::vector<Place> found = ring.seat(traffic, {given});
+  CHECK(ring.judge(traffic, given).seconds == 20);
+  CHECK(ring.judge(traffic, found).seconds == 10);
+  CHECK(ring.judge(traffic, found).hop_bytes == 60);
+}
+
+TEST_CASE("ranks that talk share a place that has seats for them") {
+  Ring ring(4);
+  std::ranges::fill(ring.seats, 2U);
+  const Columns columns{{0, 0}, {0, 1}, {2, 3}, {10, 10}};
+  const PhasedTraffic traffic = columns.of(4, 1);
+  const std::vector<Place> found = ring.seat(traffic, {{0, 0, 1, 1}});
+  CHECK(found[0] == found[2]);
+  CHECK(found[1] == found[3]);
+  CHECK(found[0] != found[1]);
+}
+
+TEST_CASE("what does not fit is refused") {
+  const Ring ring(4);
+  const Columns columns = ring_of(4);
+  const PhasedTraffic traffic = columns.of(4, 1);
+  CHECK_THROWS_AS(ring.judge(traffic, {0, 1, 2}), contend::Error);
+  CHECK_THROWS_AS(ring.judge(traffic, {0, 1, 2, 4}), contend::Error);
+  CHECK_THROWS_AS(ring.seat(traffic, {}), contend::Error);
+  CHECK_THROWS_AS(ring.seat(traffic, {{0, 0, 1, 2}}), contend::Error);
+  CHECK_THROWS_AS(ring.judge(columns.of(3, 1), {0, 1, 2}), contend::Error);
+  CHECK_THROWS_AS(ring.judge(columns.of(4, 0), {0, 1, 2, 3}), contend::Error);
+}

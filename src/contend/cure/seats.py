@@ -1,0 +1,188 @@
+"""Better seats: which rank goes on which host, so that a program's messages meet less."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion import SeatFigures, judge_seats, seat_ranks
+from contend.cure.phased_traffic import Sent, sent_by
+from contend.errors import UsageError
+from contend.fabric import Fabric, capacities
+from contend.placement import HostChoice, Placement, parse
+from contend.prediction import recorded_hosts
+from contend.profiling import Profile
+from contend.units import counted
+
+# Orders of the hosts that a search begins with, beside the one that was given.
+_ORDERS = ("linear", "bfs")
+
+
+@dataclass(frozen=True, eq=False)
+class BetterSeats:
+    """Seats for a program's ranks.
+
+    Attributes:
+        fabric: where they are.
+        sent: what ranks send each other.
+        before: host of every rank in the order that was given, shape [ranks].
+        placement: host of every rank, as it may be given to every other function.
+        figures_before: what the order that was given is worth.
+        figures: what these seats are worth; never worse.
+        hosts: how many could be taken.
+        unit: of the time that channels take: ``s``, or ``bytes`` where rates are not known.
+        seconds: that the search took.
+    """
+
+    fabric: Fabric
+    sent: Sent
+    before: NDArray[np.uint32]
+    placement: Placement
+    figures_before: SeatFigures
+    figures: SeatFigures
+    hosts: int
+    unit: str
+    seconds: float
+
+    @property
+    def saved(self) -> float:
+        """Share of the time of the most loaded channels that these seats save."""
+        before = self.figures_before.seconds
+        return 1 - self.figures.seconds / before if before > 0 else 0.0
+
+    @property
+    def moved(self) -> int:
+        """How many ranks sit elsewhere than in the order that was given."""
+        return int(np.count_nonzero(self.before != self.placement.hosts))
+
+    def __repr__(self) -> str:
+        return (
+            f"<BetterSeats of {self.sent.name} on {self.fabric.name}: most loaded channels "
+            f"{100 * self.saved:.1f} % less busy, {counted(self.moved, 'rank')} moved>"
+        )
+
+
+def better_seats(
+    source: str | Path | Profile,
+    fabric: Fabric,
+    *,
+    hosts: HostChoice | None = None,
+    placement: str | None = None,
+    ranks: int | None = None,
+    ranks_per_host: int | None = None,
+    rate: float | None = None,
+    seed: int = 1,
+) -> BetterSeats:
+    """Seats a program's ranks so that what they send each other is held up least.
+
+    Args:
+        source: a profile or its folder, a matrix of bytes from rank to rank in a .npy file, or a
+            pattern.
+        fabric: with routes.
+        hosts: that may be taken, as `contend.placement.parse` reads them; the best are chosen where
+            there are more than needed. None: those that the profile was recorded on, if the fabric
+            has them all, else all.
+        placement: the order that is to be bettered; None for the one of the profile where its hosts
+            are taken, else for the one in which `hosts` names them.
+        ranks: of a pattern; None fills the hosts.
+        ranks_per_host: the most that share a host; None for as many as the profile or a host file
+            says, else 1.
+        rate: bytes per second of every cable; None for the fabric's own rates.
+        seed: of every random choice.
+
+    Raises:
+        UsageError: not enough hosts, hosts that cannot be reached, or nothing is sent.
+        InputError: a file that is not what it should be.
+    """
+    if placement == "random":
+        raise UsageError("placement=random: what is to be bettered must be one order")
+    sent = sent_by(source, _room(fabric, hosts, placement, ranks, ranks_per_host))
+    if ranks is not None and ranks != sent.traffic.ranks:
+        raise UsageError(f"{sent.name} has {counted(sent.traffic.ranks, 'rank')}, not {ranks}")
+    before, slots = _before(fabric, sent, hosts, placement, ranks_per_host)
+    started = time.perf_counter()
+    seats = Counter(slots)
+    near = [host for host in parse("bfs", fabric).hosts.tolist() if host in seats]
+    starts = [before, *_starts(fabric, near, seats, before)]
+    found = seat_ranks(
+        fabric, sent.traffic, near, [seats[host] for host in near], starts, rate=rate, seed=seed
+    )
+    figures_before = judge_seats(fabric, sent.traffic, before, rate=rate)
+    return BetterSeats(
+        fabric=fabric,
+        sent=sent,
+        before=before,
+        placement=Placement("contend", found),
+        figures_before=figures_before,
+        figures=judge_seats(fabric, sent.traffic, found, rate=rate),
+        hosts=len(near),
+        unit="s" if rate is not None or capacities(fabric).unit == "bytes/s" else "bytes",
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _room(
+    fabric: Fabric,
+    hosts: HostChoice | None,
+    placement: str | None,
+    ranks: int | None,
+    ranks_per_host: int | None,
+) -> int:
+    """How many ranks a pattern has, if the source is one."""
+    placed = parse(placement or "given", fabric, hosts=hosts, ranks_per_host=ranks_per_host or 1)
+    return placed.ranks if ranks is None else ranks
+
+
+def _before(
+    fabric: Fabric,
+    sent: Sent,
+    hosts: HostChoice | None,
+    placement: str | None,
+    ranks_per_host: int | None,
+) -> tuple[NDArray[np.uint32], list[int]]:
+    """Host of every rank in the order that was given, and a host for every seat that there is."""
+    count, profile = sent.traffic.ranks, sent.profile
+    each = ranks_per_host
+    if profile is not None:
+        recorded = recorded_hosts(profile, fabric)
+        if hosts is None and placement is None and each is None and recorded is not None:
+            return np.array(recorded, dtype=np.uint32), recorded
+        each = each or max((host.ranks for host in profile.record.hosts), default=1)
+    try:
+        placed = parse(placement or "given", fabric, hosts=hosts, ranks_per_host=each or 1)
+    except UsageError:
+        # A host file that says how many ranks a host takes knows better than the profile.
+        if ranks_per_host is not None or each in (None, 1):
+            raise
+        placed = parse(placement or "given", fabric, hosts=hosts)
+    if placed.ranks < count:
+        raise UsageError(
+            f"expected places for {counted(count, 'rank')}, got {placed.ranks} on these hosts: "
+            "ranks_per_host= puts more on each"
+        )
+    slots = placed.host_of_rank
+    return slots[:count], slots.tolist()
+
+
+def _starts(
+    fabric: Fabric, near: Sequence[int], seats: Counter[int], before: NDArray[np.uint32]
+) -> list[NDArray[np.uint32]]:
+    """Seats to begin with: hosts by name, breadth-first, and the fullest leaf switches first."""
+    orders = [
+        [host for host in parse(name, fabric).hosts.tolist() if host in seats] for name in _ORDERS
+    ]
+    leaves = Counter(int(fabric.host_switch[host]) for host in near)
+    orders.append(sorted(near, key=lambda host: -leaves[int(fabric.host_switch[host])]))
+    most = len(set(before.tolist()))
+    starts = []
+    for order in orders:
+        filled = [host for host in order for _ in range(seats[host])][: len(before)]
+        if len(set(filled)) <= most:
+            starts.append(np.array(filled, dtype=np.uint32))
+    return starts

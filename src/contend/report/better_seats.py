@@ -1,0 +1,162 @@
+"""Better seats beside the order that was given: a verdict, a table and JSON."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from contend.congestion import SeatFigures
+from contend.cure import BetterSeats
+from contend.fabric import FabricSize, size_of
+from contend.report.table import ResultTable
+from contend.units import counted, format_bytes
+
+# Below this share nothing is worth a launch with other seats.
+_WORTH_WHILE = 0.005
+
+
+def better_seats_verdict(better: BetterSeats) -> str:
+    """What the seats are worth, in a sentence or two."""
+    time = f"{_busy(better, better.figures_before)} to {_busy(better, better.figures)}"
+    before, after = better.figures_before, better.figures
+    congestion = f"{before.mean_congestion:.3g} to {after.mean_congestion:.3g}"
+    if better.saved >= _WORTH_WHILE:
+        return (
+            f"With these seats the most loaded channels need {100 * better.saved:.0f} % less time "
+            f"than in the order that was given ({time}), and mean congestion goes from "
+            f"{congestion}."
+        )
+    if after.mean_congestion < (1 - _WORTH_WHILE) * before.mean_congestion:
+        return (
+            "No seats were found in which the most loaded channels need less time, but in these "
+            f"mean congestion goes from {congestion}."
+        )
+    return "No better seats were found than the order that was given."
+
+
+def better_seats_table(better: BetterSeats) -> ResultTable:
+    """Both orders by each figure."""
+    before, after = better.figures_before, better.figures
+    rows = (
+        (
+            "time of the most loaded channels",
+            _busy(better, before),
+            _busy(better, after),
+            _change(before.seconds, after.seconds),
+        ),
+        (
+            "mean congestion",
+            f"{before.mean_congestion:.2f}",
+            f"{after.mean_congestion:.2f}",
+            _change(before.mean_congestion, after.mean_congestion),
+        ),
+        (
+            "bytes times channels",
+            format_bytes(before.hop_bytes),
+            format_bytes(after.hop_bytes),
+            _change(before.hop_bytes, after.hop_bytes),
+        ),
+    )
+    traffic, seats = better.sent.traffic, better.placement.hosts
+    used = len(np.unique(seats))
+    note = (
+        f"{counted(traffic.ranks, 'rank')} on {used:,} of {counted(better.hosts, 'host')}, "
+        f"{better.moved:,} of them moved; {counted(traffic.phases, 'phase')}; "
+        f"{better.seconds:.1f} s"
+    )
+    return ResultTable(
+        title=f"Seats for {better.sent.name} on {better.fabric.name}",
+        columns=("what", "given", "new", ""),
+        rows=rows,
+        numeric=frozenset({"given", "new"}),
+        note="; ".join((note, *better.sent.remarks)),
+    )
+
+
+def _busy(better: BetterSeats, figures: SeatFigures) -> str:
+    if better.unit == "bytes":
+        return format_bytes(figures.seconds)
+    seconds = figures.seconds
+    return f"{seconds:.4g} s" if seconds >= 1 else f"{1e3 * seconds:.4g} ms"
+
+
+def _change(before: float, after: float) -> str:
+    return f"{100 * (after / before - 1):+.1f} %" if before > 0 else ""
+
+
+class SeatFiguresJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What seats are worth.
+
+    Attributes:
+        busy: sum over phases of what the most loaded channel has to do, in `unit`.
+        mean_congestion: mean over bytes of a message's pi within its phase.
+        hop_bytes: sum over messages of bytes times channels crossed.
+    """
+
+    busy: float
+    mean_congestion: float
+    hop_bytes: float
+
+
+class BetterSeatsJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Better seats.
+
+    Attributes:
+        fabric: where they are.
+        source: whose ranks: a profile, a matrix or a pattern.
+        verdict: what it comes to, in words.
+        ranks: number of ranks.
+        phases: of their traffic.
+        hosts_available: how many hosts could be taken.
+        hosts: name of every rank's host.
+        unit: of `busy`: ``s``, or ``bytes`` where rates are not known.
+        before: the order that was given.
+        after: these seats.
+        moved: ranks that sit elsewhere than in the order that was given.
+        remarks: what a reader must know.
+        seconds: that the search took.
+        file: where they were written; "" where they were not.
+    """
+
+    fabric: FabricSize
+    source: str
+    verdict: str
+    ranks: int
+    phases: int
+    hosts_available: int
+    hosts: list[str]
+    unit: str
+    before: SeatFiguresJson
+    after: SeatFiguresJson
+    moved: int
+    remarks: list[str]
+    seconds: float
+    file: str
+
+
+def better_seats_json(better: BetterSeats, file: str) -> BetterSeatsJson:
+    """The result of ``contend place --json``."""
+    return BetterSeatsJson(
+        fabric=size_of(better.fabric),
+        source=better.sent.name,
+        verdict=better_seats_verdict(better),
+        ranks=better.sent.traffic.ranks,
+        phases=better.sent.traffic.phases,
+        hosts_available=better.hosts,
+        hosts=[better.fabric.host_name[host] for host in better.placement.hosts],
+        unit=better.unit,
+        before=_figures_json(better.figures_before),
+        after=_figures_json(better.figures),
+        moved=better.moved,
+        remarks=list(better.sent.remarks),
+        seconds=better.seconds,
+        file=file,
+    )
+
+
+def _figures_json(figures: SeatFigures) -> SeatFiguresJson:
+    return SeatFiguresJson(
+        busy=figures.seconds,
+        mean_congestion=figures.mean_congestion,
+        hop_bytes=figures.hop_bytes,
+    )

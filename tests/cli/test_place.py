@@ -1,0 +1,147 @@
+"""``contend place`` from outside: its verdict, its JSON, and files that launchers read."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import contend
+from contend.cli.app import run
+from contend.fabric.fabric import build
+from contend.routes import compute, save
+
+# Two hosts on each of two leaves, with one cable between the leaves.
+NAMES = ("node1", "node2", "node3", "node4")
+
+
+@pytest.fixture
+def network(tmp_path: Path) -> Path:
+    fabric = build(
+        "two leaves",
+        host_name=list(NAMES),
+        host_switch=np.array([0, 0, 1, 1]),
+        host_port=np.array([1, 2, 1, 2]),
+        switch_name=["left", "right"],
+        switch_ports=3,
+        cables=np.array([[0, 3, 1, 3]]),
+    )
+    save(compute(fabric, "minhop"), tmp_path / "net.fabric")
+    return tmp_path / "net.fabric"
+
+
+@pytest.fixture
+def crossing(tmp_path: Path) -> Path:
+    """Ranks 0 and 2 exchange messages, and so do 1 and 3: in order of names all cross the cable."""
+    matrix = np.zeros((4, 4))
+    matrix[0, 2] = matrix[2, 0] = matrix[1, 3] = matrix[3, 1] = 1000
+    np.save(tmp_path / "bytes.npy", matrix)
+    return tmp_path / "bytes.npy"
+
+
+def test_verdict_table_and_json(
+    network: Path, crossing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result, seats = tmp_path / "result.json", tmp_path / "seats"
+    arguments = [str(crossing), str(network), "--rate", "8kbit", "--json", str(result)]
+    assert run(["place", *arguments, "-o", str(seats), "--format", "slurm"]) == 0
+    said = json.loads(result.read_text())
+    # 2,000 bytes each way over the cable at 1,000 B/s; on one leaf each, 1,000.
+    assert (said["before"]["busy"], said["after"]["busy"], said["unit"]) == (2.0, 1.0, "s")
+    assert (said["before"]["mean_congestion"], said["after"]["mean_congestion"]) == (2, 1)
+    assert (said["before"]["hop_bytes"], said["after"]["hop_bytes"]) == (12_000, 8_000)
+    hosts = said["hosts"]
+    assert sorted(hosts) == list(NAMES)
+    assert {frozenset((hosts[0], hosts[2])), frozenset((hosts[1], hosts[3]))} == {
+        frozenset(NAMES[:2]),
+        frozenset(NAMES[2:]),
+    }
+    assert seats.read_text().split() == hosts
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == (
+        "With these seats the most loaded channels need 50 % less time than in the order that was "
+        "given (2 s to 1 s), and mean congestion goes from 2 to 1."
+    )
+    assert said["verdict"] == first
+
+
+def test_what_is_written_is_read_back(network: Path, crossing: Path, tmp_path: Path) -> None:
+    seats, result = tmp_path / "seats", tmp_path / "result.json"
+    options = ["-o", str(seats), "--format", "mpich", "--json", str(result)]
+    assert run(["place", str(crossing), str(network), *options]) == 0
+    placed = contend.placement.parse(f"file:{seats}", contend.load(network))
+    names = [NAMES[host] for host in placed.host_of_rank]
+    assert names == json.loads(result.read_text())["hosts"]
+
+
+def test_order_that_cannot_be_better_is_kept(
+    network: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["place", "ring", str(network), "--hosts", "node1,node2", "-o", "-"]) == 0
+    assert capsys.readouterr().out == "rank 0=node1 slot=0\nrank 1=node2 slot=0\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ring", "fig1", "-o", "-", "--json", "-"], "cannot both be standard output"),
+        (["ring", "fig1", "--ranks", "17"], "--ranks-per-host puts more on each"),
+        (["none.npy", "fig1"], "none.npy: no such file"),
+        (["ring", "fig1", "--hosts", "nobody"], 'a host of fig1, got "nobody"'),
+    ],
+)
+def test_what_does_not_fit_is_one_line(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["place", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert said in captured.err
+    assert captured.err.count("\n") == 1
+
+
+_WHERE = {
+    "rankfile": ("mpirun.openmpi", "--rankfile", "OMPI_COMM_WORLD_RANK"),
+    "slurm": ("mpirun.openmpi", "--map-by seq --hostfile", "OMPI_COMM_WORLD_RANK"),
+    "mpich": ("mpirun.mpich", "-f", "PMI_RANK"),
+}
+
+
+@pytest.mark.usefixtures("permitted")
+@pytest.mark.parametrize("each", [1, 2])
+@pytest.mark.parametrize("form", _WHERE)
+def test_launchers_put_ranks_where_the_file_says(
+    form: str, each: int, network: Path, tmp_path: Path, require_program: Callable[[str], str]
+) -> None:
+    launcher, option, rank = _WHERE[form]
+    require_program(launcher)
+    seats, result = tmp_path / "seats", tmp_path / "result.json"
+    options = ["-o", str(seats), "--format", form, "--json", str(result)]
+    # Rank r sends to r + 2, or r + 4: never to the next, which sits beside it in the order given.
+    ranks = 4 * each
+    traffic = [f"shift:{ranks // 2}", str(network), "--ranks-per-host", str(each)]
+    assert run(["place", *traffic, *options]) == 0
+    expected = json.loads(result.read_text())["hosts"]
+    assert expected != [name for name in NAMES for _ in range(each)]
+    ask = f"echo at ${rank} $(hostname)"
+    command = [launcher, *option.split(), str(seats), "-n", str(ranks), "sh", "-c", ask]
+    ended = subprocess.run(
+        [
+            *(sys.executable, "-c", "from contend.cli import main; main()"),
+            *("emulate", str(network), "--unchecked", "--", *command),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+        env=os.environ,
+    )
+    lines = [line.split() for line in ended.stdout.splitlines() if line.startswith("at ")]
+    told = {int(number): host for _, number, host in lines}
+    assert [told.get(number) for number in range(ranks)] == expected, ended.stderr
