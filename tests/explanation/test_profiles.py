@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from built_records import (
 )
 from contend.cli.app import run
 from contend.errors import UsageError
-from contend.explanation import Explanation, Limit, Verdict
+from contend.explanation import Explanation, Limit, Remedy, Verdict
 from contend.prediction import Calibration, Parameter, SizeClass, save_calibration
 from contend.process import Finished
 from contend.profiling import Profile, merge
@@ -152,6 +152,60 @@ def test_the_fullest_cables_of_the_programs_routes(tmp_path: Path) -> None:
     assert reason.bound.load == 48
     assert 'switch "leaf 1" port 5 -> switch "top 1" port 1' in reason.bound.channels
     assert "fabric hosts" in explanation.remedies[-1].command
+
+
+def sent_between(
+    fabric: contend.Fabric, pairs: Iterable[tuple[int, int]], ticks: int
+) -> list[Rank]:
+    """Ranks on all hosts in their order, each for so long in MPI; 100 kB from source to target."""
+    ranks = [Rank(n, fabric.hosts, host=name, **RUN) for n, name in enumerate(fabric.host_name)]
+    for source, target in pairs:
+        ranks[source].sent[target] = (100_000, 1)
+    for rank in ranks:
+        rank.cell(SEND, ticks=ticks, size=100_000 * len(rank.sent), size_class=17)
+    return ranks
+
+
+def cures(explanation: Explanation) -> list[Remedy]:
+    return [remedy for remedy in explanation.remedies if remedy.limit is Limit.FABRIC]
+
+
+def test_seats_and_routes_are_told_by_what_they_save(tmp_path: Path) -> None:
+    fabric = contend.load("xgft:2;4,4;1,4", route="dmodk")
+    # Hosts 4, 8 and 12 are reached over the same spine: three messages share a cable, for 0.3 s.
+    ranks = sent_between(fabric, [(0, 4), (1, 8), (2, 12)], ticks=350 * MS)
+    explanation = explained(tmp_path / "p", ranks, {"wire_Bps": 1e6}, fabric=fabric)
+    assert of(explanation).limits == (Limit.FABRIC,)
+    seats, routes = cures(explanation)
+    # Then ports take 0.1 s, whatever is done.
+    assert (seats.saves_s, routes.saves_s) == (pytest.approx(0.2), pytest.approx(0.2))
+    profile, tree = tmp_path / "p", "'xgft:2;4,4;1,4'"
+    assert seats.command == f"contend place {profile} {tree} --route dmodk -o rankfile"
+    assert routes.command == (
+        f"contend report {profile} --matrix sent.npy && contend route {tree} --for sent.npy "
+        "-o better.lfts"
+    )
+
+
+def test_an_engine_that_does_as_well_is_named(tmp_path: Path) -> None:
+    fabric = contend.load("xgft:2;4,4;1,4", route="dor")
+    everyone = [(a, b) for a in range(16) for b in range(16) if a != b]
+    # One spine is used, over which a leaf sends 48 messages; then ports take 15.
+    ranks = sent_between(fabric, everyone, ticks=500 * MS)
+    (routes,) = cures(explained(tmp_path / "p", ranks, {"wire_Bps": 1e7}, fabric=fabric))
+    assert routes.saves_s == pytest.approx(0.48 - 0.15)
+    assert routes.command == "contend fabric check 'xgft:2;4,4;1,4' --route dmodk"
+
+
+def test_what_saves_nothing_is_no_cure(tmp_path: Path) -> None:
+    fabric = contend.load("xgft:2;4,4;1,1", route="dmodk")
+    everyone = [(a, b) for a in range(16) for b in range(16) if a != b]
+    # The cable of a leaf carries 48 messages, whoever sits there: 0.48 s.
+    ranks = sent_between(fabric, everyone, ticks=500 * MS)
+    (remedy,) = cures(explained(tmp_path / "p", ranks, {"wire_Bps": 1e7}, fabric=fabric))
+    assert remedy.saves_s is None
+    assert remedy.advice.startswith("Neither other seats nor routes")
+    assert "--placement same-leaf" in remedy.command
 
 
 def many_small(*medians: int, calls: int = 1000, longest: int = 0) -> list[Rank]:

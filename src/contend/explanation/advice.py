@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from contend.congestion import message_congestion
 from contend.errors import ContendError, UsageError
+from contend.explanation.cures import ENGINES, MOST_HOSTS
 from contend.explanation.judging import Verdict
 from contend.explanation.limits import NEAR_MEMORY, Limit
 from contend.explanation.measured import Source
@@ -17,10 +18,8 @@ from contend.fabric import Fabric
 from contend.routes import compute
 from contend.units import format_bytes, parse_size
 
-# Engines that are tried on the ranks' hosts; a routing that lowers the load by less is no remedy.
-ENGINES = ("dmodk", "updn", "minhop")
-BETTER = 0.9
-MOST_HOSTS = 4096
+# A routing that lowers the load by less is no remedy.
+_BETTER = 0.9
 # A schedule that is faster by less is no remedy.
 _WORTH_IT = 1.5
 
@@ -33,11 +32,14 @@ class Remedy:
         limit: which.
         advice: a sentence.
         command: that does it or tries it; "" where there is none.
+        saves_s: seconds that it is predicted to save, of a program's run or of one measured
+            operation; None where nobody knows.
     """
 
     limit: Limit
     advice: str
     command: str = ""
+    saves_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def buffer_of(asked: Mapping[str, str]) -> int | None:
 def remedies(
     name: str, verdicts: Sequence[Verdict], sources: tuple[Source, ...]
 ) -> tuple[Remedy, ...]:
-    """What helps against every limit that some cell hit, in the order of limits.
+    """What helps against every limit that some cell hit, what saves most first.
 
     Args:
         name: of the run or the study.
@@ -122,7 +124,12 @@ def remedies(
         hit = [verdict for verdict in verdicts if limit in verdict.limits]
         if hit:
             advised += _OF_LIMITS[limit](hit, measured)
-    return tuple(advised)
+    return by_saving(advised)
+
+
+def by_saving(advised: Iterable[Remedy]) -> tuple[Remedy, ...]:
+    """Remedies by what they are predicted to save; the others follow as they are."""
+    return tuple(sorted(advised, key=lambda remedy: -(remedy.saves_s or 0.0)))
 
 
 def _memory(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
@@ -148,6 +155,7 @@ def _time_outs(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
             Limit.TIME_OUTS,
             f"{_first(name)} was {gain:.3g} times faster than {evidence.schedule} {evidence.at}.",
             measured.again(options, verdict) if measured.sources else "",
+            _saved(verdict, gain),
         )
     if measured.emulated:
         size = buffer_of(measured.sources[0].place)
@@ -189,7 +197,16 @@ def _fabric(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
         f"Routes by {engine} carry {load} messages of this all-to-all over their fullest channel "
         f"instead of {now}.",
         measured.again(f"--route {engine}", hit[0]),
+        max(_relieved(verdict, load / now) for verdict in hit),
     )
+
+
+def _relieved(verdict: Verdict, left: float) -> float:
+    """Seconds of an operation less if so much is left of what its fullest channel carries."""
+    fabric, port = (verdict.evidence.bound(limit) for limit in (Limit.FABRIC, Limit.PORT))
+    if fabric is None:
+        return 0.0
+    return fabric.seconds - max(left * fabric.seconds, 0.0 if port is None else port.seconds)
 
 
 def _better_engine(source: Source, fabric: Fabric) -> tuple[str, int, int] | None:
@@ -214,7 +231,7 @@ def _better_engine(source: Source, fabric: Fabric) -> tuple[str, int, int] | Non
             continue
     now = fullest(fabric)
     best = min(loads, key=lambda engine: loads[engine], default=None)
-    return None if best is None or loads[best] > BETTER * now else (best, loads[best], now)
+    return None if best is None or loads[best] > _BETTER * now else (best, loads[best], now)
 
 
 def _port(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
@@ -235,6 +252,7 @@ def _overhead(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
             f"{_first(name)} spends less time on messages: it was {gain:.3g} times faster than "
             f"{verdict.evidence.schedule} {verdict.evidence.at}.",
             measured.again(f"--algorithm {name.partition(',')[0]}", verdict),
+            _saved(verdict, gain),
         )
         return
     command = ""
@@ -293,6 +311,11 @@ def _faster(hit: Sequence[Verdict]) -> tuple[Verdict, float, str]:
         if typical is not None and rival is not None:
             gains.append((verdict, typical / rival.seconds, rival.schedule))
     return max(gains, key=lambda gain: gain[1], default=(hit[0], 1.0, ""))
+
+
+def _saved(verdict: Verdict, gain: float) -> float:
+    """Seconds that a schedule saves which is so many times faster."""
+    return (verdict.evidence.typical_s or 0.0) * (1 - 1 / gain)
 
 
 def _first(text: str) -> str:

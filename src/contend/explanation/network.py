@@ -40,6 +40,10 @@ class Network:
     numbers: NDArray[np.int64] | None = None
     uniform: bool = False
 
+    def cable_rates(self, fabric: Fabric) -> NDArray[np.float64]:
+        """Rate of every cable of a fabric as a multiple of a port's, shape [cables]."""
+        return np.ones(fabric.cables) if self.uniform else _rates(fabric)
+
     @property
     def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Source and target ranks of all pairs of ranks."""
@@ -134,7 +138,7 @@ def _channels(
     messages = counted_messages[: 2 * fabric.cables].astype(np.float64)
     if not messages.any():
         return None
-    rates = wire * (np.ones(fabric.cables) if network.uniform else _rates(fabric))
+    rates = wire * network.cable_rates(fabric)
     seconds = messages * size / np.repeat(rates, 2)
     fullest = np.flatnonzero(seconds >= _FULLEST * seconds.max())
     # The fullest by its number first, so that names do not depend on rounding.
@@ -222,7 +226,7 @@ def fabric_of_traffic(traffic: Traffic, network: Network) -> Bound | None:
     through = channel_bytes(fabric, number[source], number[target], size)[: 2 * fabric.cables]
     if not through.any():
         return None
-    rates = np.repeat(wire * (np.ones(fabric.cables) if network.uniform else _rates(fabric)), 2)
+    rates = np.repeat(wire * network.cable_rates(fabric), 2)
     seconds = through / rates
     fullest = np.flatnonzero(seconds >= _FULLEST * seconds.max())
     first = int(fullest[0])

@@ -5,28 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from shlex import join, quote
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from contend.congestion import channel_bytes
-from contend.errors import ContendError
-from contend.explanation.advice import BETTER, ENGINES, MOST_HOSTS, Remedy, buffer_of, emulation
+from contend.explanation.advice import Remedy, buffer_of, by_saving, emulation
+from contend.explanation.cures import ENGINES, Cures
 from contend.explanation.judging import Verdict
 from contend.explanation.limits import Limit
 from contend.explanation.profiled import ProfileSource
-from contend.fabric import Fabric
 from contend.profiling import routines
-from contend.routes import compute
 
 _ALLTOALLS = sorted(f"MPI_{name}" for name in routines.ALL_TO_ALLS)
 
 
 def profile_remedies(verdicts: Sequence[Verdict], source: ProfileSource) -> tuple[Remedy, ...]:
-    """What helps against every limit that some verdict on a profile names, in their order."""
+    """What helps against every limit that some verdict on a profile names.
+
+    What is predicted to save most comes first; the others follow in the order of limits.
+    """
     hit = {limit for verdict in verdicts for limit in verdict.limits}
     advice = _Advice(source)
-    return tuple(remedy for limit in Limit if limit in hit for remedy in advice.against(limit))
+    return by_saving(r for limit in Limit if limit in hit for r in advice.against(limit))
 
 
 class _Advice:
@@ -43,7 +41,7 @@ class _Advice:
             case Limit.TIME_OUTS:
                 yield from self._time_outs()
             case Limit.FABRIC:
-                yield self._fabric()
+                yield from self._fabric()
             case Limit.PORT:
                 yield self._port()
             case Limit.OVERHEAD:
@@ -73,20 +71,22 @@ class _Advice:
         )
 
     def _time_outs(self) -> Iterator[Remedy]:
+        cells = self._profile.findings.cells
+        lost = self._lost(cells)
         if self._source.emulated:
             held = buffer_of(self._record.asked)
             options = "--buffer SIZE" if held is None else f"--buffer {4 * held}"
-            yield Remedy(Limit.TIME_OUTS, "Larger buffers drop less.", self._again(options))
+            command = self._again(options)
+            yield Remedy(Limit.TIME_OUTS, "Larger buffers drop less.", command, lost)
         else:
             yield Remedy(
                 Limit.TIME_OUTS,
                 "Flow control or larger buffers in the switches keep packets from being dropped; "
                 "profile with and without, and compare.",
                 f"contend profile --label 'flow control=on' -- {join(self._record.command)}",
+                lost,
             )
-        calls = self._profile.findings.cells.filter(
-            pl.col("routine").cast(pl.String).is_in(_ALLTOALLS)
-        )
+        calls = cells.filter(pl.col("routine").cast(pl.String).is_in(_ALLTOALLS))
         if not calls.is_empty():
             ranks = self._record.ranks
             sent, times = int(calls["bytes"].sum()), int(calls["calls"].sum())
@@ -99,72 +99,32 @@ class _Advice:
                 "An all-to-all in ordered steps fills no buffer: see which schedule is fastest.",
                 f"contend measure alltoall -n {ranks} {place} --algorithm library,linear,shift "
                 f"--bytes {max(size, 1)}",
+                self._lost(calls),
             )
+
+    def _lost(self, cells: pl.DataFrame) -> float | None:
+        """Seconds that a rank lost in calls of these cells while a message was sent again."""
+        stalled = self._source.stalled(cells)
+        return None if stalled is None else stalled.lost_s
 
     @property
     def _emulated(self) -> str:
         return f"emulated:{self._record.asked.get('fabric', '')}"
 
-    def _fabric(self) -> Remedy:
-        fabric, network = self._source.fabric, self._source.network
+    def _fabric(self) -> Iterator[Remedy]:
+        fabric = self._source.fabric
         assert fabric is not None
-        assert network is not None
-        assert network.numbers is not None
-        hosts = network.numbers
-        in_order = hosts[np.lexsort((hosts, fabric.host_switch[hosts]))]
-        now = self._fullest(fabric, hosts)
-        by_engine = {engine: self._routed(fabric, engine, hosts) for engine in ENGINES}
-        engine = min(by_engine, key=lambda name: by_engine[name])
-        placed = self._fullest(fabric, in_order)
-        fewer = "times fewer bytes of this program over their fullest channel"
-        if placed <= min(BETTER * now, by_engine[engine]):
-            return Remedy(
+        cures = Cures(self._source, self._again).best()
+        for cure in cures:
+            yield Remedy(Limit.FABRIC, cure.advice, cure.command, cure.seconds)
+        if not cures:
+            yield Remedy(
                 Limit.FABRIC,
-                f"Ranks in the order of hosts, leaf by leaf, send {now / placed:.3g} {fewer}.",
-                self._again("--placement linear") or self._hosts(fabric, "linear"),
+                f"Neither other seats nor routes by {', '.join(ENGINES)} save anything: take hosts "
+                "under fewer leaves, or add cables.",
+                f"contend fabric hosts {quote(fabric.name)} -n {len(self._record.hosts)} "
+                "--placement same-leaf",
             )
-        if by_engine[engine] <= BETTER * now:
-            return Remedy(
-                Limit.FABRIC,
-                f"Routes by {engine} send {now / by_engine[engine]:.3g} {fewer}.",
-                self._again(f"--route {engine}")
-                or f"contend fabric make {quote(fabric.name)} --route {engine}",
-            )
-        return Remedy(
-            Limit.FABRIC,
-            f"None of {', '.join(ENGINES)} routes this better, nor do ranks in the order of hosts: "
-            "take hosts under fewer leaves, or add cables.",
-            self._hosts(fabric, "same-leaf"),
-        )
-
-    def _hosts(self, fabric: Fabric, placement: str) -> str:
-        return (
-            f"contend fabric hosts {quote(fabric.name)} -n {len(self._record.hosts)} --placement "
-            f"{placement}"
-        )
-
-    def _routed(self, fabric: Fabric, engine: str, hosts: NDArray[np.integer]) -> float:
-        """Bytes over the fullest channel by the routes of an engine; endless where it has none."""
-        if fabric.hosts > MOST_HOSTS:
-            return np.inf
-        try:
-            return self._fullest(compute(fabric, engine), hosts)
-        except ContendError:
-            return np.inf
-
-    def _fullest(self, fabric: Fabric, hosts: NDArray[np.integer]) -> float:
-        """Bytes over the fullest channel between switches, at least 1.
-
-        Args:
-            fabric: with routes.
-            hosts: number of every rank's host.
-        """
-        sent = self._profile.peers
-        source, target = (hosts[sent[end].to_numpy()] for end in ("source", "destination"))
-        apart = source != target
-        size = sent["bytes"].to_numpy()[apart]
-        through = channel_bytes(fabric, source[apart], target[apart], size)
-        return float(through[: 2 * fabric.cables].max(initial=1.0))
 
     def _port(self) -> Remedy:
         advice = "No routing makes this faster: send less data, or use faster ports"

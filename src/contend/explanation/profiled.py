@@ -65,7 +65,7 @@ class ProfileSource:
             **self._common(RUN),
             measured_s=findings.mean_run_s,
             bounds=(*self._computation(), *beside),
-            stalled=None if computes else self._stalled(whole),
+            stalled=None if computes else self.stalled(whole),
         )
         if computes:
             return
@@ -73,7 +73,7 @@ class ProfileSource:
             **self._common(COMMUNICATION),
             measured_s=self._mean(findings.mpi_s),
             bounds=tuple(map(self._in_communication, beside)),
-            stalled=self._stalled(whole),
+            stalled=self.stalled(whole),
         )
         for place in findings.places.iter_rows(named=True):
             if place["share"] >= SMALL_SHARE:
@@ -84,7 +84,7 @@ class ProfileSource:
                     **self._common(f"{place['routine']} called at {place['place']}"),
                     measured_s=self._mean(place["seconds"]),
                     bounds=tuple(self._of_calls(here)),
-                    stalled=self._stalled(here),
+                    stalled=self.stalled(here),
                 )
 
     def unknown(self) -> Iterator[str]:
@@ -288,7 +288,8 @@ class ProfileSource:
             )
         return stalls
 
-    def _stalled(self, cells: pl.DataFrame) -> Stalled | None:
+    def stalled(self, cells: pl.DataFrame) -> Stalled | None:
+        """Calls of these cells that lost a time-out; None where none is known to have."""
         if self._stalls is None:
             return None
         here = self._stalls.join(cells.select("rank", "cell"), on=("rank", "cell"), how="semi")

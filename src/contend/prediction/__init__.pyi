@@ -17,6 +17,7 @@ from .elsewhere import CableCost as CableCost
 from .elsewhere import Case as Case
 from .elsewhere import Elsewhere as Elsewhere
 from .elsewhere import predict_program as predict_program
+from .elsewhere import run_time as run_time
 from .fitting import Measurements as Measurements
 from .fitting import fit as fit
 from .piling import Piling as Piling

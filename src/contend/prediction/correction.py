@@ -63,6 +63,14 @@ class Recorded:
         """Seconds of the run that events were kept of."""
         return min(self.seconds, self.program.until)
 
+    @property
+    def factor(self) -> float:
+        """What the model's seconds are multiplied by, once it is corrected.
+
+        What no events were kept of is taken to be as much slower or faster elsewhere.
+        """
+        return self.corrections[0].factor * self.seconds / self.kept
+
 
 def record_of(profile: Profile, calibration: Calibration, fabric: str | None = None) -> Recorded:
     """A profiled program and what the model is off by in its own recording.

@@ -112,6 +112,16 @@ class Case:
     prediction: Elsewhere
 
 
+def run_time(recorded: Recorded, where: Conditions) -> float:
+    """Seconds that a program takes somewhere, without all that `predict_program` finds beside it.
+
+    Raises:
+        UsageError: as of `predict_program`.
+    """
+    here = recorded.corrections[0].of(where)
+    return carried_out(recorded.program, here).seconds * recorded.factor
+
+
 def predict_program(recorded: Recorded, where: Conditions) -> Elsewhere:
     """Predicts the run time of a program somewhere.
 
@@ -119,10 +129,8 @@ def predict_program(recorded: Recorded, where: Conditions) -> Elsewhere:
         UsageError: hosts without routes, or a schedule that cannot end with these costs.
     """
     program = recorded.program
-    # What no events were kept of is taken to be as much slower or faster.
-    whole = recorded.seconds / recorded.kept
     best, *others = recorded.corrections
-    factor = whole * best.factor
+    factor = recorded.factor
     here = best.of(where)
     course = carried_out(program, here)
     seconds = course.seconds * factor
@@ -133,7 +141,10 @@ def predict_program(recorded: Recorded, where: Conditions) -> Elsewhere:
     possible = [
         seconds,
         *(end.seconds * factor for end in ends),
-        *(carried_out(program, other.of(where)).seconds * other.factor * whole for other in others),
+        *(
+            carried_out(program, other.of(where)).seconds * factor * other.factor / best.factor
+            for other in others
+        ),
     ]
     calls = _calls(program, course)
     small = calls.filter(pl.col("bytes") <= _SMALL)["predicted_s"].sum()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from contend.explanation import Bound, Evidence, Explanation, Limit, Reason, Verdict
+from contend.explanation import Bound, Evidence, Explanation, Limit, Reason, Remedy, Verdict
 from contend.report.table import ResultTable
 from contend.units import counted, format_seconds
 
@@ -95,11 +95,14 @@ class RemedyJson(msgspec.Struct, frozen=True):
         limit: which.
         advice: a sentence.
         command: that does or tries it; "" where there is none.
+        saves_s: seconds that it is predicted to save, of a program's run or of one measured
+            operation; null where nobody knows.
     """
 
     limit: str
     advice: str
     command: str
+    saves_s: float | None
 
 
 class ExplanationJson(msgspec.Struct, frozen=True):
@@ -211,9 +214,23 @@ def explanation_tables(explanation: Explanation) -> list[ResultTable]:
     if any(verdict.reasons for verdict in explanation.verdicts):
         tables.append(_evidence(explanation))
     if explanation.remedies:
-        rows = tuple((str(r.limit), r.advice, r.command) for r in explanation.remedies)
-        tables.append(ResultTable("What helps", ("limit", "remedy", "command"), rows))
+        tables.append(_remedies(explanation.remedies))
     return tables
+
+
+def _remedies(remedies: Sequence[Remedy]) -> ResultTable:
+    """What helps, and what it saves where that is predicted of any."""
+    rows = [(str(remedy.limit), remedy.advice, remedy.command) for remedy in remedies]
+    if all(remedy.saves_s is None for remedy in remedies):
+        return ResultTable("What helps", ("limit", "remedy", "command"), tuple(rows))
+    saved = [remedy.saves_s for remedy in remedies]
+    words = ["-" if seconds is None else format_seconds(seconds) for seconds in saved]
+    return ResultTable(
+        "What helps",
+        ("limit", "saves", "remedy", "command"),
+        tuple((limit, word, *rest) for word, (limit, *rest) in zip(words, rows, strict=True)),
+        note="Saved: of a program's run or of one measured operation, as it is predicted.",
+    )
 
 
 def _cells(explanation: Explanation) -> ResultTable:
@@ -298,7 +315,7 @@ def explanation_json(explanation: Explanation) -> ExplanationJson:
         verdict=explanation_sentence(explanation),
         cells=tuple(map(_verdict_json, explanation.verdicts)),
         remedies=tuple(
-            RemedyJson(str(remedy.limit), remedy.advice, remedy.command)
+            RemedyJson(str(remedy.limit), remedy.advice, remedy.command, remedy.saves_s)
             for remedy in explanation.remedies
         ),
         remarks=explanation.remarks,
