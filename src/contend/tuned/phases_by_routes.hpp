@@ -29,8 +29,8 @@ struct Phases {
   std::uint32_t count = 0;
   /// No schedule of that kind can have fewer phases than this.
   std::uint32_t bound = 0;
-  /// The rank that a rank sends to in a phase, at rank * count + phase; -1 for none. What a rank has
-  /// to know lies together, so that it can be handed out.
+  /// The rank that a rank sends to in a phase, at rank * count + phase; -1 for none. What a rank
+  /// has to know lies together, so that it can be handed out.
   std::vector<std::int32_t> to;
   /// The rank that it receives from, likewise.
   std::vector<std::int32_t> from;
