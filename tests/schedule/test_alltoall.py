@@ -142,7 +142,8 @@ def test_routed_phases_take_a_block_each_whatever_they_cross() -> None:
     # Fifteen barriers of three rounds lie between them; who sits a phase out begins them earlier.
     assert 16 * SIZE / RATE + 15 * latency < time
     assert time <= 16 * (SIZE / RATE + latency) + 15 * 3 * latency
-    assert seconds("routed", Exchange(8, SIZE), fabric=fabric) == pytest.approx(16 * SIZE / RATE)
+    # Without barriers those that sit phases out run ahead, and meet others.
+    assert seconds("routed", Exchange(8, SIZE), fabric=fabric) >= 16 * SIZE / RATE
 
 
 def test_a_copy_keeps_the_processor_busy() -> None:
