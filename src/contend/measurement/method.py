@@ -161,7 +161,7 @@ class Measured:
         """Raises where a cell cannot be measured here at all."""
         if cell.probe == "bisect":
             draw(cell)
-        check_routes(cell, self.place)
+        check_routes(cell, shapes, self.place)
         for shape in shapes:
             compared = self.memory(cell.workload, shape)
             if compared is not None and compared.fit is Fit.EXCEEDS:

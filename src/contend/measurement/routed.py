@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from contend.errors import UsageError
@@ -21,34 +22,37 @@ def phases_arguments(
     probe's rank 0 hands each rank its own part.
 
     Raises:
-        UsageError: the routes are not known, or some rank's host is not in the fabric.
+        UsageError: some rank's host is not in the fabric.
     """
-    check_routes(cell, place)
-    if place.fabric is None or not _goes_by_routes(cell):
+    if place.fabric is None or not place.slots or not _goes_by_routes(cell):
         return ()
     path = folder / f"phases-{shape.ranks}-on-{len(shape.hosts)}.txt"
     if not path.exists():
-        names = [host.name for host in shape.hosts for _ in range(host.ranks)]
-        phases_by_routes(place.fabric, place.numbers_of(names)).write(path)
+        phases_by_routes(place.fabric, place.numbers_of(_host_of_rank(shape))).write(path)
     return (f"--phases={path.resolve()}",)
 
 
-def check_routes(cell: MeasuredCell, place: Place) -> None:
-    """Refuses a schedule that goes by routes where nobody knows them.
+def check_routes(cell: MeasuredCell, shapes: Sequence[Shape], place: Place) -> None:
+    """Refuses a schedule that goes by routes where nobody knows them, or not those of a host.
 
     Raises:
         UsageError: saying how to tell them.
     """
     asked = [name for name in _algorithms(cell) if name in ROUTED]
-    if not asked:
-        return
-    if place.fabric is None:
+    if asked and place.fabric is None:
         raise UsageError(
             f"{asked[0]} goes by the routes: measure on emulated:FABRIC, or name the fabric of the "
             "hosts with --fabric"
         )
-    if not place.slots:
+    if asked and not place.slots:
         raise UsageError(f"{asked[0]} goes by the ranks' hosts: name them with --on HOSTFILE")
+    if place.fabric is not None and _goes_by_routes(cell):
+        for shape in shapes:
+            place.numbers_of(_host_of_rank(shape))
+
+
+def _host_of_rank(shape: Shape) -> list[str]:
+    return [host.name for host in shape.hosts for _ in range(host.ranks)]
 
 
 def _goes_by_routes(cell: MeasuredCell) -> bool:
