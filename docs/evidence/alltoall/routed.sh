@@ -1,6 +1,6 @@
 #!/bin/sh
 # All schedules in turns on a tree routed by minhop with scattered ranks, beside their predictions: the
-# case of "Schedules that know the routes" in docs/predict.md. "routed.sh predict" writes what is
+# case of "Phases that know the routes" in docs/probes.md. "routed.sh predict" writes what is
 # predicted, from the calibration here; "routed.sh measure" measures the same and puts it beside. Needs
 # root and takes a quarter of an hour.
 set -eu

@@ -195,8 +195,8 @@ std::vector<Cell> expand(const Cell& cell, const Arguments& arguments, int ranks
   std::vector<Cell> cells;
   for (const Label& counts : arguments.labels("counts")) {
     const Counts::Kind kind = counts_kind(std::get<std::string>(counts));
-    if (arguments.text("algorithm") == "all" &&
-        (!unsuitable(algorithm, ranks, kind).empty() || lacks_phases(algorithm.option, arguments))) {
+    if (arguments.text("algorithm") == "all" && (!unsuitable(algorithm, ranks, kind).empty() ||
+                                                 lacks_phases(algorithm.option, arguments))) {
       continue;
     }
     Cell one = cell;
