@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from contend.fabric import Fabric
 from contend.measurement import Shape
 from contend.mpi import Death, Ended, Launch, Library
 from contend.units import parse_sizes
@@ -55,6 +56,7 @@ class FakeHosts:
         seconds: how long samples take.
         free: bytes of a host.
         asked: what decides figures here.
+        fabric: that the hosts are part of; their names are its.
         launches: everything that was asked for, in order.
     """
 
@@ -67,6 +69,7 @@ class FakeHosts:
     launcher: str = ""
     remarks: tuple[str, ...] = ()
     asked: Mapping[str, str] = field(default_factory=dict)
+    fabric: Fabric | None = None
     launches: list[Asked] = field(default_factory=list)
 
     @property
@@ -75,6 +78,10 @@ class FakeHosts:
 
     def memory(self, shape: Shape) -> tuple[int, int] | None:
         return None if self.free is None else (shape.fullest, self.free)
+
+    def numbers_of(self, names: Sequence[str]) -> list[int]:
+        assert self.fabric is not None
+        return [list(self.fabric.host_name).index(name) for name in names]
 
     def counters(self) -> dict[str, Any]:
         return {}

@@ -1,6 +1,7 @@
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/schedule/carry_out.hpp"
+#include "contend/schedule/host_routes.hpp"
 
 namespace contend::bind {
 
@@ -72,6 +73,22 @@ Columns run_schedule(const Resolver& resolver, const Vector<std::uint32_t>& rank
   return found;
 }
 
+/// For every phase the rank that each rank sends to and receives from, -1 for none, a row for a
+/// rank.
+Columns find_phases(const Resolver& resolver, const Vector<std::uint32_t>& place_of_rank) {
+  tuned::Phases phases;
+  {
+    nb::gil_scoped_release release;
+    phases = phases_by_routes(resolver, as_span(place_of_rank));
+  }
+  const std::vector<std::size_t> shape{phases.ranks, phases.count};
+  Columns found;
+  found["bound"] = phases.bound;
+  found["target"] = to_numpy(std::move(phases.to), shape);
+  found["source"] = to_numpy(std::move(phases.from), shape);
+  return found;
+}
+
 }  // namespace
 
 void bind_schedule(nb::module_& m) {
@@ -80,6 +97,7 @@ void bind_schedule(nb::module_& m) {
         nb::arg("place_of_rank"), nb::arg("rate"), nb::arg("burst"), nb::arg("queue"),
         nb::arg("peak"), nb::arg("between"), nb::arg("within"), nb::arg("processor_of_rank"),
         nb::arg("processors"), nb::arg("patience"), nb::arg("look_every"), nb::arg("start"));
+  m.def("phases_by_routes", &find_phases, nb::arg("resolver"), nb::arg("place_of_rank"));
 }
 
 }  // namespace contend::bind

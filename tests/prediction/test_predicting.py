@@ -18,7 +18,7 @@ from contend.prediction import (
     predict_alltoall,
     save_calibration,
 )
-from contend.schedule import Exchange
+from contend.schedule import Exchange, phases_by_routes
 from measured_runs import alltoall_run
 
 WIRE = 1e6
@@ -56,6 +56,20 @@ def test_rounds_count_the_load_of_their_fullest_channel(calibration: Calibration
     loads = sum(max(1, min(i, 8 - i)) for i in range(1, 8))
     assert found.counted == pytest.approx(loads * 10_000 * 1.1e-6)
     assert found.seconds == pytest.approx(found.counted)
+
+
+def test_routed_rounds_count_one_block_each(calibration: Calibration) -> None:
+    """No two messages of a phase share a channel, whether or not ranks sit phases out."""
+    network = load("xgft:2;4,4;1,4", route="minhop")
+    hosts = [2, 10, 0, 14, 6, 5, 3, 8, 7, 11, 15, 1, 12, 13, 9, 4]
+    where = Conditions(network, hosts, calibration, WIRE)
+    phases = phases_by_routes(network, hosts)
+    for algorithm in ("routed", "routed-barrier"):
+        found = predict_alltoall(algorithm, Exchange(16, 10_000), where)
+        assert found.counted == pytest.approx(len(phases) * 10_000 * 1.1e-6)
+    assert found.seconds == pytest.approx(found.counted)
+    shift = predict_alltoall("shift-barrier", Exchange(16, 10_000), where)
+    assert shift.seconds > 1.5 * found.seconds
 
 
 def test_more_than_a_buffer_holds_is_foretold(calibration: Calibration) -> None:

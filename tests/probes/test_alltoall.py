@@ -8,7 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from contend.loading import load
 from contend.runs import read_samples
+from contend.schedule import phases_by_routes
 from probe_programs import PROBES, Ended, Mpi, compile_strictly, link, probe
 
 # Instead of 2^31 - 1, so that small blocks take the way of large ones.
@@ -18,6 +20,8 @@ _OTHERS = {
     *("library-v", "nonblocking-v", "linear", "scattered", "inflight", "shift", "shift-barrier"),
     *("xor", "one-factor", "node-ordered", "node-ordered-barrier", "hierarchical", "put"),
 }
+# These go by a file and are left out of all where there is none.
+_ROUTED = ("routed", "routed-barrier")
 _NODES = ("node-ordered", "node-ordered-barrier", "hierarchical")
 
 
@@ -83,6 +87,59 @@ def test_every_schedule_is_right(any_mpi: Mpi, alltoall: Path, ranks: int) -> No
     options |= {"counts": ["even", "uneven"]}
     ended = check(any_mpi, alltoall, ranks, **options)
     assert all_right(ended, ranks, cells(ranks, **options)), ended
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7, 16])
+def test_phases_of_a_file_are_followed(
+    any_mpi: Mpi, alltoall: Path, tmp_path: Path, ranks: int
+) -> None:
+    """Also where ranks sit phases out, as all do in those of a tree with one cable a leaf."""
+    path = tmp_path / "phases.txt"
+    phases_by_routes(load("xgft:2;4,4;1,1", route="dmodk"), range(ranks)).write(path)
+    options: dict[str, Sequence[object]] = {"algorithm": _ROUTED, "phases": [path]}
+    options |= {"bytes": [0, 1, 4099, "256K"], "counts": ["even", "uneven"]}
+    if any_mpi.name != "openmpi" and ranks > 7:
+        # Where ranks share processors these need up to a tenth of a second for each phase.
+        options["bytes"] = [4099]
+    ended = check(any_mpi, alltoall, ranks, **options)
+    assert all_right(ended, ranks, 4 * len(options["bytes"])), ended
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("1 2 0\n", "expected phases in which each rank sends to each other rank once"),
+        ("1 2 0\n2 0 1\n1 - -\n", "expected phases in which each rank sends to each other"),
+        ("1 2\n", ":1: expected 3 destinations, got 2"),
+        ("1 1 0\n", ":1: expected each rank as a destination once, got 1 again"),
+        ("# nothing\n1 2 x\n", ":2: expected a rank below 3 or -, got x"),
+        ("", "expected phases in which each rank sends to each other rank once"),
+    ],
+)
+def test_phases_that_are_no_all_to_all_are_refused(
+    openmpi: Mpi, alltoall_openmpi: Path, tmp_path: Path, lines: str, said: str
+) -> None:
+    path = tmp_path / "phases.txt"
+    path.write_text(lines)
+    words = ["--check", "--algorithm", "routed", "--bytes", 8, "--phases", path]
+    ended = openmpi.run(3, alltoall_openmpi, *words)
+    assert ended.status == 2
+    assert any(f"{path}" in line and said in line for line in ended.said()), ended
+
+
+def test_a_schedule_by_routes_needs_phases(
+    openmpi: Mpi, alltoall_openmpi: Path, tmp_path: Path
+) -> None:
+    ended = openmpi.run(2, alltoall_openmpi, "--algorithm", "routed", "--bytes", 8)
+    assert (ended.status, ended.said()) == (
+        2,
+        ["contend-alltoall: --phases: expected a file with the phases of the schedule, got none"],
+    )
+    missing = tmp_path / "missing"
+    words = ["--algorithm", "routed", "--bytes", 8, "--phases", missing]
+    ended = openmpi.run(2, alltoall_openmpi, *words)
+    assert ended.status == 2
+    assert f"contend-alltoall: rank 0: {missing}: cannot be read" in ended.said()
 
 
 def test_large_blocks_do_not_wait_for_each_other(any_mpi: Mpi, alltoall: Path) -> None:
@@ -177,10 +234,12 @@ def test_cells_of_other_options_have_a_heading_of_their_own(
 
 def test_algorithms_are_listed(openmpi: Mpi, alltoall_openmpi: Path) -> None:
     lines = openmpi.run(3, alltoall_openmpi, "--list").output.splitlines()
-    assert {line.split()[0] for line in lines} == _EQUAL_ONLY | _OTHERS
+    assert {line.split()[0] for line in lines} == _EQUAL_ONLY | _OTHERS | set(_ROUTED)
     refused = [line for line in lines if "cannot run: " in line]
     assert [line.split("cannot run: ")[1] for line in refused] == [
-        "xor needs a power-of-two number of ranks, got 3"
+        "xor needs a power-of-two number of ranks, got 3",
+        "needs --phases",
+        "needs --phases",
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from contend.loading import load
 from contend.schedule import (
     ALGORITHMS,
     PHASED,
+    ROUTED,
     Action,
     Cables,
     Costs,
@@ -21,10 +23,20 @@ from contend.schedule import (
     Schedule,
     alltoall,
     carry_out,
+    phases_by_routes,
 )
 
 SIZE, RATE = 10_000, 1e6
 DIRECT = [name for name in ALGORITHMS if name not in ("bruck", "hierarchical")]
+IN_ORDER = [name for name in DIRECT if name not in ROUTED]
+
+
+def made(algorithm: str, exchange: Exchange, fabric: str = "crossbar:8") -> Schedule:
+    """A schedule, made from the fabric's routes where it follows them."""
+    if algorithm in ROUTED:
+        phases = phases_by_routes(load(fabric, need_routes=True), range(exchange.ranks))
+        exchange = replace(exchange, phases=phases)
+    return alltoall(algorithm, exchange)
 
 
 def seconds(
@@ -34,7 +46,7 @@ def seconds(
     price = MessageClass(math.inf, **costs)  # type: ignore[arg-type]
     return carry_out(
         network,
-        alltoall(algorithm, exchange),
+        made(algorithm, exchange, fabric),
         range(exchange.ranks),
         Cables(rate=RATE),
         Costs([price], [price]),
@@ -59,11 +71,11 @@ def blocks(schedule: Schedule) -> Counter[tuple[int, int]]:
 @pytest.mark.parametrize("ranks", [2, 4, 8])
 def test_every_rank_sends_every_other_one_its_block(algorithm: str, ranks: int) -> None:
     exchange = Exchange(ranks, SIZE, batch=3, in_flight=2)
-    sent = {ends: size for ends, size in blocks(alltoall(algorithm, exchange)).items() if size}
+    sent = {ends: size for ends, size in blocks(made(algorithm, exchange)).items() if size}
     assert sent == {(s, t): SIZE for s in range(ranks) for t in range(ranks) if s != t}
 
 
-@pytest.mark.parametrize("algorithm", DIRECT)
+@pytest.mark.parametrize("algorithm", IN_ORDER)
 def test_on_a_crossbar_it_takes_what_a_port_takes(algorithm: str) -> None:
     """(p - 1) blocks through every port, at its rate."""
     least, time = 7 * SIZE / RATE, seconds(algorithm, Exchange(8, SIZE))
@@ -103,7 +115,7 @@ def test_a_hierarchical_exchange_crosses_between_nodes_once() -> None:
 
 def test_phases_take_a_latency_each_and_all_at_once_takes_one() -> None:
     wire, latency = 7 * SIZE / RATE, 0.01
-    for algorithm in PHASED - {"shift-barrier", "node-ordered-barrier", "one-factor"}:
+    for algorithm in PHASED - {*ROUTED, "shift-barrier", "node-ordered-barrier", "one-factor"}:
         time = seconds(algorithm, Exchange(8, SIZE), latency=latency)
         assert time == pytest.approx(wire + 7 * latency), algorithm
     assert seconds("linear", Exchange(8, SIZE), latency=latency) == pytest.approx(wire + latency)
@@ -121,6 +133,19 @@ def test_a_shift_that_collides_takes_as_many_times_as_long() -> None:
     assert time == pytest.approx(crossing * SIZE / RATE)
 
 
+def test_routed_phases_take_a_block_each_whatever_they_cross() -> None:
+    """Two leaves of four with one cable each way carry 16 messages one after the other."""
+    fabric, latency = "xgft:2;4,2;1,1", 0.01
+    phases = phases_by_routes(load(fabric, need_routes=True), range(8))
+    assert (len(phases), phases.bound) == (16, 16)
+    time = seconds("routed-barrier", Exchange(8, SIZE), fabric=fabric, latency=latency)
+    # Fifteen barriers of three rounds lie between them; who sits a phase out begins them earlier.
+    assert 16 * SIZE / RATE + 15 * latency < time
+    assert time <= 16 * (SIZE / RATE + latency) + 15 * 3 * latency
+    # Without barriers those that sit phases out run ahead, and meet others.
+    assert seconds("routed", Exchange(8, SIZE), fabric=fabric) >= 16 * SIZE / RATE
+
+
 def test_a_copy_keeps_the_processor_busy() -> None:
     plain = seconds("shift", Exchange(8, SIZE))
     copied = seconds("shift", Exchange(8, SIZE, copy_per_byte=1e-6))
@@ -130,6 +155,11 @@ def test_a_copy_keeps_the_processor_busy() -> None:
 def test_what_there_is_not_is_refused() -> None:
     with pytest.raises(UsageError, match="xor: expected a power of two of ranks, got 6"):
         alltoall("xor", Exchange(6, 1))
+    with pytest.raises(UsageError, match="routed: expected phases of 6 ranks, got none"):
+        alltoall("routed", Exchange(6, 1))
+    network = load("crossbar:8", need_routes=True)
+    with pytest.raises(UsageError, match=r"expected phases of 6 ranks, got <\d phases of 8 ranks"):
+        alltoall("routed", Exchange(6, 1, phases=phases_by_routes(network, range(8))))
     with pytest.raises(UsageError, match=r"expected one of linear, .*got 'shfit'.*shift"):
         alltoall("shfit", Exchange(4, 1))
 

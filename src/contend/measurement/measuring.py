@@ -20,6 +20,7 @@ from contend.measurement.question import (
     OptionValue,
     Workload,
     ask,
+    fabric_of,
     make_workload,
 )
 from contend.measurement.surroundings import library_name
@@ -195,6 +196,8 @@ def _compare_places(folder: Path, cell: MeasuredCell, place: Place) -> None:
     if not before and not now:
         before["hosts"] = [name for name, _ in cell.hosts]
         now["hosts"] = [name for name, _ in place.slots]
+        before |= cell.fabric
+        now |= fabric_of(place)
     for name in {**before, **now}:
         if before.get(name) != now.get(name):
             was = f"{name} {_words(before.get(name))}"

@@ -14,6 +14,7 @@ from contend.measurement.hotspot import hotspot_arguments
 from contend.measurement.memory import Comparison, Fit, compare_memory
 from contend.measurement.place import Place, Shape, make_shapes
 from contend.measurement.question import MeasuredCell, Workload
+from contend.measurement.routed import check_routes, phases_arguments
 from contend.measurement.surroundings import library_name
 from contend.measurement.work import MeasuredWork
 from contend.mpi import Candidate, Launch, Library, compile_probe, select
@@ -137,13 +138,14 @@ class Measured:
         """What a host's ranks need for their data beside what it has, where that is known."""
         return compare_memory(workload.memory, shape, self.place)
 
-    def arguments(self, cell: MeasuredCell, folder: Path) -> tuple[str, ...]:
-        """What the probe is told of its own options."""
+    def arguments(self, cell: MeasuredCell, shape: Shape, folder: Path) -> tuple[str, ...]:
+        """What the probe is told of its own options, for a launch of some shape."""
         if cell.probe == "bisect":
             return bisect_arguments(cell, folder)
         if cell.probe == "hotspot":
             return hotspot_arguments(cell, self.place)
-        return cell.workload.arguments
+        phases = phases_arguments(cell, shape, self.place, folder)
+        return (*cell.workload.arguments, *phases)
 
     def warnings(self, cell: MeasuredCell) -> list[Warned]:
         """What is to be known of a cell's figures before there are any."""
@@ -159,6 +161,7 @@ class Measured:
         """Raises where a cell cannot be measured here at all."""
         if cell.probe == "bisect":
             draw(cell)
+        check_routes(cell, shapes, self.place)
         for shape in shapes:
             compared = self.memory(cell.workload, shape)
             if compared is not None and compared.fit is Fit.EXCEEDS:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from contend.errors import UsageError
+from contend.fabric import Fabric
 from contend.mpi import Ended, HostRanks, Launch, Library, launch, share_out, this_machine
 from contend.units import counted
 
@@ -102,6 +103,7 @@ class Place(Protocol):
         described: for people, with all that decides figures there; "" where others describe it.
         asked: what decides figures there as it was asked for, by name; empty for real hosts, which
             their names tell.
+        fabric: that the hosts are part of, with routes; None where nobody knows.
     """
 
     @property
@@ -120,6 +122,16 @@ class Place(Protocol):
     def described(self) -> str: ...  # noqa: D102
     @property
     def asked(self) -> Mapping[str, str]: ...  # noqa: D102
+    @property
+    def fabric(self) -> Fabric | None: ...  # noqa: D102
+
+    def numbers_of(self, names: Sequence[str]) -> list[int]:
+        """Numbers in the fabric of hosts by the names of `slots`.
+
+        Raises:
+            UsageError: for a host that is not in the fabric.
+        """
+        ...
 
     def memory(self, shape: Shape) -> tuple[int, int] | None:
         """Ranks that share a memory at most, and its free bytes; None when it is not known."""
@@ -160,6 +172,7 @@ class RealHosts:
         wire: None.
         described: "".
         asked: nothing.
+        fabric: that the hosts are part of, with routes; None where nobody said.
     """
 
     slots: Slots = ()
@@ -171,6 +184,7 @@ class RealHosts:
     wire: float | None = None
     described: str = ""
     asked: Mapping[str, str] = field(default_factory=dict)
+    fabric: Fabric | None = None
 
     @property
     def alone(self) -> bool:
@@ -201,6 +215,27 @@ class RealHosts:
         """A launch with this place's launcher and variables."""
         environment = {**request.environment, **self.environment}
         return replace(request, launcher=self.launcher, environment=environment)
+
+    def numbers_of(self, names: Sequence[str]) -> list[int]:
+        """Numbers of hosts in the fabric: of the one with that name, or an adapter of that server.
+
+        Raises:
+            UsageError: for a server that is not there, or has several adapters there.
+        """
+        if self.fabric is None:
+            raise UsageError("expected a fabric of these hosts, got none")
+        adapters: dict[str, list[int]] = {}
+        for number, full in enumerate(self.fabric.host_name):
+            for name in {full, full.split()[0]}:
+                adapters.setdefault(name, []).append(number)
+        for name in names:
+            if len(adapters.get(name, ())) != 1:
+                number = len(adapters.get(name, ()))
+                raise UsageError(
+                    f'host "{name}": expected one host of that name in {self.fabric.name}, got '
+                    f"{number or 'none'}"
+                )
+        return [adapters[name][0] for name in names]
 
     def counters(self) -> dict[str, Any]:
         """Real networks are not asked."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from contend.emulate import identity
 from contend.errors import UsageError
 from contend.measurement.memory import (
     Memory,
@@ -213,6 +214,7 @@ class MeasuredCell(Cell, frozen=True, tag="measured"):
         launcher: as it was asked for; "" for the library's own.
         hosts: of a host file, with the ranks that each takes; empty where the launcher knows them.
         place: an emulated fabric as it was asked for: its name, routes, cables.
+        fabric: real hosts' fabric and its routes, where schedules may go by them.
         wire: what a host's port carries, in bytes per second, where somebody said.
         labels: conditions that no program can see.
         seed: of the order of launches and cells, and of drawn patterns.
@@ -229,6 +231,7 @@ class MeasuredCell(Cell, frozen=True, tag="measured"):
     wire: float | None = None
     labels: dict[str, str] = msgspec.field(default_factory=dict)
     seed: int = 1
+    fabric: dict[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def words(self) -> str:
@@ -269,4 +272,10 @@ def ask(workload: Workload, conditions: Conditions, place: Place, mpi: str = "")
         wire=conditions.wire,
         labels=dict(conditions.labels),
         seed=conditions.seed,
+        fabric=fabric_of(place),
     )
+
+
+def fabric_of(place: Place) -> dict[str, str]:
+    """What tells real hosts' fabric from others, where it is known; an emulated place says it."""
+    return {} if place.asked or place.fabric is None else identity(place.fabric)

@@ -134,7 +134,7 @@ class MeasuredWork:
         number = self._free_number(step.number)
         output = self.run.raw_path(number).resolve()
         without = self.folder / f"launch-{number:03}.without"
-        words = [*self._method.arguments(self.cell, self.folder)]
+        words = [*self._method.arguments(self.cell, shape, self.folder)]
         words += ["--output", str(output), "--budget", f"{seconds:.3f}", "--seed", str(step.seed)]
         if settled:
             without.write_text("".join(f"{line}\n" for line in settled), encoding="utf-8")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric import Fabric
 from contend.prediction.calibration import Calibration
+from contend.schedule import Phases, phases_by_routes
 
 
 @dataclass(frozen=True)
@@ -29,3 +31,12 @@ class Conditions:
     calibration: Calibration
     rate: float
     buffer: float | None = None
+
+    @cached_property
+    def phases(self) -> Phases:
+        """An all-to-all of all ranks in phases that know the routes.
+
+        Raises:
+            UsageError: no route between two hosts.
+        """
+        return phases_by_routes(self.fabric, self.hosts)

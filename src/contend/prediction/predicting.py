@@ -13,7 +13,7 @@ from contend.congestion import message_congestion
 from contend.prediction.conditions import Conditions
 from contend.prediction.fitting import courses
 from contend.prediction.piling import Piling, worst_piling
-from contend.schedule import ALGORITHMS, Action, Exchange, Schedule, alltoall, choose
+from contend.schedule import ALGORITHMS, ROUTED, Action, Exchange, Schedule, alltoall, choose
 
 LIBRARY = "library"
 DRAWS = 5
@@ -81,11 +81,13 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: Conditions) -> P
     name = algorithm
     if algorithm == LIBRARY:
         name = choose(calibration.library, "alltoall", exchange.ranks, exchange.size)
+    if name in ROUTED:
+        exchange = replace(exchange, phases=where.phases)
     schedule = alltoall(name, replace(exchange, copy_per_byte=calibration.copy_per_byte_s))
     went = courses(calibration, where.fabric, schedule, where.hosts, rate=where.rate, draws=DRAWS)
     seconds = [course.seconds for course in went]
     down, up = calibration.uncertainty
-    counts = _count(schedule, where)
+    counts = _count(_rounds(schedule, phased=name in ROUTED), where)
     fullest = int(np.argmax(went[0].channel_bytes))
     return Prediction(
         algorithm=algorithm,
@@ -108,20 +110,23 @@ def suited(ranks: int) -> list[str]:
     return [name for name in ALGORITHMS if name != "xor" or not ranks & (ranks - 1)]
 
 
+_Round = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+
+
 @dataclass(frozen=True)
 class _Counts:
     seconds: float
     piling: Piling | None
 
 
-def _count(schedule: Schedule, where: Conditions) -> _Counts:
+def _count(rounds: Sequence[_Round], where: Conditions) -> _Counts:
     """Rounds one after the other, each message with 1/π of its route (Hoefler 2008, 3.1)."""
     hosts = np.asarray(where.hosts)
     largest = where.calibration.between[-1]
     stretch = largest.gap_per_byte_s.value * where.calibration.wire_Bps
     latency = largest.latency_s.value + 2 * largest.overhead_s.value
     seconds, worst = 0.0, None
-    for source, target, size in _rounds(schedule):
+    for source, target, size in rounds:
         congestion = message_congestion(where.fabric, hosts[source], hosts[target])
         seconds += latency + stretch * float((congestion.congestion * size).max()) / where.rate
         meeting = congestion.channel_messages.astype(np.int64)
@@ -131,13 +136,11 @@ def _count(schedule: Schedule, where: Conditions) -> _Counts:
     return _Counts(seconds, worst)
 
 
-_Round = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
-
-
-def _rounds(schedule: Schedule) -> Sequence[_Round]:
+def _rounds(schedule: Schedule, *, phased: bool) -> Sequence[_Round]:
     """Source rank, target rank and bytes of the messages that are sent in every round.
 
-    The sends of a rank between two waits belong to one round; messages without bytes to none.
+    The sends of a rank between two waits belong to one round; messages without bytes to none. Where
+    ranks may sit a phase out, messages have their phase's tag, and those of a tag are a round.
     """
     rounds: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
     for strand, first in enumerate(schedule.begin[:-1].tolist()):
@@ -147,7 +150,8 @@ def _rounds(schedule: Schedule) -> Sequence[_Round]:
             if action == Action.SEND and size > 0:
                 source = int(schedule.rank_of_strand[strand])
                 target = int(schedule.rank_of_strand[schedule.peer[operation]])
-                rounds[number].append((source, target, size))
+                place = int(schedule.tag[operation]) if phased else number
+                rounds[place].append((source, target, size))
                 sent = True
             elif action in _WAITS and sent:
                 number, sent = number + 1, False

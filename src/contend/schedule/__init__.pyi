@@ -1,6 +1,7 @@
 from .alltoalls import ALGORITHMS as ALGORITHMS
 from .alltoalls import MEMBERS as MEMBERS
 from .alltoalls import PHASED as PHASED
+from .alltoalls import ROUTED as ROUTED
 from .alltoalls import Exchange as Exchange
 from .alltoalls import alltoall as alltoall
 from .choices import LIBRARIES as LIBRARIES
@@ -14,6 +15,8 @@ from .course import MessageClass as MessageClass
 from .course import carry_out as carry_out
 from .member import Member as Member
 from .member import all_members as all_members
+from .phases import Phases as Phases
+from .phases import phases_by_routes as phases_by_routes
 from .schedule import Action as Action
 from .schedule import Schedule as Schedule
 from .schedule import Strand as Strand

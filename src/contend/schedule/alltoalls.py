@@ -9,11 +9,13 @@ from functools import partial
 from contend.errors import UsageError
 from contend.schedule.collectives import dissemination
 from contend.schedule.member import Member, all_members
+from contend.schedule.phases import Phases
 from contend.schedule.schedule import Schedule, Strand
 from contend.units import nearest
 
 # What is sent in a barrier is told apart from blocks.
 _BARRIER_TAG = 1
+_FIRST_PHASE_TAG = 2
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Exchange:
         radix: base in which ``bruck`` writes distances.
         ranks_per_node: consecutive ranks that count as one node.
         copy_per_byte: seconds in which a rank copies a byte of its own.
+        phases: that `ROUTED` algorithms follow; None where the routes are not known.
     """
 
     ranks: int
@@ -37,6 +40,7 @@ class Exchange:
     radix: int = 2
     ranks_per_node: int = 1
     copy_per_byte: float = 0.0
+    phases: Phases | None = None
 
     def copy(self, member: Member | Strand, size: float) -> None:
         """Copies bytes within the rank's memory."""
@@ -93,6 +97,29 @@ def _one_factor(member: Member, exchange: Exchange) -> None:
             exchange.copy(member, exchange.size)
         else:
             member.exchange(partner, exchange.size, partner)
+
+
+def _routed(member: Member, exchange: Exchange, *, barriers: bool = False) -> None:
+    """In phases in which no two messages share a channel; every message has its phase's tag."""
+    phases = exchange.phases
+    if phases is None or phases.ranks != exchange.ranks:
+        raise UsageError(
+            f"routed: expected phases of {exchange.ranks} ranks, got "
+            f"{'none' if phases is None else phases}; contend.schedule.phases_by_routes makes them"
+        )
+    exchange.copy(member, exchange.size)
+    targets, sources = phases.target[member.rank].tolist(), phases.source[member.rank].tolist()
+    for phase, (to, source) in enumerate(zip(targets, sources, strict=True)):
+        if barriers and phase:
+            dissemination(replace(member, tag=_BARRIER_TAG))
+        in_phase = replace(member, tag=_FIRST_PHASE_TAG + phase)
+        requests = []
+        if source >= 0:
+            requests.append(in_phase.receive(source))
+        if to >= 0:
+            requests.append(in_phase.send(to, exchange.size))
+        for request in requests:
+            in_phase.wait(request)
 
 
 def _bruck(member: Member, exchange: Exchange) -> None:
@@ -204,6 +231,8 @@ MEMBERS: Mapping[str, Algorithm] = {
     "shift-barrier": partial(_shift, barriers=True),
     "xor": _exclusive_or,
     "one-factor": _one_factor,
+    "routed": _routed,
+    "routed-barrier": partial(_routed, barriers=True),
     "bruck": _bruck,
     "node-ordered": _node_ordered,
     "node-ordered-barrier": partial(_node_ordered, barriers=True),
@@ -214,8 +243,13 @@ _IN_FLIGHT = "inflight"
 ALGORITHMS = (*MEMBERS, _IN_FLIGHT)
 """Algorithms that can be carried out, by the probe's names for them."""
 
+ROUTED = ("routed", "routed-barrier")
+"""Those that follow phases made from the routes, see `contend.schedule.phases_by_routes`."""
 PHASED = frozenset(
-    {"shift", "shift-barrier", "xor", "one-factor", "node-ordered", "node-ordered-barrier"}
+    {
+        *("shift", "shift-barrier", "xor", "one-factor", "node-ordered", "node-ordered-barrier"),
+        *ROUTED,
+    }
 )
 """Those in which a rank exchanges with one other rank, or node, at a time."""
 

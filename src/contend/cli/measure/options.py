@@ -134,10 +134,17 @@ EMULATED = "emulated:"
 
 
 @contextmanager
-def find_place(common: Common, console: Console) -> Iterator[Place | None]:
+def find_place(
+    common: Common, console: Console, fabric: str | None = None
+) -> Iterator[Place | None]:
     """The hosts of a host file, an emulated fabric, or this machine.
 
     None when a run that goes on knows its own. Of an emulated fabric the console is told.
+
+    Args:
+        common: says where.
+        console: is told.
+        fabric: that real hosts are part of, whose routes schedules may go by.
 
     Raises:
         UsageError: for options that do not fit together.
@@ -145,21 +152,28 @@ def find_place(common: Common, console: Console) -> Iterator[Place | None]:
         MissingError: this machine cannot emulate a fabric.
     """
     if is_emulated(common):
+        if fabric is not None:
+            raise UsageError("--fabric: --on emulated:FABRIC says it already")
         with _emulated(common, console) as place:
             yield place
         return
-    for option in ("routes", "route", "rate", "buffer"):
+    network = None
+    if fabric is not None:
+        network = load(fabric, common.routes, common.route, need_routes=True)
+    for option in ("rate", "buffer") if network else ("routes", "route", "rate", "buffer"):
         if getattr(common, option) is not None:
             raise UsageError(f"--{option} belongs to --on emulated:FABRIC")
     if common.placement is not None:
         raise UsageError(
             "--placement belongs to --on emulated:FABRIC; a host file has its own order"
         )
-    if common.resume is not None and common.on is None:
+    if common.resume is not None and common.on is None and network is None:
         yield None
         return
     slots = () if common.on is None else read_host_names(common.on)
-    yield RealHosts(slots=slots, launcher=common.launcher, free_memory=common.memory)
+    yield RealHosts(
+        slots=slots, launcher=common.launcher, free_memory=common.memory, fabric=network
+    )
 
 
 def is_emulated(common: Common) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from contend.cli.measure.command import Asked, measures
-from contend.cli.options import ALGORITHM, BYTES, LENGTH, VECTORS
+from contend.cli.measure.options import find_place
+from contend.cli.options import ALGORITHM, BYTES, FABRIC, LENGTH, VECTORS
 
 AlgorithmOption = Annotated[
     str | None, ALGORITHM(": library, shift, bruck ..., or all.", many=True, default="all")
@@ -59,6 +61,10 @@ RanksPerNodeOption = Annotated[
         "\\[default: the ranks of a host]",
     ),
 ]
+FabricOption = Annotated[
+    str | None,
+    FABRIC(": the real cluster's, with the host names that the launcher knows, for routed."),
+]
 
 
 @measures
@@ -70,8 +76,11 @@ def alltoall(
     in_flight: InFlightOption = None,
     radix: RadixOption = None,
     ranks_per_node: RanksPerNodeOption = None,
+    fabric: FabricOption = None,
 ) -> Asked:
     """Measure all-to-all communication with the library's algorithms and others.
+
+    The algorithm routed goes by the fabric's routes: those of an emulated one, or of --fabric.
 
     Example: contend measure alltoall -n 16 --bytes 1:1M --mpi openmpi,mpich --budget 10min
     """
@@ -86,6 +95,7 @@ def alltoall(
             "radix": radix,
             "ranks_per_node": ranks_per_node,
         },
+        place=partial(find_place, fabric=fabric),
     )
 
 

@@ -8,6 +8,7 @@
 #include "alltoall/alltoall.hpp"
 #include "alltoall/blocks.hpp"
 #include "alltoall/nodes.hpp"
+#include "alltoall/rank_phases.hpp"
 
 namespace contend::probe::alltoall {
 
@@ -17,7 +18,11 @@ struct Parameters {
   std::int64_t batch = 32;
   std::int64_t in_flight = 32;
   std::int64_t radix = 2;
+  RankPhases phases;
 };
+
+/// The option that names a file of phases; all others that algorithms depend on have numbers.
+inline constexpr const char* kPhasesOption = "phases";
 
 /// Makes an algorithm's all-to-all; collective over the blocks' communicator.
 using MakeAlltoall = std::unique_ptr<Alltoall> (*)(const Blocks& blocks,
@@ -30,7 +35,8 @@ struct Algorithm {
   /// What it does, in a line.
   std::string summary;
   MakeAlltoall make;
-  /// The option that it depends on: "batch", "in-flight", "radix", "ranks-per-node" or "".
+  /// The option that it depends on: "batch", "in-flight", "radix", "ranks-per-node", "phases" or
+  /// "".
   std::string option = "";
   /// Whether blocks may differ in size.
   bool uneven = true;
@@ -71,6 +77,8 @@ template <class Made>
 [[nodiscard]] Algorithm shift_barrier();
 [[nodiscard]] Algorithm exclusive_or();
 [[nodiscard]] Algorithm one_factor();
+[[nodiscard]] Algorithm routed();
+[[nodiscard]] Algorithm routed_barrier();
 [[nodiscard]] Algorithm bruck();
 [[nodiscard]] Algorithm node_ordered();
 [[nodiscard]] Algorithm node_ordered_barrier();

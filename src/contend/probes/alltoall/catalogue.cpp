@@ -6,11 +6,25 @@
 namespace contend::probe::alltoall {
 
 const std::vector<Algorithm>& catalogue() {
-  static const std::vector<Algorithm> all{
-      library(),      library_v(),  nonblocking(), nonblocking_v(), persistent(),
-      linear(),       scattered(),  in_flight(),   shift(),         shift_barrier(),
-      exclusive_or(), one_factor(), bruck(),       node_ordered(),  node_ordered_barrier(),
-      hierarchical(), put()};
+  static const std::vector<Algorithm> all{library(),
+                                          library_v(),
+                                          nonblocking(),
+                                          nonblocking_v(),
+                                          persistent(),
+                                          linear(),
+                                          scattered(),
+                                          in_flight(),
+                                          shift(),
+                                          shift_barrier(),
+                                          exclusive_or(),
+                                          one_factor(),
+                                          routed(),
+                                          routed_barrier(),
+                                          bruck(),
+                                          node_ordered(),
+                                          node_ordered_barrier(),
+                                          hierarchical(),
+                                          put()};
   return all;
 }
 

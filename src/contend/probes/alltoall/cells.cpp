@@ -13,7 +13,8 @@
 
 namespace contend::probe::alltoall {
 
-Parameters ParameterMaker::of(const Cell& cell, const std::string& option, MPI_Comm comm) {
+Parameters ParameterMaker::of(const Cell& cell, const std::string& option,
+                              const Arguments& arguments, MPI_Comm comm) {
   Parameters made;
   if (option == "batch") {
     made.batch = cell.integer("batch");
@@ -23,6 +24,11 @@ Parameters ParameterMaker::of(const Cell& cell, const std::string& option, MPI_C
     made.radix = cell.integer("radix");
   } else if (option == "ranks-per-node") {
     made.nodes = nodes(cell.integer("ranks_per_node"), comm);
+  } else if (option == kPhasesOption) {
+    if (!phases_) {
+      phases_ = read_phases(arguments.text(kPhasesOption), comm);
+    }
+    made.phases = *phases_;
   }
   return made;
 }
@@ -139,6 +145,8 @@ std::vector<Option> schedule_options() {
       {"batch", Kind::integers, "32", "scattered: messages in a batch, each way."},
       {"in-flight", Kind::integers, "32", "inflight: messages in flight at a time, each way."},
       {"radix", Kind::integers, "2", "bruck: base of the digits of a distance."},
+      {kPhasesOption, Kind::word, "",
+       "routed: file of its phases, in each line the rank that every rank sends to, or -."},
   };
 }
 
@@ -157,9 +165,16 @@ std::vector<Option> options() {
   return all;
 }
 
+bool lacks_phases(const std::string& option, const Arguments& arguments) {
+  return option == kPhasesOption && arguments.text(kPhasesOption).empty();
+}
+
 std::vector<Cell> with_option(const Cell& cell, const std::string& option,
                               const Arguments& arguments) {
-  if (option.empty()) {
+  if (lacks_phases(option, arguments)) {
+    throw BadInput("--phases: expected a file with the phases of the schedule, got none");
+  }
+  if (option.empty() || option == kPhasesOption) {
     return {cell};
   }
   std::vector<Cell> cells;
@@ -180,7 +195,8 @@ std::vector<Cell> expand(const Cell& cell, const Arguments& arguments, int ranks
   std::vector<Cell> cells;
   for (const Label& counts : arguments.labels("counts")) {
     const Counts::Kind kind = counts_kind(std::get<std::string>(counts));
-    if (arguments.text("algorithm") == "all" && !unsuitable(algorithm, ranks, kind).empty()) {
+    if (arguments.text("algorithm") == "all" && (!unsuitable(algorithm, ranks, kind).empty() ||
+                                                 lacks_phases(algorithm.option, arguments))) {
       continue;
     }
     Cell one = cell;

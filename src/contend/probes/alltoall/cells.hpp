@@ -16,16 +16,19 @@
 
 namespace contend::probe::alltoall {
 
-/// Makes the parameters that cells' labels stand for; looks for nodes once.
+/// Makes the parameters that cells' labels and options stand for; looks for nodes, and reads
+/// phases, once.
 class ParameterMaker {
  public:
   /// Those of an algorithm that depends on an option, which "" is for none. Collective.
-  [[nodiscard]] Parameters of(const Cell& cell, const std::string& option, MPI_Comm comm);
+  [[nodiscard]] Parameters of(const Cell& cell, const std::string& option,
+                              const Arguments& arguments, MPI_Comm comm);
 
  private:
   const Nodes& nodes(std::int64_t ranks_per_node, MPI_Comm comm);
 
   std::map<std::int64_t, Nodes> nodes_;
+  std::optional<RankPhases> phases_;
 };
 
 /// How many bytes behind each buffer are watched for somebody writing there. Buffers have them.
@@ -68,6 +71,9 @@ class CheckedAlltoall final : public Operation {
 
 /// The options that some algorithms depend on.
 [[nodiscard]] std::vector<Option> schedule_options();
+
+/// Whether an option that an algorithm depends on is that of phases, and nobody gave any.
+[[nodiscard]] bool lacks_phases(const std::string& option, const Arguments& arguments);
 
 /// A cell for each value of the option that its algorithm depends on. Throws BadInput.
 [[nodiscard]] std::vector<Cell> with_option(const Cell& cell, const std::string& option,

@@ -23,7 +23,7 @@ class Workshop {
     return cells;
   }
 
-  std::unique_ptr<Operation> make(const Cell& cell, MPI_Comm comm) {
+  std::unique_ptr<Operation> make(const Cell& cell, const Arguments& arguments, MPI_Comm comm) {
     const Algorithm& algorithm = find_algorithm(cell.text("algorithm"));
     const Counts counts = counts_of(cell, size_of(comm));
     if (const std::string why = unsuitable(algorithm, size_of(comm), counts.kind()); !why.empty()) {
@@ -35,7 +35,7 @@ class Workshop {
     Blocks blocks(comm, counts);
     buffers_.hold(blocks);
     return std::make_unique<CheckedAlltoall>(
-        blocks, algorithm.make(blocks, parameters_.of(cell, algorithm.option, comm)));
+        blocks, algorithm.make(blocks, parameters_.of(cell, algorithm.option, arguments, comm)));
   }
 
  private:
@@ -47,6 +47,9 @@ class Workshop {
 void list_algorithms(const Arguments& arguments, int ranks) {
   for (const Algorithm& algorithm : catalogue()) {
     std::string why = algorithm.lacks.empty() ? "" : "this MPI library has no " + algorithm.lacks;
+    if (why.empty() && lacks_phases(algorithm.option, arguments)) {
+      why = "needs --phases";
+    }
     for (const Label& counts : arguments.labels("counts")) {
       if (why.empty()) {
         why = unsuitable(algorithm, ranks, counts_kind(std::get<std::string>(counts)));
@@ -85,8 +88,8 @@ Probe probe(Workshop& workshop) {
     return workshop.plan(cell, arguments, ranks);
   };
   made.instead = instead;
-  made.make = [&](const Cell& cell, const Context& /*context*/, MPI_Comm comm) {
-    return workshop.make(cell, comm);
+  made.make = [&](const Cell& cell, const Context& context, MPI_Comm comm) {
+    return workshop.make(cell, context.arguments, comm);
   };
   return made;
 }

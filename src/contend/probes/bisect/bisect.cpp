@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "bisect/pattern_file.hpp"
+#include "common/pattern_file.hpp"
 #include "common/ranks.hpp"
 #include "common/waiting.hpp"
 

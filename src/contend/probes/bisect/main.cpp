@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "bisect/bisect.hpp"
-#include "bisect/pattern_file.hpp"
+#include "common/pattern_file.hpp"
 #include "common/probe.hpp"
 #include "common/ranks.hpp"
 

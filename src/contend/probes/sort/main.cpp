@@ -56,7 +56,8 @@ std::vector<Cell> expand(const Cell& cell, const Arguments& arguments, int ranks
   refuse_nonsense(records, doubles, arguments.flag("print"));
   const alltoall::Algorithm& algorithm = alltoall::find_algorithm(cell.text("exchange"));
   if (arguments.text("exchange") == "all" &&
-      !alltoall::unsuitable(algorithm, ranks, counts_kind(cell.text("input"))).empty()) {
+      (!alltoall::unsuitable(algorithm, ranks, counts_kind(cell.text("input"))).empty() ||
+       alltoall::lacks_phases(algorithm.option, arguments))) {
     return {};
   }
   const std::int64_t bytes = records * doubles * static_cast<std::int64_t>(sizeof(double));
@@ -85,7 +86,8 @@ std::unique_ptr<Operation> make(alltoall::ParameterMaker& parameters, const Cell
                            static_cast<std::uint64_t>(context.arguments.integer("seed")),
                            {cell.integer("n"), size_of(comm)},
                            cell.integer("m")};
-  const Schedule schedule = {algorithm, parameters.of(cell, algorithm.option, comm)};
+  const Schedule schedule = {algorithm,
+                             parameters.of(cell, algorithm.option, context.arguments, comm)};
   return std::make_unique<SortOperation>(problem, schedule, context.arguments.flag("print"),
                                          context.machines, comm);
 }

@@ -1,4 +1,4 @@
-#include "bisect/pattern_file.hpp"
+#include "common/pattern_file.hpp"
 
 #include <algorithm>
 #include <charconv>
