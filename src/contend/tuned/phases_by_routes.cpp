@@ -390,8 +390,8 @@ class Repair {
   }
 
  private:
-  /// Steps without progress: small cases deserve more of them, and cost little.
-  std::uint64_t patience() const { return std::max<std::uint64_t>(20 * board_.ranks(), 20000); }
+  /// Steps without progress; more of them gain a phase at best, in small cases.
+  std::uint64_t patience() const { return 500 + std::uint64_t{20} * board_.ranks(); }
 
   Message draw() {
     Message& drawn = left_[random_.below(left_.size())];
