@@ -24,11 +24,11 @@ from contend.measurement import Place, make_shapes, place_of
 from contend.placement import HostChoice
 from contend.prediction import (
     Elsewhere,
+    conditions_of,
     load_calibration,
     predict_program,
     record_of,
 )
-from contend.prediction import place as place_program
 from contend.profiling import Job, load_profile, run_recorded
 from contend.profiling import Profile as KeptProfile
 from contend.units import parse_rate, parse_share, parse_size
@@ -209,7 +209,7 @@ class Profile(KeptProfile):
             ShortfallError: a rank left no record or no events.
         """
         costs = load_calibration(Path(calibration))
-        where = place_program(
+        where = conditions_of(
             self,
             fabric,
             costs,

@@ -44,8 +44,8 @@ from contend.prediction import (
     Comparison,
     Conditions,
     beside_measured,
+    conditions_of,
     load_calibration,
-    place,
     predict_alltoall,
     predict_program,
     record_of,
@@ -170,7 +170,7 @@ def _places(
                 name += f", {words}"
             yield (
                 name,
-                place(
+                conditions_of(
                     profile,
                     network,
                     costs,

@@ -27,6 +27,6 @@ from .predicting import predict_alltoall as predict_alltoall
 from .predicting import suited as suited
 from .program import Program as Program
 from .program import program_of as program_of
-from .seats import place as place
+from .seats import conditions_of as conditions_of
 from .seats import recorded_hosts as recorded_hosts
 from .seats import where_recorded as where_recorded

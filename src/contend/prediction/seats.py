@@ -104,7 +104,7 @@ def _in_order(profile: Profile, fabric: Fabric, order: Sequence[int] | None = No
     return [order[host] for host in record.rank_hosts if host is not None]
 
 
-def place(
+def conditions_of(
     profile: Profile,
     fabric: Fabric,
     calibration: Calibration,
