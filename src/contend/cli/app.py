@@ -140,6 +140,11 @@ VERBS = (
         "Compute better forwarding tables, and say what they are worth.",
     ),
     Verb(
+        "run",
+        "contend.cli.run:run",
+        "Start an MPI program whose all-to-alls go by rules of contend tune.",
+    ),
+    Verb(
         "simulate",
         "contend.cli.simulate:simulate",
         "Count the congestion of a traffic pattern on a fabric.",

@@ -1,3 +1,9 @@
+from .rules import LIBRARY as LIBRARY
+from .rules import SCHEDULES as SCHEDULES
+from .rules import Rule as Rule
+from .rules import Rules as Rules
+from .rules import read_rules as read_rules
+from .rules import write_rules as write_rules
 from .tables import BetterTables as BetterTables
 from .tables import Gain as Gain
 from .tables import better_tables as better_tables

@@ -1,0 +1,237 @@
+"""Rules of the tuned all-to-all: which schedule for which ranks and bytes, and their files.
+
+``rules.toml`` is contend's own, which the drop-in library reads; ``openmpi.conf`` and ``mpich.json``
+say as much of it to the libraries themselves as they understand.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from contend.errors import InputError, UsageError
+from contend.files import write_whole
+
+RULES = "rules.toml"
+OPEN_MPI = "openmpi.conf"
+MPICH = "mpich.json"
+VERSION = 1
+LIBRARY = "library"
+"""The schedule that is none: the library's own choice."""
+SCHEDULES = (
+    "shift",
+    "shift-barrier",
+    "xor",
+    "one-factor",
+    "linear",
+    "scattered",
+    "inflight",
+    "node-ordered",
+    "node-ordered-barrier",
+    "routed",
+    "routed-barrier",
+)
+"""What the drop-in library carries, by the names of the probe's algorithms."""
+MOST_BYTES = (1 << 63) - 1
+
+# Algorithms of an all-to-all by their numbers in Open MPI's tuned component, and by their names in
+# MPICH: those that send the same messages in the same order.
+_OPEN_MPI = {"linear": 1, "shift": 2, "inflight": 4}
+_OPEN_MPI_ALLTOALL = 3
+_MPICH = {
+    "shift": "MPIR_Alltoall_intra_pairwise",
+    "xor": "MPIR_Alltoall_intra_pairwise",
+    "scattered": "MPIR_Alltoall_intra_scattered",
+}
+_HEAD = """# Which schedule all-to-alls go by, learnt by contend tune; docs/tune.md says what it means.
+# A call goes by the first rule that has its ranks, ranks per host and bytes of a block in its ranges,
+# both ends included; without one it is the library's own.
+"""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A schedule and what it is for; ranges have both ends.
+
+    Attributes:
+        ranks: of the communicator.
+        ranks_per_host: the most of them on one host.
+        bytes: of the block for each rank.
+        schedule: one of `SCHEDULES`, or `LIBRARY`.
+        note: why, in a line.
+    """
+
+    ranks: tuple[int, int]
+    ranks_per_host: tuple[int, int]
+    bytes: tuple[int, int]
+    schedule: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rules, the first that fits first.
+
+    Attributes:
+        rules: in order.
+        mpi: the library that they were learnt with, as ``Open MPI 4.1.4``; "" where nobody says.
+        nonblocking: whether nonblocking calls are carried too.
+        seconds: the longest that phases by routes may take to be computed.
+    """
+
+    rules: tuple[Rule, ...]
+    mpi: str = ""
+    nonblocking: bool = True
+    seconds: float = 60.0
+
+    def text(self) -> str:
+        """As ``rules.toml``."""
+        lines = [
+            _HEAD,
+            f"version = {VERSION}",
+            f"mpi = {json.dumps(self.mpi)}",
+            f"nonblocking = {'true' if self.nonblocking else 'false'}",
+            f"seconds = {self.seconds:g}",
+        ]
+        for rule in self.rules:
+            lines += ["", "[[rule]]"]
+            if rule.note:
+                lines.append(f"# {rule.note}")
+            lines += [
+                f"ranks = [{rule.ranks[0]}, {rule.ranks[1]}]",
+                f"ranks_per_host = [{rule.ranks_per_host[0]}, {rule.ranks_per_host[1]}]",
+                f"bytes = [{rule.bytes[0]}, {rule.bytes[1]}]",
+                f'schedule = "{rule.schedule}"',
+            ]
+        return "\n".join(lines) + "\n"
+
+
+def write_rules(rules: Rules, folder: Path) -> None:
+    """Writes all three files into a folder, which is made.
+
+    Raises:
+        UsageError: the folder cannot be made or written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: {error.strerror}") from None
+    for name, text in (
+        (RULES, rules.text()),
+        (OPEN_MPI, open_mpi_text(rules)),
+        (MPICH, mpich_text(rules)),
+    ):
+        write_whole(folder / name, text.encode())
+
+
+def read_rules(folder: Path) -> Rules:
+    """Reads ``rules.toml`` of a folder.
+
+    Raises:
+        UsageError: none is there.
+        InputError: it is not what it should be; says where.
+    """
+    path = folder / RULES
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(
+            f"{path}: {error.strerror}; contend tune RUN... -o {folder} writes rules"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(str(path), 0, "TOML", str(error)) from None
+    if content.get("version") != VERSION:
+        raise InputError(str(path), 0, f"version = {VERSION}", repr(content.get("version")))
+    listed = content.get("rule", [])
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise InputError(str(path), 0, "tables [[rule]]", "something else")
+    return Rules(
+        tuple(_rule(each, number, path) for number, each in enumerate(listed, 1)),
+        mpi=_taken(content, "mpi", str, "", path),
+        nonblocking=_taken(content, "nonblocking", bool, True, path),
+        seconds=float(_taken(content, "seconds", (int, float), 60.0, path)),
+    )
+
+
+def _taken(content: Mapping[str, Any], key: str, kind: Any, default: Any, path: Path) -> Any:
+    value = content.get(key, default)
+    if not isinstance(value, kind):
+        raise InputError(str(path), 0, f"another kind of value for {key}", repr(value))
+    return value
+
+
+def _rule(content: Mapping[str, Any], number: int, path: Path) -> Rule:
+    schedule = content.get("schedule")
+    if schedule not in (*SCHEDULES, LIBRARY):
+        expected = f"schedule of rule {number} to be one of {', '.join((*SCHEDULES, LIBRARY))}"
+        raise InputError(str(path), 0, expected, repr(schedule))
+    if "ranks" not in content:
+        raise InputError(str(path), 0, f"ranks = [first, last] in rule {number}", "none")
+    return Rule(
+        ranks=_range(content["ranks"], f"ranks of rule {number}", path),
+        ranks_per_host=_range(
+            content.get("ranks_per_host", [1, MOST_BYTES]), f"ranks_per_host of rule {number}", path
+        ),
+        bytes=_range(content.get("bytes", [0, MOST_BYTES]), f"bytes of rule {number}", path),
+        schedule=schedule,
+    )
+
+
+def _range(value: object, what: str, path: Path) -> tuple[int, int]:
+    match value:
+        case [int(first), int(last)] if 0 <= first <= last <= MOST_BYTES:
+            return first, last
+    raise InputError(str(path), 0, f"{what} to be [first, last], two whole numbers", repr(value))
+
+
+def open_mpi_text(rules: Rules) -> str:
+    """As much as Open MPI's tuned component can do, in its file of dynamic rules.
+
+    That counts bytes over all destinations, takes for so many ranks the entry of the largest number
+    that is not above it, for a size likewise, and knows nothing of hosts. Algorithm 0 leaves the
+    choice to the library.
+    """
+    known = [rule for rule in rules.rules if rule.schedule in (*_OPEN_MPI, LIBRARY)]
+    sizes = sorted({end for rule in known for end in (rule.ranks[0], rule.ranks[1] + 1)} | {1})
+    lines = ["1 # collectives", f"{_OPEN_MPI_ALLTOALL} # all-to-all", f"{len(sizes)} # ranks"]
+    for ranks in sizes:
+        here = [rule for rule in known if rule.ranks[0] <= ranks <= rule.ranks[1]]
+        steps = _steps(here, ranks)
+        lines += [f"{ranks} # ranks", f"{len(steps)} # sizes"]
+        for total, schedule in steps:
+            in_flight = 32 if schedule == "inflight" else 0
+            lines.append(f"{total} {_OPEN_MPI.get(schedule, 0)} 0 {in_flight}")
+    return "\n".join(lines) + "\n"
+
+
+def _steps(rules: Sequence[Rule], ranks: int) -> list[tuple[int, str]]:
+    """From which bytes to all destinations on which schedule goes, from 0 on."""
+    ends = sorted({0} | {end for rule in rules for end in (rule.bytes[0], rule.bytes[1] + 1)})
+    steps: list[tuple[int, str]] = []
+    for size in ends:
+        schedule = schedule_of(rules, ranks, rules[0].ranks_per_host[0] if rules else 1, size)
+        if not steps or steps[-1][1] != schedule:
+            steps.append((size * ranks, schedule))
+    return steps
+
+
+def schedule_of(rules: Iterable[Rule], ranks: int, ranks_per_host: int, size: int) -> str:
+    """The schedule of the first rule that fits, or `LIBRARY`."""
+    for rule in rules:
+        if (
+            rule.ranks[0] <= ranks <= rule.ranks[1]
+            and rule.ranks_per_host[0] <= ranks_per_host <= rule.ranks_per_host[1]
+            and rule.bytes[0] <= size <= rule.bytes[1]
+        ):
+            return rule.schedule
+    return LIBRARY
+
+
+def mpich_text(rules: Rules) -> str:
+    """TODO"""
+    return "{}\n"
