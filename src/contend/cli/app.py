@@ -154,6 +154,11 @@ VERBS = (
         "contend.cli.study:study",
         "Carry out a plan: simulate its patterns, measure its grid, or verify the simulation.",
     ),
+    Verb(
+        "tune",
+        "contend.cli.tune:tune",
+        "Learn which all-to-all wins for which ranks and bytes, and write rules that apply it.",
+    ),
 )
 
 app = typer.Typer(

@@ -4,6 +4,9 @@ from .rules import Rule as Rule
 from .rules import Rules as Rules
 from .rules import read_rules as read_rules
 from .rules import write_rules as write_rules
+from .schedules import Lesson as Lesson
+from .schedules import Lessons as Lessons
+from .schedules import learn as learn
 from .tables import BetterTables as BetterTables
 from .tables import Gain as Gain
 from .tables import better_tables as better_tables
