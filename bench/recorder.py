@@ -45,8 +45,7 @@ def main() -> None:
     candidate = Candidate(library.origin, Path(library.wrapper), environment=library.environment)
     preloads: dict[str, Path | None] = {f"{library.name} {library.version} alone": None}
     preloads["with contend's recorder"] = compile_preload(
-        Preload.RECORDER,
-        candidate, library.reported, run_process, 300.0
+        Preload.RECORDER, candidate, library.reported, run_process, 300.0
     )
     if other := os.environ.get("CONTEND_BENCH_MPIP"):
         preloads["with mpiP"] = Path(other)

@@ -37,9 +37,7 @@ CommandArgument = Annotated[
     ),
 ]
 TUNED = Option(("--tuned",), "RULES", "Carry all-to-alls by these rules")
-TunedOption = Annotated[
-    Path, TUNED(": the folder that contend tune wrote, which all hosts see.")
-]
+TunedOption = Annotated[Path, TUNED(": the folder that contend tune wrote, which all hosts see.")]
 OnRanksOption = Annotated[
     str | None,
     ON(", or on emulated:FABRIC. With -n.", default="wherever the command starts its ranks"),

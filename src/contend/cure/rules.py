@@ -1,15 +1,16 @@
 """Rules of the tuned all-to-all: which schedule for which ranks and bytes, and their files.
 
-``rules.toml`` is contend's own, which the drop-in library reads; ``openmpi.conf`` and ``mpich.json``
-say as much of it to the libraries themselves as they understand.
+``rules.toml`` is contend's own, which the drop-in library reads. ``openmpi.conf`` or ``mpich.json``
+say as much of it to the library itself as it understands.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -39,18 +40,15 @@ SCHEDULES = (
 """What the drop-in library carries, by the names of the probe's algorithms."""
 MOST_BYTES = (1 << 63) - 1
 
+_SELECTIONS = re.compile(rb'\{"collective=[ -~]{1,1000000}')
 # Algorithms of an all-to-all by their numbers in Open MPI's tuned component, and by their names in
 # MPICH: those that send the same messages in the same order.
 _OPEN_MPI = {"linear": 1, "shift": 2, "inflight": 4}
 _OPEN_MPI_ALLTOALL = 3
-_MPICH = {
-    "shift": "MPIR_Alltoall_intra_pairwise",
-    "xor": "MPIR_Alltoall_intra_pairwise",
-    "scattered": "MPIR_Alltoall_intra_scattered",
-}
-_HEAD = """# Which schedule all-to-alls go by, learnt by contend tune; docs/tune.md says what it means.
-# A call goes by the first rule that has its ranks, ranks per host and bytes of a block in its ranges,
-# both ends included; without one it is the library's own.
+_PAIRWISE, _SCATTERED = "MPIR_Alltoall_intra_pairwise", "MPIR_Alltoall_intra_scattered"
+_HEAD = """# Which schedules all-to-alls go by, learnt by contend tune: docs/tune.md.
+# A call goes by the first rule that has its ranks, ranks per host and bytes of a block in its
+# ranges, both ends included; without one it is the library's own.
 """
 
 
@@ -111,8 +109,17 @@ class Rules:
         return "\n".join(lines) + "\n"
 
 
-def write_rules(rules: Rules, folder: Path) -> None:
-    """Writes all three files into a folder, which is made.
+def write_rules(rules: Rules, folder: Path, library: Path | None = None) -> tuple[str, ...]:
+    """Writes rules into a folder, which is made, and what the library itself can read of them.
+
+    Args:
+        rules: to be written.
+        folder: where to.
+        library: the shared file of the library that they are for, which MPICH's table is read from;
+            None where it is not known.
+
+    Returns:
+        Names of the files.
 
     Raises:
         UsageError: the folder cannot be made or written.
@@ -121,12 +128,14 @@ def write_rules(rules: Rules, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder}: {error.strerror}") from None
-    for name, text in (
-        (RULES, rules.text()),
-        (OPEN_MPI, open_mpi_text(rules)),
-        (MPICH, mpich_text(rules)),
-    ):
+    texts = {RULES: rules.text()}
+    if rules.mpi.startswith("Open MPI"):
+        texts[OPEN_MPI] = open_mpi_text(rules)
+    elif library is not None and (text := mpich_text(rules, library)) is not None:
+        texts[MPICH] = text
+    for name, text in texts.items():
         write_whole(folder / name, text.encode())
+    return tuple(texts)
 
 
 def read_rules(folder: Path) -> Rules:
@@ -232,10 +241,81 @@ def schedule_of(rules: Iterable[Rule], ranks: int, ranks_per_host: int, size: in
     return LIBRARY
 
 
-def mpich_text(rules: Rules) -> str:
-    """As much as MPICH can do, in its file of selections; all else stays as the library has it.
+def mpich_text(rules: Rules, library: Path) -> str | None:
+    """As much as MPICH can do, in a file of selections; all else in it is the library's own.
 
-    It takes the first entry that fits, reads sizes as bytes of a block, and knows nothing of hosts.
+    Such a file replaces the whole table that the library has within it, so that table is read from
+    the library's file and the rules are put before its choices for all-to-alls. It takes the first
+    entry that fits, reads sizes as bytes of a block, and knows nothing of hosts.
+
+    Args:
+        rules: what to say.
+        library: the library's shared file.
+
+    Returns:
+        None where the library has no such table, as before MPICH 3.4.
     """
-    known = [rule for rule in rules.rules if rule.schedule in (*_MPICH, LIBRARY)]
-    return json.dumps({"collective=alltoall": {"comm_type=intra": {}}}, indent=1) + "\n"
+    table = _selections(library)
+    known = [
+        rule for rule in rules.rules if rule.schedule == LIBRARY or _algorithm(rule) is not None
+    ]
+    try:
+        choice = table["collective=alltoall"]["comm_type=intra"]
+        own = choice["is_sendbuf_inplace=no"]
+    except KeyError:
+        return None
+    by_ranks: dict[str, Any] = {}
+    for first, last in _pieces({rule.ranks for rule in known}):
+        here = [rule for rule in known if rule.ranks[0] <= last and first <= rule.ranks[1]]
+        by_ranks[f"comm_size<{first}"] = own
+        by_ranks[f"comm_size<={last}"] = _by_bytes(here, own)
+    choice["is_sendbuf_inplace=no"] = {**by_ranks, "comm_size=any": own}
+    return json.dumps(table, indent=1) + "\n"
+
+
+def _by_bytes(rules: Sequence[Rule], own: dict[str, Any]) -> dict[str, Any]:
+    chosen: dict[str, Any] = {}
+    for first, last in _pieces({rule.bytes for rule in rules}):
+        rule = next(rule for rule in rules if rule.bytes[0] <= last and first <= rule.bytes[1])
+        algorithm = _algorithm(rule)
+        chosen[f"avg_msg_size<{first}"] = own
+        chosen[f"avg_msg_size<={last}"] = {f"algorithm={algorithm}": {}} if algorithm else own
+    return {**chosen, "avg_msg_size=any": own}
+
+
+def _algorithm(rule: Rule) -> str | None:
+    """What MPICH calls a schedule; its pairwise exchange is xor where ranks are a power of two."""
+    first, last = rule.ranks
+    powers = [ranks for ranks in range(first, last + 1) if ranks & (ranks - 1) == 0]
+    if rule.schedule == "scattered":
+        return _SCATTERED
+    if (rule.schedule, len(powers)) in (("xor", last - first + 1), ("shift", 0)):
+        return _PAIRWISE
+    return None
+
+
+def _pieces(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The ranges that ends of ranges cut these into, ascending; what none covers is left out."""
+    listed = list(ranges)
+    cuts = sorted({cut for first, last in listed for cut in (first, last + 1)})
+    return [
+        (first, end - 1)
+        for first, end in pairwise(cuts)
+        if any(low <= first and end - 1 <= high for low, high in listed)
+    ]
+
+
+def _selections(library: Path) -> dict[str, Any]:
+    """The table of algorithms within MPICH's file; empty where it has none."""
+    try:
+        content = library.read_bytes()
+    except OSError:
+        return {}
+    for match in _SELECTIONS.finditer(content):
+        try:
+            table = json.loads(match[0])
+        except ValueError:
+            continue
+        if isinstance(table, dict) and _PAIRWISE.encode() in match[0]:
+            return table
+    return {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from math import isqrt
 
 from contend.cure.rules import LIBRARY, SCHEDULES, Rule, Rules
@@ -144,9 +144,7 @@ def _rules(lessons: Sequence[Lesson]) -> tuple[Rule, ...]:
     return tuple(rules)
 
 
-def _rules_of_sizes(
-    ranks: tuple[int, int], per_host: int, lessons: Sequence[Lesson]
-) -> list[Rule]:
+def _rules_of_sizes(ranks: tuple[int, int], per_host: int, lessons: Sequence[Lesson]) -> list[Rule]:
     sizes = zip(_nearest([lesson.bytes for lesson in lessons]), lessons, strict=True)
     rules = []
     for schedule, group in groupby(sizes, key=lambda each: each[1].schedule):
@@ -175,6 +173,6 @@ def _note(gains: Sequence[float], sizes: Sequence[int]) -> str:
 
 def _nearest(values: Sequence[int]) -> list[tuple[int, int]]:
     """Of ascending numbers, the range in which each is the nearest as a ratio."""
-    ends = [isqrt(low * high) for low, high in zip(values, values[1:], strict=False)]
+    ends = [isqrt(low * high) for low, high in pairwise(values)]
     firsts = [values[0], *(end + 1 for end in ends)]
     return list(zip(firsts, [*ends, values[-1]], strict=True))

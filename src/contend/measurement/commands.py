@@ -12,7 +12,7 @@ from contend.mpi import Launch, Library, Preloaded, library_of, prepare, select
 from contend.process import scratch_folder
 
 Load = Callable[[str | None], Preloaded]
-"""The command with what its ranks load first, for a library as `select` takes it or None to find out."""
+"""The command with what its ranks load first; given the library as `select` takes it, or None."""
 
 
 @contextmanager

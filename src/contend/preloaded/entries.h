@@ -1,9 +1,9 @@
-/// Where calls of MPI come in, of a library that is preloaded into any program: the recorder, or the
-/// drop-in all-to-all.
+/// Where calls of MPI come in, of a library that is preloaded into any program: the recorder, or
+/// the drop-in all-to-all.
 ///
-/// `entries.c` has MPI_X and PMPI_X of each routine of `routines.h`. They jump to the library's own,
-/// or to a function `contend_X` of whoever is compiled with it, which has one for each routine. To
-/// begin with, `contend_Init` and `contend_Init_thread` alone are called.
+/// `entries.c` has MPI_X and PMPI_X of each routine of `routines.h`. They jump to the library's
+/// own, or to a function `contend_X` of whoever is compiled with it, which has one for each
+/// routine. To begin with, `contend_Init` and `contend_Init_thread` alone are called.
 #ifndef CONTEND_PRELOADED_ENTRIES_H
 #define CONTEND_PRELOADED_ENTRIES_H
 

@@ -15,7 +15,7 @@ from typing import IO
 
 import msgspec
 
-from contend.errors import MissingError, ShortfallError, UsageError
+from contend.errors import ShortfallError, UsageError
 from contend.measurement import Place, RealHosts, Shape, ready_command
 from contend.mpi import Preloaded, record, this_machine
 from contend.process import run_foreground

@@ -1,8 +1,8 @@
 /// What the parts of the recorder know of each other, and the path that every recorded call takes.
 ///
-/// A call of MPI_X or PMPI_X enters at `preloaded/entries.c`, which jumps to `contend_X` while there is a
-/// record, else to the library's own. `contend_X` calls the library's, and then notes what
-/// happened. What it asks MPI for itself goes to the library directly and happens after the
+/// A call of MPI_X or PMPI_X enters at `preloaded/entries.c`, which jumps to `contend_X` while
+/// there is a record, else to the library's own. `contend_X` calls the library's, and then notes
+/// what happened. What it asks MPI for itself goes to the library directly and happens after the
 /// program's call, so that a call that fails stays the program's own affair.
 #ifndef CONTEND_TRACER_TRACER_H
 #define CONTEND_TRACER_TRACER_H

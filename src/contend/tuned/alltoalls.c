@@ -1,9 +1,9 @@
-// The routines that are carried: blocking, nonblocking, persistent; each with counts of int, and where
-// there with those of MPI 4.
+// The routines that are carried: blocking, nonblocking, persistent; each with counts of int, and
+// where there with those of MPI 4.
 #include "tuned.h"
 
-/// Whether the rules may have a schedule for so many bytes between the ranks of a communicator: what
-/// a call that they do not cover costs.
+/// Whether the rules may have a schedule for so many bytes between the ranks of a communicator:
+/// what a call that they do not cover costs.
 static inline bool may_cover(MPI_Comm comm, int64_t count, MPI_Datatype type) {
   MPI_Count size = 0;
   int ranks = 0;
@@ -28,10 +28,10 @@ typedef struct {
 
 /// Blocks of even size: their bytes are the same on all ranks, and so is what is found.
 ///
-/// The counts of others are not known where blocks differ. Then whether a call is carried depends on
-/// the ranks alone, and only how many messages are under way at a time on this rank's own blocks:
-/// by the schedule, or all at once where they are of another size than its rules are for. Ranks that
-/// send all at once never keep those waiting that go by phases.
+/// The counts of others are not known where blocks differ. Then whether a call is carried depends
+/// on the ranks alone, and only how many messages are under way at a time on this rank's own
+/// blocks: by the schedule, or all at once where they are of another size than its rules are for.
+/// Ranks that send all at once never keep those waiting that go by phases.
 static carriage carriage_of(contend_blocks* blocks, contend_members* members) {
   carriage none = {.schedule = CONTEND_LIBRARYS_OWN}, found = {.members = members};
   if (members == NULL || members->passes) return none;
@@ -41,8 +41,7 @@ static carriage carriage_of(contend_blocks* blocks, contend_members* members) {
     found.schedule = contend_schedule_for(members->size, members->ranks_per_host, bytes);
   } else {
     found.schedule = contend_uneven_schedule(members->size, members->ranks_per_host);
-    if (found.schedule != CONTEND_LIBRARYS_OWN &&
-        !contend_plan_of(members, found.schedule))
+    if (found.schedule != CONTEND_LIBRARYS_OWN && !contend_plan_of(members, found.schedule))
       return none;
     if (found.schedule != CONTEND_LIBRARYS_OWN) {
       uint64_t bytes = contend_mean_bytes(blocks, members);

@@ -18,12 +18,19 @@ static const enum contend_routine carried[] = {
     FORMS(Alltoall, alltoall) FORMS(Alltoallv, alltoallv) FORMS(Alltoallw, alltoallw)
 #if CONTEND_MPI_4
         contend_routine_Alltoall_init,
-    contend_routine_Alltoallv_init, contend_routine_Alltoallw_init,
+    contend_routine_Alltoallv_init,
+    contend_routine_Alltoallw_init,
 #endif
 #if CONTEND_BIG_COUNTS
-    contend_routine_Alltoall_c, contend_routine_Ialltoall_c, contend_routine_Alltoall_init_c,
-    contend_routine_Alltoallv_c, contend_routine_Ialltoallv_c, contend_routine_Alltoallv_init_c,
-    contend_routine_Alltoallw_c, contend_routine_Ialltoallw_c, contend_routine_Alltoallw_init_c,
+    contend_routine_Alltoall_c,
+    contend_routine_Ialltoall_c,
+    contend_routine_Alltoall_init_c,
+    contend_routine_Alltoallv_c,
+    contend_routine_Ialltoallv_c,
+    contend_routine_Alltoallv_init_c,
+    contend_routine_Alltoallw_c,
+    contend_routine_Ialltoallw_c,
+    contend_routine_Alltoallw_init_c,
 #endif
 };
 
@@ -45,7 +52,8 @@ int contend_fail(MPI_Comm comm, int error) {
 }
 
 static void find_library(void) {
-#define X(name) contend_library.name = (__typeof__(contend_library.name))contend_symbol("PMPI_" #name);
+#define X(name) \
+  contend_library.name = (__typeof__(contend_library.name))contend_symbol("PMPI_" #name);
   CONTEND_LIBRARY(X)
 #undef X
 }
@@ -86,8 +94,7 @@ static void report(void) {
   uint64_t all[CONTEND_SCHEDULES + 1] = {0}, sum = 0;
   int rank = 0;
   contend_library.Comm_rank(MPI_COMM_WORLD, &rank);
-  REAL(Reduce)
-  (counts, all, CONTEND_SCHEDULES + 1, MPI_UNSIGNED_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+  REAL(Reduce)(counts, all, CONTEND_SCHEDULES + 1, MPI_UNSIGNED_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank != 0) return;
   for (int index = 0; index < CONTEND_SCHEDULES; index++) sum += all[index];
   fprintf(stderr, "contend: %lu calls of all-to-alls carried, %lu passed on", (unsigned long)sum,

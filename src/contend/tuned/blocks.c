@@ -76,9 +76,10 @@ int contend_pack(contend_blocks* blocks, const contend_members* members) {
     contend_block block = contend_incoming(blocks, rank);
     int bytes = 0;
     if (block.count > INT_MAX || bytes_in(block) > INT_MAX) return MPI_ERR_COUNT;
-    int result = block.count && rank != members->rank
-                     ? contend_library.Pack_size((int)block.count, block.type, members->comm, &bytes)
-                     : MPI_SUCCESS;
+    int result =
+        block.count && rank != members->rank
+            ? contend_library.Pack_size((int)block.count, block.type, members->comm, &bytes)
+            : MPI_SUCCESS;
     if (result) return result;
     room += bytes;
   }

@@ -59,13 +59,13 @@ static int run_window(const contend_blocks* blocks, contend_members* members,
   int width = plan->in_flight < members->size ? plan->in_flight : members->size;
   int to = 0, from = 0, ended = 0, result = MPI_SUCCESS;
   for (int slot = 0; slot < 2 * width && !result; slot++)
-    result = next(blocks, members, plan, slot >= width, slot < width ? &from : &to,
-                  &requests[slot]);
+    result =
+        next(blocks, members, plan, slot >= width, slot < width ? &from : &to, &requests[slot]);
   while (!result) {
     result = REAL(Waitany)(2 * width, requests, &ended, MPI_STATUS_IGNORE);
     if (result || ended == MPI_UNDEFINED) break;
-    result = next(blocks, members, plan, ended >= width, ended < width ? &from : &to,
-                  &requests[ended]);
+    result =
+        next(blocks, members, plan, ended >= width, ended < width ? &from : &to, &requests[ended]);
   }
   return result;
 }

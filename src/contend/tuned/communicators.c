@@ -2,12 +2,12 @@
 // all their ranks being together, as a nonblocking call later must not wait for others.
 #include "tuned.h"
 
-#define MAKES(name, parameters, arguments, made)   \
-  int contend_##name parameters {                  \
-    contend_release();                             \
-    int result = REAL(name) arguments;             \
+#define MAKES(name, parameters, arguments, made)       \
+  int contend_##name parameters {                      \
+    contend_release();                                 \
+    int result = REAL(name) arguments;                 \
     if (result == MPI_SUCCESS) contend_prepare(*made); \
-    return result;                                 \
+    return result;                                     \
   }
 
 MAKES(Comm_dup, (MPI_Comm comm, MPI_Comm* made), (comm, made), made)
@@ -29,8 +29,8 @@ MAKES(Graph_create,
       (MPI_Comm comm, int nodes, const int index[], const int edges[], int reorder, MPI_Comm* made),
       (comm, nodes, index, edges, reorder, made), made)
 MAKES(Dist_graph_create,
-      (MPI_Comm comm, int count, const int sources[], const int degrees[],
-       const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* made),
+      (MPI_Comm comm, int count, const int sources[], const int degrees[], const int destinations[],
+       const int weights[], MPI_Info info, int reorder, MPI_Comm* made),
       (comm, count, sources, degrees, destinations, weights, info, reorder, made), made)
 MAKES(Dist_graph_create_adjacent,
       (MPI_Comm comm, int in, const int sources[], const int source_weights[], int out,
@@ -43,13 +43,18 @@ MAKES(Intercomm_merge, (MPI_Comm comm, int high, MPI_Comm* made), (comm, high, m
 
 void contend_watch_communicators(void) {
   if (!contend_rules.nonblocking) return;
-  static const enum contend_routine makers[] = {
-      contend_routine_Comm_dup,     contend_routine_Comm_dup_with_info,
-      contend_routine_Comm_create,  contend_routine_Comm_create_group,
-      contend_routine_Comm_split,   contend_routine_Comm_split_type,
-      contend_routine_Cart_create,  contend_routine_Cart_sub,
-      contend_routine_Graph_create, contend_routine_Dist_graph_create,
-      contend_routine_Dist_graph_create_adjacent, contend_routine_Intercomm_merge};
+  static const enum contend_routine makers[] = {contend_routine_Comm_dup,
+                                                contend_routine_Comm_dup_with_info,
+                                                contend_routine_Comm_create,
+                                                contend_routine_Comm_create_group,
+                                                contend_routine_Comm_split,
+                                                contend_routine_Comm_split_type,
+                                                contend_routine_Cart_create,
+                                                contend_routine_Cart_sub,
+                                                contend_routine_Graph_create,
+                                                contend_routine_Dist_graph_create,
+                                                contend_routine_Dist_graph_create_adjacent,
+                                                contend_routine_Intercomm_merge};
   for (size_t index = 0; index < sizeof makers / sizeof *makers; index++)
     contend_lead(makers[index], true);
 }

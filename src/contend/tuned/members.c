@@ -1,5 +1,5 @@
-// What is known of a communicator: kept as an attribute of it, so that it ends when the communicator
-// does, and that a new one at the same address is not mistaken for it.
+// What is known of a communicator: kept as an attribute of it, so that it ends when the
+// communicator does, and that a new one at the same address is not mistaken for it.
 #define _GNU_SOURCE
 #include <limits.h>
 #include <stdlib.h>
@@ -82,8 +82,7 @@ static bool learn_hosts(contend_members* members) {
   seat* seats = contend_room(size * sizeof *seats);
   members->host_of = contend_room(size * sizeof *members->host_of);
   members->requests = contend_room(2 * size * sizeof *members->requests);
-  bool good =
-      !REAL(Allgather)(own, 2, MPI_UNSIGNED_LONG, all, 2, MPI_UNSIGNED_LONG, members->comm);
+  bool good = !REAL(Allgather)(own, 2, MPI_UNSIGNED_LONG, all, 2, MPI_UNSIGNED_LONG, members->comm);
   for (int rank = 0; good && rank < members->size; rank++) {
     if (all[2 * rank + 1] != contend_rules.hash) good = false;
     seats[rank] = (seat){all[2 * rank], rank};

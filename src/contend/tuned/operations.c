@@ -3,9 +3,9 @@
 // waits in the library for something else, all messages that are left are begun at once: from then
 // on the library brings them to their end without us, as others may be waiting for them.
 //
-// The program's request is one of the library's own, for an empty message of this rank to itself on a
-// communicator of its own, that is sent when the operation has ended. So all routines for requests
-// take it, alone or among others.
+// The program's request is one of the library's own, for an empty message of this rank to itself on
+// a communicator of its own, that is sent when the operation has ended. So all routines for
+// requests take it, alone or among others.
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -234,7 +234,8 @@ int contend_Start(MPI_Request* request) {
 
 int contend_Startall(int count, MPI_Request requests[]) {
   int result = MPI_SUCCESS;
-  if (__atomic_load_n(&persistent, __ATOMIC_ACQUIRE) == NULL) return REAL(Startall)(count, requests);
+  if (__atomic_load_n(&persistent, __ATOMIC_ACQUIRE) == NULL)
+    return REAL(Startall)(count, requests);
   for (int index = 0; !result && index < count; index++) result = contend_Start(&requests[index]);
   return result;
 }
@@ -283,11 +284,9 @@ int contend_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* s
 }
 
 int contend_Waitsome(int count, MPI_Request requests[], int* ended, int indices[],
-                     MPI_Status statuses[]) {
-  UNTIL_ENDED(REAL(Waitsome)(count, requests, ended, indices, statuses),
-              REAL(Testsome)(count, requests, ended, indices, statuses), *ended != 0)
-}
-
+                     MPI_Status statuses[]){
+    UNTIL_ENDED(REAL(Waitsome)(count, requests, ended, indices, statuses),
+                REAL(Testsome)(count, requests, ended, indices, statuses), *ended != 0)}
 #define GOING_ON \
   if (__atomic_load_n(&contend_live, __ATOMIC_ACQUIRE)) go_on()
 

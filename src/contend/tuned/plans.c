@@ -123,7 +123,6 @@ const contend_plan* contend_plan_of(contend_members* members, enum contend_sched
   if (*plan) return *plan;
   *plan = make_plan(members, schedule);
   if (*plan == NULL) return NULL;
-  (*plan)->barriers =
-      schedule == CONTEND_SHIFT_BARRIER || schedule == CONTEND_NODE_ORDERED_BARRIER;
+  (*plan)->barriers = schedule == CONTEND_SHIFT_BARRIER || schedule == CONTEND_NODE_ORDERED_BARRIER;
   return *plan;
 }

@@ -15,10 +15,10 @@
 
 contend_rule_book contend_rules;
 
-static const char* const names[] = {
-    "shift",     "shift-barrier", "xor",          "one-factor",           "linear",
-    "scattered", "inflight",      "node-ordered", "node-ordered-barrier", "routed",
-    "routed-barrier", "library"};
+static const char* const names[] = {"shift",      "shift-barrier",  "xor",
+                                    "one-factor", "linear",         "scattered",
+                                    "inflight",   "node-ordered",   "node-ordered-barrier",
+                                    "routed",     "routed-barrier", "library"};
 
 const char* contend_schedule_name(enum contend_schedule schedule) { return names[schedule]; }
 

@@ -1,11 +1,11 @@
 /// What the parts of the drop-in all-to-all know of each other, and the way that a call takes.
 ///
 /// A call enters at `preloaded/entries.c`. While there are rules, all-to-alls lead to the functions
-/// of `alltoalls.h`, which ask the rules for a schedule by what is the same on all ranks: the number
-/// of ranks, the most of them on one host, the bytes of a block. Where the rules have none the call
-/// goes on to the library's own. Otherwise the schedule's messages are sent one phase after the
-/// other, by the library's plain sends and receives, on a duplicate of the communicator that the
-/// program cannot see. All ranks of a program must have this library and the same rules.
+/// of `alltoalls.h`, which ask the rules for a schedule by what is the same on all ranks: the
+/// number of ranks, the most of them on one host, the bytes of a block. Where the rules have none
+/// the call goes on to the library's own. Otherwise the schedule's messages are sent one phase
+/// after the other, by the library's plain sends and receives, on a duplicate of the communicator
+/// that the program cannot see. All ranks of a program must have this library and the same rules.
 #ifndef CONTEND_TUNED_TUNED_H
 #define CONTEND_TUNED_TUNED_H
 
@@ -151,9 +151,9 @@ enum contend_kind { CONTEND_EVEN, CONTEND_UNEVEN, CONTEND_TYPED };
 /// One side of an all-to-all: counts and places of all blocks.
 typedef struct {
   char* data;
-  int64_t count;        ///< of each block, where even
-  const void* counts;   ///< int, or MPI_Count where wide
-  const void* places;   ///< int, or MPI_Aint where wide; in extents, or in bytes where typed
+  int64_t count;              ///< of each block, where even
+  const void* counts;         ///< int, or MPI_Count where wide
+  const void* places;         ///< int, or MPI_Aint where wide; in extents, or in bytes where typed
   const MPI_Datatype* types;  ///< one for each rank where typed
   MPI_Datatype type;          ///< of all, else
   MPI_Aint extent;

@@ -68,7 +68,7 @@ static MPI_Datatype type_of(int which, int ints) {
 }
 
 /* Bytes around an item that no type leaves. */
-#define ROOM(ints) ((size_t)(ints)*16 + 64)
+#define ROOM(ints) ((size_t)(ints) * 16 + 64)
 
 static void prepare(call* made, MPI_Comm comm, uint64_t step) {
   memset(made, 0, sizeof *made);
@@ -152,34 +152,34 @@ static void begin(call* made, MPI_Comm comm, uint64_t step) {
   int *sp = made->send_places, *rp = made->receive_places;
   MPI_Datatype *st = made->send_types, *rt = made->receive_types;
   switch (made->form * KINDS + made->kind) {
-    case BLOCKING * KINDS + EVEN:
+    case BLOCKING* KINDS + EVEN:
       MPI_Alltoall(data, sc[0], send_type, receive, rc[0], receive_type, comm);
       break;
-    case BLOCKING * KINDS + UNEVEN:
+    case BLOCKING* KINDS + UNEVEN:
       MPI_Alltoallv(data, sc, sp, send_type, receive, rc, rp, receive_type, comm);
       break;
-    case BLOCKING * KINDS + TYPED:
+    case BLOCKING* KINDS + TYPED:
       MPI_Alltoallw(data, sc, sp, st, receive, rc, rp, rt, comm);
       break;
-    case NONBLOCKING * KINDS + EVEN:
+    case NONBLOCKING* KINDS + EVEN:
       MPI_Ialltoall(data, sc[0], send_type, receive, rc[0], receive_type, comm, request);
       break;
-    case NONBLOCKING * KINDS + UNEVEN:
+    case NONBLOCKING* KINDS + UNEVEN:
       MPI_Ialltoallv(data, sc, sp, send_type, receive, rc, rp, receive_type, comm, request);
       break;
-    case NONBLOCKING * KINDS + TYPED:
+    case NONBLOCKING* KINDS + TYPED:
       MPI_Ialltoallw(data, sc, sp, st, receive, rc, rp, rt, comm, request);
       break;
 #if PERSISTENT
-    case AGAIN * KINDS + EVEN:
+    case AGAIN* KINDS + EVEN:
       MPI_Alltoall_init(data, sc[0], send_type, receive, rc[0], receive_type, comm, MPI_INFO_NULL,
                         request);
       break;
-    case AGAIN * KINDS + UNEVEN:
+    case AGAIN* KINDS + UNEVEN:
       MPI_Alltoallv_init(data, sc, sp, send_type, receive, rc, rp, receive_type, comm,
                          MPI_INFO_NULL, request);
       break;
-    case AGAIN * KINDS + TYPED:
+    case AGAIN* KINDS + TYPED:
       MPI_Alltoallw_init(data, sc, sp, st, receive, rc, rp, rt, comm, MPI_INFO_NULL, request);
       break;
 #endif
@@ -408,8 +408,7 @@ int main(int count, char** words) {
     MPI_Dims_create(size, 1, sizes);
     MPI_Cart_create(MPI_COMM_WORLD, 1, sizes, wraps, 1, &comms[4]);
     comms[5] = MPI_COMM_SELF;
-    for (int step = 0; step < steps; step++)
-      two(comms[draw(step, 14, 0, 0) % 6], (uint64_t)step);
+    for (int step = 0; step < steps; step++) two(comms[draw(step, 14, 0, 0) % 6], (uint64_t)step);
     fprintf(out, "copies of attributes: %d\n", copies);
     between_groups(MPI_COMM_WORLD, rank, size);
     forgetful(MPI_COMM_WORLD, rank, size);
