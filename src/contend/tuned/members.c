@@ -129,6 +129,7 @@ void contend_prepare(MPI_Comm comm) {
 }
 
 void contend_end_members(void) {
-  contend_library.Comm_delete_attr(MPI_COMM_WORLD, keyval);
+  if (contend_known_members(MPI_COMM_WORLD))
+    contend_library.Comm_delete_attr(MPI_COMM_WORLD, keyval);
   ended = true;
 }
