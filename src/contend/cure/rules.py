@@ -34,8 +34,6 @@ SCHEDULES = (
     "inflight",
     "node-ordered",
     "node-ordered-barrier",
-    "routed",
-    "routed-barrier",
 )
 """What the drop-in library carries, by the names of the probe's algorithms."""
 MOST_BYTES = (1 << 63) - 1
@@ -79,13 +77,11 @@ class Rules:
         rules: in order.
         mpi: the library that they were learnt with, as ``Open MPI 4.1.4``; "" where nobody says.
         nonblocking: whether nonblocking calls are carried too.
-        seconds: the longest that phases by routes may take to be computed.
     """
 
     rules: tuple[Rule, ...]
     mpi: str = ""
     nonblocking: bool = True
-    seconds: float = 60.0
 
     def text(self) -> str:
         """As ``rules.toml``."""
@@ -94,7 +90,6 @@ class Rules:
             f"version = {VERSION}",
             f"mpi = {json.dumps(self.mpi)}",
             f"nonblocking = {'true' if self.nonblocking else 'false'}",
-            f"seconds = {self.seconds:g}",
         ]
         for rule in self.rules:
             lines += ["", "[[rule]]"]
@@ -163,7 +158,6 @@ def read_rules(folder: Path) -> Rules:
         tuple(_rule(each, number, path) for number, each in enumerate(listed, 1)),
         mpi=_taken(content, "mpi", str, "", path),
         nonblocking=_taken(content, "nonblocking", bool, True, path),
-        seconds=float(_taken(content, "seconds", (int, float), 60.0, path)),
     )
 
 

@@ -15,10 +15,9 @@
 
 contend_rule_book contend_rules;
 
-static const char* const names[] = {"shift",      "shift-barrier",  "xor",
-                                    "one-factor", "linear",         "scattered",
-                                    "inflight",   "node-ordered",   "node-ordered-barrier",
-                                    "routed",     "routed-barrier", "library"};
+static const char* const names[] = {
+    "shift",     "shift-barrier", "xor",          "one-factor",           "linear",
+    "scattered", "inflight",      "node-ordered", "node-ordered-barrier", "library"};
 
 const char* contend_schedule_name(enum contend_schedule schedule) { return names[schedule]; }
 
@@ -57,11 +56,6 @@ static bool take(contend_rule* rule, const char* key, char* value) {
     if (strcmp(key, "nonblocking") == 0) {
       contend_rules.nonblocking = strcmp(value, "true") == 0;
       return contend_rules.nonblocking || strcmp(value, "false") == 0;
-    }
-    if (strcmp(key, "seconds") == 0) {
-      char* end;
-      contend_rules.seconds = strtod(value, &end);
-      return *end == '\0' && contend_rules.seconds >= 0;
     }
     return true;  // what contend notes of where the rules are from
   }
@@ -146,7 +140,6 @@ bool contend_read_rules(const char* folder) {
   char path[4096 + 16], line[LONGEST_LINE];
   if (strlen(folder) >= sizeof contend_rules.folder) return false;
   strcpy(contend_rules.folder, folder);
-  contend_rules.seconds = 60;
   contend_rules.hash = 0xcbf29ce484222325u;
   snprintf(path, sizeof path, "%s/rules.toml", folder);
   FILE* file = fopen(path, "re");

@@ -53,8 +53,6 @@ enum contend_schedule {
   CONTEND_IN_FLIGHT,
   CONTEND_NODE_ORDERED,
   CONTEND_NODE_ORDERED_BARRIER,
-  CONTEND_ROUTED,
-  CONTEND_ROUTED_BARRIER,
   CONTEND_SCHEDULES,
   CONTEND_LIBRARYS_OWN = CONTEND_SCHEDULES
 };
@@ -74,7 +72,6 @@ typedef struct {
   size_t count;
   contend_range ranks, bytes;  ///< around those of all rules that have a schedule
   bool nonblocking;            ///< communicators are made ready for nonblocking calls
-  double seconds;              ///< the longest that phases by routes may take to be computed
   uint64_t hash;               ///< of the file
   char folder[4096];
 } contend_rule_book;
