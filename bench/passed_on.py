@@ -59,8 +59,7 @@ def main() -> None:
         print(f"{routine} of {library.name} {library.version}: {statistics.median(alone):.1f} ns")
         for case in CASES:
             added = [
-                launch[index] - before
-                for launch, before in zip(took[case], alone, strict=True)
+                launch[index] - before for launch, before in zip(took[case], alone, strict=True)
             ]
             print(f"  with rules for {case}: {statistics.median(added):+.1f} ns")
 

@@ -53,9 +53,7 @@ def test_open_mpi_reads_the_same_choice(ranks: int, size: int) -> None:
 
 def _open_mpi_choice(text: str, ranks: int, size: int) -> int:
     """As Open MPI reads its file: the last entry whose ranks, and then bytes, are not above these."""
-    numbers = [
-        int(word) for line in text.splitlines() for word in line.partition("#")[0].split()
-    ]
+    numbers = [int(word) for line in text.splitlines() for word in line.partition("#")[0].split()]
     assert numbers[:2] == [1, 3]
     at, chosen = 3, 0
     for _ in range(numbers[2]):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from contend.cure import LIBRARY, learn
+from contend.cure import LIBRARY, learn, typical
 from contend.cure.rules import schedule_of
 from contend.errors import UsageError
 from contend.runs import LibraryRecord
@@ -25,7 +25,7 @@ def test_rules_are_for_sizes_that_collapse(tmp_path: Path) -> None:
         assert lesson.schedule in ("shift", "shift-barrier")
         assert lesson.gain.low is not None and lesson.gain.low > 1
         assert lesson.gain.value == pytest.approx(
-            lesson.library.median.value / lesson.best.median.value
+            typical(lesson.library).value / typical(lesson.best).value
         )
     assert lessons.rules.mpi == "Open MPI 5.0.11"
     per_host = lessons.lessons[0].ranks_per_host

@@ -17,8 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from contend.runs import Run, median_interval
-from contend.runs.statistics import combine_launches, ratio
+from contend.runs import Run, combine_launches, median_interval, ratio
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "programs"))
@@ -30,8 +29,9 @@ PLACE = ["-n", "16", "--ranks-per-host", "1", *TREE, "--buffer", "100kB"]
 SIZES = ["--bytes", "256:1M"]
 SCHEDULES = ["--algorithm", "library,shift,shift-barrier,linear"]
 LEARNT = [*SCHEDULES, *SIZES, "--repetitions", "6:8"]
-# Where packets are dropped times are of several kinds, and more of them are needed.
-DROPPING = [*SCHEDULES, "--bytes", "8K:128K", "--repetitions", "20:24"]
+# Where packets are dropped, times differ from launch to launch.
+DROPPING = ["--algorithm", "library,shift,shift-barrier", "--bytes", "8K:64K"]
+DROPPING += ["--launches", "6", "--repetitions", "6:6"]
 SWEPT = ["--algorithm", "library", *SIZES, "--repetitions", "6:8"]
 SWEEPS, TURNS = 3, 7
 MDRUN = "gmx_mpi mdrun -s md.tpr -npme 0 -ntomp 1 -dlb no -nsteps 40 -deffnm run"
@@ -88,7 +88,11 @@ def prepare(folder: Path) -> None:
     if (folder / "md.tpr").exists():
         return
     (folder / "topol.top").write_text(programs.TOPOLOGY)
-    run(folder, "gmx_mpi", *"solvate -cs spc216 -box 4 4 4 -p topol.top -o box.gro".split())
+    run(
+        folder,
+        "gmx_mpi",
+        *["solvate", "-cs", "spc216", "-box", "4", "4", "4", "-p", "topol.top", "-o", "box.gro"],
+    )
     for name, content, start in (
         ("em", programs.MINIMISE, "box"),
         ("md", programs.DYNAMICS, "em"),

@@ -6,7 +6,9 @@ from .rules import read_rules as read_rules
 from .rules import write_rules as write_rules
 from .schedules import Lesson as Lesson
 from .schedules import Lessons as Lessons
+from .schedules import Proof as Proof
 from .schedules import learn as learn
+from .schedules import typical as typical
 from .tables import BetterTables as BetterTables
 from .tables import Gain as Gain
 from .tables import better_tables as better_tables

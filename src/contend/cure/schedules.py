@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import groupby, pairwise
 from math import isqrt
 
 from contend.cure.rules import LIBRARY, SCHEDULES, Rule, Rules
 from contend.errors import UsageError
-from contend.runs import CellSummary, Contest, Estimate, Run, contests
+from contend.runs import CellSummary, Contest, Estimate, Run, contests, ratio, typical_time
 
 _PROBE = "alltoall"
 # What the drop-in library does by values of its own.
 _PARAMETERS = {"scattered": ("batch", 32), "inflight": ("in_flight", 32)}
 _BY_HOSTS = ("node-ordered", "node-ordered-barrier")
+
+
+class Proof(StrEnum):
+    """What proves a schedule faster than the library's call."""
+
+    RANKS = "rank test"
+    STALLS = "stalls"
+    NONE = "nothing"
 
 
 @dataclass(frozen=True)
@@ -29,8 +38,10 @@ class Lesson:
             or `LIBRARY`.
         library: the cell of the library's call.
         best: the cell of the fastest schedule that the drop-in library has, or of the library.
-        gain: the library's median over that of `schedule`; 1 where that is the library's own.
-        p: corrected probability of such a difference between equals; None where nothing differs.
+        gain: the `typical` time of the library's call over that of `schedule`; 1 where that is the
+            library's own.
+        proof: what proves that.
+        p: of the rank test, where that is the proof.
     """
 
     ranks: int
@@ -40,6 +51,7 @@ class Lesson:
     library: CellSummary
     best: CellSummary
     gain: Estimate
+    proof: Proof
     p: float | None
 
 
@@ -60,7 +72,10 @@ def learn(runs: Sequence[Run]) -> Lessons:
     """The rules that follow from runs of ``measure alltoall``; a later run has the last word.
 
     A schedule is taken where it has the smallest median of all that the drop-in library carries and
-    is proven faster than the library's call, as `contend.runs.contests` proves it.
+    is proven faster than the library's call, as `contend.runs.contests` proves it. A median tells of
+    one kind of samples only, and a program pays for all: where some samples of the library's call
+    stall, a schedule is taken too whose typical time is the least, if the interval of the ratio
+    lies above 1 (see `contend.runs.typical_time`).
 
     Raises:
         UsageError: runs of something else, of several MPI libraries, or without the library's call
@@ -117,17 +132,30 @@ def _lesson(contest: Contest) -> Lesson | None:
     if library is None or contest.bytes is None:
         return None
     rival = next((each for each in contest.rivals if each.cell is library), None)
-    proven = rival is not None and rival.beaten
+    if rival is not None and rival.beaten:
+        best, proof = contest.winner, Proof.RANKS
+    else:
+        best = min(cells, key=lambda cell: typical(cell).value)
+        gain = ratio(typical(library), typical(best))
+        stalls = library.modes is not None and gain.low is not None and gain.low > 1
+        proof = Proof.STALLS if stalls else Proof.NONE
+    proven = proof != Proof.NONE
     return Lesson(
         ranks=contest.condition.ranks,
         ranks_per_host=_per_host(library),
         bytes=contest.bytes,
-        schedule=contest.winner.record.algorithm if proven else LIBRARY,
+        schedule=best.record.algorithm if proven else LIBRARY,
         library=library,
-        best=contest.winner,
-        gain=rival.factor if rival is not None and proven else Estimate(1.0),
-        p=None if rival is None else rival.p,
+        best=best,
+        gain=ratio(typical(library), typical(best)) if proven else Estimate(1.0),
+        proof=proof,
+        p=rival.p if rival is not None and proof == Proof.RANKS else None,
     )
+
+
+def typical(cell: CellSummary) -> Estimate:
+    """What a call takes: the median or, where some samples stall, the mean of both kinds."""
+    return typical_time(cell) or cell.median
 
 
 def _rules(lessons: Sequence[Lesson]) -> tuple[Rule, ...]:

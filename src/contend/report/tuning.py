@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from contend.cure import LIBRARY, Lesson, Lessons
+from contend.cure import LIBRARY, Lesson, Lessons, Proof, typical
 from contend.report.run.findings import EstimateJson, estimate_json
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, factor_words, size_words
@@ -27,8 +27,8 @@ def tuning_verdict(lessons: Lessons) -> str:
         where += f" to {size_words(sizes[-1])}"
     return (
         f"By {best.schedule} an all-to-all of {size_words(best.bytes)} blocks between "
-        f"{counted(best.ranks, 'rank')} takes {format_seconds(best.best.median.value)} instead of "
-        f"{format_seconds(best.library.median.value)}: {factor_words(best.gain)} times faster, the "
+        f"{counted(best.ranks, 'rank')} takes {format_seconds(typical(best.best).value)} instead of "
+        f"{format_seconds(typical(best.library).value)}: {factor_words(best.gain)} times faster, the "
         f"most that these rules save. They change {len(changed)} of {measured}, at {where}; the "
         "others stay the library's own."
     )
@@ -38,11 +38,22 @@ def tuning_table(lessons: Lessons) -> ResultTable:
     """What was learnt, a row for every size under every condition."""
     return ResultTable(
         title=f"Rules for all-to-alls, {lessons.rules.mpi}",
-        columns=("ranks", "per host", "bytes", "library", "fastest", "median", "gain", "p", "rule"),
+        columns=(
+            "ranks",
+            "per host",
+            "bytes",
+            "library",
+            "fastest",
+            "takes",
+            "gain",
+            "proof",
+            "rule",
+        ),
         rows=tuple(_row(lesson) for lesson in lessons.lessons),
-        numeric=frozenset({"ranks", "per host", "bytes", "library", "median", "gain", "p"}),
-        note="Medians; gain is the library's over the rule's, with its 95 % interval. p as in "
-        "contend report. Where no schedule is proven faster there is no rule.",
+        numeric=frozenset({"ranks", "per host", "bytes", "library", "takes", "gain"}),
+        note="Medians or, where some samples stall, means of both kinds; gain is the library's over "
+        "the rule's, with its 95 % interval. The rank test is that of contend report; where the "
+        "library's call stalls, the gain's interval is proof too. Without a proof there is no rule.",
     )
 
 
@@ -52,11 +63,11 @@ def _row(lesson: Lesson) -> tuple[str, ...]:
         f"{lesson.ranks:,}",
         f"{lesson.ranks_per_host:,}",
         size_words(lesson.bytes),
-        format_seconds(lesson.library.median.value),
+        format_seconds(typical(lesson.library).value),
         lesson.best.schedule,
-        format_seconds(lesson.best.median.value),
+        format_seconds(typical(lesson.best).value),
         factor_words(lesson.gain) if ruled else UNKNOWN,
-        UNKNOWN if lesson.p is None else f"{lesson.p:.1g}",
+        UNKNOWN if lesson.proof == Proof.NONE else lesson.proof.value,
         lesson.schedule if ruled else UNKNOWN,
     )
 
@@ -69,11 +80,13 @@ class LessonJson(msgspec.Struct, frozen=True, kw_only=True):
         ranks_per_host: the most on one host.
         bytes: of a block.
         schedule: what calls are to go by, or ``library``.
-        library_s: median of the library's call.
+        library_s: what the library's call takes: the median or, where some samples stall, the mean
+            of both kinds.
         best: the fastest schedule.
-        best_s: its median.
-        gain: median of the library's call over that of `schedule`.
-        p: corrected probability of such a difference between equals; null where there is none.
+        best_s: what it takes.
+        gain: `library_s` over what `schedule` takes.
+        proof: ``rank test``, ``stalls`` or ``nothing``.
+        p: of the rank test; null where that is not the proof.
     """
 
     ranks: int
@@ -84,6 +97,7 @@ class LessonJson(msgspec.Struct, frozen=True, kw_only=True):
     best: str
     best_s: float
     gain: EstimateJson
+    proof: str
     p: float | None
 
 
@@ -117,10 +131,11 @@ def tuning_json(lessons: Lessons, folder: str) -> TuningJson:
                 ranks_per_host=lesson.ranks_per_host,
                 bytes=lesson.bytes,
                 schedule=lesson.schedule,
-                library_s=lesson.library.median.value,
+                library_s=typical(lesson.library).value,
                 best=lesson.best.schedule,
-                best_s=lesson.best.median.value,
+                best_s=typical(lesson.best).value,
                 gain=estimate_json(lesson.gain),
+                proof=lesson.proof.value,
                 p=lesson.p,
             )
             for lesson in lessons.lessons
