@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,7 @@ def test_open_mpi_reads_the_same_choice(ranks: int, size: int) -> None:
 
 
 def _open_mpi_choice(text: str, ranks: int, size: int) -> int:
-    """As Open MPI reads its file: the last entry whose ranks, and then bytes, are not above these."""
+    """As Open MPI reads its file: the last entry of ranks, then bytes, that are not above these."""
     numbers = [int(word) for line in text.splitlines() for word in line.partition("#")[0].split()]
     assert numbers[:2] == [1, 3]
     at, chosen = 3, 0
@@ -67,7 +68,7 @@ def _open_mpi_choice(text: str, ranks: int, size: int) -> int:
 
 
 def test_mpich_is_told_by_its_own_table(tmp_path: Path) -> None:
-    own = {"avg_msg_size=any": {"algorithm=MPIR_Alltoall_intra_pairwise": {}}}
+    own: dict[str, Any] = {"avg_msg_size=any": {"algorithm=MPIR_Alltoall_intra_pairwise": {}}}
     table = {
         "collective=bcast": {"algorithm=MPIR_Bcast_intra_binomial": {}},
         "collective=alltoall": {"comm_type=intra": {"is_sendbuf_inplace=no": own}},

@@ -23,7 +23,8 @@ def test_rules_are_for_sizes_that_collapse(tmp_path: Path) -> None:
     for size in COLLAPSED:
         lesson = changed[size]
         assert lesson.schedule in ("shift", "shift-barrier")
-        assert lesson.gain.low is not None and lesson.gain.low > 1
+        assert lesson.gain.low is not None
+        assert lesson.gain.low > 1
         assert lesson.gain.value == pytest.approx(
             typical(lesson.library).value / typical(lesson.best).value
         )

@@ -1,8 +1,8 @@
 """What rules for all-to-alls save: the cases of docs/tune.md.
 
 Usage: cases.py learn|sweep|gromacs|compare FOLDER, in this order. `learn` measures schedules beside
-the library's all-to-all on an emulated tree with small buffers and writes rules; `sweep` measures the
-library's call without and with them, and `gromacs` times GROMACS likewise, launches in turns;
+the library's all-to-all on an emulated tree with small buffers and writes rules; `sweep` measures
+the library's call without and with them, and `gromacs` times GROMACS likewise, launches in turns;
 `compare` prints both. Needs root, a quiet machine, twenty minutes, and Debian's gromacs.
 """
 
@@ -117,7 +117,8 @@ def gromacs(folder: Path) -> None:
             words = [*CONTEND, "run", "--tuned", rules, *PLACE, "--", *MDRUN.split()]
             said = run(folder, *words)
             wall, drops = _WALL.search(said), _DROPS.search(said)
-            assert wall is not None and drops is not None, said
+            assert wall is not None, said
+            assert drops is not None, said
             times[name].append((float(wall[1]), int(drops[1].replace(",", ""))))
             print(name, *times[name][-1], flush=True)
         (folder / "gromacs.json").write_text(json.dumps(times))

@@ -72,10 +72,10 @@ def learn(runs: Sequence[Run]) -> Lessons:
     """The rules that follow from runs of ``measure alltoall``; a later run has the last word.
 
     A schedule is taken where it has the smallest median of all that the drop-in library carries and
-    is proven faster than the library's call, as `contend.runs.contests` proves it. A median tells of
-    one kind of samples only, and a program pays for all: where some samples of the library's call
-    stall, a schedule is taken too whose typical time is the least, if the interval of the ratio
-    lies above 1 (see `contend.runs.typical_time`).
+    is proven faster than the library's call, as `contend.runs.contests` proves it. A median tells
+    of one kind of samples only, and a program pays for all: where some samples of the library's
+    call stall, a schedule is taken too whose typical time is the least, if the interval of the
+    ratio lies above 1 (see `contend.runs.typical_time`).
 
     Raises:
         UsageError: runs of something else, of several MPI libraries, or without the library's call

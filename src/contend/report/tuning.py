@@ -8,6 +8,7 @@ from contend.cure import LIBRARY, Lesson, Lessons, Proof, typical
 from contend.report.run.findings import EstimateJson, estimate_json
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, factor_words, size_words
+from contend.runs import CellSummary
 from contend.units import counted, format_seconds
 
 
@@ -27,8 +28,8 @@ def tuning_verdict(lessons: Lessons) -> str:
         where += f" to {size_words(sizes[-1])}"
     return (
         f"By {best.schedule} an all-to-all of {size_words(best.bytes)} blocks between "
-        f"{counted(best.ranks, 'rank')} takes {format_seconds(typical(best.best).value)} instead of "
-        f"{format_seconds(typical(best.library).value)}: {factor_words(best.gain)} times faster, the "
+        f"{counted(best.ranks, 'rank')} takes {_seconds(best.best)} instead of "
+        f"{_seconds(best.library)}: {factor_words(best.gain)} times faster, the "
         f"most that these rules save. They change {len(changed)} of {measured}, at {where}; the "
         "others stay the library's own."
     )
@@ -51,10 +52,14 @@ def tuning_table(lessons: Lessons) -> ResultTable:
         ),
         rows=tuple(_row(lesson) for lesson in lessons.lessons),
         numeric=frozenset({"ranks", "per host", "bytes", "library", "takes", "gain"}),
-        note="Medians or, where some samples stall, means of both kinds; gain is the library's over "
-        "the rule's, with its 95 % interval. The rank test is that of contend report; where the "
-        "library's call stalls, the gain's interval is proof too. Without a proof there is no rule.",
+        note="Medians or, where some samples stall, means of both kinds; gain is the library's "
+        "over the rule's, with its 95 % interval. The rank test is that of contend report; where "
+        "the library's call stalls, the gain's interval is proof too. No proof, no rule.",
     )
+
+
+def _seconds(cell: CellSummary) -> str:
+    return format_seconds(typical(cell).value)
 
 
 def _row(lesson: Lesson) -> tuple[str, ...]:
@@ -63,9 +68,9 @@ def _row(lesson: Lesson) -> tuple[str, ...]:
         f"{lesson.ranks:,}",
         f"{lesson.ranks_per_host:,}",
         size_words(lesson.bytes),
-        format_seconds(typical(lesson.library).value),
+        _seconds(lesson.library),
         lesson.best.schedule,
-        format_seconds(typical(lesson.best).value),
+        _seconds(lesson.best),
         factor_words(lesson.gain) if ruled else UNKNOWN,
         UNKNOWN if lesson.proof == Proof.NONE else lesson.proof.value,
         lesson.schedule if ruled else UNKNOWN,
