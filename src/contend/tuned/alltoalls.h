@@ -20,6 +20,7 @@
       }                                                                              \
     }                                                                                \
     contend_count(CONTEND_LIBRARYS_OWN);                                             \
+    contend_release();                                                               \
     return REAL(NAMED(name##_init))(OPEN arguments, comm, info, request);            \
   }
 #else

@@ -96,6 +96,7 @@ static bool learn_hosts(contend_members* members) {
 contend_members* contend_make_ready(MPI_Comm comm) {
   contend_members* members = contend_known_members(comm);
   if (members) return members;
+  contend_release();
   members = contend_room(sizeof *members);
   *members = (contend_members){.references = 1, .comm = MPI_COMM_NULL};
   int between = 0;
