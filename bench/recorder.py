@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from contend.errors import ContendError
-from contend.mpi import Candidate, Library, compile_tracer, launch_environment, select
+from contend.mpi import Candidate, Library, Preload, compile_preload, launch_environment, select
 from contend.process import run_process
 
 TURNS = 11
@@ -44,8 +44,8 @@ def main() -> None:
         return
     candidate = Candidate(library.origin, Path(library.wrapper), environment=library.environment)
     preloads: dict[str, Path | None] = {f"{library.name} {library.version} alone": None}
-    preloads["with contend's recorder"] = compile_tracer(
-        candidate, library.reported, run_process, 300.0
+    preloads["with contend's recorder"] = compile_preload(
+        Preload.RECORDER, candidate, library.reported, run_process, 300.0
     )
     if other := os.environ.get("CONTEND_BENCH_MPIP"):
         preloads["with mpiP"] = Path(other)

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from contend.errors import ContendError
-from contend.mpi import Candidate, Library, compile_tracer, launch_environment, library_of
+from contend.mpi import Candidate, Library, Preload, compile_preload, launch_environment, library_of
 from contend.process import run_process
 from contend.profiling.record_file import read_record
 from contend.runs import median_interval
@@ -129,7 +129,7 @@ def main() -> None:
         print(f"skipped: {error}")
         return
     candidate = Candidate(library.origin, Path(library.wrapper), environment=library.environment)
-    tracer = compile_tracer(candidate, library.reported, run_process, 300.0)
+    tracer = compile_preload(Preload.RECORDER, candidate, library.reported, run_process, 300.0)
     alone = {**launch_environment(library.environment), "OMP_NUM_THREADS": "1"}
     recorded = {**alone, "LD_PRELOAD": str(tracer)}
     with tempfile.TemporaryDirectory() as name:

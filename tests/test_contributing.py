@@ -14,7 +14,7 @@ FLOORS = [
 ]
 ROOMS = {room for floor in FLOORS for room in floor}
 # Named below the table: they are beside the floors.
-ASIDE = {"cpp/bench", "cpp/fuzz", "src/contend/probes", "src/contend/tracer"}
+ASIDE = {"cpp/bench", "cpp/fuzz", "src/contend/probes", "src/contend/tracer", "src/contend/tuned"}
 
 
 def test_every_room_in_the_map_is_there() -> None:

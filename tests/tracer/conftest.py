@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from contend.mpi import Candidate, compile_tracer
+from contend.mpi import Candidate, Preload, compile_preload
 from contend.process import run_process
 from probe_programs import Ended, Mpi, library
 from rank_records import RankRecord, read_records
@@ -22,7 +22,7 @@ def tracer_of(mpi: Mpi) -> Path:
     """The recorder for a library, compiled once for all tests."""
     found = library(mpi.wrapper)
     candidate = Candidate(found.origin, Path(found.wrapper), environment=found.environment)
-    return compile_tracer(candidate, found.reported, run_process, 300.0)
+    return compile_preload(Preload.RECORDER, candidate, found.reported, run_process, 300.0)
 
 
 @pytest.fixture(scope="session")

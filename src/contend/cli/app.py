@@ -145,6 +145,11 @@ VERBS = (
         "Compute better forwarding tables, and say what they are worth.",
     ),
     Verb(
+        "run",
+        "contend.cli.run:run",
+        "Start an MPI program whose all-to-alls go by rules of contend tune.",
+    ),
+    Verb(
         "simulate",
         "contend.cli.simulate:simulate",
         "Count the congestion of a traffic pattern on a fabric.",
@@ -153,6 +158,11 @@ VERBS = (
         "study",
         "contend.cli.study:study",
         "Carry out a plan: simulate its patterns, measure its grid, or verify the simulation.",
+    ),
+    Verb(
+        "tune",
+        "contend.cli.tune:tune",
+        "Learn which all-to-all wins for which ranks and bytes, and write rules that apply it.",
     ),
 )
 

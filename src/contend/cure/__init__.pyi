@@ -1,5 +1,16 @@
 from .phased_traffic import Sent as Sent
 from .phased_traffic import sent_by as sent_by
+from .rules import LIBRARY as LIBRARY
+from .rules import SCHEDULES as SCHEDULES
+from .rules import Rule as Rule
+from .rules import Rules as Rules
+from .rules import read_rules as read_rules
+from .rules import write_rules as write_rules
+from .schedules import Lesson as Lesson
+from .schedules import Lessons as Lessons
+from .schedules import Proof as Proof
+from .schedules import learn as learn
+from .schedules import typical as typical
 from .seats import BetterSeats as BetterSeats
 from .seats import better_seats as better_seats
 from .tables import BetterTables as BetterTables

@@ -3,6 +3,7 @@ from .bisect import BisectWork as BisectWork
 from .bisect import beside_predictions as beside_predictions
 from .bisect import pair_bandwidths as pair_bandwidths
 from .bisect import patterns_of as patterns_of
+from .commands import ready_command as ready_command
 from .hotspot import ROUND_TRIP as ROUND_TRIP
 from .hotspot import STREAM as STREAM
 from .hotspot import HotspotWork as HotspotWork

@@ -1,6 +1,7 @@
+from .compilation import Preload as Preload
 from .compilation import cache_folder as cache_folder
+from .compilation import compile_preload as compile_preload
 from .compilation import compile_probe as compile_probe
-from .compilation import compile_tracer as compile_tracer
 from .examination import examine as examine
 from .examination import launch_environment as launch_environment
 from .hosts import HostRanks as HostRanks
@@ -13,6 +14,7 @@ from .launches import Launch as Launch
 from .library import Library as Library
 from .library import merge as merge
 from .preloading import Preloaded as Preloaded
+from .preloading import carry as carry
 from .preloading import library_of as library_of
 from .preloading import preloaded as preloaded
 from .preloading import record as record

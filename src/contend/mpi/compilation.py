@@ -1,4 +1,4 @@
-"""Probes and the recorder: compiled once for each library, kept in the user's cache folder.
+"""Probes and what is preloaded: compiled once for each library, kept in the user's cache folder.
 
 Most of a compiler's time goes into the headers of MPI and of the standard library, so that units of
 a folder are compiled a few together, which takes half of the time; and most units belong to every
@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
 
@@ -34,13 +35,11 @@ _MAIN = "main.cpp"
 # Folders of parts that all probes have, and of parts that other probes may take.
 _SHARED = ("common/", "compat/")
 _LENT = ("alltoall/",)
-# The recorder is C, a library that finds MPI only when the program does: linked with none.
-_TRACER = "tracer"
-_TRACER_FLAGS = (
-    *("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden"),
-    *("-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"),
-)
-_TRACER_LIBRARIES = ("-shared", "-Wl,--as-needed", "-lpthread", "-ldl")
+# What is preloaded are libraries that find MPI only when the program does: linked with none.
+_PRELOADED_FLAGS = ("-O2", "-fPIC", "-fvisibility=hidden", *_FLAGS[2:])
+_STANDARDS = {".c": "-std=gnu11", ".cpp": _FLAGS[0]}
+_PRELOADED_LIBRARIES = ("-shared", "-Wl,--as-needed", "-lpthread", "-ldl", "-lstdc++")
+_ENTRIES = "preloaded"
 # Units that are compiled together: more share headers, fewer keep more processors busy.
 _TOGETHER = 8
 
@@ -171,10 +170,25 @@ def compile_probe(
     return _cached(candidate, f"{name}-{key}", sources, link, anew=anew, tell=tell)
 
 
-def compile_tracer(candidate: Candidate, library: str, run: Run, limit: float) -> Path:
-    """The recorder as a library to preload into programs of a candidate's library.
+class Preload(StrEnum):
+    """A library that is preloaded into programs: the folder of its sources."""
+
+    RECORDER = "tracer"
+    TUNED = "tuned"
+
+    @property
+    def what(self) -> str:
+        """What it is, for people."""
+        return "the recorder" if self == Preload.RECORDER else "the drop-in all-to-all"
+
+
+def compile_preload(
+    which: Preload, candidate: Candidate, library: str, run: Run, limit: float
+) -> Path:
+    """A library to preload into programs of a candidate's library.
 
     Args:
+        which: the library to be made.
         candidate: its wrapper compiles.
         library: what the library says of its version.
         run: runs the compiler.
@@ -184,25 +198,31 @@ def compile_tracer(candidate: Candidate, library: str, run: Run, limit: float) -
         ShortfallError: why it does not compile, in one line.
         MissingError: the cache folder cannot be used.
     """
+    # One folder for all: `preloaded` includes headers of the others by their names alone.
     sources = {
         source.name: source.read_bytes()
-        for source in sorted((files("contend") / _TRACER).iterdir(), key=lambda path: path.name)
-        if source.name.endswith((".c", ".h"))
+        for folder in (_ENTRIES, which)
+        for source in sorted((files("contend") / folder).iterdir(), key=lambda path: path.name)
+        if source.name.endswith((".c", ".h", ".cpp", ".hpp"))
     }
-    flags = (_TRACER_FLAGS, _TRACER_LIBRARIES)
-    compiler = replace(_compiler(candidate, library, run, limit, flags), what="the recorder")
+    flags = ((*_PRELOADED_FLAGS, *_STANDARDS.values()), _PRELOADED_LIBRARIES)
+    keyed = replace(_compiler(candidate, library, run, limit, flags), what=which.what)
+    compiler = replace(keyed, command=[str(candidate.wrapper), *_PRELOADED_FLAGS])
 
     def link(folder: Path, _: Path) -> Path:
         def make(unit: str) -> Path:
-            return compiler.make(["-c", str(folder / unit)], folder, folder / f"{unit}.o")
+            standard = _STANDARDS[Path(unit).suffix]
+            words = [standard, "-c", str(folder / unit)]
+            return compiler.make(words, folder, folder / f"{unit}.o")
 
+        units = [name for name in sources if Path(name).suffix in _STANDARDS]
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            units = list(pool.map(make, (name for name in sources if name.endswith(".c"))))
-        words = [*map(str, units), *_TRACER_LIBRARIES]
-        return compiler.make(words, folder, folder / f"{_TRACER}.so")
+            objects = list(pool.map(make, units))
+        words = [*map(str, objects), *_PRELOADED_LIBRARIES]
+        return compiler.make(words, folder, folder / f"{which}.so")
 
     key = _hash(compiler.key, _texts(sources))
-    return _cached(candidate, f"{_TRACER}-{key}.so", sources, link)
+    return _cached(candidate, f"{which}-{key}.so", sources, link)
 
 
 def _cached(

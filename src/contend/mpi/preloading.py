@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import os
 import re
 import shutil
@@ -10,7 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from contend.errors import MissingError
-from contend.mpi.compilation import compile_tracer
+from contend.files import whole_file
+from contend.mpi.compilation import Preload, compile_preload
 from contend.mpi.examination import examine, launchers
 from contend.mpi.library import Library
 from contend.mpi.search import Candidate, find, is_program
@@ -58,23 +60,50 @@ def record(
         MissingError: when no library can be told, or it is not usable.
         ShortfallError: when the recorder does not compile for it.
     """
-    library = select(mpi, launched=True) if mpi else library_of(words)
-    candidate = Candidate(library.origin, Path(library.wrapper), environment=library.environment)
-    tracer = compile_tracer(candidate, library.reported, run_process, _LIMIT)
-    tracer = _seen_by_all(tracer, folder)
+    recorder = _compiled(Preload.RECORDER, words, mpi)
+    folder.mkdir(parents=True)
+    recorder = _seen_by_all(recorder, folder, "recorder.so")
     variables = {"CONTEND_PROFILE": str(folder.absolute())}
     if memory is not None:
         variables["CONTEND_PROFILE_MEMORY"] = str(memory)
-    return preloaded(words, tracer, variables, os.environ)
+    return preloaded(words, recorder, variables, os.environ)
 
 
-def _seen_by_all(library: Path, folder: Path) -> Path:
+def carry(words: Sequence[str], rules: Path, mpi: str | None = None) -> Preloaded:
+    """A command whose all-to-alls go by rules, where the drop-in library lies too.
+
+    Args:
+        words: the command, such as ``mpirun -n 64 ./app``.
+        rules: their folder, which all hosts see.
+        mpi: the library that the program is for, as `select` takes it; None to find out.
+
+    Raises:
+        MissingError: when no library can be told, or it is not usable.
+        ShortfallError: when the drop-in library does not compile for it.
+    """
+    tuned = _compiled(Preload.TUNED, words, mpi)
+    tuned = _seen_by_all(tuned, rules, tuned.name)
+    return preloaded(words, tuned, {"CONTEND_TUNED": str(rules.absolute())}, os.environ)
+
+
+def _compiled(which: Preload, words: Sequence[str], mpi: str | None) -> Path:
+    library = select(mpi, launched=True) if mpi else library_of(words)
+    candidate = Candidate(library.origin, Path(library.wrapper), environment=library.environment)
+    return compile_preload(which, candidate, library.reported, run_process, _LIMIT)
+
+
+def _seen_by_all(library: Path, folder: Path, name: str) -> Path:
     """A copy of a library in a folder that all hosts see, where the loader takes it from there."""
-    folder.mkdir(parents=True)
-    copy = folder.absolute() / "recorder.so"
+    copy = folder.absolute() / name
     if _APART.search(str(copy)) or os.statvfs(folder).f_flag & os.ST_NOEXEC:
         return library
-    shutil.copyfile(library, copy)
+    if copy.is_file() and filecmp.cmp(copy, library, shallow=False):
+        return copy
+    if not os.access(folder, os.W_OK):
+        return library
+    # In one step: other programs may have loaded the one that is there.
+    with whole_file(copy) as file:
+        file.write(library.read_bytes())
     return copy
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -16,10 +15,10 @@ from typing import IO
 
 import msgspec
 
-from contend.errors import MissingError, ShortfallError, UsageError
-from contend.measurement import Place, RealHosts, Shape
-from contend.mpi import Launch, Library, library_of, prepare, record, select, this_machine
-from contend.process import run_foreground, scratch_folder
+from contend.errors import ShortfallError, UsageError
+from contend.measurement import Place, RealHosts, Shape, ready_command
+from contend.mpi import Preloaded, record, this_machine
+from contend.process import run_foreground
 from contend.profiling.folder import (
     OTHER_LIBRARY,
     PROFILE,
@@ -163,37 +162,20 @@ def _run(
 
 
 @contextmanager
-def _ready(job: Job, records: Path) -> Iterator[tuple[list[str], dict[str, str]]]:
+def _ready(job: Job, records: Path) -> Iterator[tuple[list[str], Mapping[str, str]]]:
     """The whole command line and environment of a job whose ranks are recorded."""
-    if job.shape is None:
-        recorded = record(job.words, records, job.memory, job.mpi)
-        yield list(recorded.words), {**os.environ, **recorded.variables}
-        return
-    library = _library(job)
-    recorded = record(job.words, records, job.memory, library.wrapper)
-    # The launch itself passes variables on to all hosts.
-    variables = {
-        name: value for name, value in recorded.variables.items() if not name.startswith("OMPI_")
-    }
-    shape, place = job.shape, job.place or RealHosts()
-    request = Launch(library, shape.ranks, shape.ranks_per_host, shape.hosts, environment=variables)
-    with scratch_folder("contend-launch") as scratch:
+
+    def load(mpi: str | None) -> Preloaded:
+        return record(job.words, records, job.memory, mpi)
+
+    with ExitStack() as stack:
         try:
-            _, started, environment = prepare(place.ready(request), scratch)
+            command = ready_command(job.words, load, job.mpi, job.shape, job.place)
+            made = stack.enter_context(command)
         except BaseException:
-            shutil.rmtree(records)
+            shutil.rmtree(records, ignore_errors=True)
             raise
-        yield [*started, *job.words], environment
-
-
-def _library(job: Job) -> Library:
-    """The library of a program whose ranks contend starts; scripts do not tell theirs."""
-    if job.mpi is not None:
-        return select(job.mpi)
-    try:
-        return library_of(job.words)
-    except MissingError:
-        return select()
+        yield made
 
 
 def _silence(job: Job, status: int | None, records: Path) -> str:

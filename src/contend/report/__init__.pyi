@@ -80,3 +80,6 @@ from .study.simulated_figures import study_figures as study_figures
 from .table import ResultTable as ResultTable
 from .table import markdown_of as markdown_of
 from .table import print_tables as print_tables
+from .tuning import tuning_json as tuning_json
+from .tuning import tuning_table as tuning_table
+from .tuning import tuning_verdict as tuning_verdict

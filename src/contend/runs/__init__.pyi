@@ -32,7 +32,9 @@ from .run import run_names as run_names
 from .samples import SCHEMA as SCHEMA
 from .statistics import Estimate as Estimate
 from .statistics import Modes as Modes
+from .statistics import combine_launches as combine_launches
 from .statistics import median_interval as median_interval
+from .statistics import ratio as ratio
 from .summary import COMPARED as COMPARED
 from .summary import ROUND_TRIPS as ROUND_TRIPS
 from .summary import CellSummary as CellSummary

@@ -1,6 +1,8 @@
 // The record's beginning with MPI_Init and its end, whichever way the program ends.
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,7 +17,7 @@ static void exited(int status, void* unused) {
   if (contend.header == NULL) return;
   contend_header* header = contend.header;
   if (header->state == CONTEND_RUNNING) contend_close_record(CONTEND_EXITED, status);
-  contend_redirect(false);
+  contend_lead_all(false);
 }
 
 #ifndef __GLIBC__
@@ -25,7 +27,7 @@ static void exited_somehow(void) { exited(0, NULL); }
 /// The record is the parent's: a child leaves it alone.
 static void forked(void) {
   contend.header = NULL;
-  contend_redirect(false);
+  contend_lead_all(false);
   contend_this_thread.inside = false;
 }
 
@@ -42,7 +44,7 @@ static void begin(uint64_t begun) {
   compares_clocks = contend_all_are_here(folder, rank, size);
   if (compares_clocks) {
     contend_compare_clocks(0, &clocks);
-    contend_redirect_end();
+    contend_lead(contend_routine_Finalize, true);
   }
   if (!opened) return;
   contend_learn_own_code();
@@ -61,7 +63,7 @@ static void begin(uint64_t begun) {
   atexit(exited_somehow);
 #endif
   pthread_atfork(NULL, NULL, forked);
-  contend_redirect(true);
+  contend_lead_all(true);
 }
 
 /// Notes the call that began it all, with the time that it took alone.
@@ -101,7 +103,7 @@ int contend_Finalize(void) {
   call.site = contend_site_behind((uintptr_t)__builtin_return_address(0),
                                   (uintptr_t)__builtin_frame_address(0));
   // What the library calls of itself from here on is not the program's.
-  contend_redirect(false);
+  contend_lead_all(false);
   call.start = contend_ticks();
   int result = REAL(Finalize)();
   call.end = contend_ticks();
@@ -111,7 +113,19 @@ int contend_Finalize(void) {
 }
 
 int contend_Abort(MPI_Comm communicator, int code) {
-  contend_redirect(false);
+  contend_lead_all(false);
   contend_close_record(CONTEND_ABORTED, code);
   return REAL(Abort)(communicator, code);
+}
+
+// Leaves word of it: its ranks run unrecorded.
+void contend_other_library(const char* library) {
+  const char* folder = getenv("CONTEND_PROFILE");
+  char path[4096];
+  if (folder == NULL || *folder == '\0') return;
+  if (snprintf(path, sizeof path, "%s/" CONTEND_OTHER_LIBRARY, folder) >= (int)sizeof path) return;
+  int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return;
+  dprintf(file, "%s\n", library);
+  close(file);
 }

@@ -1,8 +1,8 @@
 /// What the parts of the recorder know of each other, and the path that every recorded call takes.
 ///
-/// A call of MPI_X or PMPI_X enters at `entries.c`, which jumps to `contend_X` while there is a
-/// record, else to the library's own. `contend_X` calls the library's, and then notes what
-/// happened. What it asks MPI for itself goes to the library directly and happens after the
+/// A call of MPI_X or PMPI_X enters at `preloaded/entries.c`, which jumps to `contend_X` while
+/// there is a record, else to the library's own. `contend_X` calls the library's, and then notes
+/// what happened. What it asks MPI for itself goes to the library directly and happens after the
 /// program's call, so that a call that fails stays the program's own affair.
 #ifndef CONTEND_TRACER_TRACER_H
 #define CONTEND_TRACER_TRACER_H
@@ -18,68 +18,16 @@
 #include <x86intrin.h>
 #endif
 
+#include "entries.h"
 #include "record.h"
 
-// Open MPI 5 has some of MPI 4, but still calls itself 3.1.
-#define CONTEND_BIG_COUNTS (MPI_VERSION >= 4)
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
-#define CONTEND_MPI_4 1
-#else
-#define CONTEND_MPI_4 (MPI_VERSION >= 4)
-#endif
-
-// Open MPI's handles are addresses of its variables. They are looked up when MPI begins, as the
-// recorder is not linked with any MPI library: shells and launchers load it too.
-#ifdef OPEN_MPI
-#undef OMPI_PREDEFINED_GLOBAL
-#define OMPI_PREDEFINED_GLOBAL(type, global) ((type)contend_handles.global)
-#define CONTEND_HANDLES(X)  \
-  X(ompi_mpi_comm_world)    \
-  X(ompi_mpi_comm_self)     \
-  X(ompi_mpi_comm_null)     \
-  X(ompi_mpi_group_null)    \
-  X(ompi_mpi_win_null)      \
-  X(ompi_mpi_datatype_null) \
-  X(ompi_mpi_byte)          \
-  X(ompi_request_null)      \
-  X(ompi_message_no_proc)   \
-  X(ompi_mpi_errors_return)
-extern struct contend_handles {
-#define X(name) void* name;
-  CONTEND_HANDLES(X)
-#undef X
-} contend_handles;
-#endif
-
-enum contend_routine {
-#define ROUTINE(name, arguments) contend_routine_##name,
-#include "routines.h"
-  CONTEND_ROUTINE_COUNT
-};
-
-/// The library's own routines.
-extern void* contend_real[CONTEND_ROUTINE_COUNT];
-#define REAL(name) CONTEND_REAL(name)
-#define CONTEND_REAL(name) ((__typeof__(&MPI_##name))contend_real[contend_routine_##name])
 /// The recorder's function for a routine.
 #define RECORDED(name) CONTEND_RECORDED(name)
 #define CONTEND_RECORDED(name) contend_##name
 
-#define CONTEND_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define CONTEND_NONE UINT32_MAX
 /// A handle of the library, whether it is a number or an address.
 #define CONTEND_KEY(handle) ((uint64_t)(uintptr_t)(handle))
-
-// ---- entries.c: where calls come in
-
-/// Finds the library behind a caller, once; every entry then leads to it.
-void contend_find_library(void* caller);
-/// Leads all entries to the recorder, or past it.
-void contend_redirect(bool recorded);
-/// Leads the end of MPI to the recorder even where nothing is recorded.
-void contend_redirect_end(void);
-/// Address of something else in the library; NULL where it has no such thing.
-void* contend_symbol(const char* name);
 
 // ---- gathering.c
 

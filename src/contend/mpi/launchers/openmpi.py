@@ -11,7 +11,8 @@ from contend.mpi.launches import Death, Launch, LauncherKind, LauncherOptions
 _YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 # The launcher passes on what begins so by itself, and nothing else, to other hosts.
 _PASSED_ON = ("OMPI_", "PRTE_", "PMIX_")
-_PATHS = ("LD_LIBRARY_PATH",)
+# What ranks on other hosts need of the environment, and what is preloaded into them.
+_PATHS = ("LD_LIBRARY_PATH", "LD_PRELOAD", "CONTEND_TUNED", "CONTEND_TUNED_REPORT")
 
 _NOTICED = re.compile(
     r"noticed that process rank (\d+) with PID (\d+) on node (\S+) exited on\s+signal (\d+)"

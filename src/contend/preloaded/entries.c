@@ -1,5 +1,5 @@
 // Where calls come in: one function for MPI_X and PMPI_X each, which jumps on to where its entry
-// leads: to the recorder's function while there is a record, to the library's otherwise.
+// leads: to our function for that routine where it is wanted, to the library's otherwise.
 //
 // The functions pass their arguments on as they are, whatever their types: all are whole numbers or
 // addresses, so that even a program of another MPI library, whose handles look different, passes.
@@ -7,7 +7,6 @@
 // with they lead to functions that look for the library first.
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,36 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tracer.h"
-
-#define PARAMETERS_0 void
-#define PARAMETERS_1 long a
-#define PARAMETERS_2 PARAMETERS_1, long b
-#define PARAMETERS_3 PARAMETERS_2, long c
-#define PARAMETERS_4 PARAMETERS_3, long d
-#define PARAMETERS_5 PARAMETERS_4, long e
-#define PARAMETERS_6 PARAMETERS_5, long f
-#define PARAMETERS_7 PARAMETERS_6, long g
-#define PARAMETERS_8 PARAMETERS_7, long h
-#define PARAMETERS_9 PARAMETERS_8, long i
-#define PARAMETERS_10 PARAMETERS_9, long j
-#define PARAMETERS_11 PARAMETERS_10, long k
-#define PARAMETERS_12 PARAMETERS_11, long l
-#define PARAMETERS_13 PARAMETERS_12, long m
-#define ARGUMENTS_0
-#define ARGUMENTS_1 a
-#define ARGUMENTS_2 ARGUMENTS_1, b
-#define ARGUMENTS_3 ARGUMENTS_2, c
-#define ARGUMENTS_4 ARGUMENTS_3, d
-#define ARGUMENTS_5 ARGUMENTS_4, e
-#define ARGUMENTS_6 ARGUMENTS_5, f
-#define ARGUMENTS_7 ARGUMENTS_6, g
-#define ARGUMENTS_8 ARGUMENTS_7, h
-#define ARGUMENTS_9 ARGUMENTS_8, i
-#define ARGUMENTS_10 ARGUMENTS_9, j
-#define ARGUMENTS_11 ARGUMENTS_10, k
-#define ARGUMENTS_12 ARGUMENTS_11, l
-#define ARGUMENTS_13 ARGUMENTS_12, m
+#include "entries.h"
 
 // Of a relocation, the symbol that it is for.
 #if __SIZEOF_POINTER__ == 8
@@ -88,31 +58,12 @@ static void* entries[] = {
       __attribute__((alias("MPI_" #name)));
 #include "routines.h"
 
-// Calls on files: timed, as calls on MPI_COMM_WORLD, with nothing said of what they send.
-#define ROUTINE(name, count)
-#define FILE_ROUTINE(name, count)                                                  \
-  static long contend_##name(PARAMETERS_##count) {                                 \
-    long (*real)(PARAMETERS_##count) =                                             \
-        (long (*)(PARAMETERS_##count))contend_real[contend_routine_##name];        \
-    contend_call call;                                                             \
-    if (!contend_enter(&call, contend_routine_##name, __builtin_return_address(0), \
-                       __builtin_frame_address(0)))                                \
-      return real(ARGUMENTS_##count);                                              \
-    long result = real(ARGUMENTS_##count);                                         \
-    contend_leave(&call);                                                          \
-    contend_note(&call, CONTEND_WORLD, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST); \
-    contend_done();                                                                \
-    return result;                                                                 \
-  }
+// Our functions; their types are in mpi.h, and nobody here needs them.
+#define ROUTINE(name, count) extern char ours_##name[] __asm__("contend_" #name);
 #include "routines.h"
 
-// The recorder's functions; their types are in mpi.h, and nobody here needs them.
-#define ROUTINE(name, count) extern char contend_##name[] __asm__("contend_" #name);
-#define FILE_ROUTINE(name, count)
-#include "routines.h"
-
-static void* const recorders[] = {
-#define ROUTINE(name, count) (void*)contend_##name,
+static void* const ours[] = {
+#define ROUTINE(name, count) (void*)ours_##name,
 #include "routines.h"
 };
 
@@ -122,7 +73,7 @@ static const char* const names[] = {
 };
 
 // Routines that the library does not have, as where it is older than the one that this was compiled
-// for. Without the recorder the loader would end a program that calls one.
+// for. Without these entries the loader would end a program that calls one.
 static long absent(const char* name) {
   fprintf(stderr, "contend: the program calls %s, which its MPI library does not have\n", name + 1);
   exit(127);
@@ -137,20 +88,19 @@ static void* const absentees[] = {
 #include "routines.h"
 };
 
-void contend_redirect_end(void) {
-  entries[contend_routine_Finalize] = recorders[contend_routine_Finalize];
+void contend_lead(enum contend_routine routine, bool wanted) {
+  bool there = contend_real[routine] != absentees[routine];
+  entries[routine] = wanted && there ? ours[routine] : contend_real[routine];
 }
 
-void contend_redirect(bool recorded) {
-  for (int index = 0; index < CONTEND_ROUTINE_COUNT; index++) {
-    bool there = contend_real[index] != absentees[index];
-    entries[index] = recorded && there ? recorders[index] : contend_real[index];
-  }
+void contend_lead_all(bool wanted) {
+  for (int index = 0; index < CONTEND_ROUTINE_COUNT; index++)
+    contend_lead((enum contend_routine)index, wanted);
 }
 
 void* contend_symbol(const char* name) { return dlsym(library, name); }
 
-/// The library that a call would have gone to without the recorder.
+/// The library that a call would have gone to without us.
 static void* library_behind(void* caller) {
   void* routine = dlsym(RTLD_NEXT, "PMPI_Init");
   Dl_info place;
@@ -183,7 +133,7 @@ static bool has_our_handles(void) {
 #endif
 }
 
-/// Whether an address is the recorder's own.
+/// Whether an address is ours.
 static bool is_ours(const void* address) {
   Dl_info own, place;
   return dladdr((void*)entries, &own) && dladdr(address, &place) &&
@@ -201,8 +151,8 @@ static void forget(void** slot, const char* name, const ElfW(Phdr) * read_only, 
   if (locked) (void)mprotect((void*)at, page, PROT_READ);
 }
 
-/// Programs ask by weak references whether the library has a routine, mpi4py among them. The
-/// recorder's entries have resolved these; where the library has nothing, nothing shall be found.
+/// Programs ask by weak references whether the library has a routine, mpi4py among them. Our
+/// entries have resolved these; where the library has nothing, nothing shall be found.
 static int forget_absent(struct dl_phdr_info* module, size_t size, void* unused) {
   (void)size, (void)unused;
   const ElfW(Dyn)* dynamic = NULL;
@@ -239,20 +189,6 @@ static int forget_absent(struct dl_phdr_info* module, size_t size, void* unused)
   return 0;
 }
 
-/// Leaves word of a library that the recorder was not compiled for: its ranks run unrecorded.
-static void tell_other_library(void) {
-  const char* folder = getenv("CONTEND_PROFILE");
-  struct link_map* module = NULL;
-  char path[4096];
-  if (folder == NULL || *folder == '\0') return;
-  if (dlinfo(library, RTLD_DI_LINKMAP, &module) != 0) return;
-  if (snprintf(path, sizeof path, "%s/" CONTEND_OTHER_LIBRARY, folder) >= (int)sizeof path) return;
-  int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) return;
-  dprintf(file, "%s\n", module->l_name);
-  close(file);
-}
-
 /// Finds the library behind a caller, once; every entry then leads to it.
 static void find_library(void* caller) {
   library = library_behind(caller);
@@ -267,11 +203,12 @@ static void find_library(void* caller) {
     lacks |= routine == NULL;
   }
   if (lacks) dl_iterate_phdr(forget_absent, NULL);
-  contend_redirect(false);
+  contend_lead_all(false);
   if (!has_our_handles()) {
-    tell_other_library();
+    struct link_map* module = NULL;
+    if (dlinfo(library, RTLD_DI_LINKMAP, &module) == 0) contend_other_library(module->l_name);
     return;
   }
-  entries[contend_routine_Init] = recorders[contend_routine_Init];
-  entries[contend_routine_Init_thread] = recorders[contend_routine_Init_thread];
+  contend_lead(contend_routine_Init, true);
+  contend_lead(contend_routine_Init_thread, true);
 }

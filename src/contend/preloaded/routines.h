@@ -1,4 +1,4 @@
-// The routines that are recorded, by kind, and how many arguments each has. Everything else about
+// The routines that have entries, by kind, and how many arguments each has. Everything else about
 // them is generated from this list: whoever includes it defines ROUTINE(name, arguments) first.
 // No include guard: it is included once for every thing that is generated.
 
@@ -202,6 +202,9 @@ FILE_ROUTINE(File_read_ordered_end, 3)
 FILE_ROUTINE(File_write_all_end, 3)
 FILE_ROUTINE(File_write_at_all_end, 3)
 FILE_ROUTINE(File_write_ordered_end, 3)
+
+// Those that only this library needs: a header of its own.
+#include "more_routines.h"
 
 #undef ROUTINE
 #undef FILE_ROUTINE

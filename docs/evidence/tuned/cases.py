@@ -1,0 +1,158 @@
+"""What rules for all-to-alls save: the cases of docs/tune.md.
+
+Usage: cases.py learn|sweep|gromacs|compare FOLDER, in this order. `learn` measures schedules beside
+the library's all-to-all on an emulated tree with small buffers and writes rules; `sweep` measures
+the library's call without and with them, and `gromacs` times GROMACS likewise, launches in turns;
+`compare` prints both. Needs root, a quiet machine, twenty minutes, and Debian's gromacs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from contend.runs import Run, combine_launches, median_interval, ratio
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "programs"))
+import cases as programs  # noqa: E402  (the inputs of GROMACS)
+
+CONTEND = [sys.executable, "-c", "from contend.cli import main; main()"]
+TREE = ["--on", "emulated:xgft:2;4,4;1,4", "--route", "dmodk", "--rate", "100Mbit"]
+PLACE = ["-n", "16", "--ranks-per-host", "1", *TREE, "--buffer", "100kB"]
+SIZES = ["--bytes", "256:1M"]
+SCHEDULES = ["--algorithm", "library,shift,shift-barrier,linear"]
+LEARNT = [*SCHEDULES, *SIZES, "--repetitions", "6:8"]
+# Where packets are dropped, times differ from launch to launch.
+DROPPING = ["--algorithm", "library,shift,shift-barrier", "--bytes", "8K:64K"]
+DROPPING += ["--launches", "6", "--repetitions", "6:6"]
+SWEPT = ["--algorithm", "library", *SIZES, "--repetitions", "6:8"]
+SWEEPS, TURNS = 3, 7
+MDRUN = "gmx_mpi mdrun -s md.tpr -npme 0 -ntomp 1 -dlb no -nsteps 40 -deffnm run"
+_WALL = re.compile(r"^\s*Time:\s+\S+\s+(\S+)", re.MULTILINE)
+_DROPS = re.compile(r"^([\d,]+) packets dropped", re.MULTILINE)
+
+
+def run(folder: Path, *words: str) -> str:
+    """Runs a command and returns all that it prints."""
+    environment = {
+        **os.environ,
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMP_NUM_THREADS": "1",
+    }
+    ended = subprocess.run(
+        words,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if ended.returncode:
+        sys.exit(f"{' '.join(words)}: exit status {ended.returncode}\n{ended.stdout[-2000:]}")
+    return ended.stdout
+
+
+def learn(folder: Path) -> None:
+    """Measures, and writes rules."""
+    for name, what in (("learnt", LEARNT), ("learnt-more", DROPPING)):
+        if not (folder / name).exists():
+            measure = ["measure", "alltoall", *PLACE, *what, "--budget", "8min", "-o", name]
+            run(folder, *CONTEND, *measure)
+    print(run(folder, *CONTEND, "tune", "learnt", "learnt-more", "-o", "rules"))
+
+
+def sweep(folder: Path) -> None:
+    """The library's call without and with the rules, in turns."""
+    for turn in range(SWEEPS):
+        for name in ("without", "with"):
+            to = f"{name}-{turn}"
+            measure = ["measure", "alltoall", *PLACE, *SWEPT, "--budget", "5min", "-o", to]
+            words = [*CONTEND, *measure]
+            if name == "with":
+                words = [*CONTEND, "run", "--tuned", "rules", "--mpi", "openmpi", "--", *words]
+            if not (folder / to).exists():
+                run(folder, *words)
+
+
+def prepare(folder: Path) -> None:
+    """The input of GROMACS: 4 nm of water."""
+    if (folder / "md.tpr").exists():
+        return
+    (folder / "topol.top").write_text(programs.TOPOLOGY)
+    run(
+        folder,
+        "gmx_mpi",
+        *["solvate", "-cs", "spc216", "-box", "4", "4", "4", "-p", "topol.top", "-o", "box.gro"],
+    )
+    for name, content, start in (
+        ("em", programs.MINIMISE, "box"),
+        ("md", programs.DYNAMICS, "em"),
+    ):
+        (folder / f"{name}.mdp").write_text(content)
+        made = f"grompp -f {name}.mdp -c {start}.gro -p topol.top -o {name}.tpr -maxwarn 5"
+        run(folder, "gmx_mpi", *made.split())
+        if name == "em":
+            minimise = "mpirun -n 2 gmx_mpi mdrun -s em.tpr -c em.gro -deffnm em -ntomp 1"
+            run(folder, *minimise.split())
+
+
+def gromacs(folder: Path) -> None:
+    """Seconds of GROMACS' own clock and packets dropped, without and with the rules, in turns."""
+    prepare(folder)
+    nothing = folder / "nothing"
+    nothing.mkdir(exist_ok=True)
+    (nothing / "rules.toml").write_text("version = 1\n")
+    times: dict[str, list[tuple[float, int]]] = {"without": [], "with": []}
+    for _ in range(TURNS):
+        for name, rules in (("without", "nothing"), ("with", "rules")):
+            words = [*CONTEND, "run", "--tuned", rules, *PLACE, "--", *MDRUN.split()]
+            said = run(folder, *words)
+            wall, drops = _WALL.search(said), _DROPS.search(said)
+            assert wall is not None, said
+            assert drops is not None, said
+            times[name].append((float(wall[1]), int(drops[1].replace(",", ""))))
+            print(name, *times[name][-1], flush=True)
+        (folder / "gromacs.json").write_text(json.dumps(times))
+
+
+def compare(folder: Path) -> None:
+    """Both, as Markdown."""
+    runs = {name: _runs(folder, name) for name in ("without", "with")}
+    print("| bytes | without | with | times faster | 95 % |\n|--:|--:|--:|--:|--:|")
+    for size in sorted(runs["without"]):
+        before, after = (combine_launches(runs[name][size]) for name in ("without", "with"))
+        gain = ratio(before, after)
+        print(
+            f"| {size:,} | {1e3 * before.value:.3g} ms | {1e3 * after.value:.3g} ms "
+            f"| {gain.value:.2f} | {gain.low:.2f} to {gain.high:.2f} |"
+        )
+    times = json.loads((folder / "gromacs.json").read_text())
+    walls = {name: np.array([wall for wall, _ in each]) for name, each in times.items()}
+    before, after = (median_interval(walls[name]) for name in ("without", "with"))
+    gain = ratio(before, after)
+    print(f"\nGROMACS: {before} without, {after} with: {gain}")
+    print({name: [drops for _, drops in each] for name, each in times.items()})
+
+
+def _runs(folder: Path, name: str) -> dict[int, list[np.ndarray]]:
+    """Times of every launch, by size."""
+    found: dict[int, list[np.ndarray]] = {}
+    for turn in range(SWEEPS):
+        for cell in Run.load(folder / f"{name}-{turn}").summaries:
+            found.setdefault(cell.record.bytes or 0, []).extend(cell.launches)
+    return found
+
+
+if __name__ == "__main__":
+    part, where = sys.argv[1], Path(sys.argv[2]).resolve()
+    where.mkdir(parents=True, exist_ok=True)
+    {"learn": learn, "sweep": sweep, "gromacs": gromacs, "compare": compare}[part](where)

@@ -1,0 +1,58 @@
+"""``contend tune``: rules for all-to-alls, learnt from what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from contend.cli.common import console_for, write_json
+from contend.cli.options import OUTPUT, JsonOption
+from contend.cure import learn, write_rules
+from contend.errors import ContendError
+from contend.mpi import select
+from contend.report import print_tables, tuning_json, tuning_table, tuning_verdict
+from contend.runs import Run, find_runs
+
+RunsArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RUN...",
+        help="Run folders of contend measure alltoall, or folders that hold some, such as studies.",
+    ),
+]
+RulesFolderOption = Annotated[
+    Path | None, OUTPUT(": the folder of the rules, which all hosts of a job must see.")
+]
+
+
+def tune(runs: RunsArgument, output: RulesFolderOption = None, json: JsonOption = None) -> None:
+    """Learn which all-to-all wins for which ranks and bytes, and write rules that apply it.
+
+    A rule stands only where a schedule is proven faster than the MPI library's own choice. Rules
+    work by contend run --tuned RULES, or as far as it goes by the library's own means.
+
+    Example: contend tune contend-runs/alltoall-2026-11-21-1 -o rules
+    """
+    loaded = [Run.load(folder) for path in runs for folder in find_runs(path)]
+    lessons = learn(loaded)
+    if output is not None:
+        write_rules(lessons.rules, output, _library_file(loaded))
+    console = console_for(json)
+    console.print(Text(tuning_verdict(lessons), style="bold"), soft_wrap=True)
+    console.print()
+    print_tables(console, [tuning_table(lessons)])
+    if output is not None:
+        console.print(Text(f"written to {output}: contend run --tuned {output} -- COMMAND"))
+    write_json(json, tuning_json(lessons, "" if output is None else str(output)))
+
+
+def _library_file(runs: Sequence[Run]) -> Path | None:
+    """The shared file of the library that was measured; None where it is not on this machine."""
+    try:
+        return Path(select(runs[0].record.library.wrapper).file)
+    except ContendError:
+        return None

@@ -1,0 +1,206 @@
+"""Which schedule wins an all-to-all, learnt from what was measured, and the rules that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby, pairwise
+from math import isqrt
+
+from contend.cure.rules import LIBRARY, SCHEDULES, Rule, Rules
+from contend.errors import UsageError
+from contend.runs import CellSummary, Contest, Estimate, Run, contests, ratio, typical_time
+
+_PROBE = "alltoall"
+# What the drop-in library does by values of its own.
+_PARAMETERS = {"scattered": ("batch", 32), "inflight": ("in_flight", 32)}
+_BY_HOSTS = ("node-ordered", "node-ordered-barrier")
+
+
+class Proof(StrEnum):
+    """What proves a schedule faster than the library's call."""
+
+    RANKS = "rank test"
+    STALLS = "stalls"
+    NONE = "nothing"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What was learnt about one size under one condition.
+
+    Attributes:
+        ranks: of the all-to-all.
+        ranks_per_host: the most on one host.
+        bytes: of a block.
+        schedule: what calls are to go by: one that is proven faster than the library's own choice,
+            or `LIBRARY`.
+        library: the cell of the library's call.
+        best: the cell of the fastest schedule that the drop-in library has, or of the library.
+        gain: the `typical` time of the library's call over that of `schedule`; 1 where that is the
+            library's own.
+        proof: what proves that.
+        p: of the rank test, where that is the proof.
+    """
+
+    ranks: int
+    ranks_per_host: int
+    bytes: int
+    schedule: str
+    library: CellSummary
+    best: CellSummary
+    gain: Estimate
+    proof: Proof
+    p: float | None
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """All that was learnt, by ranks, ranks per host and bytes, and the rules that follow.
+
+    Attributes:
+        lessons: in that order.
+        rules: what the drop-in library is to go by.
+    """
+
+    lessons: tuple[Lesson, ...]
+    rules: Rules
+
+
+def learn(runs: Sequence[Run]) -> Lessons:
+    """The rules that follow from runs of ``measure alltoall``; a later run has the last word.
+
+    A schedule is taken where it has the smallest median of all that the drop-in library carries and
+    is proven faster than the library's call, as `contend.runs.contests` proves it. A median tells
+    of one kind of samples only, and a program pays for all: where some samples of the library's
+    call stall, a schedule is taken too whose typical time is the least, if the interval of the
+    ratio lies above 1 (see `contend.runs.typical_time`).
+
+    Raises:
+        UsageError: runs of something else, of several MPI libraries, or without the library's call
+            beside another schedule.
+    """
+    measured = [run for run in runs if run.record.probe == _PROBE]
+    if not measured:
+        raise UsageError("no run of contend measure alltoall is among these")
+    libraries = {run.record.library.title: None for run in measured}
+    if len(libraries) > 1:
+        raise UsageError(
+            f"rules are for one MPI library, and these runs are of {', '.join(libraries)}"
+        )
+    lessons: dict[tuple[int, int, int], Lesson] = {}
+    for run in sorted(measured, key=lambda run: run.record.created):
+        for contest in contests(_fitting(run.summaries)):
+            lesson = _lesson(contest)
+            if lesson is not None:
+                lessons[lesson.ranks, lesson.ranks_per_host, lesson.bytes] = lesson
+    if not lessons:
+        raise UsageError(
+            "these runs do not have the library's call beside another schedule: "
+            "measure with --algorithm library,shift,shift-barrier,xor,linear"
+        )
+    ordered = tuple(lessons[key] for key in sorted(lessons))
+    return Lessons(ordered, Rules(_rules(ordered), mpi=next(iter(libraries))))
+
+
+def _fitting(cells: Iterable[CellSummary]) -> list[CellSummary]:
+    """Cells of even blocks, of the library's call and of schedules as the drop-in has them."""
+    return [cell for cell in cells if _fits(cell)]
+
+
+def _fits(cell: CellSummary) -> bool:
+    record = cell.record
+    if record.bytes is None or record.labels.get("counts", "even") != "even":
+        return False
+    if record.algorithm in _PARAMETERS:
+        name, value = _PARAMETERS[record.algorithm]
+        return record.labels.get(name, value) == value
+    if record.algorithm in _BY_HOSTS:
+        return record.labels.get("ranks_per_node") in (None, 0, _per_host(cell))
+    return record.algorithm in (LIBRARY, *SCHEDULES)
+
+
+def _per_host(cell: CellSummary) -> int:
+    return -(-cell.record.ranks // cell.record.hosts)
+
+
+def _lesson(contest: Contest) -> Lesson | None:
+    """None where the library's call was not measured."""
+    cells = [contest.winner, *(rival.cell for rival in contest.rivals)]
+    library = next((cell for cell in cells if cell.record.algorithm == LIBRARY), None)
+    if library is None or contest.bytes is None:
+        return None
+    rival = next((each for each in contest.rivals if each.cell is library), None)
+    if rival is not None and rival.beaten:
+        best, proof = contest.winner, Proof.RANKS
+    else:
+        best = min(cells, key=lambda cell: typical(cell).value)
+        gain = ratio(typical(library), typical(best))
+        stalls = library.modes is not None and gain.low is not None and gain.low > 1
+        proof = Proof.STALLS if stalls else Proof.NONE
+    proven = proof != Proof.NONE
+    return Lesson(
+        ranks=contest.condition.ranks,
+        ranks_per_host=_per_host(library),
+        bytes=contest.bytes,
+        schedule=best.record.algorithm if proven else LIBRARY,
+        library=library,
+        best=best,
+        gain=ratio(typical(library), typical(best)) if proven else Estimate(1.0),
+        proof=proof,
+        p=rival.p if rival is not None and proof == Proof.RANKS else None,
+    )
+
+
+def typical(cell: CellSummary) -> Estimate:
+    """What a call takes: the median or, where some samples stall, the mean of both kinds."""
+    return typical_time(cell) or cell.median
+
+
+def _rules(lessons: Sequence[Lesson]) -> tuple[Rule, ...]:
+    """Rules for all that lies nearest, as a ratio, to what was measured, and nothing beyond it."""
+    rules = []
+    for per_host in sorted({lesson.ranks_per_host for lesson in lessons}):
+        groups: dict[int, list[Lesson]] = {}
+        for lesson in lessons:
+            if lesson.ranks_per_host == per_host:
+                groups.setdefault(lesson.ranks, []).append(lesson)
+        nearest = _nearest(sorted(groups))
+        for ranks, near in zip(sorted(groups), nearest, strict=True):
+            rules += _rules_of_sizes(near, per_host, groups[ranks])
+    return tuple(rules)
+
+
+def _rules_of_sizes(ranks: tuple[int, int], per_host: int, lessons: Sequence[Lesson]) -> list[Rule]:
+    sizes = zip(_nearest([lesson.bytes for lesson in lessons]), lessons, strict=True)
+    rules = []
+    for schedule, group in groupby(sizes, key=lambda each: each[1].schedule):
+        if schedule == LIBRARY:
+            continue
+        neighbours = list(group)
+        gains = [lesson.gain.value for _, lesson in neighbours]
+        rules.append(
+            Rule(
+                ranks=ranks,
+                ranks_per_host=(per_host, per_host),
+                bytes=(neighbours[0][0][0], neighbours[-1][0][1]),
+                schedule=schedule,
+                note=_note(gains, [lesson.bytes for _, lesson in neighbours]),
+            )
+        )
+    return rules
+
+
+def _note(gains: Sequence[float], sizes: Sequence[int]) -> str:
+    low, high = min(gains), max(gains)
+    times = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
+    measured = ", ".join(str(size) for size in sizes)
+    return f"measured {times} times as fast as the library's own, at {measured} bytes"
+
+
+def _nearest(values: Sequence[int]) -> list[tuple[int, int]]:
+    """Of ascending numbers, the range in which each is the nearest as a ratio."""
+    ends = [isqrt(low * high) for low, high in pairwise(values)]
+    firsts = [values[0], *(end + 1 for end in ends)]
+    return list(zip(firsts, [*ends, values[-1]], strict=True))

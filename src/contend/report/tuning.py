@@ -1,0 +1,149 @@
+"""Rules for all-to-alls beside what they were learnt from: a verdict, a table and JSON."""
+
+from __future__ import annotations
+
+import msgspec
+
+from contend.cure import LIBRARY, Lesson, Lessons, Proof, typical
+from contend.report.run.findings import EstimateJson, estimate_json
+from contend.report.table import ResultTable
+from contend.report.words import UNKNOWN, factor_words, size_words
+from contend.runs import CellSummary
+from contend.units import counted, format_seconds
+
+
+def tuning_verdict(lessons: Lessons) -> str:
+    """What the rules save at most, and at which sizes."""
+    changed = [lesson for lesson in lessons.lessons if lesson.schedule != LIBRARY]
+    measured = counted(len(lessons.lessons), "cell")
+    if not changed:
+        return (
+            f"No schedule is proven faster than {lessons.rules.mpi}'s own all-to-all in any of "
+            f"{measured}: there is nothing to tune."
+        )
+    best = max(changed, key=lambda lesson: lesson.gain.value)
+    sizes = sorted({lesson.bytes for lesson in changed})
+    where = size_words(sizes[0])
+    if len(sizes) > 1:
+        where += f" to {size_words(sizes[-1])}"
+    return (
+        f"By {best.schedule} an all-to-all of {size_words(best.bytes)} blocks between "
+        f"{counted(best.ranks, 'rank')} takes {_seconds(best.best)} instead of "
+        f"{_seconds(best.library)}: {factor_words(best.gain)} times faster, the "
+        f"most that these rules save. They change {len(changed)} of {measured}, at {where}; the "
+        "others stay the library's own."
+    )
+
+
+def tuning_table(lessons: Lessons) -> ResultTable:
+    """What was learnt, a row for every size under every condition."""
+    return ResultTable(
+        title=f"Rules for all-to-alls, {lessons.rules.mpi}",
+        columns=(
+            "ranks",
+            "per host",
+            "bytes",
+            "library",
+            "fastest",
+            "takes",
+            "gain",
+            "proof",
+            "rule",
+        ),
+        rows=tuple(_row(lesson) for lesson in lessons.lessons),
+        numeric=frozenset({"ranks", "per host", "bytes", "library", "takes", "gain"}),
+        note="Medians or, where some samples stall, means of both kinds; gain is the library's "
+        "over the rule's, with its 95 % interval. The rank test is that of contend report; where "
+        "the library's call stalls, the gain's interval is proof too. No proof, no rule.",
+    )
+
+
+def _seconds(cell: CellSummary) -> str:
+    return format_seconds(typical(cell).value)
+
+
+def _row(lesson: Lesson) -> tuple[str, ...]:
+    ruled = lesson.schedule != LIBRARY
+    return (
+        f"{lesson.ranks:,}",
+        f"{lesson.ranks_per_host:,}",
+        size_words(lesson.bytes),
+        _seconds(lesson.library),
+        lesson.best.schedule,
+        _seconds(lesson.best),
+        factor_words(lesson.gain) if ruled else UNKNOWN,
+        UNKNOWN if lesson.proof == Proof.NONE else lesson.proof.value,
+        lesson.schedule if ruled else UNKNOWN,
+    )
+
+
+class LessonJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What was learnt about one size under one condition.
+
+    Attributes:
+        ranks: of the all-to-all.
+        ranks_per_host: the most on one host.
+        bytes: of a block.
+        schedule: what calls are to go by, or ``library``.
+        library_s: what the library's call takes: the median or, where some samples stall, the mean
+            of both kinds.
+        best: the fastest schedule.
+        best_s: what it takes.
+        gain: `library_s` over what `schedule` takes.
+        proof: ``rank test``, ``stalls`` or ``nothing``.
+        p: of the rank test; null where that is not the proof.
+    """
+
+    ranks: int
+    ranks_per_host: int
+    bytes: int
+    schedule: str
+    library_s: float
+    best: str
+    best_s: float
+    gain: EstimateJson
+    proof: str
+    p: float | None
+
+
+class TuningJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Rules and what they were learnt from.
+
+    Attributes:
+        verdict: what they save at most, in words.
+        mpi: the library.
+        folder: where the rules are; "" where they were not written.
+        cells: what was learnt.
+        rules: how many rules there are.
+    """
+
+    verdict: str
+    mpi: str
+    folder: str
+    cells: list[LessonJson]
+    rules: int
+
+
+def tuning_json(lessons: Lessons, folder: str) -> TuningJson:
+    """The result of ``contend tune --json``."""
+    return TuningJson(
+        verdict=tuning_verdict(lessons),
+        mpi=lessons.rules.mpi,
+        folder=folder,
+        cells=[
+            LessonJson(
+                ranks=lesson.ranks,
+                ranks_per_host=lesson.ranks_per_host,
+                bytes=lesson.bytes,
+                schedule=lesson.schedule,
+                library_s=typical(lesson.library).value,
+                best=lesson.best.schedule,
+                best_s=typical(lesson.best).value,
+                gain=estimate_json(lesson.gain),
+                proof=lesson.proof.value,
+                p=lesson.p,
+            )
+            for lesson in lessons.lessons
+        ],
+        rules=len(lessons.rules.rules),
+    )

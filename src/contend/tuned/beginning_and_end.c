@@ -1,0 +1,126 @@
+// The drop-in library's beginning with MPI_Init, and what it says at the end when it is asked:
+// CONTEND_TUNED names the folder of the rules, CONTEND_TUNED_REPORT=1 asks for a line on what was
+// carried.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuned.h"
+
+struct contend_library contend_library;
+bool contend_counting;
+bool contend_many_threads;
+static uint64_t counts[CONTEND_SCHEDULES + 1];
+
+// What the program calls, and what makes communicators.
+static const enum contend_routine carried[] = {
+#define FORMS(name, lower) contend_routine_##name, contend_routine_I##lower,
+    FORMS(Alltoall, alltoall) FORMS(Alltoallv, alltoallv) FORMS(Alltoallw, alltoallw)
+#if CONTEND_MPI_4
+        contend_routine_Alltoall_init,
+    contend_routine_Alltoallv_init,
+    contend_routine_Alltoallw_init,
+#endif
+#if CONTEND_BIG_COUNTS
+    contend_routine_Alltoall_c,
+    contend_routine_Ialltoall_c,
+    contend_routine_Alltoall_init_c,
+    contend_routine_Alltoallv_c,
+    contend_routine_Ialltoallv_c,
+    contend_routine_Alltoallv_init_c,
+    contend_routine_Alltoallw_c,
+    contend_routine_Ialltoallw_c,
+    contend_routine_Alltoallw_init_c,
+#endif
+};
+
+void contend_count_slowly(enum contend_schedule schedule) {
+  __atomic_add_fetch(&counts[schedule], 1, __ATOMIC_RELAXED);
+}
+
+void* contend_room(size_t bytes) {
+  void* room = malloc(bytes ? bytes : 1);
+  if (room) return room;
+  // The other ranks would wait for ever for one that gave up alone.
+  fprintf(stderr, "contend: no memory for %zu bytes\n", bytes);
+  abort();
+}
+
+int contend_fail(MPI_Comm comm, int error) {
+  contend_library.Comm_call_errhandler(comm, error);
+  return error;
+}
+
+static void find_library(void) {
+#define X(name) \
+  contend_library.name = (__typeof__(contend_library.name))contend_symbol("PMPI_" #name);
+  CONTEND_LIBRARY(X)
+#undef X
+}
+
+static void begin(void) {
+  const char* folder = getenv("CONTEND_TUNED");
+  const char* report = getenv("CONTEND_TUNED_REPORT");
+  int level = MPI_THREAD_SINGLE;
+  if (folder == NULL || *folder == '\0') return;
+  find_library();
+  // Ranks without the rules cannot take part with those that have them.
+  if (!contend_read_rules(folder)) exit(2);
+  contend_library.Query_thread(&level);
+  contend_many_threads = level == MPI_THREAD_MULTIPLE;
+  contend_counting = report && strcmp(report, "1") == 0;
+  contend_start_members();
+  contend_prepare(MPI_COMM_WORLD);
+  contend_lead(contend_routine_Finalize, true);
+  for (size_t index = 0; index < sizeof carried / sizeof *carried; index++)
+    contend_lead(carried[index], true);
+  contend_watch_communicators();
+}
+
+int contend_Init(int* count, char*** words) {
+  int result = REAL(Init)(count, words);
+  if (result == MPI_SUCCESS) begin();
+  return result;
+}
+
+int contend_Init_thread(int* count, char*** words, int wanted, int* level) {
+  int result = REAL(Init_thread)(count, words, wanted, level);
+  if (result == MPI_SUCCESS) begin();
+  return result;
+}
+
+/// The calls of all ranks, by the schedule that carried them.
+static void report(void) {
+  uint64_t all[CONTEND_SCHEDULES + 1] = {0}, sum = 0;
+  int rank = 0;
+  contend_library.Comm_rank(MPI_COMM_WORLD, &rank);
+  REAL(Reduce)(counts, all, CONTEND_SCHEDULES + 1, MPI_UNSIGNED_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank != 0) return;
+  for (int index = 0; index < CONTEND_SCHEDULES; index++) sum += all[index];
+  fprintf(stderr, "contend: %lu calls of all-to-alls carried, %lu passed on", (unsigned long)sum,
+          (unsigned long)all[CONTEND_LIBRARYS_OWN]);
+  const char* before = ":";
+  for (int index = 0; index < CONTEND_SCHEDULES; index++) {
+    if (all[index] == 0) continue;
+    fprintf(stderr, "%s %s %lu", before, contend_schedule_name((enum contend_schedule)index),
+            (unsigned long)all[index]);
+    before = ",";
+  }
+  fputc('\n', stderr);
+}
+
+int contend_Finalize(void) {
+  contend_end_operations();
+  if (contend_counting) report();
+  contend_end_members();
+  contend_lead_all(false);
+  return REAL(Finalize)();
+}
+
+void contend_other_library(const char* library) {
+  if (getenv("CONTEND_TUNED"))
+    fprintf(stderr,
+            "contend: the program loaded %s, and the drop-in all-to-all is for another MPI "
+            "library: nothing is carried\n",
+            library);
+}

@@ -1,0 +1,83 @@
+// A blocking all-to-all: one phase after the other.
+#include <stdlib.h>
+
+#include "tuned.h"
+
+static int receive_from(const contend_blocks* blocks, const contend_members* members, int peer,
+                        MPI_Request* request) {
+  *request = MPI_REQUEST_NULL;
+  contend_block block = contend_incoming(blocks, peer);
+  if (block.count == 0) return MPI_SUCCESS;
+  return contend_receive(block, peer, CONTEND_TAG, members->comm, request);
+}
+
+static int send_to(const contend_blocks* blocks, const contend_members* members, int peer,
+                   MPI_Request* request) {
+  *request = MPI_REQUEST_NULL;
+  contend_block block = contend_outgoing(blocks, peer);
+  if (block.count == 0) return MPI_SUCCESS;
+  return contend_send(block, peer, CONTEND_TAG, members->comm, request);
+}
+
+static int run_phases(const contend_blocks* blocks, contend_members* members,
+                      const contend_plan* plan, bool barriers) {
+  MPI_Request* requests = members->requests;
+  int to = 0, from = 0, result = MPI_SUCCESS;
+  for (int phase = 0; phase < plan->phases; phase++) {
+    int count = 0;
+    if (barriers && phase) result = REAL(Barrier)(members->comm);
+    for (; !result && from < plan->from_end[phase]; from++)
+      result = receive_from(blocks, members, plan->from[from], &requests[count++]);
+    for (; !result && to < plan->to_end[phase]; to++)
+      result = send_to(blocks, members, plan->to[to], &requests[count++]);
+    if (!result) result = REAL(Waitall)(count, requests, MPI_STATUSES_IGNORE);
+    if (result) return result;
+  }
+  return MPI_SUCCESS;
+}
+
+/// Begins the next message with data; none when there are no more.
+static int next(const contend_blocks* blocks, const contend_members* members,
+                const contend_plan* plan, bool sends, int* at, MPI_Request* request) {
+  int result = MPI_SUCCESS;
+  *request = MPI_REQUEST_NULL;
+  while (!result && *request == MPI_REQUEST_NULL && *at < members->size - 1) {
+    int peer = sends ? plan->to[*at] : plan->from[*at];
+    ++*at;
+    result = sends ? send_to(blocks, members, peer, request)
+                   : receive_from(blocks, members, peer, request);
+  }
+  return result;
+}
+
+/// Keeps so many messages each way under way; as one ends, the next begins. A message to the i-th
+/// rank further on is the i-th on both sides, so that among all that have not ended the lowest is
+/// under way at its sender and at its receiver: none waits for ever.
+static int run_window(const contend_blocks* blocks, contend_members* members,
+                      const contend_plan* plan) {
+  MPI_Request* requests = members->requests;
+  int width = plan->in_flight < members->size ? plan->in_flight : members->size;
+  int to = 0, from = 0, ended = 0, result = MPI_SUCCESS;
+  for (int slot = 0; slot < 2 * width && !result; slot++)
+    result =
+        next(blocks, members, plan, slot >= width, slot < width ? &from : &to, &requests[slot]);
+  while (!result) {
+    result = REAL(Waitany)(2 * width, requests, &ended, MPI_STATUS_IGNORE);
+    if (result || ended == MPI_UNDEFINED) break;
+    result =
+        next(blocks, members, plan, ended >= width, ended < width ? &from : &to, &requests[ended]);
+  }
+  return result;
+}
+
+int contend_carry(contend_blocks* blocks, contend_members* members, const contend_plan* plan,
+                  bool barriers) {
+  contend_release();
+  int result = blocks->in_place ? contend_pack(blocks, members) : MPI_SUCCESS;
+  if (!result) result = contend_copy_own(blocks, members, CONTEND_TAG);
+  if (!result)
+    result = plan->in_flight ? run_window(blocks, members, plan)
+                             : run_phases(blocks, members, plan, barriers);
+  contend_free_packed(blocks);
+  return result;
+}

@@ -1,0 +1,56 @@
+"""``contend tune`` and ``contend run`` from outside: verdict, files, and a program by them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from contend.cli.app import run
+from contend.cure import Rule, Rules, read_rules, write_rules
+from measured_runs import COLLAPSED, alltoall_run
+
+
+def test_rules_are_learnt_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    alltoall_run(tmp_path / "run", launches=8, schedules=("library", "linear", "shift"))
+    rules, result = tmp_path / "rules", tmp_path / "result.json"
+    arguments = ["tune", str(tmp_path / "run"), "-o", str(rules), "--json", str(result)]
+    assert run(arguments) == 0
+    verdict = capsys.readouterr().out.splitlines()[0]
+    assert verdict.startswith("By shift an all-to-all of 16 KiB blocks between 16 ranks takes ")
+    told = json.loads(result.read_text())
+    assert told["verdict"] == verdict
+    changed = {cell["bytes"] for cell in told["cells"] if cell["schedule"] != "library"}
+    assert set(COLLAPSED) <= changed
+    assert len(read_rules(rules).rules) == told["rules"] > 0
+    assert (rules / "openmpi.conf").is_file()
+
+
+def test_a_folder_without_rules_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["run", "--tuned", str(tmp_path), "--", "true"]) == 2
+    assert "rules.toml: No such file or directory" in capsys.readouterr().err
+
+
+def test_a_program_goes_by_the_rules(
+    require_program: Callable[[str], str],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mpirun = require_program("mpirun.openmpi")
+    source = Path(__file__).parents[1] / "tuned" / "programs" / "sized.c"
+    program = tmp_path / "sized"
+    wrapper = require_program("mpicc.openmpi")
+    subprocess.run([wrapper, "-w", str(source), "-o", str(program)], check=True)
+    write_rules(Rules((Rule((3, 3), (1, 64), (0, 99), "shift"),)), tmp_path / "rules")
+    for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("CONTEND_TUNED_REPORT", "1")
+    command = [mpirun, "--oversubscribe", "-n", "3", str(program), "50"]
+    assert run(["run", "--tuned", str(tmp_path / "rules"), "--", *command]) == 0
+    told = capfd.readouterr()
+    assert told.out.count("right") == 3
+    assert "contend: 3 calls of all-to-alls carried, 0 passed on: shift 3" in told.err

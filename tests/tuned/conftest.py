@@ -1,0 +1,68 @@
+"""Real programs, run alone and with the drop-in all-to-all preloaded."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from contend.cure import Rule, Rules, write_rules
+from contend.mpi import carry
+from probe_programs import Ended, Mpi
+
+PROGRAMS = Path(__file__).parent / "programs"
+Build = Callable[..., Path]
+
+# Every schedule by some number of ranks or bytes; the first of so many ranks is for uneven blocks.
+OF_FIVE = (
+    *("shift", "shift-barrier", "one-factor", "linear"),
+    *("scattered", "inflight", "node-ordered", "node-ordered-barrier"),
+)
+MANY = 1 << 40
+EVERY_SCHEDULE = Rules(
+    (
+        *(
+            Rule((5, 5), (1, MANY), (3**power, 3 ** (power + 1) - 1), schedule)
+            for power, schedule in enumerate(OF_FIVE)
+        ),
+        Rule((4, 4), (1, MANY), (0, MANY), "xor"),
+        Rule((3, 3), (1, MANY), (0, MANY), "one-factor"),
+        Rule((2, 2), (1, MANY), (0, MANY), "node-ordered"),
+    )
+)
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """`build(wrapper, source, *flags)` compiles a program once."""
+    folder = tmp_path_factory.mktemp("programs")
+    made: dict[tuple[str, ...], Path] = {}
+
+    def make(wrapper: str, source: str, *flags: str) -> Path:
+        key = (wrapper, source, *flags)
+        if key not in made:
+            target = folder / str(len(made))
+            command = [wrapper, "-g", "-O1", "-w", *flags, str(PROGRAMS / source)]
+            subprocess.run([*command, "-o", str(target), "-lpthread"], check=True)
+            made[key] = target
+        return made[key]
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def every_schedule(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of rules that use every schedule."""
+    folder = tmp_path_factory.mktemp("rules")
+    write_rules(EVERY_SCHEDULE, folder)
+    return folder
+
+
+def run_carried(mpi: Mpi, rules: Path, ranks: int, program: Path, *arguments: object) -> Ended:
+    """Runs a program whose all-to-alls go by rules, with the line that tells of it at the end."""
+    command = [mpi.launcher, "-n", str(ranks), str(program), *map(str, arguments)]
+    loaded = carry(command, rules, mpi.wrapper)
+    environment = {**loaded.variables, "CONTEND_TUNED_REPORT": "1"}
+    return mpi.run_command(loaded.words, environment)

@@ -1,0 +1,66 @@
+"""The libraries' own files of rules: which algorithm the library then used."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from contend.cure import Rule, Rules, write_rules
+from probe_programs import Mpi, library
+from tuned.conftest import PROGRAMS, Build
+
+RULES = (
+    Rule((4, 4), (1, 64), (1000, 1999), "shift"),
+    Rule((4, 4), (1, 64), (2000, 2999), "linear"),
+    Rule((4, 4), (1, 64), (3000, 3999), "inflight"),
+)
+
+
+@pytest.mark.parametrize(
+    ("size", "used"),
+    [(1000, "pairwise"), (1999, "pairwise"), (2000, "basic_linear"), (3500, "linear_sync")],
+)
+def test_open_mpi_uses_what_the_rules_say(
+    require_program: Callable[[str], str], build: Build, tmp_path: Path, size: int, used: str
+) -> None:
+    mpi = Mpi("openmpi", require_program("mpicc.openmpi"), require_program("mpirun.openmpi"))
+    witness = tmp_path / "witness.so"
+    source = PROGRAMS / "witness.c"
+    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(witness), "-ldl"], check=True)
+    write_rules(Rules(RULES, mpi="Open MPI 4.1.4"), tmp_path)
+    environment = {
+        "LD_PRELOAD": str(witness),
+        "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
+        "OMPI_MCA_coll_tuned_dynamic_rules_filename": str(tmp_path / "openmpi.conf"),
+    }
+    ended = mpi.run(4, build(mpi.wrapper, "sized.c"), size, environment=environment)
+    assert ended.output.count("right") == 4, ended.errors
+    told = {line for line in ended.errors.splitlines() if line.startswith("witness")}
+    assert told == {f"witness: {used}"}
+
+
+def test_mpich_reads_its_file(
+    require_program: Callable[[str], str], build: Build, tmp_path: Path
+) -> None:
+    mpi = Mpi("mpich", require_program("mpicc.mpich"), require_program("mpirun.mpich"))
+    rule = Rule((4, 4), (1, 64), (64 << 10, 128 << 10), "scattered")
+    folder = tmp_path / "rules"
+    files = write_rules(Rules((rule,), mpi="MPICH 4.0.2"), folder, Path(library(mpi.wrapper).file))
+    assert files == ("rules.toml", "mpich.json")
+    told = json.loads((folder / "mpich.json").read_text())
+    assert len(told) > 1
+    program = build(mpi.wrapper, "sized.c")
+    variable = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
+    ended = mpi.run(4, program, 70000, environment={variable: str(folder / "mpich.json")})
+    assert ended.output.count("right") == 4, ended.errors
+    # Of an algorithm that it does not have MPICH says so: it does read what the rules say.
+    chosen = told["collective=alltoall"]["comm_type=intra"]["is_sendbuf_inplace=no"]
+    own = chosen["comm_size<=4"]
+    own[next(key for key in own if key.startswith("avg_msg_size<="))] = {"algorithm=none": {}}
+    (folder / "wrong.json").write_text(json.dumps(told))
+    ended = mpi.run(4, program, 70000, environment={variable: str(folder / "wrong.json")})
+    assert ended.status != 0
