@@ -36,9 +36,8 @@ _MAIN = "main.cpp"
 _SHARED = ("common/", "compat/")
 _LENT = ("alltoall/",)
 # What is preloaded are libraries that find MPI only when the program does: linked with none.
-_PRELOADED_FLAGS = ("-O2", "-fPIC", "-fvisibility=hidden", *_FLAGS[2:])
-_STANDARDS = {".c": "-std=gnu11", ".cpp": _FLAGS[0]}
-_PRELOADED_LIBRARIES = ("-shared", "-Wl,--as-needed", "-lpthread", "-ldl", "-lstdc++")
+_PRELOADED_FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", *_FLAGS[2:])
+_PRELOADED_LIBRARIES = ("-shared", "-Wl,--as-needed", "-lpthread", "-ldl")
 _ENTRIES = "preloaded"
 # Units that are compiled together: more share headers, fewer keep more processors busy.
 _TOGETHER = 8
@@ -203,19 +202,17 @@ def compile_preload(
         source.name: source.read_bytes()
         for folder in (_ENTRIES, which)
         for source in sorted((files("contend") / folder).iterdir(), key=lambda path: path.name)
-        if source.name.endswith((".c", ".h", ".cpp", ".hpp"))
+        if source.name.endswith((".c", ".h"))
     }
-    flags = ((*_PRELOADED_FLAGS, *_STANDARDS.values()), _PRELOADED_LIBRARIES)
+    flags = (_PRELOADED_FLAGS, _PRELOADED_LIBRARIES)
     keyed = replace(_compiler(candidate, library, run, limit, flags), what=which.what)
     compiler = replace(keyed, command=[str(candidate.wrapper), *_PRELOADED_FLAGS])
 
     def link(folder: Path, _: Path) -> Path:
         def make(unit: str) -> Path:
-            standard = _STANDARDS[Path(unit).suffix]
-            words = [standard, "-c", str(folder / unit)]
-            return compiler.make(words, folder, folder / f"{unit}.o")
+            return compiler.make(["-c", str(folder / unit)], folder, folder / f"{unit}.o")
 
-        units = [name for name in sources if Path(name).suffix in _STANDARDS]
+        units = [name for name in sources if name.endswith(".c")]
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             objects = list(pool.map(make, units))
         words = [*map(str, objects), *_PRELOADED_LIBRARIES]
