@@ -51,8 +51,12 @@ def tune(runs: RunsArgument, output: RulesFolderOption = None, json: JsonOption 
 
 
 def _library_file(runs: Sequence[Run]) -> Path | None:
-    """The shared file of the library that was measured; None where it is not on this machine."""
+    """The shared file of the library that was measured; None where it is not on this machine.
+
+    No program that a run names is tried: this machine's own search finds the library.
+    """
+    measured = runs[0].record.library
     try:
-        return Path(select(runs[0].record.library.wrapper).file)
+        return Path(select(measured.spec, by_name=True).file)
     except ContendError:
         return None

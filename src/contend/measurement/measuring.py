@@ -237,8 +237,7 @@ def _library_of_run(
     version = (before.name, before.version)
     library = next((one for one in named.values() if (one.name, one.version) == version), None)
     if library is None and not named:
-        name = re.sub(r"[^a-z]", "", before.name.lower())
-        library = select(f"{name}-{before.version}", launched=launched, by_name=True)
+        library = select(before.spec, launched=launched, by_name=True)
         if library.wrapper != before.wrapper:
             raise UsageError(
                 f"{folder}: was measured with {before.wrapper}, and this machine finds "

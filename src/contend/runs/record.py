@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
@@ -60,6 +61,12 @@ class LibraryRecord(msgspec.Struct, frozen=True):
     def title(self) -> str:
         """What it is called, with its version."""
         return f"{self.name} {self.version}".strip()
+
+    @property
+    def spec(self) -> str:
+        """How `contend.mpi.select` is asked for it by name: ``openmpi-4.1.4``."""
+        name = "".join(letter for letter in self.name.lower() if letter in ascii_lowercase)
+        return f"{name}-{self.version}"
 
 
 class Host(msgspec.Struct, frozen=True):
