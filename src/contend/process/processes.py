@@ -116,6 +116,10 @@ class FirstEnded:
             except (OSError, AttributeError):
                 # Gone, somebody else's, or a kernel that cannot.
                 continue
+        self._ends = select.epoll()
+        # Before the thread runs: what ends from now on is queued in its order.
+        for descriptor in self._open:
+            self._ends.register(descriptor, select.EPOLLIN)
         self._thread = threading.Thread(target=self._wait, daemon=True)
         self._thread.start()
 
@@ -129,12 +133,10 @@ class FirstEnded:
         return self._pid
 
     def _wait(self) -> None:
-        if not self._open:
-            return
-        with select.epoll() as ends:
-            for descriptor in self._open:
-                ends.register(descriptor, select.EPOLLIN)
-            ((first, _),) = ends.poll(maxevents=1)
+        with self._ends:
+            if not self._open:
+                return
+            ((first, _),) = self._ends.poll(maxevents=1)
         self._pid = self._open[first]
         for descriptor in self._open:
             os.close(descriptor)
