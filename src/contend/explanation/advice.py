@@ -151,9 +151,11 @@ def _time_outs(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
     if gain >= _WORTH_IT:
         evidence = verdict.evidence
         options = f"--algorithm {name.partition(',')[0]} --bytes {evidence.bytes}"
+        rule = "; contend tune makes that a rule for programs" if measured.sources else ""
         yield Remedy(
             Limit.TIME_OUTS,
-            f"{_first(name)} was {gain:.3g} times faster than {evidence.schedule} {evidence.at}.",
+            f"{_first(name)} was {gain:.3g} times faster than {evidence.schedule} {evidence.at}"
+            f"{rule}.",
             measured.again(options, verdict) if measured.sources else "",
             _saved(verdict, gain),
         )

@@ -88,19 +88,28 @@ class _Advice:
             )
         calls = cells.filter(pl.col("routine").cast(pl.String).is_in(_ALLTOALLS))
         if not calls.is_empty():
-            ranks = self._record.ranks
-            sent, times = int(calls["bytes"].sum()), int(calls["calls"].sum())
-            size = sent // max(times * ranks, 1)
-            place = "--on HOSTFILE"
-            if self._source.emulated:
-                place = " ".join(emulation(self._emulated, self._record.asked, ""))
             yield Remedy(
                 Limit.TIME_OUTS,
-                "An all-to-all in ordered steps fills no buffer: see which schedule is fastest.",
-                f"contend measure alltoall -n {ranks} {place} --algorithm library,linear,shift "
-                f"--bytes {max(size, 1)}",
+                "An all-to-all in ordered steps fills no buffer: measure which schedule wins here, "
+                "and have the program's calls go by it.",
+                self._tuned(calls),
                 self._lost(calls),
             )
+
+    def _tuned(self, alltoalls: pl.DataFrame) -> str:
+        """Commands that learn rules for these calls, and run the program by them."""
+        ranks = self._record.ranks
+        sent, times = int(alltoalls["bytes"].sum()), int(alltoalls["calls"].sum())
+        size = max(sent // max(times * ranks, 1), 1)
+        place, started = "--on HOSTFILE", ""
+        if self._source.emulated:
+            place = " ".join(emulation(self._emulated, self._record.asked, ""))
+            started = f"-n {ranks} {place} "
+        return (
+            f"contend measure alltoall -n {ranks} {place} --algorithm library,linear,shift "
+            f"--bytes {size} --launches 5 -o measured && contend tune measured -o rules && "
+            f"contend run --tuned rules {started}-- {join(self._record.command)}"
+        )
 
     def _lost(self, cells: pl.DataFrame) -> float | None:
         """Seconds that a rank lost in calls of these cells while a message was sent again."""
