@@ -39,6 +39,17 @@ def test_open_mpi_takes_hosts_with_exactly_their_ranks() -> None:
     assert OPEN_MPI_5.options(launch, FILE).words[4:6] == ("--map-by", "slot:oversubscribe")
 
 
+def test_open_mpi_passes_on_by_the_list_that_is_set() -> None:
+    """Beside a list it refuses options -x: one is set where a library is preloaded into all."""
+    listed = {"OMPI_MCA_mca_base_env_list": "LD_PRELOAD;CONTEND_TUNED", "LD_PRELOAD": "tuned.so"}
+    launch = Launch(LIBRARY, 3, hosts=HOSTS, environment={"A": "1", **listed})
+    for kind in (OPEN_MPI_4, OPEN_MPI_5):
+        options = kind.options(launch, FILE)
+        assert "-x" not in options.words
+        passed = options.environment["OMPI_MCA_mca_base_env_list"]
+        assert passed == "LD_PRELOAD;CONTEND_TUNED;A"
+
+
 def test_ranks_per_host_within_a_job() -> None:
     launch = Launch(LIBRARY, 4, ranks_per_host=2, environment={"SLURM_JOB_ID": "7"})
     assert "ppr:2:node" in OPEN_MPI_4.options(launch, None).words

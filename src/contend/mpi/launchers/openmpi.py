@@ -11,6 +11,8 @@ from contend.mpi.launches import Death, Launch, LauncherKind, LauncherOptions
 _YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 # The launcher passes on what begins so by itself, and nothing else, to other hosts.
 _PASSED_ON = ("OMPI_", "PRTE_", "PMIX_")
+# A list of further variables to pass on. The launcher takes options -x or this, but not both.
+_LIST = "OMPI_MCA_mca_base_env_list"
 # What ranks on other hosts need of the environment, and what is preloaded into them.
 _PATHS = ("LD_LIBRARY_PATH", "LD_PRELOAD", "CONTEND_TUNED", "CONTEND_TUNED_REPORT")
 
@@ -41,15 +43,18 @@ def _words(launch: Launch, host_file: Path | None, oversubscribe: str) -> tuple[
         words += ["--bind-to", "core" if launch.local else "core:overload-allowed"]
     else:
         words += ["--bind-to", "none"]
-    if not launch.local:
+    if not launch.local and _LIST not in launch.variables():
         for name in _to_pass_on(launch):
             words += ["-x", name]
     return (*words, *launch.extra)
 
 
 def _settings(launch: Launch) -> dict[str, str]:
-    """Yielding, where there are more ranks than processors."""
-    return dict(_YIELD) if launch.crowded else {}
+    """Yielding, where there are more ranks than processors; what is to be passed on by a list."""
+    settings = dict(_YIELD) if launch.crowded else {}
+    if not launch.local and (listed := launch.variables().get(_LIST)) is not None:
+        settings[_LIST] = ";".join(dict.fromkeys([*listed.split(";"), *_to_pass_on(launch)]))
+    return settings
 
 
 def host_file(launch: Launch) -> str:
