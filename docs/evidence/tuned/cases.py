@@ -139,8 +139,11 @@ def compare(folder: Path) -> None:
     walls = {name: np.array([wall for wall, _ in each]) for name, each in times.items()}
     before, after = (median_interval(walls[name]) for name in ("without", "with"))
     gain = ratio(before, after)
-    print(f"\nGROMACS: {before} without, {after} with: {gain}")
-    print({name: [drops for _, drops in each] for name, each in times.items()})
+    print("\n| GROMACS | median | 95 % | packets dropped |\n|---|--:|--:|--:|")
+    for name, took in (("without", before), ("with", after)):
+        drops = int(np.median([drops for _, drops in times[name]]))
+        print(f"| {name} | {took.value:.2f} s | {took.low:.2f} to {took.high:.2f} | {drops:,} |")
+    print(f"| times faster | {gain.value:.2f} | {gain.low:.2f} to {gain.high:.2f} | |")
 
 
 def _runs(folder: Path, name: str) -> dict[int, list[np.ndarray]]:
