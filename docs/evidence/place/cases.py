@@ -10,50 +10,23 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-CONTEND = [sys.executable, "-c", "from contend.cli import main; main()"]
+sys.path.insert(0, str(HERE.parent / "programs"))
+import cases as programs  # noqa: E402  (the input of LAMMPS)
+
 CABLES = ["--rate", "30Mbit", "--buffer", "200kB"]
 FABRIC = ["xgft:2;4,4;1,1", "--route", "dmodk"]
 TURNS = 5
 ORDERS = {"scattered": HERE / "scattered.hosts", "placed": HERE / "placed.hosts"}
-MELT = """units lj
-atom_style atomic
-lattice fcc 0.8442
-region box block 0 24 0 24 0 24
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 3.0 87287
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0 2.5
-neighbor 0.3 bin
-neigh_modify every 20 delay 0 check no
-fix 1 all nve
-thermo 20
-run 60
-"""
 
 
-def run(folder: Path, *words: str) -> str:
+def contend(folder: Path, *words: str) -> str:
     """Runs a command of contend and returns what it prints."""
-    environment = {
-        **os.environ,
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "OMP_NUM_THREADS": "1",
-    }
-    ended = subprocess.run(
-        [*CONTEND, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-    if ended.returncode:
-        sys.exit(f"{' '.join(words)}: exit status {ended.returncode}\n{ended.stderr[-2000:]}")
-    return ended.stdout
+    return programs.run(folder, *programs.CONTEND, *words)
 
 
 def launch(folder: Path, order: str, to: str) -> float:
@@ -62,7 +35,7 @@ def launch(folder: Path, order: str, to: str) -> float:
     where = ["--ranks-per-host", "1", "--on", f"emulated:{fabric}", *more, *CABLES]
     placement = ["--placement", f"file:{ORDERS[order]}"]
     command = ["lmp", "-in", "melt.in", "-log", "none", "-screen", "none"]
-    run(folder, "profile", "-n", "16", *where, *placement, "--output", to, "--", *command)
+    contend(folder, "profile", "-n", "16", *where, *placement, "--output", to, "--", *command)
     seconds = json.loads((folder / to / "profile.json").read_text())["run_s"]
     print(f"{order}: {seconds:.2f} s", flush=True)
     return float(seconds)
@@ -71,17 +44,17 @@ def launch(folder: Path, order: str, to: str) -> float:
 def place(folder: Path) -> None:
     """Seats for the program from one recording, and what both orders are predicted to take."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "melt.in").write_text(MELT)
+    (folder / "melt.in").write_text(programs.MELT)
     if not (folder / "costs").exists():
-        run(folder, "calibrate", "--on", "emulated:crossbar:4", *CABLES, "--output", "costs")
+        contend(folder, "calibrate", "--on", "emulated:crossbar:4", *CABLES, "--output", "costs")
     if not (folder / "recorded").exists():
         launch(folder, "scattered", "recorded")
     given = ["--placement", f"file:{ORDERS['scattered']}"]
     new = ["--format", "plain", "-o", str(ORDERS["placed"])]
-    print(run(folder, "place", "recorded", *FABRIC, *given, *new))
+    print(contend(folder, "place", "recorded", *FABRIC, *given, *new))
     orders = [word for path in ORDERS.values() for word in ("--placement", f"file:{path}")]
     options = ["--calibration", "costs", *CABLES, "--json", "predicted.json"]
-    print(run(folder, "predict", "recorded", *FABRIC, *orders, *options))
+    print(contend(folder, "predict", "recorded", *FABRIC, *orders, *options))
     cases = json.loads((folder / "predicted.json").read_text())["cases"]
     with (HERE / "predicted.csv").open("w", newline="") as file:
         writer = csv.writer(file)
