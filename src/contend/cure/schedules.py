@@ -74,8 +74,8 @@ def learn(runs: Sequence[Run]) -> Lessons:
     A schedule is taken where it has the smallest median of all that the drop-in library carries and
     is proven faster than the library's call, as `contend.runs.contests` proves it. A median tells
     of one kind of samples only, and a program pays for all: where some samples of the library's
-    call stall, a schedule is taken too whose typical time is the least, if the interval of the
-    ratio lies above 1 (see `contend.runs.typical_time`).
+    call stall, a schedule is taken too that does not stall and whose typical time is the least, if
+    the interval of the ratio lies above 1 (see `contend.runs.typical_time`).
 
     Raises:
         UsageError: runs of something else, of several MPI libraries, or without the library's call
@@ -137,7 +137,9 @@ def _lesson(contest: Contest) -> Lesson | None:
     else:
         best = min(cells, key=lambda cell: typical(cell).value)
         gain = ratio(typical(library), typical(best))
-        stalls = library.modes is not None and gain.low is not None and gain.low > 1
+        # Stalls of both would be compared by where their slow kinds happen to lie.
+        only_one = library.modes is not None and best.modes is None
+        stalls = only_one and gain.low is not None and gain.low > 1
         proof = Proof.STALLS if stalls else Proof.NONE
     proven = proof != Proof.NONE
     return Lesson(
