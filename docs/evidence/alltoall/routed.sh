@@ -5,12 +5,14 @@
 # root and takes a quarter of an hour.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+# Named as it is kept beside the results, wherever they are.
+cmp -s "$here/scattered.hosts" scattered.hosts || cp "$here/scattered.hosts" .
 fabric="xgft:2;4,4;1,4"
 what="-n 16 --bytes 256K --route minhop --rate 20Mbit --buffer 200kB"
 others="library,linear,scattered,inflight,shift,shift-barrier,xor,one-factor"
 
 predict() {
-  contend predict alltoall "$fabric" $what --placement "file:$here/scattered.hosts" \
+  contend predict alltoall "$fabric" $what --placement file:scattered.hosts \
     --algorithm "$others,routed,routed-barrier" --calibration "$here/calibration.json" "$@"
 }
 
@@ -18,7 +20,7 @@ case $1 in
 predict) predict --json "$here/predicted-routed.json" ;;
 measure)
   contend measure alltoall --on "emulated:$fabric" $what \
-    --placement "file:$here/scattered.hosts" --algorithm "$others,routed,routed-barrier" \
+    --placement file:scattered.hosts --algorithm "$others,routed,routed-barrier" \
     --launches 3 --repetitions 6:6 --budget 20min --output runs/routed
   predict --measured runs/routed --json "$here/compared-routed.json" --plot runs/routed.png
   ;;
