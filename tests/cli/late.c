@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   for (int step = 0; step < STEPS; step++) {
     pass_on(numbers, rank, size);
-    if (rank == 1) usleep(5000);
+    if (rank == 1) usleep(strcmp(how, "much later") ? 5000 : 50000);
     MPI_Allreduce(numbers, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);  // the collective
     if (step != STEPS / 2) continue;
     if (rank == 2 && !strcmp(how, "kill")) raise(SIGKILL);

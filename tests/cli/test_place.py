@@ -93,6 +93,7 @@ def test_order_that_cannot_be_better_is_kept(
         (["ring", "fig1", "-o", "-", "--json", "-"], "cannot both be standard output"),
         (["ring", "fig1", "--ranks", "17"], "--ranks-per-host puts more on each"),
         (["none.npy", "fig1"], "none.npy: no such file"),
+        (["nowhere", "fig1"], "expected a profile, a .npy matrix or a pattern"),
         (["ring", "fig1", "--hosts", "nobody"], 'a host of fig1, got "nobody"'),
     ],
 )

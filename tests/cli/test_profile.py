@@ -143,11 +143,13 @@ def test_an_interruption_reaches_the_program_and_keeps_what_was_recorded(
 def test_a_profile_is_explained(
     openmpi: Mpi, built: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Two ranks, of which one enters every collective 5 ms after the other."""
+    """Two ranks, of which one enters every collective 50 ms after the other.
+
+    That is more than a loaded machine makes either of them wait for its turn on a processor.
+    """
     folder = tmp_path / "p"
-    ended = _profile(
-        folder, "-n", "2", "--mpi", openmpi.wrapper, "--", str(_program(openmpi, built))
-    )
+    program = str(_program(openmpi, built))
+    ended = _profile(folder, "-n", "2", "--mpi", openmpi.wrapper, "--", program, "much later")
     assert ended.returncode == 0, ended.stderr
     assert run(["explain", str(folder), "--json", "-"]) == 0
     result = json.loads(capsys.readouterr().out)

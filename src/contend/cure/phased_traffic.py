@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from contend.congestion import PhasedTraffic
 from contend.cure.tables import pattern_of
 from contend.errors import ShortfallError, UsageError
-from contend.pattern import parse, read_messages
+from contend.pattern import FORMS, parse, read_messages
 from contend.prediction import Program, program_of
 from contend.profiling import KINDS, Profile, is_profile, load_profile
 from contend.schedule import Action
@@ -68,12 +68,18 @@ def sent_by(source: str | Path | Profile, ranks: int) -> Sent:
     if is_profile(Path(source)):
         return _of_profile(load_profile(Path(source)))
     source = str(source)
-    if Path(source).is_dir():
-        raise UsageError(f"{source}: expected a profile, a .npy matrix or a pattern, got a folder")
     spec = pattern_of(source)
     if spec.startswith("file:"):
         return _of_file(spec.removeprefix("file:"))
+    if _family(source) not in {_family(form.form) for form in FORMS}:
+        raise UsageError(
+            f"{source}: expected a profile, a .npy matrix or a pattern (contend simulate --list)"
+        )
     return _of_pattern(spec, ranks)
+
+
+def _family(pattern: str) -> str:
+    return pattern.partition(":")[0].partition(" ")[0]
 
 
 def _of_file(path: str) -> Sent:
