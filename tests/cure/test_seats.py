@@ -111,7 +111,7 @@ def test_time_is_that_of_the_fullest_channel_at_the_rate(tmp_path: Path) -> None
         ("bisect", {}, "random messages differ every time"),
         ("ring", {"placement": "random"}, "must be one order"),
         ("halo:4x4", {"hosts": 9, "ranks": 16}, "expected places for 16 ranks, got 9"),
-        ("nothing", {}, "pattern nothing: expected one of"),
+        ("nothing", {}, "nothing: expected a profile, a .npy matrix or a pattern"),
     ],
 )
 def test_what_does_not_fit_is_refused(source: str, options: dict[str, int], said: str) -> None:
