@@ -17,6 +17,7 @@ from contend.prediction import Calibration
 from contend.report.better_seats import BetterSeatsJson
 from contend.report.better_tables import BetterTablesJson
 from contend.report.emulate import EmulationJson
+from contend.report.engines import EnginesJson
 from contend.report.explanation import ExplanationJson
 from contend.report.fabric.tables import FabricSummary, HostListJson
 from contend.report.memory import MemoryJson
@@ -43,6 +44,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend route": (BetterTablesJson,),
     "contend fabric show": (FabricSummary,),
     "contend fabric check": (CheckReport,),
+    "contend fabric engines": (EnginesJson,),
     "contend fabric hosts": (HostListJson,),
     "contend emulate": (EmulationJson,),
     "contend mpi": (LibrariesJson,),

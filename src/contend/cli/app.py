@@ -40,6 +40,11 @@ VERBS = (
                 "Draw a fabric, or the connections of an all-to-all.",
             ),
             Verb(
+                "engines",
+                "contend.cli.fabric.engines:engines",
+                "Route a fabric by every engine, and say which serves it best.",
+            ),
+            Verb(
                 "hosts",
                 "contend.cli.fabric.summary:hosts",
                 "List hosts by their place in a fabric, for mpirun and Slurm.",
