@@ -35,6 +35,11 @@ VERBS = (
                 "Write a fabric as a file of another kind.",
             ),
             Verb(
+                "diff",
+                "contend.cli.fabric.diff:diff",
+                "Say what changed in a network: nodes, cables, speeds, routes and bandwidth.",
+            ),
+            Verb(
                 "draw",
                 "contend.cli.fabric.draw:draw",
                 "Draw a fabric, or the connections of an all-to-all.",

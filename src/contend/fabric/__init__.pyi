@@ -7,6 +7,9 @@ from .composition import servers_of as servers_of
 from .composition import size_of as size_of
 from .composition import structure as structure
 from .composition import switch_levels as switch_levels
+from .difference import Change as Change
+from .difference import Difference as Difference
+from .difference import difference as difference
 from .fabric import Fabric as Fabric
 from .fabric import Finding as Finding
 from .fabric import build as build

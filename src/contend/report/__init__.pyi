@@ -14,6 +14,10 @@ from .engines import engines_verdict as engines_verdict
 from .explanation import explanation_json as explanation_json
 from .explanation import explanation_sentence as explanation_sentence
 from .explanation import explanation_tables as explanation_tables
+from .fabric.difference import Changed as Changed
+from .fabric.difference import difference_json as difference_json
+from .fabric.difference import difference_tables as difference_tables
+from .fabric.difference import difference_verdict as difference_verdict
 from .fabric.figures import alltoall_figure as alltoall_figure
 from .fabric.figures import fabric_figure as fabric_figure
 from .fabric.tables import FabricSummary as FabricSummary

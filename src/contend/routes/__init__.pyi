@@ -1,3 +1,4 @@
+from .changed import changed_ports as changed_ports
 from .checking import CheckReport as CheckReport
 from .checking import RoutesSummary as RoutesSummary
 from .checking import all_to_all_load as all_to_all_load
