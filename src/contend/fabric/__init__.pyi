@@ -41,3 +41,5 @@ from .soundness import Check as Check
 from .soundness import Status as Status
 from .soundness import check_soundness as check_soundness
 from .subnet import LARGEST_LID as LARGEST_LID
+from .without import Rest as Rest
+from .without import without as without
