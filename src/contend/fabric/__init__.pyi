@@ -2,11 +2,9 @@ from .composition import FabricSize as FabricSize
 from .composition import Structure as Structure
 from .composition import cables_per_pair as cables_per_pair
 from .composition import capacities as capacities
-from .composition import idle_switches as idle_switches
 from .composition import servers_of as servers_of
 from .composition import size_of as size_of
 from .composition import structure as structure
-from .composition import switch_levels as switch_levels
 from .fabric import Fabric as Fabric
 from .fabric import Finding as Finding
 from .fabric import build as build
@@ -30,6 +28,9 @@ from .generate.degrade import remove_switches as remove_switches
 from .generate.degrade import with_parallel_links as with_parallel_links
 from .graph import from_networkx as from_networkx
 from .graph import to_networkx as to_networkx
+from .levels import idle_switches as idle_switches
+from .levels import is_tree as is_tree
+from .levels import switch_levels as switch_levels
 from .rated_bisection import Bisection as Bisection
 from .rated_bisection import bisection as bisection
 from .soundness import MOST_DETAILS as MOST_DETAILS
