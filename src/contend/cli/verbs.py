@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import cached_property
@@ -10,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
+
+from contend.errors import IncompleteInput
 
 
 class Verb(TyperCommand):
@@ -60,7 +63,32 @@ def command_of(
         add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
     )
     single.command(name, cls=cls)(function)
-    return typer.main.get_command(single)
+    made: Any = typer.main.get_command(single)
+    if _OF_FABRICS & {parameter.name for parameter in made.params}:
+        made.params.append(_strict())
+    return made
+
+
+# Arguments of verbs that read fabrics from files.
+_OF_FABRICS = {"routes", "choice", "fabrics"}
+
+
+def _strict() -> TyperOption:
+    """The option that these verbs have alike: one place loads all fabrics."""
+    return TyperOption(
+        param_decls=["--strict"],
+        is_flag=True,
+        default=False,
+        show_default=False,
+        expose_value=False,
+        callback=_refuse_incomplete_files,
+        help="Fail if a topology file is incomplete, instead of warning.",
+    )
+
+
+def _refuse_incomplete_files(context: Any, parameter: Any, wanted: bool) -> None:
+    if wanted:
+        warnings.filterwarnings("error", category=IncompleteInput)
 
 
 class Group(TyperGroup):

@@ -1,8 +1,8 @@
+from .assemble import what_is_missing as what_is_missing
 from .composition import FabricSize as FabricSize
 from .composition import Structure as Structure
 from .composition import cables_per_pair as cables_per_pair
 from .composition import capacities as capacities
-from .composition import servers_of as servers_of
 from .composition import size_of as size_of
 from .composition import structure as structure
 from .fabric import Fabric as Fabric
@@ -33,6 +33,8 @@ from .levels import is_tree as is_tree
 from .levels import switch_levels as switch_levels
 from .rated_bisection import Bisection as Bisection
 from .rated_bisection import bisection as bisection
+from .servers import server_names as server_names
+from .servers import servers_of as servers_of
 from .soundness import MOST_DETAILS as MOST_DETAILS
 from .soundness import TOPOLOGY_FAULTS as TOPOLOGY_FAULTS
 from .soundness import Check as Check

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.fabric.assemble import MISSING_RECORD
 from contend.fabric.fabric import Fabric
 from contend.fabric.levels import Leaf, Level, idle_switches, leaves_of, levels_of, switch_levels
+from contend.fabric.parts import connected_parts
+from contend.fabric.servers import servers_of
 from contend.fabric.shape import shape_of
 from contend.units import rate_of
 
@@ -104,34 +105,17 @@ def structure(fabric: Fabric, load: NDArray[np.uint64] | None = None) -> Structu
         servers=len(per_server),
         hosts_per_server=_histogram(per_server),
         parallel_cables=_histogram(cables_per_pair(fabric)[2]),
-        left_out=tuple(finding.message for finding in fabric.findings if not finding.wrong),
+        left_out=tuple(
+            finding.message
+            for finding in fabric.findings
+            if not finding.wrong and finding.kind != MISSING_RECORD
+        ),
     )
 
 
 def switch_parts(fabric: Fabric) -> NDArray[np.int64]:
     """Number of the connected part of every switch, shape [switches]."""
     return connected_parts(fabric.switches, fabric.cable_from, fabric.cable_to)
-
-
-def connected_parts(size: int, near: NDArray[Any], far: NDArray[Any]) -> NDArray[np.int64]:
-    """Number of the connected part of every node, shape [size], in the order of the least node.
-
-    Args:
-        size: nodes.
-        near: one end of every edge, shape [edges].
-        far: the other end.
-    """
-    least = np.arange(size)
-    while True:
-        joined = np.minimum(least[near], least[far])
-        lower = least.copy()
-        # The nodes themselves, and those that stood for their parts until now.
-        for ends in (near, far, least[near], least[far]):
-            np.minimum.at(lower, ends, joined)
-        lower = lower[lower]
-        if np.array_equal(lower, least):
-            return np.unique(least, return_inverse=True)[1].reshape(-1).astype(np.int64)
-        least = lower
 
 
 def cables_per_pair(
@@ -176,45 +160,3 @@ def capacities(fabric: Fabric) -> Capacities:
     if bool(np.all(cable > 0)) and bool(np.all(host > 0)):
         return Capacities(cable, host, "bytes/s")
     return Capacities(np.ones(fabric.cables), np.ones(fabric.hosts), "cables")
-
-
-# What drivers and subnet managers append to a server's name: mlx5_0, HCA-2, hfi1_0, ib0, qib1.
-_ADAPTER = re.compile(r"(?:[a-z]+\d*_\d+|HCA-?\d+|ib\d+|qib\d+)", re.IGNORECASE)
-
-
-def servers_of(fabric: Fabric) -> NDArray[np.int64]:
-    """Number of the server of every host, shape [hosts]; servers count from 0 in order of hosts.
-
-    Hosts share a server when they share the adapter, when their adapters report the same system
-    GUID, or when the adapters' descriptions differ only in a last word that names an adapter, such
-    as ``luna-0164 mlx5_1``. A description that two adapters carry whole is generic (``localhost
-    mlx5_0``) and says nothing.
-    """
-    same: dict[tuple[str, object], list[int]] = {}
-    for host, (guid, system) in enumerate(
-        zip(fabric.host_guid.tolist(), fabric.host_system_guid.tolist(), strict=True)
-    ):
-        for key in (("adapter", guid), ("system", system)):
-            if key[1]:
-                same.setdefault(key, []).append(host)
-    for name, members in _by_name(fabric).items():
-        same[("name", name)] = members
-    groups = [members for members in same.values() if len(members) > 1]
-    first = np.repeat([members[0] for members in groups], [len(members) for members in groups])
-    other = np.array([host for members in groups for host in members], dtype=np.int64)
-    return connected_parts(fabric.hosts, first.astype(np.int64), other)
-
-
-def _by_name(fabric: Fabric) -> dict[str, list[int]]:
-    """Hosts by the server's name that their descriptions begin with, where one does."""
-    adapters: dict[str, set[int]] = {}
-    members: dict[str, list[int]] = {}
-    for host, name in enumerate(fabric.host_name):
-        words = name.split()
-        if len(words) > 1 and _ADAPTER.fullmatch(words[-1]):
-            adapters.setdefault(" ".join(words), set()).add(int(fabric.host_guid[host]))
-            members.setdefault(" ".join(words[:-1]), []).append(host)
-    shared = Counter(
-        whole.rpartition(" ")[0] for whole, guids in adapters.items() if len(guids) > 1
-    )
-    return {server: hosts for server, hosts in members.items() if server not in shared}

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from contend.fabric.fabric import Fabric
 from contend.fabric.levels import idle_switches, is_tree, switch_levels
+from contend.fabric.parts import connected_parts
 from contend.units import counted
 
 IRREGULAR = "irregular"
@@ -50,25 +49,23 @@ def shape_of(fabric: Fabric) -> str:
 
 
 def _direct(size: int, near: NDArray[np.int64], far: NDArray[np.int64]) -> str:
-    graph = _graph(size, near, far)
-    if connected_components(graph, directed=False)[0] != 1:
+    if connected_parts(size, near, far).any():
         return ""
     if 2 * len(near) == size * (size - 1):
         return "two switches" if size == 2 else f"full mesh of {size} switches"
-    return _grid(size, graph) or _dragonfly(size, graph, near, far) or _slim_fly(size, graph, near)
-
-
-def _graph(size: int, near: NDArray[np.int64], far: NDArray[np.int64]) -> csr_array:
-    ends = (np.concatenate([near, far]), np.concatenate([far, near]))
-    return csr_array((np.ones(2 * len(near), dtype=np.int32), ends), shape=(size, size))
+    neighbours: list[set[int]] = [set() for _ in range(size)]
+    for one, other in zip(near.tolist(), far.tolist(), strict=True):
+        neighbours[one].add(other)
+        neighbours[other].add(one)
+    return _grid(neighbours) or _dragonfly(neighbours, near, far) or _slim_fly(neighbours)
 
 
 # Grids: tori, meshes, hypercubes, HyperX.
 
 
-def _grid(size: int, graph: csr_array) -> str:
+def _grid(neighbours: list[set[int]]) -> str:
     """What the network is as a Cartesian product of rings, lines and full meshes."""
-    neighbours = [set(graph.indices[a:b].tolist()) for a, b in zip(*_bounds(graph), strict=True)]
+    size = len(neighbours)
     classes = _dimensions(neighbours)
     if classes is None:
         return ""
@@ -81,10 +78,6 @@ def _grid(size: int, graph: csr_array) -> str:
     if math.prod(nodes for nodes, _ in factors) != size:
         return ""
     return _grid_name(factors)
-
-
-def _bounds(graph: csr_array) -> tuple[list[int], list[int]]:
-    return graph.indptr[:-1].tolist(), graph.indptr[1:].tolist()
 
 
 def _dimensions(neighbours: list[set[int]]) -> dict[tuple[int, int], int] | None:
@@ -136,9 +129,12 @@ def _factor(
     size: int, classes: dict[tuple[int, int], int], dimension: int
 ) -> tuple[int, str] | None:
     """How many switches one dimension has, and whether they are a ring, a line or all joined."""
-    inside = np.array([pair for pair, at in classes.items() if at == dimension])
-    others = np.array([pair for pair, at in classes.items() if at != dimension]).reshape(-1, 2)
-    nodes, place = connected_components(_graph(size, others[:, 0], others[:, 1]), directed=False)
+    inside = np.array([pair for pair, at in classes.items() if at == dimension], dtype=np.int64)
+    others = np.array(
+        [pair for pair, at in classes.items() if at != dimension], dtype=np.int64
+    ).reshape(-1, 2)
+    place = connected_parts(size, others[:, 0], others[:, 1])
+    nodes = int(place.max()) + 1
     ends = place[inside]
     joined = {(min(pair), max(pair)) for pair in ends.tolist()}
     # Every pair of the dimension is there once for every place in the other dimensions.
@@ -187,28 +183,26 @@ def _times(sizes: list[int]) -> str:
 # Networks of groups.
 
 
-def _dragonfly(size: int, graph: csr_array, near: Any, far: Any) -> str:
+def _dragonfly(neighbours: list[set[int]], near: NDArray[Any], far: NDArray[Any]) -> str:
     """Groups of joined switches, every two groups joined too, as many neighbours for each."""
-    shared = np.zeros(len(near), dtype=np.int64)
-    common = (graph @ graph).multiply(graph).tocoo()
-    place = np.searchsorted(near * size + far, common.row * np.int64(size) + common.col)
-    upper = common.row < common.col
-    shared[place[upper]] = common.data[upper]
+    if len({len(around) for around in neighbours}) > 1:
+        return ""
+    pairs = zip(near.tolist(), far.tolist(), strict=True)
+    shared = np.array([len(neighbours[one] & neighbours[other]) for one, other in pairs])
     # Within a group two switches share all others; three groups' own cables may share a few too.
     for least in np.unique(shared[shared > 0])[::-1].tolist():
-        if name := _groups_name(size, near, far, shared >= least):
+        if name := _groups_name(len(neighbours), near, far, shared >= least):
             return name
     return ""
 
 
 def _groups_name(size: int, near: Any, far: Any, inside: NDArray[np.bool_]) -> str:
-    groups, group = connected_components(_graph(size, near[inside], far[inside]), directed=False)
+    group = connected_parts(size, near[inside], far[inside])
+    groups = int(group.max()) + 1
     sizes = np.bincount(group)
     each = int(sizes[0])
     within = np.bincount(group[near[group[near] == group[far]]], minlength=groups)
     if groups < 3 or each < 3 or (sizes != each).any() or (2 * within != each * (each - 1)).any():
-        return ""
-    if len(np.unique(np.bincount(np.concatenate([near, far]), minlength=size))) > 1:
         return ""
     if not _all_joined(groups, group[near], group[far]):
         return ""
@@ -220,8 +214,8 @@ def _dragonfly_plus(level: NDArray[np.int64], near: Any, far: Any) -> str:
     upper = (level[near] == 2) & (level[far] == 2)
     if set(np.unique(level)) != {1, 2} or (level[near] == level[far])[~upper].any():
         return ""
-    graph = _graph(len(level), near[~upper], far[~upper])
-    groups, group = connected_components(graph, directed=False)
+    group = connected_parts(len(level), near[~upper], far[~upper])
+    groups = int(group.max()) + 1
     leaves = np.bincount(group[level == 1], minlength=groups)
     spines = np.bincount(group[level == 2], minlength=groups)
     within = np.bincount(group[near[~upper]], minlength=groups)
@@ -237,17 +231,18 @@ def _all_joined(groups: int, near: NDArray[Any], far: NDArray[Any]) -> bool:
     return len(np.unique(low.astype(np.int64) * groups + high)) == groups * (groups - 1) // 2
 
 
-def _slim_fly(size: int, graph: csr_array, near: NDArray[np.int64]) -> str:
+def _slim_fly(neighbours: list[set[int]]) -> str:
     """2 q^2 switches with (3 q - d) / 2 neighbours each, d = -1, 0 or 1, all two steps apart.
 
     Besta and Hoefler, Slim Fly: A Cost Effective Low-Diameter Network Topology, SC 2014.
     """
+    size = len(neighbours)
     q = math.isqrt(size // 2)
-    degree = np.diff(graph.indptr)
     apart = {0: 0, 1: 1, 3: -1}.get(q % 4)
-    if 2 * q * q != size or apart is None or (2 * degree != 3 * q - apart).any():
+    if 2 * q * q != size or apart is None:
         return ""
-    reached = graph @ graph + graph
-    if reached.nnz != size * size:
+    if any(2 * len(around) != 3 * q - apart for around in neighbours):
+        return ""
+    if any(len(around.union(*(neighbours[n] for n in around))) < size for around in neighbours):
         return ""
     return f"Slim Fly of {size} switches"
