@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
+from os.path import isfile, samefile
 from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from contend.errors import IncompleteInput
+from contend.errors import IncompleteInput, UsageError
 
 
 class Verb(TyperCommand):
@@ -47,7 +48,9 @@ class Verb(TyperCommand):
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
         """The context of the verb itself."""
-        return self.command.make_context(info_name, args, parent, **extra)
+        context = self.command.make_context(info_name, args, parent, **extra)
+        _refuse_to_overwrite_input(context.params)
+        return context
 
 
 def _import(place: str) -> Any:
@@ -67,6 +70,35 @@ def command_of(
     if _OF_FABRICS & {parameter.name for parameter in made.params}:
         made.params.append(_strict())
     return made
+
+
+# Arguments that name what is written.
+_WRITTEN = {"output", "json", "plot", "csv", "markdown", "matrix", "messages"}
+
+
+def _refuse_to_overwrite_input(given: Mapping[str, Any]) -> None:
+    """Raises UsageError where a file is to be written that another argument reads."""
+    read: list[str] = []
+    for name, value in given.items():
+        if name not in _WRITTEN:
+            values = value if isinstance(value, list | tuple) else [value]
+            read += [str(text).removeprefix("file:") for text in values if _is_name(text)]
+    for name in sorted(_WRITTEN & given.keys()):
+        output = given[name]
+        if _is_name(output) and any(_is_same_file(source, str(output)) for source in read):
+            raise UsageError(
+                f"{output}: this file is being read, and what the new one leaves out would be "
+                "lost; write to another one"
+            )
+
+
+def _is_name(value: object) -> bool:
+    """Whether a value may name a file; standard streams have none."""
+    return isinstance(value, str | Path) and str(value) != "-"
+
+
+def _is_same_file(source: str, output: str) -> bool:
+    return isfile(source) and isfile(output) and samefile(source, output)
 
 
 # Arguments of verbs that read fabrics from files.

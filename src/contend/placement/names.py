@@ -65,11 +65,11 @@ def _numbers(part: str, name: str, source: str, line: int) -> Iterator[str]:
 class HostNames:
     """Looks names up; the first of these rules that matches anything decides.
 
-    1. The name is a host's whole name.
-    2. It is the first word of hosts' names: a server stands for all of its hosts (its rails).
-    3. Hosts' names start with it, followed by a blank, ``.``, ``:`` or ``/``.
-    4. Its part before the first dot matches by the rules before: ``node1.cluster`` is ``node1``.
-    5. ``fabric hosts`` calls a server so: by the GUID of an adapter, where nothing names it.
+    1. ``fabric hosts`` calls a server so, which stands for all of its hosts (its rails).
+    2. The name is a host's whole name.
+    3. It is the first word of hosts' names.
+    4. Hosts' names start with it, followed by a blank, ``.``, ``:`` or ``/``.
+    5. Its part before the first dot matches by the rules before: ``node1.cluster`` is ``node1``.
 
     Hosts come in natural order. Two ports of one adapter may share a name, hosts of different
     adapters may not: such a name is ambiguous.
@@ -107,9 +107,9 @@ class HostNames:
         Raises:
             InputError: it means no host or is ambiguous; the error names source and line.
         """
-        hosts = self._lookup(name)
-        if hosts is None and (whole_server := self._servers.get(name.strip())):
+        if whole_server := self._servers.get(name.strip()):
             return whole_server
+        hosts = self._lookup(name)
         if hosts is None:
             raise InputError(source, line, f"a host of {self._fabric.name}", f'"{name}"')
         adapter_of: dict[str, int] = {}

@@ -278,7 +278,7 @@ class PlacedHostJson(msgspec.Struct, frozen=True, kw_only=True):
         name: as launchers know it.
         host: its name in the fabric.
         ranks: number of ranks on it.
-        switch: the switch that it hangs on.
+        switch: the switch that it hangs on, with its GUID where others have its name.
         port: the switch's port.
     """
 
@@ -318,7 +318,7 @@ def host_list_json(
                 name=entry.name,
                 host=fabric.host_name[entry.host],
                 ranks=entry.ranks,
-                switch=fabric.switch_name[int(fabric.host_switch[entry.host])],
+                switch=fabric.switch_label[int(fabric.host_switch[entry.host])],
                 port=int(fabric.host_port[entry.host]),
             )
             for entry in entries
