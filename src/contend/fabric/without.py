@@ -101,7 +101,7 @@ class _Dead:
             known = (*self._fabric.switch_name, *self._fabric.host_name)
             name = text.rpartition(":")[0] or text
             raise UsageError(
-                f"--without {text}: {self._fabric.name} has no such switch, cable (SWITCH:PORT) or "
+                f"{text}: {self._fabric.name} has no such switch, cable (SWITCH:PORT) or "
                 f"host{nearest(name, known)}"
             )
         what, number = found
@@ -141,7 +141,7 @@ class _Dead:
         found = np.flatnonzero((fabric.host_switch == switch) & (fabric.host_port == port))
         if len(found) == 0:
             name = fabric.switch_name[switch]
-            raise UsageError(f'--without {name}:{port}: nothing hangs on port {port} of "{name}"')
+            raise UsageError(f'{name}:{port}: nothing hangs on port {port} of "{name}"')
         return "host", int(found[0])
 
     def _at(self, switch: int) -> NDArray[np.bool_]:
@@ -155,11 +155,11 @@ class _Dead:
         fabric = self._fabric
         cables = ~(self._cable | self._switch[fabric.cable_from] | self._switch[fabric.cable_to])
         hosts = ~(self._host | self._switch[fabric.host_switch])
-        part = connected_parts(
-            fabric.switches, fabric.cable_from[cables], fabric.cable_to[cables]
-        )[fabric.host_switch]
+        part = connected_parts(fabric.switches, fabric.cable_from[cables], fabric.cable_to[cables])[
+            fabric.host_switch
+        ]
         if not hosts.any():
-            raise UsageError(f"--without {', '.join(self._lost)}: no host would be left")
+            raise UsageError(f"without {', '.join(self._lost)} no host would be left")
         most = np.bincount(part[hosts]).argmax()
         joined = hosts & (part == most)
         kept = np.flatnonzero(~self._switch)
@@ -183,7 +183,7 @@ def _number(text: str, names: Sequence[str], guids: NDArray[np.uint64]) -> int |
         found = np.flatnonzero([name == text for name in names])
     if len(found) > 1:
         raise UsageError(
-            f"--without {text}: {len(found)} bear this name; give a GUID, such as "
+            f"{text}: {len(found)} bear this name; give a GUID, such as "
             f"0x{int(guids[found[0]]):016x}"
         )
     return int(found[0]) if len(found) else None
