@@ -1,6 +1,14 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "bind.hpp"
+#include "contend/base/error.hpp"
+#include "contend/congestion/failures.hpp"
 #include "contend/congestion/fair_share.hpp"
 #include "contend/congestion/messages.hpp"
 #include "contend/congestion/reach.hpp"
@@ -146,6 +154,40 @@ Numpy<Place> find_seats(const Resolver& resolver, std::size_t phases,
   return to_numpy(std::move(found));
 }
 
+std::unique_ptr<FailureJudge> make_failure_judge(const Fabric& fabric, const Targets& targets,
+                                                 const Matrix<PortNumber>& ports,
+                                                 const Pattern& pattern,
+                                                 const Vector<HostId>& hosts, std::uint64_t seed,
+                                                 std::uint32_t count, bool enumerate) {
+  nb::gil_scoped_release release;
+  check_targets(fabric, targets);
+  const Tables tables(ports.data(), ports.data() + ports.size());
+  return std::make_unique<FailureJudge>(fabric, targets, tables, pattern, as_span(hosts),
+                                        Samples{seed, 0, count, enumerate});
+}
+
+/// Hosts left, entries changed, and the mean of 1/pi by sample before and after.
+using Cost = nb::typed<nb::tuple, std::size_t, std::size_t, Numpy<double>, Numpy<double>>;
+
+Cost judge_failure(const FailureJudge& judge, const std::vector<SwitchId>& switches,
+                   const std::vector<std::uint32_t>& cables) {
+  FailureCost cost;
+  {
+    nb::gil_scoped_release release;
+    cost = judge.judge({switches, cables});
+  }
+  return Cost(nb::make_tuple(cost.hosts_left, cost.changed, to_numpy(std::move(cost.before)),
+                             to_numpy(std::move(cost.after))));
+}
+
+TwoColumns messages_of(const FailureJudge& judge, std::size_t sample) {
+  if (sample >= judge.whole().size()) throw Error("no such sample");
+  const auto source = judge.sources(sample);
+  const auto target = judge.targets(sample);
+  return TwoColumns(nb::make_tuple(to_numpy(std::vector<HostId>(source.begin(), source.end())),
+                                   to_numpy(std::vector<HostId>(target.begin(), target.end()))));
+}
+
 }  // namespace
 
 void bind_congestion(nb::module_& m) {
@@ -153,6 +195,18 @@ void bind_congestion(nb::module_& m) {
   m.def("simulate", &run_batch, nb::arg("resolver"), nb::arg("pattern"), nb::arg("slots"),
         nb::arg("ranks_per_slot"), nb::arg("random_seating"), nb::arg("seed"), nb::arg("first"),
         nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"));
+  nb::class_<FailureJudge>(m, "FailureJudge")
+      .def_prop_ro(
+          "whole",
+          [](const FailureJudge& judge) {
+            return to_numpy(std::vector<double>(judge.whole().begin(), judge.whole().end()));
+          })
+      .def("messages", &messages_of, nb::arg("sample"))
+      .def("judge", &judge_failure, nb::arg("switches"), nb::arg("cables"));
+  // A judge reads the fabric for as long as it lives.
+  m.def("make_failure_judge", &make_failure_judge, nb::arg("fabric"), nb::arg("targets"),
+        nb::arg("ports"), nb::arg("pattern"), nb::arg("hosts"), nb::arg("seed"), nb::arg("count"),
+        nb::arg("enumerate"), nb::keep_alive<0, 1>());
   m.def("outcomes", &count_outcomes, nb::arg("pattern"), nb::arg("slots"),
         nb::arg("ranks_per_slot"), nb::arg("random_seating"));
   m.def("shuffle_slots", &draw_slots, nb::arg("slots"), nb::arg("seed"), nb::arg("sample"));

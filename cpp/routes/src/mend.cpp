@@ -1,186 +1,265 @@
 #include "contend/routes/mend.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <utility>
 
 #include "contend/base/error.hpp"
 #include "contend/routes/in_tree.hpp"
-#include "contend/routes/links.hpp"
 
 namespace contend {
 
 namespace {
 
 constexpr std::uint32_t kLost = std::numeric_limits<std::uint32_t>::max();
-
-/// An address, the switch that it is at, and the port by which it leaves there; 0: the switch.
-struct Place {
-  Address address;
-  SwitchId at;
-  PortNumber port;
-};
-
-std::vector<Place> places_of(const Fabric& fabric, const Targets& targets) {
-  std::vector<Place> places;
-  for (const Destination& to : destinations(fabric, targets.hosts)) {
-    places.push_back({to.address, fabric.host_switch(to.host), fabric.host_port(to.host)});
-  }
-  for (SwitchId s = 0; s < fabric.switches(); ++s) {
-    if (targets.switches[s] != 0) places.push_back({targets.switches[s], s, 0});
-  }
-  return places;
-}
-
-class Mending {
- public:
-  Mending(const Fabric& fabric, const Targets& targets, const Tables& tables)
-      : fabric_(fabric),
-        links_(fabric),
-        width_(targets.addresses),
-        mended_{tables, std::vector<std::size_t>(fabric.switches(), 0)},
-        hops_(fabric.switches()),
-        load_(links_.links(), 0),
-        link_of_channel_(fabric.switch_channels(), kNone) {
-    if (tables.size() != fabric.switches() * width_) {
-      throw Error("tables do not belong to the fabric");
-    }
-    for (SwitchId s = 0; s < links_.switches(); ++s) {
-      for (LinkId link = links_.begin(s); link < links_.end(s); ++link) {
-        link_of_channel_[fabric.out(s, links_.port(link))] = link;
-      }
-    }
-    for (const Place& place : places_of(fabric, targets)) {
-      if (is_routed(place)) places_.push_back(place);
-    }
-    for (const Place& place : places_) {
-      for (SwitchId s = 0; s < links_.switches(); ++s) {
-        if (const LinkId link = link_of(s, place.address); link != kNone) ++load_[link];
-      }
-    }
-  }
-
-  MendedTables run() {
-    for (const Place& place : places_) {
-      follow(place);
-      lead_the_lost(place);
-    }
-    return std::move(mended_);
-  }
-
- private:
-  static constexpr LinkId kNone = std::numeric_limits<LinkId>::max();
-
-  PortNumber& entry(SwitchId s, Address address) { return mended_.tables[s * width_ + address]; }
-
-  /// The link by which a switch forwards; kNone where no cable is.
-  LinkId link_of(SwitchId s, Address address) {
-    const PortNumber port = entry(s, address);
-    const ChannelId channel = port == kNoPort ? kNoChannel : fabric_.out(s, port);
-    return channel < fabric_.switch_channels() ? link_of_channel_[channel] : kNone;
-  }
-
-  /// Whether any other switch has an entry for an address.
-  bool is_routed(const Place& place) {
-    for (SwitchId s = 0; s < links_.switches(); ++s) {
-      if (s != place.at && entry(s, place.address) != kNoPort) return true;
-    }
-    return false;
-  }
-
-  void change(SwitchId s, Address address, PortNumber port) {
-    if (entry(s, address) == port) return;
-    if (const LinkId before = link_of(s, address); before != kNone) --load_[before];
-    entry(s, address) = port;
-    ++mended_.changed[s];
-    if (const LinkId after = link_of(s, address); after != kNone) ++load_[after];
-  }
-
-  /// Finds from where routes arrive, and by how many hops.
-  void follow(const Place& place) {
-    constexpr std::uint32_t kUnseen = kLost - 1;
-    std::fill(hops_.begin(), hops_.end(), kUnseen);
-    change(place.at, place.address, place.port);
-    hops_[place.at] = 0;
-    for (SwitchId start = 0; start < links_.switches(); ++start) {
-      path_.clear();
-      SwitchId s = start;
-      while (hops_[s] == kUnseen) {
-        // Taken for lost until it arrives: a route that comes back to where it was is a loop.
-        hops_[s] = kLost;
-        path_.push_back(s);
-        const LinkId link = link_of(s, place.address);
-        if (link == kNone) break;
-        s = links_.to(link);
-      }
-      if (hops_[s] >= kUnseen) continue;
-      for (std::uint32_t hops = hops_[s]; !path_.empty(); path_.pop_back()) {
-        hops_[path_.back()] = ++hops;
-      }
-    }
-  }
-
-  /// From switches that arrive to those beside them that do not, the nearest first.
-  void lead_the_lost(const Place& place) {
-    if (std::find(hops_.begin(), hops_.end(), kLost) == hops_.end()) return;
-    ring_.clear();
-    for (SwitchId s = 0; s < links_.switches(); ++s) {
-      if (hops_[s] != kLost) enter(s);
-    }
-    for (std::uint32_t hops = 0; hops < ring_.size(); ++hops) {
-      found_.clear();
-      for (const SwitchId near : ring_[hops]) {
-        for (LinkId link = links_.begin(near); link < links_.end(near); ++link) {
-          const SwitchId far = links_.to(link);
-          if (hops_[far] != kLost) continue;
-          hops_[far] = hops + 1;
-          found_.push_back(far);
-        }
-      }
-      // In an order of their own, whatever led to them.
-      std::sort(found_.begin(), found_.end());
-      for (const SwitchId s : found_) {
-        enter(s);
-        change(s, place.address, links_.port(least_used(s, hops)));
-      }
-    }
-    for (SwitchId s = 0; s < links_.switches(); ++s) {
-      if (hops_[s] == kLost) change(s, place.address, kNoPort);
-    }
-  }
-
-  void enter(SwitchId s) {
-    if (hops_[s] >= ring_.size()) ring_.resize(hops_[s] + 1);
-    ring_[hops_[s]].push_back(s);
-  }
-
-  /// Of the links to switches so many hops away the one with fewest addresses.
-  LinkId least_used(SwitchId s, std::uint32_t hops) const {
-    LinkId best = kNone;
-    for (LinkId link = links_.begin(s); link < links_.end(s); ++link) {
-      if (hops_[links_.to(link)] != hops) continue;
-      if (best == kNone || load_[link] < load_[best]) best = link;
-    }
-    return best;
-  }
-
-  const Fabric& fabric_;
-  SwitchLinks links_;
-  std::size_t width_;
-  MendedTables mended_;
-  std::vector<Place> places_;
-  std::vector<std::uint32_t> hops_;  ///< to the address, by switch
-  std::vector<std::uint32_t> load_;  ///< addresses that use a link
-  std::vector<LinkId> link_of_channel_;
-  std::vector<SwitchId> path_;
-  std::vector<std::vector<SwitchId>> ring_;  ///< switches by hops
-  std::vector<SwitchId> found_;
-};
+constexpr std::uint32_t kUnseen = kLost - 1;
 
 }  // namespace
 
+MendableTables::MendableTables(const Fabric& fabric, const Targets& targets, const Tables& tables)
+    : fabric_(fabric), links_(fabric) {
+  if (tables.size() != fabric.switches() * targets.addresses) {
+    throw Error("tables do not belong to the fabric");
+  }
+  port_begin_.push_back(0);
+  for (SwitchId s = 0; s < fabric.switches(); ++s) {
+    link_of_port_.resize(port_begin_.back() + fabric.switch_ports(s) + 1, kNoLink);
+    for (LinkId link = links_.begin(s); link < links_.end(s); ++link) {
+      link_of_port_[port_begin_.back() + links_.port(link)] = link;
+    }
+    port_begin_.push_back(link_of_port_.size());
+  }
+  list_addresses(targets, tables);
+  list_users();
+  const Remains all(fabric);
+  Mending mending(*this, all);
+  for (std::uint32_t i = 0; i < addresses_.size(); ++i) {
+    if (!mending.arrives(i)) strays_.push_back(i);
+  }
+}
+
+void MendableTables::list_addresses(const Targets& targets, const Tables& tables) {
+  const auto take = [&](const Destined& to) {
+    bool routed = false;
+    for (SwitchId s = 0; s < links_.switches() && !routed; ++s) {
+      routed = s != to.at && tables[s * targets.addresses + to.address] != kNoPort;
+    }
+    if (routed) addresses_.push_back(to);
+  };
+  for (const Destination& to : destinations(fabric_, targets.hosts)) {
+    take({to.address, fabric_.host_switch(to.host), fabric_.host_port(to.host), to.host});
+  }
+  for (SwitchId s = 0; s < fabric_.switches(); ++s) {
+    if (targets.switches[s] != 0) take({targets.switches[s], s, 0, kNoHost});
+  }
+  const std::size_t switches = links_.switches();
+  ports_.resize(addresses_.size() * switches);
+  for (SwitchId s = 0; s < switches; ++s) {
+    for (std::size_t i = 0; i < addresses_.size(); ++i) {
+      ports_[i * switches + s] = tables[s * targets.addresses + addresses_[i].address];
+    }
+  }
+}
+
+void MendableTables::list_users() {
+  const auto visit = [&](auto&& each) {
+    for (std::uint32_t i = 0; i < addresses_.size(); ++i) {
+      const auto ports = column(i);
+      for (SwitchId s = 0; s < ports.size(); ++s) {
+        if (const LinkId used = link(s, ports[s]); used != kNoLink) each(used, i);
+      }
+    }
+  };
+  users_begin_.assign(links_.links() + 1, 0);
+  visit([&](LinkId used, std::uint32_t) { ++users_begin_[used + 1]; });
+  for (LinkId l = 0; l < links_.links(); ++l) users_begin_[l + 1] += users_begin_[l];
+  users_.resize(users_begin_.back());
+  std::vector<std::size_t> next(users_begin_.begin(), users_begin_.end() - 1);
+  visit([&](LinkId used, std::uint32_t i) { users_[next[used]++] = i; });
+}
+
+Mending::Mending(const MendableTables& tables, const Remains& rest)
+    : tables_(tables),
+      links_(tables.links()),
+      rest_(rest),
+      link_died_(links_.links(), 0),
+      load_(links_.links(), 0),
+      hops_(links_.switches()) {
+  const Fabric& fabric = tables.fabric();
+  for (SwitchId s = 0; s < links_.switches(); ++s) {
+    for (LinkId link = links_.begin(s); link < links_.end(s); ++link) {
+      link_died_[link] = rest.channel_died[fabric.out(s, links_.port(link))];
+      load_[link] = static_cast<std::uint32_t>(tables.users(link).size());
+    }
+  }
+  list_broken();
+}
+
+/// The link by which a switch forwards the address at hand; none where it died.
+LinkId Mending::link_of(SwitchId s) const {
+  const LinkId link = tables_.link(s, column_[s]);
+  return link == MendableTables::kNoLink || link_died_[link] != 0 ? MendableTables::kNoLink : link;
+}
+
+void Mending::list_broken() {
+  const auto addresses = tables_.addresses();
+  std::vector<std::uint8_t> out(addresses.size(), 0);
+  list_unrouted(out);
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    const auto& to = addresses[i];
+    const bool is_host = to.host != MendableTables::kNoHost;
+    if (is_host ? rest_.host_gone[to.host] != 0 : rest_.switch_died[to.at] != 0) out[i] = 1;
+    if (out[i] != 0) leave_out(i);
+  }
+  // Every address once, in order, and none that is left out.
+  std::vector<std::uint8_t> is_broken(addresses.size(), 0);
+  for (const std::uint32_t i : tables_.strays()) is_broken[i] = 1;
+  for (LinkId link = 0; link < links_.links(); ++link) {
+    if (link_died_[link] == 0) continue;
+    for (const std::uint32_t i : tables_.users(link)) is_broken[i] = 1;
+  }
+  for (std::uint32_t i = 0; i < addresses.size(); ++i) {
+    if (is_broken[i] != 0 && out[i] == 0) broken_.push_back(i);
+  }
+}
+
+/// Marks addresses that only switches that died have an entry for, besides their own.
+void Mending::list_unrouted(std::vector<std::uint8_t>& out) const {
+  const auto& died = rest_.switch_died;
+  if (std::find(died.begin(), died.end(), 1) == died.end()) return;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto ports = tables_.column(i);
+    const SwitchId at = tables_.addresses()[i].at;
+    SwitchId s = 0;
+    while (s < ports.size() && (s == at || died[s] != 0 || ports[s] == kNoPort)) ++s;
+    if (s == ports.size()) out[i] = 1;
+  }
+}
+
+void Mending::leave_out(std::size_t i) {
+  const auto ports = tables_.column(i);
+  for (SwitchId s = 0; s < ports.size(); ++s) {
+    if (const LinkId link = tables_.link(s, ports[s]); link != MendableTables::kNoLink) {
+      --load_[link];
+    }
+  }
+}
+
+bool Mending::arrives(std::size_t i) {
+  const auto& to = tables_.addresses()[i];
+  const auto ports = tables_.column(i);
+  column_.assign(ports.begin(), ports.end());
+  follow(i);
+  return lost_.empty() && column_[to.at] == to.port;
+}
+
+std::span<const PortNumber> Mending::mend(std::size_t i) {
+  const auto& to = tables_.addresses()[i];
+  const auto ports = tables_.column(i);
+  column_.assign(ports.begin(), ports.end());
+  change(to.at, to.port);
+  follow(i);
+  lead_the_lost();
+  return column_;
+}
+
+void Mending::change(SwitchId s, PortNumber port) {
+  if (column_[s] == port) return;
+  if (const LinkId before = link_of(s); before != MendableTables::kNoLink) --load_[before];
+  column_[s] = port;
+  ++changed_;
+  if (const LinkId after = link_of(s); after != MendableTables::kNoLink) ++load_[after];
+}
+
+/// Finds from where routes arrive, and by how many hops.
+void Mending::follow(std::size_t i) {
+  std::fill(hops_.begin(), hops_.end(), kUnseen);
+  hops_[tables_.addresses()[i].at] = 0;
+  lost_.clear();
+  for (SwitchId start = 0; start < links_.switches(); ++start) {
+    if (hops_[start] != kUnseen || rest_.switch_died[start] != 0) continue;
+    path_.clear();
+    SwitchId s = start;
+    while (hops_[s] == kUnseen) {
+      // Taken for lost until it arrives: a route that comes back to where it was is a loop.
+      hops_[s] = kLost;
+      path_.push_back(s);
+      const LinkId link = link_of(s);
+      if (link == MendableTables::kNoLink) break;
+      s = links_.to(link);
+    }
+    if (hops_[s] == kLost) {
+      lost_.insert(lost_.end(), path_.begin(), path_.end());
+      continue;
+    }
+    for (std::uint32_t hops = hops_[s]; !path_.empty(); path_.pop_back()) {
+      hops_[path_.back()] = ++hops;
+    }
+  }
+}
+
+/// From switches that arrive to those beside them that do not, the nearest first.
+void Mending::lead_the_lost() {
+  if (lost_.empty()) return;
+  ring_.clear();
+  for (const SwitchId s : lost_) {
+    std::uint32_t nearest = kLost;
+    for (LinkId link = links_.begin(s); link < links_.end(s); ++link) {
+      if (link_died_[link] == 0) nearest = std::min(nearest, hops_[links_.to(link)]);
+    }
+    if (nearest != kLost) enter(s, nearest + 1);
+  }
+  for (std::uint32_t hops = 0; hops < ring_.size(); ++hops) {
+    found_.clear();
+    for (const SwitchId s : ring_[hops]) {
+      if (hops_[s] != kLost) continue;
+      hops_[s] = hops;
+      found_.push_back(s);
+    }
+    // In an order of their own, whatever led to them.
+    std::sort(found_.begin(), found_.end());
+    for (const SwitchId s : found_) change(s, links_.port(least_used(s, hops - 1)));
+    for (const SwitchId s : found_) {
+      for (LinkId link = links_.begin(s); link < links_.end(s); ++link) {
+        const SwitchId far = links_.to(link);
+        if (link_died_[link] == 0 && hops_[far] == kLost) enter(far, hops + 1);
+      }
+    }
+  }
+  for (const SwitchId s : lost_) {
+    if (hops_[s] == kLost) change(s, kNoPort);
+  }
+}
+
+void Mending::enter(SwitchId s, std::uint32_t hops) {
+  if (hops >= ring_.size()) ring_.resize(hops + 1);
+  ring_[hops].push_back(s);
+}
+
+/// Of the links to switches so many hops away the one with fewest addresses.
+LinkId Mending::least_used(SwitchId s, std::uint32_t hops) const {
+  LinkId best = MendableTables::kNoLink;
+  for (LinkId link = links_.begin(s); link < links_.end(s); ++link) {
+    if (link_died_[link] != 0 || hops_[links_.to(link)] != hops) continue;
+    if (best == MendableTables::kNoLink || load_[link] < load_[best]) best = link;
+  }
+  return best;
+}
+
 MendedTables mend(const Fabric& fabric, const Targets& targets, const Tables& tables) {
-  return Mending(fabric, targets, tables).run();
+  const MendableTables mendable(fabric, targets, tables);
+  const Remains all(fabric);
+  Mending mending(mendable, all);
+  MendedTables mended{tables, std::vector<std::size_t>(fabric.switches(), 0)};
+  for (const std::uint32_t i : mending.broken()) {
+    const auto ports = mending.mend(i);
+    const Address address = mendable.addresses()[i].address;
+    for (SwitchId s = 0; s < ports.size(); ++s) {
+      PortNumber& entry = mended.tables[s * targets.addresses + address];
+      if (entry == ports[s]) continue;
+      entry = ports[s];
+      ++mended.changed[s];
+    }
+  }
+  return mended;
 }
 
 }  // namespace contend

@@ -134,81 +134,89 @@ def _badness(failure: Failure) -> tuple[int, float, str]:
     return -failure.hosts, failure.change, failure.name
 
 
-@dataclass(frozen=True, eq=False)
-class _Used:
-    """What any route uses."""
-
-    cable: NDArray[np.bool_]
-    switch: NDArray[np.bool_]
-
-
-def _used(fabric: Fabric) -> _Used:
-    cable: NDArray[np.bool_] = all_to_all_load(fabric).reshape(-1, 2).max(axis=1) > 0
-    switch = np.zeros(fabric.switches, dtype=bool)
-    switch[fabric.host_switch] = True
-    switch[fabric.cable_from[cable]] = True
-    switch[fabric.cable_to[cable]] = True
-    return _Used(cable, switch)
-
-
-@dataclass(frozen=True, eq=False)
 class _Judge:
     """Lets parts of a fabric die, and counts what that costs."""
 
-    fabric: Fabric
-    whole: Simulation
-    used: _Used
+    def __init__(self, fabric: Fabric, whole: Simulation) -> None:
+        self._fabric = fabric
+        self._whole = whole
+        # Who sits where, as the simulation drew it.
+        drawn = next(draw_patterns(fabric, "bisect", seed=whole.seed))
+        self._core = _core.make_failure_judge(
+            fabric.core,
+            targets_of(fabric),
+            fitted_ports(fabric, tables_of(fabric).ports),
+            parse("bisect", drawn.ranks).core,
+            drawn.hosts,
+            whole.seed,
+            whole.samples,
+            whole.exhaustive,
+        )
 
     def __call__(self, parts: Sequence[_Part]) -> Failure:
         name = " and ".join(self._name(*part) for part in parts)
-        if not any(self._is_used(*part) for part in parts):
-            whole = self.whole.effective_bandwidth
-            return Failure(tuple(parts), name, 0, 0, whole, 0.0, 0.0)
-        rest = self._rest(parts)
-        if rest is None:
-            gone = self.fabric.hosts
-            return Failure(tuple(parts), name, gone, 0, 0.0, -self.whole.effective_bandwidth, 0.0)
-        left, changed = mended(self.fabric, rest)
-        counted = self._count(left)
-        differences = counted.bandwidth[: self.whole.samples] - self.whole.bandwidth
-        hosts = self.fabric.hosts - left.hosts
-        margin = float("inf") if hosts else half_width(differences)
-        bandwidth = counted.effective_bandwidth
-        change = bandwidth - self.whole.effective_bandwidth
-        return Failure(tuple(parts), name, hosts, int(changed.sum()), bandwidth, change, margin)
+        left, changed, before, after = self._core.judge(
+            _numbers(parts, "switch"), _numbers(parts, "cable")
+        )
+        if left < 2:
+            lost = -self._whole.effective_bandwidth
+            return Failure(tuple(parts), name, self._fabric.hosts, 0, 0.0, lost, 0.0)
+        differences = after - before
+        return Failure(
+            parts=tuple(parts),
+            name=name,
+            hosts=self._fabric.hosts - left,
+            changed=changed,
+            bandwidth=float(after.mean()),
+            change=float(differences.mean()),
+            margin=half_width(differences),
+        )
 
     def rerouted(self, failure: Failure, engine: str) -> Failure:
         """A failure with what an engine makes of the rest; None where it refuses."""
-        rest = self._rest(failure.parts)
-        if rest is None:
-            return failure
         try:
-            counted = self._count(compute(rest.fabric, engine))
-        except ShortfallError:
+            rest = without_numbers(
+                self._fabric,
+                switches=_numbers(failure.parts, "switch"),
+                cables=_numbers(failure.parts, "cable"),
+            )
+            if rest.fabric.hosts < 2:
+                return failure
+            routed = compute(rest.fabric, engine)
+        except (ShortfallError, UsageError):
             return failure
-        return replace(failure, rerouted=counted.effective_bandwidth)
+        return replace(failure, rerouted=self._count(routed, rest))
 
-    def _rest(self, parts: Sequence[_Part]) -> Rest | None:
-        """What is left; None where no two hosts are."""
-        numbers = {what: [n for kind, n in parts if kind == what] for what in ("switch", "cable")}
-        try:
-            rest = without_numbers(self.fabric, switches=numbers["switch"], cables=numbers["cable"])
-        except ContendError:
-            return None
-        return rest if rest.fabric.hosts > 1 else None
-
-    def _count(self, fabric: Fabric) -> Simulation:
-        """The same patterns, on one thread: failures are judged side by side."""
-        return simulate(
-            fabric, "bisect", samples=self.whole.samples, seed=self.whole.seed, threads=1
-        )
-
-    def _is_used(self, what: str, number: int) -> bool:
-        return bool((self.used.switch if what == "switch" else self.used.cable)[number])
+    def _count(self, routed: Fabric, rest: Rest) -> float:
+        """What the same messages get on newly made tables, those whose ends are left."""
+        number = np.full(self._fabric.hosts, -1)
+        number[_hosts_left(self._fabric, rest)] = np.arange(rest.fabric.hosts)
+        rounds = []
+        for sample in range(self._whole.samples):
+            source, target = (number[ends] for ends in self._core.messages(sample))
+            left = (source >= 0) & (target >= 0)
+            rounds.append((source[left], target[left]))
+        means = [
+            float(bandwidth.mean()) if len(bandwidth) else 1.0
+            for bandwidth in bandwidths(routed, rounds)
+        ]
+        return float(np.mean(means))
 
     def _name(self, what: str, number: int) -> str:
-        fabric = self.fabric
+        fabric = self._fabric
         if what == "switch":
             return fabric.switch_label[number]
         end = int(fabric.cable_from[number])
         return f"{fabric.switch_label[end]}:{int(fabric.cable_from_port[number])}"
+
+
+def _numbers(parts: Sequence[_Part], kind: str) -> list[int]:
+    return [number for what, number in parts if what == kind]
+
+
+def _hosts_left(fabric: Fabric, rest: Rest) -> NDArray[np.int64]:
+    """Numbers that the hosts which are left had before, in their order; ports tell them apart."""
+    ports = int(fabric.host_port.max()) + 1
+    before = fabric.host_switch.astype(np.int64) * ports + fabric.host_port
+    after = rest.switches[rest.fabric.host_switch] * ports + rest.fabric.host_port
+    return np.flatnonzero(np.isin(before, after))

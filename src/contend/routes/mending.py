@@ -31,10 +31,23 @@ def mended(whole: Fabric, rest: Rest) -> tuple[Fabric, NDArray[np.uint64]]:
         UsageError: the whole fabric has no tables.
     """
     tables = tables_of(whole)
-    size = table_size(rest.fabric)
-    ports = np.full((rest.fabric.switches, size), NO_PORT, dtype=np.uint16)
-    width = min(size, tables.addresses)
-    ports[:, :width] = tables.ports[rest.switches, :width]
+    ports = fitted_ports(rest.fabric, tables.ports[rest.switches])
     new, changed = _core.mend(rest.fabric.core, targets_of(rest.fabric), ports)
-    lane = None if tables.lane is None else tables.lane[:size]
+    lane = None if tables.lane is None else tables.lane[: ports.shape[1]]
     return rest.fabric.replace(routes=replace(tables, ports=new, lane=lane)), changed
+
+
+def fitted_ports(fabric: Fabric, ports: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    """Tables with a column for every address that a fabric has, as the core mends them.
+
+    Args:
+        fabric: whose addresses.
+        ports: of its switches, shape [switches, any number of addresses].
+
+    Returns:
+        Shape [switches, addresses]; no port for what `ports` did not have.
+    """
+    fitted = np.full((fabric.switches, table_size(fabric)), NO_PORT, dtype=np.uint16)
+    width = min(fitted.shape[1], ports.shape[1])
+    fitted[:, :width] = ports[:, :width]
+    return fitted

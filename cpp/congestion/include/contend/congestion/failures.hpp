@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "contend/congestion/simulate.hpp"
+#include "contend/fabric/remains.hpp"
+#include "contend/pattern/pattern.hpp"
+#include "contend/routes/mend.hpp"
+
+namespace contend {
+
+/// What a failure costs. The same messages are counted on the whole fabric and on what is left of
+/// it: those of the samples whose ends are both left.
+struct FailureCost {
+  std::size_t hosts_left = 0;
+  /// Table entries that had to change.
+  std::size_t changed = 0;
+  /// By sample, the mean of 1/pi of these messages on the whole fabric, and where parts of it died;
+  /// 1 for a sample of which no message is left. Empty where fewer than two hosts are left.
+  std::vector<double> before;
+  std::vector<double> after;
+};
+
+/// Says for one failure after the other what it costs: tables are mended only where they led over
+/// what died, and routes are followed anew only to hosts whose tables changed.
+///
+/// Memory: 6 bytes an address and switch, 4 a sample and channel, and a message takes 16 and 4 for
+/// every hop of the longest route; while a failure is judged, at most as much again as the messages
+/// take. Safe to use from several threads.
+class FailureJudge {
+ public:
+  /// `hosts` are those of the ranks. Samples are drawn as simulate() draws them; its figure
+  /// `bandwidth` is that of whole(). The fabric is borrowed. Throws Error when tables or hosts do
+  /// not belong to the fabric, a message does not arrive, or a pattern has several rounds, weights,
+  /// or more than one message at a host's end.
+  FailureJudge(const Fabric& fabric, const Targets& targets, const Tables& tables,
+               const Pattern& pattern, std::span<const HostId> hosts, const Samples& samples);
+
+  /// By sample, the mean of 1/pi while all is well.
+  std::span<const double> whole() const { return whole_; }
+  /// The ends of a sample's messages.
+  std::span<const HostId> sources(std::size_t sample) const { return part(source_, sample); }
+  std::span<const HostId> targets(std::size_t sample) const { return part(target_, sample); }
+
+  /// Cost: to mend what is broken, a few steps for every message to a host whose tables changed,
+  /// and one round of counting for every sample with a message on another route or with none.
+  FailureCost judge(const Losses& losses) const;
+
+ private:
+  /// A message that takes another route: its channels are [begin, end) of all those found.
+  struct Detour {
+    std::uint32_t message;
+    std::uint32_t begin;
+    std::uint32_t end;
+  };
+  struct Detours {
+    std::vector<std::vector<Detour>> of_sample;
+    std::vector<ChannelId> channels;
+  };
+  class Count;
+
+  std::span<const HostId> part(const std::vector<HostId>& ends, std::size_t sample) const {
+    return {ends.data() + begin_[sample], begin_[sample + 1] - begin_[sample]};
+  }
+  std::span<const ChannelId> route(std::size_t message) const {
+    return {route_.data() + message * stride_, stride_};
+  }
+  void draw(const Pattern& pattern, std::span<const HostId> hosts, const Samples& samples);
+  void sort_by_target();
+  void find_routes();
+  void count_whole();
+  void walk(std::span<const PortNumber> ports, const MendableTables::Destined& to, SwitchId from,
+            std::vector<ChannelId>& route) const;
+  bool is_same(std::size_t message, std::span<const ChannelId> found) const;
+  void find_detours(std::span<const PortNumber> ports, const MendableTables::Destined& to,
+                    const Remains& rest, Detours& detours) const;
+
+  MendableTables tables_;
+  std::vector<std::size_t> begin_;     ///< first message of a sample
+  std::vector<HostId> source_;         ///< by message
+  std::vector<HostId> target_;         ///< by message
+  std::vector<std::uint32_t> sample_;  ///< by message
+  std::vector<std::size_t> to_begin_;  ///< first of a host's in to_
+  std::vector<std::uint32_t> to_;      ///< messages by target
+  std::vector<Address> first_;         ///< address of a host that messages go to
+  std::size_t stride_ = 0;             ///< channels of the longest route
+  std::vector<ChannelId> route_;       ///< by message, filled up with one that nobody uses
+  std::vector<std::uint32_t> load_;    ///< by sample and channel
+  std::vector<double> whole_;
+};
+
+}  // namespace contend

@@ -1,0 +1,264 @@
+#include "contend/congestion/failures.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "contend/base/error.hpp"
+#include "round_averages.hpp"
+#include "worker.hpp"
+
+namespace contend {
+
+/// Counts the messages of one sample; those of hosts that are gone stay out of it.
+class FailureJudge::Count {
+ public:
+  Count(const FailureJudge& judge, const Remains& rest)
+      : judge_(judge), rest_(rest), channels_(judge.tables_.fabric().switch_channels() + 1) {}
+
+  /// Starts with the loads of the whole fabric, and takes off those of hosts that are gone.
+  /// Returns whether there are any.
+  bool begin(std::size_t sample) {
+    sample_ = sample;
+    const auto row = judge_.load_.begin() + static_cast<std::ptrdiff_t>(sample * channels_);
+    load_.assign(row, row + static_cast<std::ptrdiff_t>(channels_));
+    if (rest_.hosts_left == rest_.host_gone.size()) return false;
+    bool any = false;
+    for (std::size_t m = judge_.begin_[sample]; m < judge_.begin_[sample + 1]; ++m) {
+      if (!is_gone(m)) continue;
+      any = true;
+      for (const ChannelId channel : judge_.route(m)) --load_[channel];
+    }
+    load_.back() = 0;
+    return any;
+  }
+
+  void turn_off(const Detour& detour, std::span<const ChannelId> channels) {
+    for (const ChannelId channel : judge_.route(detour.message)) --load_[channel];
+    for (const ChannelId channel : channels) ++load_[channel];
+    load_.back() = 0;
+  }
+
+  /// The mean of 1/pi.
+  double bandwidth(const std::vector<Detour>& detours, const std::vector<ChannelId>& channels) {
+    const std::size_t first = judge_.begin_[sample_];
+    pi_.resize(judge_.begin_[sample_ + 1] - first);
+    for (std::size_t m = 0; m < pi_.size(); ++m) pi_[m] = most(judge_.route(first + m));
+    for (const Detour& detour : detours) {
+      pi_[detour.message - first] =
+          most({channels.data() + detour.begin, std::size_t{detour.end} - detour.begin});
+    }
+    if (rest_.hosts_left < rest_.host_gone.size()) {
+      for (std::size_t m = 0; m < pi_.size(); ++m) {
+        if (is_gone(first + m)) pi_[m] = 0;
+      }
+    }
+    by_pi_.clear();
+    for (const std::uint32_t pi : pi_) {
+      if (pi >= by_pi_.size()) by_pi_.resize(pi + std::size_t{1}, 0);
+      ++by_pi_[pi];
+    }
+    const RoundAverages averages = average(by_pi_);
+    return averages.any ? averages.bandwidth : 1;
+  }
+
+ private:
+  bool is_gone(std::size_t message) const {
+    return rest_.host_gone[judge_.source_[message]] != 0 ||
+           rest_.host_gone[judge_.target_[message]] != 0;
+  }
+
+  /// A message that crosses no channel between switches still has its host's, all to itself.
+  std::uint32_t most(std::span<const ChannelId> route) const {
+    std::uint32_t largest = 1;
+    for (const ChannelId channel : route) largest = std::max(largest, load_[channel]);
+    return largest;
+  }
+
+  const FailureJudge& judge_;
+  const Remains& rest_;
+  std::size_t channels_;
+  std::size_t sample_ = 0;
+  std::vector<std::uint32_t> load_;
+  std::vector<std::uint32_t> pi_;
+  std::vector<std::uint64_t> by_pi_;
+};
+
+FailureJudge::FailureJudge(const Fabric& fabric, const Targets& targets, const Tables& tables,
+                           const Pattern& pattern, std::span<const HostId> hosts,
+                           const Samples& samples)
+    : tables_(fabric, targets, tables),
+      first_(targets.hosts.first.begin(), targets.hosts.first.end()) {
+  if (pattern.rounds() != 1 || pattern.weighted() || pattern.shares_ends() ||
+      pattern.sends_to_itself()) {
+    throw Error("a pattern of one round of messages that share no host's end");
+  }
+  if (hosts.size() != pattern.ranks()) throw Error("a host for every rank");
+  for (const HostId host : hosts) {
+    if (host >= fabric.hosts()) throw Error("no host " + std::to_string(host) + " in the fabric");
+  }
+  if (std::uint64_t{samples.count} * hosts.size() > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error("fewer than 2^32 samples times ranks");
+  }
+  draw(pattern, hosts, samples);
+  sort_by_target();
+  find_routes();
+  count_whole();
+}
+
+void FailureJudge::draw(const Pattern& pattern, std::span<const HostId> hosts,
+                        const Samples& samples) {
+  Messages messages;
+  begin_.push_back(0);
+  for (std::uint32_t k = 0; k < samples.count; ++k) {
+    const std::uint64_t number = samples.first + k;
+    RandomChoices random({samples.seed, number, kFirstRoundDraws});
+    EnumeratedChoices enumerated(samples.enumerate ? number : 0);
+    for (std::uint32_t piece = 0; piece < pattern.pieces(0); ++piece) {
+      if (samples.enumerate) {
+        pattern.fill(0, piece, enumerated, messages);
+      } else {
+        pattern.fill(0, piece, random, messages);
+      }
+      for (const Rank rank : messages.source) source_.push_back(hosts[rank]);
+      for (const Rank rank : messages.target) target_.push_back(hosts[rank]);
+    }
+    sample_.resize(source_.size(), k);
+    begin_.push_back(source_.size());
+  }
+}
+
+void FailureJudge::sort_by_target() {
+  to_begin_.assign(tables_.fabric().hosts() + 1, 0);
+  for (const HostId to : target_) ++to_begin_[to + 1];
+  for (std::size_t h = 0; h + 1 < to_begin_.size(); ++h) to_begin_[h + 1] += to_begin_[h];
+  std::vector<std::size_t> next(to_begin_.begin(), to_begin_.end() - 1);
+  to_.resize(target_.size());
+  for (std::uint32_t m = 0; m < target_.size(); ++m) to_[next[target_[m]]++] = m;
+}
+
+/// Appends the channels between switches from one of them to an address.
+void FailureJudge::walk(std::span<const PortNumber> ports, const MendableTables::Destined& to,
+                        SwitchId from, std::vector<ChannelId>& route) const {
+  const Fabric& fabric = tables_.fabric();
+  std::size_t hops = 0;
+  for (SwitchId at = from; at != to.at; ++hops) {
+    const ChannelId channel = ports[at] == kNoPort ? kNoChannel : fabric.out(at, ports[at]);
+    if (channel >= fabric.switch_channels() || hops == fabric.switches()) {
+      throw Error("address " + std::to_string(to.address) + " cannot be reached from switch " +
+                  std::to_string(from));
+    }
+    route.push_back(channel);
+    at = fabric.channel_to(channel);
+  }
+}
+
+void FailureJudge::find_routes() {
+  const Fabric& fabric = tables_.fabric();
+  std::vector<ChannelId> channels;
+  std::vector<std::size_t> end(source_.size(), 0);
+  std::vector<std::size_t> begin(source_.size(), 0);
+  std::vector<std::uint8_t> is_known(fabric.hosts(), 0);
+  const auto addresses = tables_.addresses();
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    const auto& to = addresses[i];
+    if (to.host == MendableTables::kNoHost || to.address != first_[to.host]) continue;
+    is_known[to.host] = 1;
+    for (std::size_t k = to_begin_[to.host]; k < to_begin_[to.host + 1]; ++k) {
+      const std::uint32_t m = to_[k];
+      begin[m] = channels.size();
+      walk(tables_.column(i), to, fabric.host_switch(source_[m]), channels);
+      end[m] = channels.size();
+      stride_ = std::max(stride_, end[m] - begin[m]);
+    }
+  }
+  route_.assign(source_.size() * stride_, static_cast<ChannelId>(fabric.switch_channels()));
+  for (std::size_t m = 0; m < source_.size(); ++m) {
+    if (is_known[target_[m]] == 0 &&
+        fabric.host_switch(source_[m]) != fabric.host_switch(target_[m])) {
+      throw Error("no switch has a port for host " + std::to_string(target_[m]));
+    }
+    std::copy(channels.begin() + static_cast<std::ptrdiff_t>(begin[m]),
+              channels.begin() + static_cast<std::ptrdiff_t>(end[m]),
+              route_.begin() + static_cast<std::ptrdiff_t>(m * stride_));
+  }
+}
+
+void FailureJudge::count_whole() {
+  const std::size_t channels = tables_.fabric().switch_channels() + 1;
+  const std::size_t samples = begin_.size() - 1;
+  load_.assign(samples * channels, 0);
+  const Remains all(tables_.fabric());
+  Count count(*this, all);
+  for (std::size_t sample = 0; sample < samples; ++sample) {
+    std::uint32_t* load = load_.data() + sample * channels;
+    for (std::size_t m = begin_[sample]; m < begin_[sample + 1]; ++m) {
+      for (const ChannelId channel : route(m)) ++load[channel];
+    }
+    load[channels - 1] = 0;
+    count.begin(sample);
+    whole_.push_back(count.bandwidth({}, {}));
+  }
+}
+
+bool FailureJudge::is_same(std::size_t message, std::span<const ChannelId> found) const {
+  const auto before = route(message);
+  if (found.size() > before.size()) return false;
+  const bool as_long =
+      found.size() == before.size() || before[found.size()] == tables_.fabric().switch_channels();
+  return as_long && std::equal(found.begin(), found.end(), before.begin());
+}
+
+void FailureJudge::find_detours(std::span<const PortNumber> ports,
+                                const MendableTables::Destined& to, const Remains& rest,
+                                Detours& detours) const {
+  std::vector<ChannelId>& channels = detours.channels;
+  for (std::size_t k = to_begin_[to.host]; k < to_begin_[to.host + 1]; ++k) {
+    const std::uint32_t m = to_[k];
+    if (rest.host_gone[source_[m]] != 0) continue;
+    const std::size_t begin = channels.size();
+    walk(ports, to, tables_.fabric().host_switch(source_[m]), channels);
+    if (is_same(m, std::span(channels).subspan(begin))) {
+      channels.resize(begin);
+      continue;
+    }
+    detours.of_sample[sample_[m]].push_back(
+        {m, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(channels.size())});
+  }
+}
+
+FailureCost FailureJudge::judge(const Losses& losses) const {
+  const Remains rest(tables_.fabric(), losses);
+  FailureCost cost;
+  cost.hosts_left = rest.hosts_left;
+  if (rest.hosts_left < 2) return cost;
+  const std::size_t samples = begin_.size() - 1;
+  Detours detours{std::vector<std::vector<Detour>>(samples), {}};
+  Mending mending(tables_, rest);
+  for (const std::uint32_t i : mending.broken()) {
+    const std::size_t changed = mending.changed();
+    const auto ports = mending.mend(i);
+    const auto& to = tables_.addresses()[i];
+    if (mending.changed() == changed || to.host == MendableTables::kNoHost) continue;
+    if (to.address == first_[to.host]) find_detours(ports, to, rest, detours);
+  }
+  cost.changed = mending.changed();
+  cost.before = cost.after = whole_;
+  Count count(*this, rest);
+  for (std::size_t sample = 0; sample < samples; ++sample) {
+    const std::vector<Detour>& turned = detours.of_sample[sample];
+    if (turned.empty() && rest.hosts_left == rest.host_gone.size()) continue;
+    if (count.begin(sample)) {
+      cost.before[sample] = cost.after[sample] = count.bandwidth({}, {});
+    }
+    if (turned.empty()) continue;
+    for (const Detour& detour : turned) {
+      count.turn_off(detour,
+                     std::span(detours.channels).subspan(detour.begin, detour.end - detour.begin));
+    }
+    cost.after[sample] = count.bandwidth(turned, detours.channels);
+  }
+  return cost;
+}
+
+}  // namespace contend
