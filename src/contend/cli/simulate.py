@@ -19,7 +19,9 @@ from contend.cli.options import (
     PATTERN,
     PICTURE,
     PRECISION,
+    RATE,
     SAMPLES,
+    BytesPerSecond,
     HostsOption,
     JsonOption,
     Option,
@@ -75,6 +77,12 @@ PrecisionOption = Annotated[Share | None, PRECISION(default="0.1% unless --sampl
 EXHAUSTIVE = Option(("--exhaustive",), None, "Count every possible outcome once")
 SPREAD = Option(("--spread",), None, "Use all LIDs of hosts with LMC > 0 in turn")
 THREADS = Option(("--threads",), "N", "How many threads each process uses")
+EQUAL_RATES = Option(("--equal-rates",), None, "Count all links alike, whatever they carry")
+LinkRateOption = Annotated[
+    BytesPerSecond | None,
+    RATE(": every link, in place of its own rate.", default="the fabric's"),
+]
+EqualRatesOption = Annotated[bool, EQUAL_RATES()]
 ExhaustiveOption = Annotated[bool, EXHAUSTIVE()]
 SpreadOption = Annotated[bool, SPREAD()]
 ThreadsOption = Annotated[int | None, THREADS(min=1, default="the cores, shared by all processes")]
@@ -108,6 +116,8 @@ def simulate(
     precision: PrecisionOption = None,
     exhaustive: ExhaustiveOption = False,
     spread: SpreadOption = False,
+    rate: LinkRateOption = None,
+    equal_rates: EqualRatesOption = False,
     seed: SeedOption = 1,
     threads: ThreadsOption = None,
     json: JsonOption = None,
@@ -136,6 +146,8 @@ def simulate(
         precision=precision,
         exhaustive=exhaustive,
         spread=spread,
+        rate=rate,
+        equal_rates=equal_rates,
         seed=seed,
         threads=threads,
     )

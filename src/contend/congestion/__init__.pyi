@@ -14,6 +14,8 @@ from .messages import fair_share as fair_share
 from .messages import fluid_times as fluid_times
 from .messages import message_congestion as message_congestion
 from .messages import predict as predict
+from .rates import LinkRates as LinkRates
+from .rates import link_rates as link_rates
 from .processes import Communicator as Communicator
 from .processes import OtherProcessError as OtherProcessError
 from .processes import agree as agree

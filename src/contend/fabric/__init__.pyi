@@ -11,6 +11,7 @@ from .fabric import Fabric as Fabric
 from .fabric import Finding as Finding
 from .fabric import build as build
 from .formats.ibsim import host_id as host_id
+from .formats.ibsim import not_read_by_ibsim as not_read_by_ibsim
 from .formats.ibsim import port_guids as port_guids
 from .formats.source import naming as naming
 from .formats.source import open_chunks as open_chunks

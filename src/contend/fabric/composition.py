@@ -64,7 +64,7 @@ class Structure:
     """What a fabric is made of.
 
     Attributes:
-        cables: number of cables between switches.
+        cables: number of cables between switches, those from a switch to itself left out.
         unit: of capacities: ``bytes/s``, or ``cables`` where a rate is unknown.
         levels: from the leaves up.
         unreached_switches: switches from which no host can be reached.
@@ -101,7 +101,7 @@ def structure(fabric: Fabric) -> Structure:
     idle = idle_switches(fabric)
     per_server = np.bincount(servers_of(fabric))
     return Structure(
-        cables=fabric.cables,
+        cables=int(np.count_nonzero(fabric.cable_from != fabric.cable_to)),
         unit=capacities(fabric).unit,
         levels=_levels(fabric, np.where(idle, 0, level_of)),
         unreached_switches=unreached,
@@ -162,6 +162,8 @@ def cables_per_pair(
     """Joined pairs of switches: the lower, the higher, and the number of cables; shape [pairs]."""
     low = np.minimum(fabric.cable_from, fabric.cable_to).astype(np.int64)
     high = np.maximum(fabric.cable_from, fabric.cable_to).astype(np.int64)
+    # A cable from a switch to itself joins no pair.
+    low, high = low[low != high], high[low != high]
     pairs, counts = np.unique(low * fabric.switches + high, return_counts=True)
     return pairs // fabric.switches, pairs % fabric.switches, counts.astype(np.int64)
 
@@ -170,7 +172,8 @@ def _levels(fabric: Fabric, level_of: NDArray[np.int64]) -> tuple[Level, ...]:
     top = int(level_of.max(initial=0))
     capacity = capacities(fabric)
     near, far = level_of[fabric.cable_from], level_of[fabric.cable_to]
-    counted = (near > 0) & (far > 0)
+    # A cable from a switch to itself leads nowhere.
+    counted = (near > 0) & (far > 0) & (fabric.cable_from != fabric.cable_to)
     across = np.bincount(near, capacity.cable * (counted & (near == far)), top + 1)
     rising = np.bincount(np.minimum(near, far), capacity.cable * (counted & (near != far)), top + 1)
     to_hosts = np.bincount(level_of[fabric.host_switch], capacity.host, top + 1)
