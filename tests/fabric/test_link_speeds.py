@@ -40,9 +40,7 @@ def test_one_slow_cable_among_its_like() -> None:
         "1 link is slower than others of the same kind, in lanes or in signalling"
     )
     name = fabric.channel_name(6)
-    assert found.details == (
-        f"{name}: 4xSDR, where its like run at 4xQDR (slower signalling)",
-    )
+    assert found.details == (f"{name}: 4xSDR, where its like run at 4xQDR (slower signalling)",)
 
 
 def test_lanes_and_signalling_of_a_single_cable_between_two_switches() -> None:

@@ -14,12 +14,12 @@ from .messages import fair_share as fair_share
 from .messages import fluid_times as fluid_times
 from .messages import message_congestion as message_congestion
 from .messages import predict as predict
-from .rates import LinkRates as LinkRates
-from .rates import link_rates as link_rates
 from .processes import Communicator as Communicator
 from .processes import OtherProcessError as OtherProcessError
 from .processes import agree as agree
 from .processes import launched_communicator as launched_communicator
+from .rates import LinkRates as LinkRates
+from .rates import link_rates as link_rates
 from .seats import PhasedTraffic as PhasedTraffic
 from .seats import SeatFigures as SeatFigures
 from .seats import judge_seats as judge_seats

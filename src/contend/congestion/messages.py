@@ -73,9 +73,7 @@ def message_congestion(
     """
     placed = place_messages(fabric, [(source, target)], spread=spread)
     rates = link_rates(fabric, placed.hosts, equal=equal_rates).by_place
-    congestion, share, counted = _core.message_congestion(
-        placed.resolver, *placed.rounds[0], rates
-    )
+    congestion, share, counted = _core.message_congestion(placed.resolver, *placed.rounds[0], rates)
     return MessageCongestion(congestion, share, channels_of_fabric(fabric, placed.hosts, counted))
 
 
@@ -233,8 +231,8 @@ def _ports(rates: NDArray[np.float64], places: int) -> NDArray[np.float64]:
     """Rate of every place's port as a part of the fastest's, shape [places]."""
     if len(rates) == 0:
         return np.ones(places)
-    of_hosts: NDArray[np.float64] = rates[len(rates) - places :]
-    return of_hosts / of_hosts.max(initial=0.0)
+    of_hosts = rates[len(rates) - places :]
+    return np.asarray(of_hosts / of_hosts.max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)

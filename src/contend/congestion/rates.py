@@ -70,7 +70,7 @@ def link_rates(
     links = {label: labels[label] for label in order}
     each = np.array([rate_of(label) or 0.0 for label in fabric.rates])
     rates, ports = np.unique(each[used]), np.unique(each[fabric.host_rate[hosts]])
-    if rates[0] == 0 or (equal and len(rates) > 1):
+    if len(rates) == 0 or rates[0] == 0 or (equal and len(rates) > 1):
         return LinkRates(links, _ALIKE, None)
     port = float(ports[0]) if len(ports) == 1 else None
     if len(rates) == 1:

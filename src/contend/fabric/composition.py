@@ -255,6 +255,16 @@ def capacities(fabric: Fabric) -> Capacities:
     return Capacities(np.ones(fabric.cables), np.ones(fabric.hosts), "cables")
 
 
+def relative_rates(fabric: Fabric) -> NDArray[np.float64]:
+    """Rate of every channel as a multiple of the fastest host's port, shape [channels].
+
+    1 for all where a rate is not known: nothing says then how much they differ.
+    """
+    capacity = capacities(fabric)
+    each = np.concatenate([np.repeat(capacity.cable, 2), capacity.host, capacity.host])
+    return each / float(capacity.host.max(initial=0.0) or capacity.cable.max(initial=1.0))
+
+
 # What drivers and subnet managers append to a server's name: mlx5_0, HCA-2, hfi1_0, ib0, qib1.
 _ADAPTER = re.compile(r"(?:[a-z]+\d*_\d+|HCA-?\d+|ib\d+|qib\d+)", re.IGNORECASE)
 

@@ -99,30 +99,28 @@ def _judge_cables(fabric: Fabric) -> tuple[list[str], list[str]]:
     for cable, (near, far, rate) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
         speed = rate_of(fabric.rates[rate])
         if speed is not None and near != far:
-            pair = ("between", min(near, far), max(near, far))
-            ends = (("from", near, level[far]), ("from", far, level[near]))
-            kind = ("levels", *sorted((level[near], level[far])))
-            links.append(_Link(2 * cable, fabric.rates[rate], speed, (pair, *ends, kind)))
-    groups = _Groups(links)
+            groups = _groups_of_cable((near, far), (level[near], level[far]))
+            links.append(_Link(2 * cable, fabric.rates[rate], speed, groups))
+    compared = _Groups(links)
     faults: list[str] = []
     of_switch: Counter[tuple[_Group, str, str]] = Counter()
     of_kind: Counter[tuple[str, str]] = Counter()
     for link in links:
         pair, *ends, kind = link.groups
-        slow = [end for end in ends if groups.holds_back(link, end)]
-        like = [end for end in ends if end not in slow and groups.members(end) > 1]
-        if groups.holds_back(link, pair):
-            compared = pair
+        slow = [end for end in ends if compared.holds_back(link, end)]
+        like = [end for end in ends if end not in slow and compared.members(end) > 1]
+        if compared.holds_back(link, pair):
+            like_it = pair
         elif slow and not like:
-            compared = slow[0]
+            like_it = slow[0]
         else:
             if slow:
-                of_switch[like[0], link.label, groups.usual(slow[0])] += 1
+                of_switch[like[0], link.label, compared.usual(slow[0])] += 1
             continue
-        if groups.are_many(link.label, kind):
-            of_kind[link.label, groups.usual(kind)] += 1
+        if compared.are_many(link.label, kind):
+            of_kind[link.label, compared.usual(kind)] += 1
         else:
-            faults.append(_fault(fabric, link, groups.usual(compared)))
+            faults.append(_fault(fabric, link, compared.usual(like_it)))
     slower = [
         f'{counted(count, "link")} of switch "{fabric.switch_name[int(group[1])]}" to level '
         f"{group[2]}: {label}, where those of other switches run at {usual}"
@@ -135,15 +133,26 @@ def _judge_cables(fabric: Fabric) -> tuple[list[str], list[str]]:
     return faults, slower
 
 
+def _groups_of_cable(switches: tuple[int, int], levels: tuple[int, int]) -> tuple[_Group, ...]:
+    """Those between the same switches, those of either to the same level, and all of its kind."""
+    (near, far), (here, there) = switches, levels
+    return (
+        ("between", min(near, far), max(near, far)),
+        ("from", near, there),
+        ("from", far, here),
+        ("levels", min(here, there), max(here, there)),
+    )
+
+
 def _judge_hosts(fabric: Fabric) -> tuple[list[str], list[str]]:
     everybody: _Group = ("hosts",)
     links = []
     for host, rate in enumerate(fabric.host_rate.tolist()):
         speed = rate_of(fabric.rates[rate])
         if speed is not None:
-            kind = ("named", re.sub(r"\d+", "#", fabric.host_name[host]))
+            named = ("named", re.sub(r"\d+", "#", fabric.host_name[host]))
             channel = 2 * fabric.cables + host
-            links.append(_Link(channel, fabric.rates[rate], speed, (kind, everybody)))
+            links.append(_Link(channel, fabric.rates[rate], speed, (named, everybody)))
     groups = _Groups(links)
     faults: list[str] = []
     of_kind: Counter[tuple[_Group, str]] = Counter()

@@ -128,7 +128,7 @@ def test_every_link_keeps_its_own_rate() -> None:
 
 
 def test_the_real_ibsim_reads_them_but_for_those_that_are_told() -> None:
-    """``rates.ibnetdiscover`` is what ibnetdiscover printed when ibsim 0.12 played this net file."""
+    """``rates.ibnetdiscover`` is what ibnetdiscover printed of this net file, played by ibsim."""
     fabric = of_many_rates()
     found = rates_by_end(load_topology(str(DATA / "rates.ibnetdiscover")))
     expected = rates_by_end(fabric)

@@ -201,7 +201,8 @@ def write(fabric: Fabric) -> tuple[str]:
 
     Every host becomes a single-port adapter of its own. Nodes go by generated names, as ibsim
     wants them unique and can't read quotes; `host_id` and `switch_id` tell them. LIDs are left out:
-    OpenSM gives them out. Every link has its own rate; `not_read_by_ibsim` tells which ibsim cannot read.
+    OpenSM gives them out. Every link has its own rate; `not_read_by_ibsim` tells which ones are
+    lost on ibsim.
 
     Raises:
         UsageError: when the fabric is beyond what InfiniBand addresses: 49,151 LIDs, 254 ports.
@@ -222,8 +223,8 @@ def not_read_by_ibsim(fabric: Fabric) -> tuple[str, ...]:
     used = [*fabric.cable_rate.tolist(), *fabric.host_rate.tolist()]
     labels = Counter(fabric.rates[index] for index in used)
     return tuple(
-        f"ibsim cannot read the rate of {counted(links, 'link')} ({label or 'not known'}) and takes "
-        "another for it; the file holds what is known"
+        f"ibsim cannot read the rate of {counted(links, 'link')} ({label or 'not known'}) and "
+        "takes another for it; the file holds what is known"
         for label, links in sorted(labels.items())
         if not _READ_BY_IBSIM.fullmatch(label)
     )
