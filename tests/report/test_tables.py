@@ -56,10 +56,10 @@ def test_names_are_never_markup(make_simulation: Any, duo: Fabric) -> None:
 def test_scaled_figures_are_told_beside_the_plain_ones(make_simulation: Any) -> None:
     table = headline(make_simulation(scale=1.5, pattern="neighbour:6", exhaustive=True))
     assert table.rows[0][:2] == ("effective bandwidth", "55.0 %")
-    assert "exact" in table.rows[0][2]
+    assert "exact" in table.rows[0][3]
     # 1.5 * 0.55 and 1.5 * 3/8
-    assert table.rows[1][:2] == ("times 1.5", "82.5 %")
-    assert "56.2 %" in table.rows[1][2]
+    assert table.rows[1][:2] == ("times 1.5, what a host gets", "82.5 %")
+    assert "56.2 %" in table.rows[1][3]
 
 
 def test_messages_within_a_host_are_named(make_simulation: Any, duo: Fabric) -> None:
@@ -70,7 +70,7 @@ def test_messages_within_a_host_are_named(make_simulation: Any, duo: Fabric) -> 
 
 def test_a_single_sample_has_no_interval_to_print(make_simulation: Any) -> None:
     table = headline(make_simulation(samples=1, bandwidth=np.array([0.5])))
-    assert table.rows[0][2] == "a single sample has no interval"
+    assert table.rows[0][3] == "a single sample has no interval"
 
 
 def test_many_values_of_congestion_are_joined_to_ranges(make_simulation: Any) -> None:

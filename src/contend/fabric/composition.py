@@ -100,15 +100,16 @@ def structure(fabric: Fabric) -> Structure:
     unreached = int(np.count_nonzero(level_of == 0))
     idle = idle_switches(fabric)
     per_server = np.bincount(servers_of(fabric))
+    across = fabric.cable_from != fabric.cable_to
     return Structure(
-        cables=int(np.count_nonzero(fabric.cable_from != fabric.cable_to)),
+        cables=int(np.count_nonzero(across)),
         unit=capacities(fabric).unit,
         levels=_levels(fabric, np.where(idle, 0, level_of)),
         unreached_switches=unreached,
         idle_switches=int(np.count_nonzero(idle & (level_of > 0))),
         parts=int(np.count_nonzero(np.bincount(switch_parts(fabric)[fabric.host_switch]))),
         host_links=_by_rate(fabric, fabric.host_rate),
-        switch_links=_by_rate(fabric, fabric.cable_rate),
+        switch_links=_by_rate(fabric, fabric.cable_rate[across]),
         servers=len(per_server),
         hosts_per_server=_histogram(per_server),
         parallel_cables=_histogram(cables_per_pair(fabric)[2]),

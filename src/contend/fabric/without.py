@@ -155,9 +155,9 @@ class _Dead:
         fabric = self._fabric
         cables = ~(self._cable | self._switch[fabric.cable_from] | self._switch[fabric.cable_to])
         hosts = ~(self._host | self._switch[fabric.host_switch])
-        part = connected_parts(
-            fabric.switches, fabric.cable_from[cables], fabric.cable_to[cables]
-        )[fabric.host_switch]
+        part = connected_parts(fabric.switches, fabric.cable_from[cables], fabric.cable_to[cables])[
+            fabric.host_switch
+        ]
         if not hosts.any():
             raise UsageError(f"--without {', '.join(self._lost)}: no host would be left")
         most = np.bincount(part[hosts]).argmax()
