@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import fields
 from html import escape
@@ -15,7 +16,7 @@ import numpy as np
 # By their rooms' faces: what no file needs is not loaded.
 from contend import fabric as fabrics
 from contend import routes as routing
-from contend.errors import InputError, UsageError
+from contend.errors import IncompleteInput, InputError, UsageError
 from contend.fabric import Fabric
 from contend.units import counted, nearest
 
@@ -159,6 +160,9 @@ def _expect_source(source: str) -> None:
 def load_topology(path: str) -> Fabric:
     """A fabric from a topology file, with routes only where the file itself carries them.
 
+    What the file lacks, such as the record of a node that cables lead to, is a warning of the
+    category `IncompleteInput`.
+
     Raises:
         UsageError: the file cannot be read, or holds tables instead of a topology.
         InputError: a file that is not what it should be.
@@ -174,6 +178,9 @@ def load_topology(path: str) -> Fabric:
         raise
     topology = fabrics.read_topology(reader, chunks, source)
     fabric = topology.fabric
+    if missing := fabrics.what_is_missing(fabric):
+        text = f"{source} is incomplete: {missing} {'are' if 's of' in missing else 'is'} missing"
+        warnings.warn(IncompleteInput(text), stacklevel=2)
     if fabric.name == source:
         fabric = fabric.replace(name=_short_name(source))
     if topology.ports is None:

@@ -1,13 +1,11 @@
+from .assemble import what_is_missing as what_is_missing
 from .composition import FabricSize as FabricSize
 from .composition import Structure as Structure
 from .composition import cables_per_pair as cables_per_pair
 from .composition import capacities as capacities
-from .composition import idle_switches as idle_switches
 from .composition import relative_rates as relative_rates
-from .composition import servers_of as servers_of
 from .composition import size_of as size_of
 from .composition import structure as structure
-from .composition import switch_levels as switch_levels
 from .difference import Change as Change
 from .difference import Difference as Difference
 from .difference import difference as difference
@@ -35,8 +33,13 @@ from .generate.degrade import remove_switches as remove_switches
 from .generate.degrade import with_parallel_links as with_parallel_links
 from .graph import from_networkx as from_networkx
 from .graph import to_networkx as to_networkx
+from .levels import idle_switches as idle_switches
+from .levels import is_tree as is_tree
+from .levels import switch_levels as switch_levels
 from .rated_bisection import Bisection as Bisection
 from .rated_bisection import bisection as bisection
+from .servers import server_names as server_names
+from .servers import servers_of as servers_of
 from .soundness import MOST_DETAILS as MOST_DETAILS
 from .soundness import TOPOLOGY_FAULTS as TOPOLOGY_FAULTS
 from .soundness import Check as Check
@@ -45,3 +48,4 @@ from .soundness import check_soundness as check_soundness
 from .subnet import LARGEST_LID as LARGEST_LID
 from .without import Rest as Rest
 from .without import without as without
+from .without import without_numbers as without_numbers

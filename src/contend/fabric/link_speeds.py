@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contend.fabric.composition import switch_levels
 from contend.fabric.fabric import Fabric
+from contend.fabric.levels import switch_levels
 from contend.units import counted, rate_of
 
 # Where more of a kind than this part are slower, they are another generation and no faults.

@@ -68,6 +68,21 @@ def without(fabric: Fabric, names: Iterable[str]) -> Rest:
     return dead.rest()
 
 
+def without_numbers(
+    fabric: Fabric, *, switches: Iterable[int] = (), cables: Iterable[int] = ()
+) -> Rest:
+    """The fabric without switches and cables that are given by their numbers.
+
+    Raises:
+        UsageError: no host would be left.
+    """
+    dead = _Dead(fabric)
+    for what, numbers in (("switch", switches), ("cable", cables)):
+        for number in numbers:
+            dead.kill(what, number)
+    return dead.rest()
+
+
 def _names_in(text: str) -> list[str]:
     if not text.startswith(_FILE):
         return [text]
@@ -101,10 +116,13 @@ class _Dead:
             known = (*self._fabric.switch_name, *self._fabric.host_name)
             name = text.rpartition(":")[0] or text
             raise UsageError(
-                f"--without {text}: {self._fabric.name} has no such switch, cable (SWITCH:PORT) or "
+                f"{text}: {self._fabric.name} has no such switch, cable (SWITCH:PORT) or "
                 f"host{nearest(name, known)}"
             )
-        what, number = found
+        self.kill(*found)
+
+    def kill(self, what: str, number: int) -> None:
+        """Takes away a switch, cable or host by its number."""
         if what == "switch":
             cables = int(np.count_nonzero(self._at(number)))
             name = self._fabric.switch_name[number]
@@ -141,7 +159,7 @@ class _Dead:
         found = np.flatnonzero((fabric.host_switch == switch) & (fabric.host_port == port))
         if len(found) == 0:
             name = fabric.switch_name[switch]
-            raise UsageError(f'--without {name}:{port}: nothing hangs on port {port} of "{name}"')
+            raise UsageError(f'{name}:{port}: nothing hangs on port {port} of "{name}"')
         return "host", int(found[0])
 
     def _at(self, switch: int) -> NDArray[np.bool_]:
@@ -159,7 +177,7 @@ class _Dead:
             fabric.host_switch
         ]
         if not hosts.any():
-            raise UsageError(f"--without {', '.join(self._lost)}: no host would be left")
+            raise UsageError(f"without {', '.join(self._lost)} no host would be left")
         most = np.bincount(part[hosts]).argmax()
         joined = hosts & (part == most)
         kept = np.flatnonzero(~self._switch)
@@ -183,7 +201,7 @@ def _number(text: str, names: Sequence[str], guids: NDArray[np.uint64]) -> int |
         found = np.flatnonzero([name == text for name in names])
     if len(found) > 1:
         raise UsageError(
-            f"--without {text}: {len(found)} bear this name; give a GUID, such as "
+            f"{text}: {len(found)} bear this name; give a GUID, such as "
             f"0x{int(guids[found[0]]):016x}"
         )
     return int(found[0]) if len(found) else None

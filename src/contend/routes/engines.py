@@ -80,9 +80,8 @@ def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> ForwardingTable
     if fault := _core.tree_fault(fabric.core):
         near, far, level = fault
         raise UsageError(
-            f'dmodk needs a tree, but in {fabric.name} switches "{fabric.switch_name[near]}" and '
-            f'"{fabric.switch_name[far]}" are cabled to each other and both {level} switches away '
-            "from the nearest hosts"
+            f'dmodk needs a tree, but in {fabric.name} switches "{fabric.switch_label[near]}" and '
+            f'"{fabric.switch_label[far]}" are cabled to each other and both on level {level + 1}'
         )
     return ForwardingTables(_core.d_mod_k(fabric.core, job.targets, in_order_of_ports))
 
