@@ -9,6 +9,7 @@ from rich.text import Text
 from contend import report
 from contend.cli.common import console_for, load, write_json
 from contend.cli.options import (
+    ENGINES,
     ROUTE,
     SAMPLES,
     FabricArgument,
@@ -21,7 +22,7 @@ from contend.cure import failures as fail
 
 EngineOption = Annotated[
     str | None,
-    ROUTE(", where the fabric has none; the worst failures are routed anew by it too."),
+    ROUTE(f"{ENGINES} The worst failures are routed anew by it too, else by contend."),
 ]
 SamplesOption = Annotated[int, SAMPLES(". Each failure is judged by the same.", min=2)]
 
