@@ -288,9 +288,9 @@ class DestinationModK {
   const Tree tree_;
   std::vector<std::size_t> divisor_;  ///< by level
   std::vector<std::vector<HostId>> hosts_;
-  std::vector<HostId> number_;  ///< place of a host in the order of the tree
-  std::vector<std::size_t> way_round_;  /**< by place of a seat: the first leaf that reaches it, for
-                                           those that do not by going up, then down */
+  std::vector<HostId> number_;         ///< place of a host in the order of the tree
+  std::vector<std::size_t> way_round_; /**< by place of a seat: the first leaf that reaches it, for
+                                          those that do not by going up, then down */
   Tables tables_;
 };
 
