@@ -216,12 +216,15 @@ class DestinationModK {
   void find_ways_round() {
     for (std::size_t place = 0; place < tree_.seats(); ++place) {
       way_round_[place] = place;
-      for (std::size_t leaf = 0; leaf < tree_.seats(); ++leaf) {
-        if (tree_.level(tree_.seat(leaf)) != 0 || leaf == place) continue;
-        if (!tree_.reaches(tree_.seat(leaf), place)) continue;
-        way_round_[place] = leaf;
-        break;
+      const auto reaches = [&](std::size_t from) { return tree_.reaches(tree_.seat(from), place); };
+      std::size_t leaf = tree_.seats();
+      bool all = true;
+      for (std::size_t from = tree_.seats(); from-- > 0;) {
+        all = all && reaches(from);
+        const bool is_leaf = from != place && tree_.level(tree_.seat(from)) == 0;
+        if (is_leaf && reaches(from)) leaf = from;
       }
+      if (!all && leaf < tree_.seats()) way_round_[place] = leaf;
     }
   }
 
