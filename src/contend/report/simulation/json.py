@@ -7,7 +7,7 @@ import math
 import msgspec
 
 from contend.congestion import Simulation
-from contend.fabric import Fabric
+from contend.fabric import Bisection, Fabric
 from contend.report.simulation.tables import Measure, congestion_shares, hottest_channels
 from contend.units import rate_of
 
@@ -136,6 +136,7 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
         effective_bandwidth: what messages get.
         rated_bisection: capacity of the narrowest cut found, as a fraction of what all hosts of
             one half could send; null where it is not known.
+        random_pairs_bound: the most that random pairs get on average, by what cuts carry; likewise.
         congestion: distribution of π.
         rounds: both bounds for patterns of several rounds.
         hottest_channels: the ten channels that carry most, the fullest first.
@@ -160,6 +161,7 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
     weighed_by_rates: bool
     effective_bandwidth: BandwidthJson
     rated_bisection: float | None
+    random_pairs_bound: float | None
     congestion: CongestionJson
     rounds: RoundsJson
     hottest_channels: list[ChannelJson]
@@ -170,7 +172,7 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def simulation_json(
-    simulation: Simulation, fabric: Fabric, rated: float | None = None
+    simulation: Simulation, fabric: Fabric, rated: Bisection | None = None
 ) -> SimulationJson:
     """The result of ``contend simulate --json``.
 
@@ -212,7 +214,8 @@ def simulation_json(
             of_mean_congestion_Bps=_rate(simulation, Measure.OF_MEAN_CONGESTION),
             of_max_congestion_Bps=_rate(simulation, Measure.OF_MAX_CONGESTION),
         ),
-        rated_bisection=rated,
+        rated_bisection=None if rated is None else rated.share,
+        random_pairs_bound=None if rated is None else rated.random_pairs,
         congestion=CongestionJson(
             histogram={str(pi): share for pi, share in shares.items()},
             max=max(shares, default=0),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import Simulation, half_width
-from contend.fabric import Fabric, capacities, is_generator
+from contend.fabric import Bisection, Fabric, capacities, is_generator
 from contend.report.table import ResultTable
 from contend.report.words import gigabytes, percent, percent_range, printable
 from contend.units import counted, rate_of
@@ -122,7 +122,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def simulation_tables(
-    simulation: Simulation, fabric: Fabric, rated: float | None = None
+    simulation: Simulation, fabric: Fabric, rated: Bisection | None = None
 ) -> tuple[ResultTable, ...]:
     """The headline figures, the distribution of π, the hottest channels; links if they differ."""
     differing = (links_table(simulation),) if len(simulation.links) > 1 else ()
@@ -134,7 +134,7 @@ def simulation_tables(
     )
 
 
-def headline(simulation: Simulation, rated: float | None = None) -> ResultTable:
+def headline(simulation: Simulation, rated: Bisection | None = None) -> ResultTable:
     """Effective bandwidth with its interval, its other averages, and what is rated beside it."""
     delay = "slowdown" if simulation.weighed else "π"
     rows = [
@@ -161,9 +161,23 @@ def headline(simulation: Simulation, rated: float | None = None) -> ResultTable:
         rows.insert(1, _scaled(simulation))
     if rated is not None:
         port = _mean_port(simulation)
-        cut = gigabytes(None if port is None else rated * port)
+
+        def carried(share: float) -> str:
+            return gigabytes(None if port is None else share * port)
+
         meaning = "capacity of the narrowest cut found"
-        rows.append(("rated bisection bandwidth", percent(rated), cut, meaning))
+        rows.append(
+            (
+                "rated bisection bandwidth",
+                percent(rated.share),
+                carried(rated.share),
+                meaning,
+            )
+        )
+        if simulation.pattern == "bisect":
+            meaning = "the most that random pairs get, by what cuts carry"
+            bound = rated.random_pairs
+            rows.append(("bound by cuts", percent(bound), carried(bound), meaning))
     most = "messages on the fullest channel of a route"
     rows += [
         ("mean π", f"{simulation.mean_mean:.2f}", "", most),
