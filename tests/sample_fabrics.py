@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from contend.fabric import Fabric, Finding
 from contend.fabric.fabric import build
+from contend.loading import load
 from contend.routes import NO_PORT, ForwardingTables
 
 DATA = Path(__file__).parent / "data"
@@ -161,3 +162,11 @@ def host_ports(fabric: Fabric) -> dict[tuple[int, int], int]:
         for switch, switch_guid in enumerate(fabric.switch_guid.tolist())
         for host_guid, lid in zip(fabric.host_guid.tolist(), fabric.host_lid.tolist(), strict=True)
     }
+
+
+def mixed_rates() -> Fabric:
+    """Four leaves of four hosts under two spines, 4xQDR but for the cables to one spine: 4xDDR."""
+    fabric = load("xgft:2;4,4;1,2", route="dmodk")
+    spine = np.maximum(fabric.cable_from, fabric.cable_to)
+    cable = np.where(spine == spine.max(), 2, 1).astype(np.uint16)
+    return fabric.replace(rates=("", "4xQDR", "4xDDR"), cable_rate=cable)

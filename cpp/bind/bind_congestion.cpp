@@ -20,22 +20,30 @@ namespace contend::bind {
 namespace {
 
 using BatchColumns = nb::typed<nb::dict, nb::str, nb::any>;
-using Judged = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<std::uint64_t>>;
+using Judged = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<double>, Numpy<std::uint64_t>>;
 
 BatchColumns run_batch(const Resolver& resolver, const Pattern& pattern,
                        const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
                        bool random_seating, std::uint64_t seed, std::uint64_t first,
-                       std::uint32_t count, bool enumerate, int threads) {
+                       std::uint32_t count, bool enumerate, int threads,
+                       const Vector<double>& rate) {
   BatchResult result;
   const Seating seating{as_vector(slots), ranks_per_slot, random_seating};
   {
     nb::gil_scoped_release release;
-    result = simulate(resolver, pattern, seating, {seed, first, count, enumerate}, threads);
+    result = simulate(resolver, pattern, seating, {seed, first, count, enumerate}, threads,
+                      as_span(rate));
   }
   BatchColumns columns;
   columns["bandwidth"] = to_numpy(std::move(result.bandwidth));
   columns["mean_congestion"] = to_numpy(std::move(result.mean_congestion));
   columns["max_congestion"] = to_numpy(std::move(result.max_congestion));
+  columns["share"] = to_numpy(std::move(result.share));
+  columns["mean_slowdown"] = to_numpy(std::move(result.mean_slowdown));
+  columns["max_slowdown"] = to_numpy(std::move(result.max_slowdown));
+  columns["bytes_per_second"] = to_numpy(std::move(result.bytes_per_second));
+  columns["mean_seconds_per_byte"] = to_numpy(std::move(result.mean_seconds_per_byte));
+  columns["max_seconds_per_byte"] = to_numpy(std::move(result.max_seconds_per_byte));
   columns["round_mean_congestion"] = to_numpy(std::move(result.round_mean_congestion));
   columns["round_max_congestion"] = to_numpy(std::move(result.round_max_congestion));
   columns["round_samples"] = to_numpy(std::move(result.round_samples));
@@ -60,29 +68,31 @@ Numpy<Place> draw_slots(const Vector<std::uint32_t>& slots, std::uint64_t seed,
 }
 
 Judged judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& source,
-                      const Vector<std::uint32_t>& target) {
+                      const Vector<std::uint32_t>& target, const Vector<double>& rate) {
   MessageCongestion found;
   {
     nb::gil_scoped_release release;
-    found = message_congestion(resolver, as_span(source), as_span(target));
+    found = message_congestion(resolver, as_span(source), as_span(target), as_span(rate));
   }
   return Judged(nb::make_tuple(to_numpy(std::move(found.congestion)),
+                               to_numpy(std::move(found.share)),
                                to_numpy(std::move(found.channel_messages))));
 }
 
 Numpy<double> share_fairly(const Resolver& resolver, const Vector<std::uint32_t>& source,
-                           const Vector<std::uint32_t>& target) {
+                           const Vector<std::uint32_t>& target, const Vector<double>& rate) {
   nb::gil_scoped_release release;
-  std::vector<double> found = fair_share(resolver, as_span(source), as_span(target));
+  std::vector<double> found = fair_share(resolver, as_span(source), as_span(target), as_span(rate));
   nb::gil_scoped_acquire acquire;
   return to_numpy(std::move(found));
 }
 
 Numpy<double> find_fluid_times(const Resolver& resolver, const Vector<std::uint32_t>& source,
-                               const Vector<std::uint32_t>& target, const Vector<double>& size) {
+                               const Vector<std::uint32_t>& target, const Vector<double>& size,
+                               const Vector<double>& rate) {
   nb::gil_scoped_release release;
   std::vector<double> found =
-      fluid_times(resolver, as_span(source), as_span(target), as_span(size));
+      fluid_times(resolver, as_span(source), as_span(target), as_span(size), as_span(rate));
   nb::gil_scoped_acquire acquire;
   return to_numpy(std::move(found));
 }
@@ -158,15 +168,16 @@ std::unique_ptr<FailureJudge> make_failure_judge(const Fabric& fabric, const Tar
                                                  const Matrix<PortNumber>& ports,
                                                  const Pattern& pattern,
                                                  const Vector<HostId>& hosts, std::uint64_t seed,
-                                                 std::uint32_t count, bool enumerate) {
+                                                 std::uint32_t count, bool enumerate,
+                                                 const Vector<double>& rate) {
   nb::gil_scoped_release release;
   check_targets(fabric, targets);
   const Tables tables(ports.data(), ports.data() + ports.size());
   return std::make_unique<FailureJudge>(fabric, targets, tables, pattern, as_span(hosts),
-                                        Samples{seed, 0, count, enumerate});
+                                        Samples{seed, 0, count, enumerate}, as_span(rate));
 }
 
-/// Hosts left, entries changed, and the mean of 1/pi by sample before and after.
+/// Hosts left, entries changed, and what messages get by sample, before and after.
 using Cost = nb::typed<nb::tuple, std::size_t, std::size_t, Numpy<double>, Numpy<double>>;
 
 Cost judge_failure(const FailureJudge& judge, const std::vector<SwitchId>& switches,
@@ -194,7 +205,7 @@ void bind_congestion(nb::module_& m) {
   m.attr("MEAN_UNIT") = kMeanUnit;
   m.def("simulate", &run_batch, nb::arg("resolver"), nb::arg("pattern"), nb::arg("slots"),
         nb::arg("ranks_per_slot"), nb::arg("random_seating"), nb::arg("seed"), nb::arg("first"),
-        nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"));
+        nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"), nb::arg("rate"));
   nb::class_<FailureJudge>(m, "FailureJudge")
       .def_prop_ro(
           "whole",
@@ -206,15 +217,16 @@ void bind_congestion(nb::module_& m) {
   // A judge reads the fabric for as long as it lives.
   m.def("make_failure_judge", &make_failure_judge, nb::arg("fabric"), nb::arg("targets"),
         nb::arg("ports"), nb::arg("pattern"), nb::arg("hosts"), nb::arg("seed"), nb::arg("count"),
-        nb::arg("enumerate"), nb::keep_alive<0, 1>());
+        nb::arg("enumerate"), nb::arg("rate"), nb::keep_alive<0, 1>());
   m.def("outcomes", &count_outcomes, nb::arg("pattern"), nb::arg("slots"),
         nb::arg("ranks_per_slot"), nb::arg("random_seating"));
   m.def("shuffle_slots", &draw_slots, nb::arg("slots"), nb::arg("seed"), nb::arg("sample"));
   m.def("message_congestion", &judge_messages, nb::arg("resolver"), nb::arg("source"),
-        nb::arg("target"));
-  m.def("fair_share", &share_fairly, nb::arg("resolver"), nb::arg("source"), nb::arg("target"));
+        nb::arg("target"), nb::arg("rate"));
+  m.def("fair_share", &share_fairly, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
+        nb::arg("rate"));
   m.def("fluid_times", &find_fluid_times, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
-        nb::arg("size"));
+        nb::arg("size"), nb::arg("rate"));
   m.def("judge_seats", &find_seat_figures, nb::arg("resolver"), nb::arg("phases"), nb::arg("phase"),
         nb::arg("source"), nb::arg("target"), nb::arg("bytes"), nb::arg("seconds_per_byte"),
         nb::arg("seats"));

@@ -58,8 +58,11 @@ class SimulationResult(Simulation):
         return report.draw_simulation(self, picture, ax)
 
     def _repr_html_(self) -> str:
+        rate = self.effective_rate
+        carried = "" if rate is None else f", {rate / 1e9:.4g} GB/s"
+        share = f"{100 * self.effective_bandwidth:.4g} % of link speed{carried}"
         rows = (
-            ("effective bandwidth", f"{100 * self.effective_bandwidth:.4g} % of link speed"),
+            ("effective bandwidth", share),
             ("95 % interval", self.interval),
             ("1 / mean \u03c0", f"{100 * self.of_mean_congestion:.4g} %"),
             ("1 / mean of the rounds' largest \u03c0", f"{100 * self.of_max_congestion:.4g} %"),
@@ -87,6 +90,8 @@ def simulate(
     seed: int = 1,
     threads: int | None = None,
     spread: bool = False,
+    rate: float | str | None = None,
+    equal_rates: bool = False,
     progress: bool | Progress = False,
     communicator: Communicator | None = None,
 ) -> SimulationResult:
@@ -111,6 +116,9 @@ def simulate(
         seed: of all random choices; the same seed gives the same result on any number of threads.
         threads: None: one per core that this process may use. Never more than four a core.
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
+        rate: bytes per second of every link, or words such as ``100Gbit/s`` or ``4xNDR``; None for
+            the fabric's own. Where these differ, messages are weighed by them.
+        equal_rates: count all links alike, whatever they carry.
         progress: True shows a bar; a function is called with the samples done and those to do.
         communicator: shares the samples out over MPI processes, such as ``mpi4py.MPI.COMM_WORLD``;
             everyone gets the whole result.
@@ -134,6 +142,8 @@ def simulate(
             seed=seed,
             threads=threads,
             spread=spread,
+            rate=parse_rate(rate) if isinstance(rate, str) else rate,
+            equal_rates=equal_rates,
             progress=progress,
             communicator=communicator,
         )

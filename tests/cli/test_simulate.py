@@ -16,6 +16,8 @@ from contend.cli.app import run
 from contend.congestion import SimulationInterrupted
 from contend.fabric import Fabric
 from contend.pattern import FORMS
+from contend.routes import save
+from sample_fabrics import mixed_rates
 
 TIMINGS = {"elapsed_s", "drawing_s", "counting_s", "patterns_per_s"}
 
@@ -356,3 +358,48 @@ def test_mistyped_names_are_told_the_nearest(
     status, _, err = simulate("fig1", option, typed)
     assert status == 2
     assert err.endswith(f"did you mean '{meant}'?\n")
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> str:
+    """The file of a tree whose cables to one of two spines are half as fast."""
+    save(mixed_rates(), tmp_path / "mixed.fabric")
+    return str(tmp_path / "mixed.fabric")
+
+
+def test_links_of_different_rates_are_said_and_weighed(
+    simulate: Simulate, measure: Any, mixed: str
+) -> None:
+    asked = (mixed, "--samples", "200")
+    status, out, _ = simulate(*asked)
+    assert status == 0
+    assert "Links have different rates" in out.replace("\n", " ")
+    assert "of port speed" in out
+    found = measure(*asked)
+    assert found["weighed_by_rates"]
+    assert found["links"] == [
+        {"rate": "4xQDR", "rate_Bps": 4e9, "links": 20},
+        {"rate": "4xDDR", "rate_Bps": 2e9, "links": 4},
+    ]
+    alike = measure(*asked, "--equal-rates")
+    assert not alike["weighed_by_rates"]
+    assert alike["congestion"] == found["congestion"]
+    assert found["effective_bandwidth"]["mean"] < 0.9 * alike["effective_bandwidth"]["mean"]
+    # All ports carry the same, so that a share is one bandwidth.
+    assert found["effective_bandwidth"]["mean_Bps"] == pytest.approx(
+        4e9 * found["effective_bandwidth"]["mean"]
+    )
+    assert alike["effective_bandwidth"]["mean_Bps"] is None
+
+
+def test_every_bandwidth_is_also_in_gigabytes(simulate: Simulate, measure: Any) -> None:
+    """An all-to-all of 528 hosts: 0.19 % of a link for a message, all of it for a host."""
+    crossbar = ("crossbar:528", "--pattern", "alltoall", "--placement", "linear")
+    _, out, _ = simulate(*crossbar)
+    rows = {line.split("  ")[0].strip(): line.split() for line in out.split("\n")}
+    assert rows["effective bandwidth"][2:5] == ["0.2", "%", "0.0474"]
+    assert rows["times 527, what a host gets"][6:9] == ["100.0", "%", "25"]
+    assert "links of 4xHDR, assumed: 25 GB/s each way" in out
+    found = measure(*crossbar, "--rate", "4xNDR")["effective_bandwidth"]
+    assert found["mean_Bps"] == pytest.approx(50e9 / 527)
+    assert found["of_max_congestion_Bps"] == pytest.approx(50e9 / 527)

@@ -133,9 +133,11 @@ def test_narrow_links_are_warned_of() -> None:
         cable_rate=_changed(fabric.cable_rate, 0, 2),
         host_rate=_changed(_changed(fabric.host_rate, 3, 4), 5, 3),
     )
-    found = _named(narrow, "link widths")
+    found = _named(narrow, "link speeds")
     assert found.status == Status.WARNING
+    like = "where its like run at 4xHDR"
     assert found.details == (
-        'switch "switch 0" port 5 -> switch "switch 3" port 1: 1xHDR',
-        'host "host 3" -> switch "switch 0" port 4: 2xHDR',
+        f'switch "switch 0" port 5 -> switch "switch 3" port 1: 1xHDR, {like} (fewer lanes)',
+        f'host "host 3" -> switch "switch 0" port 4: 2xHDR, {like} (fewer lanes)',
+        f'host "host 5" -> switch "switch 1" port 2: 4xEDR, {like} (slower signalling)',
     )

@@ -13,7 +13,12 @@ def _pairs(rows: list[tuple[int, int, float, float, bool]]) -> pl.DataFrame:
     """Sample, pi, fair share, bandwidth, late."""
     names = ["sample", "congestion", "fair_share", "bandwidth_Bps", "late"]
     frame = pl.DataFrame(rows, schema=names, orient="row")
-    return frame.with_columns(launch=pl.lit(0), pattern=pl.col("sample"))
+    return frame.with_columns(
+        launch=pl.lit(0),
+        pattern=pl.col("sample"),
+        share=1 / pl.col("congestion"),
+        port=pl.lit(1.0),
+    )
 
 
 def test_known_bandwidths() -> None:
@@ -95,3 +100,28 @@ def test_samples_of_a_pattern_count_once_and_few_patterns_widen_the_interval() -
     assert found.effective == pytest.approx(1.0)
     half = 12.7062 * 0.1
     assert found.effective_ci95 == pytest.approx((1 - half, 1 + half), abs=1e-4)
+
+
+def test_links_of_different_rates() -> None:
+    """Alone over links of half the rate, and between slower ports, a pair tells γ as well."""
+    columns = ["sample", "congestion", "share", "fair_share", "port", "bandwidth_Bps"]
+    rows = [
+        (0, 1, 1.0, 1.0, 1.0, 100.0),
+        (0, 1, 0.5, 0.5, 1.0, 51.0),
+        (1, 1, 1.0, 1.0, 0.25, 24.5),
+        # Three share a link; one of them is held back elsewhere and leaves the others more.
+        (1, 3, 1 / 3, 0.45, 1.0, 45.0),
+        (1, 3, 0.1, 0.1, 1.0, 10.0),
+    ]
+    frame = pl.DataFrame(rows, schema=columns, orient="row")
+    found = agreement(
+        frame.with_columns(launch=pl.lit(0), pattern=pl.col("sample"), late=pl.lit(value=False))
+    )
+    assert found.weighed
+    # Of 100, 51 / 0.5 and 24.5 / 0.25.
+    assert found.gamma == pytest.approx(100.0)
+    assert [model.name for model in found.models] == ["rate over load", "max-min fair share"]
+    of_three = found.by_congestion[1]
+    assert of_three.of_fair_share == pytest.approx(1.0)
+    assert of_three.of_share == pytest.approx((1.35 + 1.0) / 2)
+    assert found.apart == 1

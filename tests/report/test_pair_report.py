@@ -39,7 +39,9 @@ def messages(congestion: list[int]) -> pl.DataFrame:
             "bandwidth_Bps": [100.0 * part for part in share],
             "late": [False] * count,
             "congestion": congestion,
+            "share": share,
             "fair_share": share,
+            "port": [1.0] * count,
         }
     )
 
@@ -138,6 +140,8 @@ def test_json_has_the_agreement_where_it_is_known(
 def test_without_predictions_bandwidths_stand_beside_the_link(
     run: Run, between_hosts: pl.DataFrame
 ) -> None:
-    (bandwidths,) = pair_tables(run, between_hosts.drop("congestion", "fair_share"))
+    (bandwidths,) = pair_tables(
+        run, between_hosts.drop("congestion", "share", "fair_share", "port")
+    )
     assert bandwidths.rows[0][2] == "60.0 % of a link"
     assert bandwidths.note == "8 messages of 1 pattern"

@@ -8,12 +8,23 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from contend.fabric import Fabric
+from contend.fabric import Bisection, Fabric
 from contend.report import print_tables, simulation_tables
 from contend.report.save import html_page
 from contend.report.simulation.tables import congestion_table, headline
 from contend.report.words import factor_words
 from contend.runs import Estimate
+
+CUT = Bisection(
+    capacity=1.0,
+    full=2.0,
+    share=0.5,
+    unit="cables",
+    cut_cables=1,
+    cut_host_links=0,
+    found_by="hand",
+    random_pairs=0.75,
+)
 
 
 def printed(tables: Any) -> str:
@@ -23,11 +34,12 @@ def printed(tables: Any) -> str:
 
 
 def test_the_headline_names_figure_interval_and_rated(make_simulation: Any, duo: Fabric) -> None:
-    text = printed(simulation_tables(make_simulation(), duo, 0.5))
+    text = printed(simulation_tables(make_simulation(), duo, CUT))
     line = next(line for line in text.splitlines() if "effective bisection bandwidth" in line)
     assert "55.0 %" in line
     assert "95 % interval" in line
     assert "rated bisection bandwidth" in text
+    assert "75.0 %" in next(line for line in text.splitlines() if "bound by cuts" in line)
     assert "50.0 %" in text
     assert "4 samples of 1 round, 4 ranks, seed 7" in text
 
@@ -56,10 +68,10 @@ def test_names_are_never_markup(make_simulation: Any, duo: Fabric) -> None:
 def test_scaled_figures_are_told_beside_the_plain_ones(make_simulation: Any) -> None:
     table = headline(make_simulation(scale=1.5, pattern="neighbour:6", exhaustive=True))
     assert table.rows[0][:2] == ("effective bandwidth", "55.0 %")
-    assert "exact" in table.rows[0][2]
+    assert "exact" in table.rows[0][3]
     # 1.5 * 0.55 and 1.5 * 3/8
-    assert table.rows[1][:2] == ("times 1.5", "82.5 %")
-    assert "56.2 %" in table.rows[1][2]
+    assert table.rows[1][:2] == ("times 1.5, what a host gets", "82.5 %")
+    assert "56.2 %" in table.rows[1][3]
 
 
 def test_messages_within_a_host_are_named(make_simulation: Any, duo: Fabric) -> None:
@@ -70,7 +82,7 @@ def test_messages_within_a_host_are_named(make_simulation: Any, duo: Fabric) -> 
 
 def test_a_single_sample_has_no_interval_to_print(make_simulation: Any) -> None:
     table = headline(make_simulation(samples=1, bandwidth=np.array([0.5])))
-    assert table.rows[0][2] == "a single sample has no interval"
+    assert table.rows[0][3] == "a single sample has no interval"
 
 
 def test_many_values_of_congestion_are_joined_to_ranges(make_simulation: Any) -> None:

@@ -184,7 +184,7 @@ def test_without_routes_only_the_fabric_is_checked() -> None:
         "GUIDs",
         "LIDs",
         "connectedness",
-        "link widths",
+        "link speeds",
     ]
     with pytest.raises(UsageError, match="has no routes"):
         all_to_all_load(fat_tree(4, 4, 4))

@@ -22,44 +22,29 @@ class FailureJudge::Count {
     sample_ = sample;
     const auto row = judge_.load_.begin() + static_cast<std::ptrdiff_t>(sample * channels_);
     load_.assign(row, row + static_cast<std::ptrdiff_t>(channels_));
+    any_gone_ = false;
     if (rest_.hosts_left == rest_.host_gone.size()) return false;
-    bool any = false;
     for (std::size_t m = judge_.begin_[sample]; m < judge_.begin_[sample + 1]; ++m) {
       if (!is_gone(m)) continue;
-      any = true;
+      any_gone_ = true;
       for (const ChannelId channel : judge_.route(m)) --load_[channel];
     }
     load_.back() = 0;
-    return any;
+    return any_gone_;
   }
 
-  void turn_off(const Detour& detour, std::span<const ChannelId> channels) {
-    for (const ChannelId channel : judge_.route(detour.message)) --load_[channel];
-    for (const ChannelId channel : channels) ++load_[channel];
+  /// Takes messages off their routes and puts them on others.
+  void turn(const Detours& detours) {
+    for (const Detour& detour : detours.of_sample[sample_]) {
+      for (const ChannelId channel : judge_.route(detour.message)) --load_[channel];
+      for (const ChannelId channel : detours.route(detour)) ++load_[channel];
+    }
     load_.back() = 0;
   }
 
-  /// The mean of 1/pi.
-  double bandwidth(const std::vector<Detour>& detours, const std::vector<ChannelId>& channels) {
-    const std::size_t first = judge_.begin_[sample_];
-    pi_.resize(judge_.begin_[sample_ + 1] - first);
-    for (std::size_t m = 0; m < pi_.size(); ++m) pi_[m] = most(judge_.route(first + m));
-    for (const Detour& detour : detours) {
-      pi_[detour.message - first] =
-          most({channels.data() + detour.begin, std::size_t{detour.end} - detour.begin});
-    }
-    if (rest_.hosts_left < rest_.host_gone.size()) {
-      for (std::size_t m = 0; m < pi_.size(); ++m) {
-        if (is_gone(first + m)) pi_[m] = 0;
-      }
-    }
-    by_pi_.clear();
-    for (const std::uint32_t pi : pi_) {
-      if (pi >= by_pi_.size()) by_pi_.resize(pi + std::size_t{1}, 0);
-      ++by_pi_[pi];
-    }
-    const RoundAverages averages = average(by_pi_);
-    return averages.any ? averages.bandwidth : 1;
+  /// The mean of what messages get: 1/pi, or by the rates of channels.
+  double bandwidth(const Detours& detours) {
+    return judge_.seconds_.empty() ? mean_by_pi(detours) : mean_by_rates(detours);
   }
 
  private:
@@ -68,11 +53,45 @@ class FailureJudge::Count {
            rest_.host_gone[judge_.target_[message]] != 0;
   }
 
-  /// A message that crosses no channel between switches still has its host's, all to itself.
-  std::uint32_t most(std::span<const ChannelId> route) const {
-    std::uint32_t largest = 1;
-    for (const ChannelId channel : route) largest = std::max(largest, load_[channel]);
-    return largest;
+  /// Visits every message that is left with the channels of its route.
+  template <class Visit>
+  void for_each(const Detours& detours, Visit visit) const {
+    const std::vector<Detour>& turned = detours.of_sample[sample_];
+    auto detour = turned.begin();
+    for (std::size_t m = judge_.begin_[sample_]; m < judge_.begin_[sample_ + 1]; ++m) {
+      std::span<const ChannelId> route = judge_.route(m);
+      if (detour != turned.end() && detour->message == m) route = detours.route(*detour++);
+      if (!any_gone_ || !is_gone(m)) visit(m, route);
+    }
+  }
+
+  double mean_by_pi(const Detours& detours) {
+    by_pi_.clear();
+    for_each(detours, [&](std::size_t, std::span<const ChannelId> route) {
+      // A message that crosses no channel between switches still has its host's, all to itself.
+      std::uint32_t pi = 1;
+      for (const ChannelId channel : route) pi = std::max(pi, load_[channel]);
+      if (pi >= by_pi_.size()) by_pi_.resize(pi + std::size_t{1}, 0);
+      ++by_pi_[pi];
+    });
+    const RoundAverages averages = average(by_pi_);
+    return averages.any ? averages.bandwidth : 1;
+  }
+
+  double mean_by_rates(const Detours& detours) const {
+    double messages = 0;
+    double sum = 0;
+    for_each(detours, [&](std::size_t m, std::span<const ChannelId> route) {
+      // Seconds a byte: alone between the two ports, and beside the others.
+      const double alone = judge_.alone_[m];
+      double seconds = alone;
+      for (const ChannelId channel : route) {
+        seconds = std::max(seconds, load_[channel] * judge_.seconds_[channel]);
+      }
+      messages += 1;
+      sum += alone / seconds;
+    });
+    return messages > 0 ? sum / messages : 1;
   }
 
   const FailureJudge& judge_;
@@ -80,13 +99,13 @@ class FailureJudge::Count {
   std::size_t channels_;
   std::size_t sample_ = 0;
   std::vector<std::uint32_t> load_;
-  std::vector<std::uint32_t> pi_;
+  bool any_gone_ = false;
   std::vector<std::uint64_t> by_pi_;
 };
 
 FailureJudge::FailureJudge(const Fabric& fabric, const Targets& targets, const Tables& tables,
                            const Pattern& pattern, std::span<const HostId> hosts,
-                           const Samples& samples)
+                           const Samples& samples, std::span<const double> rate)
     : tables_(fabric, targets, tables),
       first_(targets.hosts.first.begin(), targets.hosts.first.end()) {
   if (pattern.rounds() != 1 || pattern.weighted() || pattern.shares_ends() ||
@@ -101,6 +120,7 @@ FailureJudge::FailureJudge(const Fabric& fabric, const Targets& targets, const T
     throw Error("fewer than 2^32 samples times ranks");
   }
   draw(pattern, hosts, samples);
+  weigh(hosts, rate);
   sort_by_target();
   find_routes();
   count_whole();
@@ -125,6 +145,29 @@ void FailureJudge::draw(const Pattern& pattern, std::span<const HostId> hosts,
     }
     sample_.resize(source_.size(), k);
     begin_.push_back(source_.size());
+  }
+}
+
+/// Rates are those of the channels between switches, then of injection and ejection by rank.
+void FailureJudge::weigh(std::span<const HostId> hosts, std::span<const double> rate) {
+  if (rate.empty()) return;
+  const Fabric& fabric = tables_.fabric();
+  const std::size_t between = fabric.switch_channels();
+  if (rate.size() != between + 2 * hosts.size()) throw Error("a rate for every channel");
+  const auto is_usable = [](double value) {
+    return value > 0 && value < std::numeric_limits<double>::infinity();
+  };
+  if (!std::all_of(rate.begin(), rate.end(), is_usable)) throw Error("rates above 0");
+  for (std::size_t c = 0; c < between; ++c) seconds_.push_back(1 / rate[c]);
+  seconds_.push_back(0);
+  std::vector<double> in(fabric.hosts(), 0);
+  std::vector<double> out(fabric.hosts(), 0);
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    in[hosts[rank]] = 1 / rate[between + rank];
+    out[hosts[rank]] = 1 / rate[between + hosts.size() + rank];
+  }
+  for (std::size_t m = 0; m < source_.size(); ++m) {
+    alone_.push_back(std::max(in[source_[m]], out[target_[m]]));
   }
 }
 
@@ -190,6 +233,7 @@ void FailureJudge::count_whole() {
   load_.assign(samples * channels, 0);
   const Remains all(tables_.fabric());
   Count count(*this, all);
+  const Detours none{std::vector<std::vector<Detour>>(samples), {}};
   for (std::size_t sample = 0; sample < samples; ++sample) {
     std::uint32_t* load = load_.data() + sample * channels;
     for (std::size_t m = begin_[sample]; m < begin_[sample + 1]; ++m) {
@@ -197,7 +241,7 @@ void FailureJudge::count_whole() {
     }
     load[channels - 1] = 0;
     count.begin(sample);
-    whole_.push_back(count.bandwidth({}, {}));
+    whole_.push_back(count.bandwidth(none));
   }
 }
 
@@ -244,19 +288,19 @@ FailureCost FailureJudge::judge(const Losses& losses) const {
   }
   cost.changed = mending.changed();
   cost.before = cost.after = whole_;
+  // Found address by address; counted message by message.
+  for (std::vector<Detour>& turned : detours.of_sample) {
+    std::ranges::sort(turned, {}, &Detour::message);
+  }
+  const Detours none{std::vector<std::vector<Detour>>(samples), {}};
   Count count(*this, rest);
   for (std::size_t sample = 0; sample < samples; ++sample) {
-    const std::vector<Detour>& turned = detours.of_sample[sample];
-    if (turned.empty() && rest.hosts_left == rest.host_gone.size()) continue;
-    if (count.begin(sample)) {
-      cost.before[sample] = cost.after[sample] = count.bandwidth({}, {});
-    }
-    if (turned.empty()) continue;
-    for (const Detour& detour : turned) {
-      count.turn_off(detour,
-                     std::span(detours.channels).subspan(detour.begin, detour.end - detour.begin));
-    }
-    cost.after[sample] = count.bandwidth(turned, detours.channels);
+    const bool any_turned = !detours.of_sample[sample].empty();
+    if (!any_turned && rest.hosts_left == rest.host_gone.size()) continue;
+    if (count.begin(sample)) cost.before[sample] = cost.after[sample] = count.bandwidth(none);
+    if (!any_turned) continue;
+    count.turn(detours);
+    cost.after[sample] = count.bandwidth(detours);
   }
   return cost;
 }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
+#include "channel_rates.hpp"
 #include "contend/base/error.hpp"
 #include "contend/congestion/crossings.hpp"
 #include "contend/congestion/flows.hpp"
@@ -15,10 +17,15 @@ namespace {
 /// What rounding may leave of a message that has ended, as a part of its size.
 constexpr double kNothing = 1e-11;
 
-/// All messages that cross a channel, under way together on channels of rate 1.
+std::vector<double> rates_or_ones(std::span<const double> rate, std::size_t channels) {
+  if (rate.empty()) return std::vector<double>(channels, 1.0);
+  return {rate.begin(), rate.end()};
+}
+
+/// All messages that cross a channel, under way together.
 struct Together {
-  explicit Together(const Crossings& crossings)
-      : flows(crossings, std::vector<double>(crossings.channels(), 1.0)) {
+  Together(const Crossings& crossings, std::vector<double> rate)
+      : flows(crossings, std::move(rate)) {
     for (std::uint32_t m = 0; m < crossings.messages(); ++m) {
       if (!crossings.of_message(m).empty()) under_way.push_back({m, flows.begin(m)});
     }
@@ -48,24 +55,30 @@ std::vector<double> checked_sizes(std::span<const double> size, std::size_t mess
 }  // namespace
 
 std::vector<double> fair_share(const Resolver& resolver, std::span<const Place> source,
-                               std::span<const Place> target) {
+                               std::span<const Place> target, std::span<const double> rate) {
   const Crossings crossings(resolver, source, target);
-  Together together(crossings);
+  const std::vector<double> each = rates_or_ones(rate, crossings.channels());
+  const ChannelRates rates(resolver, each);
+  Together together(crossings, each);
   together.fill();
   std::vector<double> shares(crossings.messages(), 1.0);
   for (const auto& [number, flow] : together.under_way) {
-    shares[number] = together.flows.share(flow);
+    shares[number] = together.flows.share(flow) / rates.port(source[number], target[number]);
   }
   return shares;
 }
 
 std::vector<double> fluid_times(const Resolver& resolver, std::span<const Place> source,
-                                std::span<const Place> target, std::span<const double> size) {
+                                std::span<const Place> target, std::span<const double> size,
+                                std::span<const double> rate) {
   const Crossings crossings(resolver, source, target);
-  Together together(crossings);
+  const std::vector<double> each = rates_or_ones(rate, crossings.channels());
+  const double fastest = ChannelRates(resolver, each).fastest_port();
+  Together together(crossings, each);
   const std::vector<double> sizes = checked_sizes(size, crossings.messages());
   std::vector<double> rest = sizes;
   std::vector<double> times = sizes;
+  for (double& alone : times) alone /= fastest;
   double now = 0;
   while (!together.under_way.empty()) {
     together.fill();

@@ -14,6 +14,17 @@ struct RoundAverages {
   bool any = false;
 };
 
+/// What the messages of one (sample, round) get where channels differ in rate, summed with weights.
+struct RoundShares {
+  double weight = 0;
+  double share = 0;
+  double slowdown = 0;
+  double largest = 0;
+  double bytes_per_second = 0;
+  double seconds = 0;  ///< that a byte takes
+  double slowest = 0;
+};
+
 /// The averages of one round's messages by pi; entry 0, those that stay on their host, is left out.
 inline RoundAverages average(std::span<const std::uint64_t> by_pi) {
   double weight = 0;

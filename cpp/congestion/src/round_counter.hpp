@@ -7,8 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "channel_rates.hpp"
 #include "contend/base/vectorise.hpp"
 #include "contend/routes/resolver.hpp"
+#include "round_averages.hpp"
 
 namespace contend {
 
@@ -27,7 +29,8 @@ inline std::uint32_t fold_usage(const std::uint32_t* usage, std::uint32_t* total
 ///
 /// `Id` holds a channel number. Counters have 32 bits although 16 would often do: adding to them
 /// takes half the time, which is more than their size costs. The calls of a round come in order:
-/// count() for every piece, fold() once, judge() for every piece, clear() once.
+/// count() for every piece, fold() once, judge() for every piece, clear() once. Where channels
+/// differ in rate, weigh() follows judge().
 template <class Id>
 class RoundCounter {
  public:
@@ -105,6 +108,47 @@ class RoundCounter {
       add_to(by_pi, source.size());
     } else {
       for (std::size_t m = 0; m < source.size(); ++m) by_pi[pi_[m]] += weight[m];
+    }
+  }
+
+  /// Prepares weigh(): copies what it needs of the rates.
+  void set_rates(const ChannelRates& rates) {
+    seconds_.assign(usage_.size(), 0);
+    for (std::size_t c = 0; c < resolver_.switch_channels(); ++c) seconds_[c] = 1 / rates[c];
+    injection_.resize(resolver_.places());
+    ejection_.resize(resolver_.places());
+    for (Place place = 0; place < resolver_.places(); ++place) {
+      injection_[place] = 1 / rates.injection(place);
+      ejection_[place] = 1 / rates.ejection(place);
+    }
+  }
+
+  /// Adds what every message of the piece gets: the least, over its channels, of rate over load.
+  /// Right after judge(), whose routes it uses.
+  void weigh(std::span<const Place> source, std::span<const Place> target,
+             std::span<const std::uint64_t> weight, RoundShares& sum) const {
+    const std::size_t stride = resolver_.stride();
+    const Id* route = routes_.data();
+    for (std::size_t m = 0; m < source.size(); ++m, route += stride) {
+      const double in = injection_[source[m]];
+      const double out = ejection_[target[m]];
+      // Seconds a byte: alone between the two ports, and beside the others.
+      const double alone = std::max(in, out);
+      double seconds = alone;
+      for (std::size_t k = 0; k < stride; ++k) {
+        seconds = std::max(seconds, usage_[route[k]] * seconds_[route[k]]);
+      }
+      if (!sent_.empty()) {
+        seconds = std::max({seconds, sent_[source[m]] * in, received_[target[m]] * out});
+      }
+      const double messages = weight.empty() ? 1 : static_cast<double>(weight[m]);
+      sum.weight += messages;
+      sum.share += messages * (alone / seconds);
+      sum.slowdown += messages * (seconds / alone);
+      sum.largest = std::max(sum.largest, seconds / alone);
+      sum.bytes_per_second += messages / seconds;
+      sum.seconds += messages * seconds;
+      sum.slowest = std::max(sum.slowest, seconds);
     }
   }
 
@@ -194,6 +238,9 @@ class RoundCounter {
   std::vector<Id> routes_;
   std::vector<std::uint32_t> pi_;
   std::vector<std::uint32_t> counters_;
+  std::vector<double> seconds_;  ///< a byte takes on each channel between switches; 0 for padding
+  std::vector<double> injection_;
+  std::vector<double> ejection_;
 };
 
 }  // namespace contend

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <deque>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "channel_rates.hpp"
 #include "contend/base/error.hpp"
 #include "contend/base/threads.hpp"
 #include "outcomes.hpp"
@@ -55,9 +57,35 @@ void average_samples(const std::vector<RoundAverages>& cells, std::uint32_t roun
   }
 }
 
+/// The same of what messages get where channels differ in rate.
+void average_shares(const std::vector<RoundAverages>& cells, const std::vector<RoundShares>& shares,
+                    std::uint32_t rounds, double fastest_port, BatchResult& result) {
+  for (std::size_t begin = 0; begin < cells.size(); begin += rounds) {
+    RoundShares sum;
+    for (std::size_t cell = begin; cell < begin + rounds; ++cell) {
+      const RoundShares& round = shares[cell];
+      if (!cells[cell].any) continue;
+      sum.weight += 1;
+      sum.share += round.share / round.weight;
+      sum.slowdown += round.slowdown / round.weight;
+      sum.largest += round.largest;
+      sum.bytes_per_second += round.bytes_per_second / round.weight;
+      sum.seconds += round.seconds / round.weight;
+      sum.slowest += round.slowest;
+    }
+    if (sum.weight == 0) sum = {1, 1, 1, 1, fastest_port, 1 / fastest_port, 1 / fastest_port};
+    result.share.push_back(sum.share / sum.weight);
+    result.mean_slowdown.push_back(sum.slowdown / sum.weight);
+    result.max_slowdown.push_back(sum.largest / sum.weight);
+    result.bytes_per_second.push_back(sum.bytes_per_second / sum.weight);
+    result.mean_seconds_per_byte.push_back(sum.seconds / sum.weight);
+    result.max_seconds_per_byte.push_back(sum.slowest / sum.weight);
+  }
+}
+
 template <class Id>
 BatchResult run(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
-                const Samples& samples, bool with_hosts, int threads) {
+                const Samples& samples, bool with_hosts, int threads, const ChannelRates* rates) {
   const std::uint32_t rounds = pattern.rounds();
   BatchResult result;
   result.bandwidth.resize(samples.count);
@@ -68,12 +96,13 @@ BatchResult run(const Resolver& resolver, const Pattern& pattern, const Seating&
   result.round_samples.resize(rounds, 0);
   result.channel_messages.resize(resolver.switch_channels() + 2 * resolver.places(), 0);
   std::vector<RoundAverages> cells(std::size_t{samples.count} * rounds);
+  std::vector<RoundShares> shares(rates != nullptr ? cells.size() : 0);
   const auto tasks = static_cast<std::int64_t>(cells.size());
   // Long enough to keep threads out of each other's cache lines, short enough to share fairly.
   const std::int64_t chunk = std::clamp<std::int64_t>(tasks / (8 * threads), 1, 64);
   std::deque<Worker<Id>> workers;
   for (int thread = 0; thread < threads; ++thread) {
-    workers.emplace_back(resolver, pattern, seating, samples, with_hosts);
+    workers.emplace_back(resolver, pattern, seating, samples, with_hosts, rates);
   }
   // An exception must not leave the parallel part; the last one is thrown again after it.
   std::exception_ptr failure;
@@ -85,8 +114,10 @@ BatchResult run(const Resolver& resolver, const Pattern& pattern, const Seating&
     for (std::int64_t task = 0; task < tasks; ++task) {
       const auto sample = static_cast<std::uint64_t>(task) / rounds;
       const auto round = static_cast<std::uint32_t>(static_cast<std::uint64_t>(task) % rounds);
+      const auto cell = static_cast<std::size_t>(task);
+      RoundShares* const weighed = rates != nullptr ? &shares[cell] : nullptr;
       try {
-        cells[static_cast<std::size_t>(task)] = worker.run(samples.first + sample, round);
+        cells[cell] = worker.run(samples.first + sample, round, weighed);
       } catch (...) {
 #pragma omp critical
         failure = std::current_exception();
@@ -97,6 +128,7 @@ BatchResult run(const Resolver& resolver, const Pattern& pattern, const Seating&
   if (failure) std::rethrow_exception(failure);
   for (Worker<Id>& worker : workers) worker.add_to(result);
   average_samples(cells, rounds, result);
+  if (rates != nullptr) average_shares(cells, shares, rounds, rates->fastest_port(), result);
   return result;
 }
 
@@ -132,13 +164,17 @@ void shuffle_slots(std::span<Place> slots, std::uint64_t seed, std::uint64_t sam
 }
 
 BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
-                     const Samples& samples, int threads) {
+                     const Samples& samples, int threads, std::span<const double> rate) {
   check(resolver, pattern, seating, samples);
+  std::optional<ChannelRates> rates;
+  if (!rate.empty()) rates.emplace(resolver, rate);
+  const ChannelRates* const differing = rates ? &*rates : nullptr;
   threads = thread_count(threads);
   const bool with_hosts = pattern.shares_ends() || shares_places(seating);
-  return resolver.narrow()
-             ? run<std::uint16_t>(resolver, pattern, seating, samples, with_hosts, threads)
-             : run<std::uint32_t>(resolver, pattern, seating, samples, with_hosts, threads);
+  return resolver.narrow() ? run<std::uint16_t>(resolver, pattern, seating, samples, with_hosts,
+                                                threads, differing)
+                           : run<std::uint32_t>(resolver, pattern, seating, samples, with_hosts,
+                                                threads, differing);
 }
 
 }  // namespace contend

@@ -29,7 +29,7 @@ template <class Id>
 class Worker {
  public:
   Worker(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
-         const Samples& samples, bool with_hosts)
+         const Samples& samples, bool with_hosts, const ChannelRates* rates)
       : pattern_(pattern),
         seating_(seating),
         samples_(samples),
@@ -39,9 +39,12 @@ class Worker {
         move_(seating.random || seating.ranks_per_slot > 1 || !is_identity(seating.slots)),
         // Ranks that share a host may send to each other, and given rounds to themselves.
         may_stay_(with_hosts || pattern.sends_to_itself()),
-        channel_messages_(resolver.switch_channels() + 2 * resolver.places(), 0) {}
+        channel_messages_(resolver.switch_channels() + 2 * resolver.places(), 0) {
+    if (rates != nullptr) counter_.set_rates(*rates);
+  }
 
-  RoundAverages run(std::uint64_t sample, std::uint32_t round) {
+  /// Runs one round; adds to `shares`, if any, what messages get by the rates.
+  RoundAverages run(std::uint64_t sample, std::uint32_t round, RoundShares* shares) {
     seat(sample);
     PieceState state = begin(sample, round);
     const std::uint32_t pieces = pattern_.pieces(round);
@@ -60,6 +63,9 @@ class Worker {
     for (std::uint32_t piece = 0; piece < pieces; ++piece) {
       if (pieces > 1) draw(state, round, piece);
       counter_.judge(messages_.source, messages_.target, messages_.weight, pieces > 1, by_pi_);
+      if (shares != nullptr) {
+        counter_.weigh(messages_.source, messages_.target, messages_.weight, *shares);
+      }
     }
     counter_.clear();
     const RoundAverages averages = average(by_pi_);

@@ -21,6 +21,12 @@ inline void check_same(const BatchResult& found, const BatchResult& expected,
   near(found.bandwidth, expected.bandwidth);
   near(found.mean_congestion, expected.mean_congestion);
   near(found.max_congestion, expected.max_congestion);
+  near(found.share, expected.share);
+  near(found.mean_slowdown, expected.mean_slowdown);
+  near(found.max_slowdown, expected.max_slowdown);
+  near(found.bytes_per_second, expected.bytes_per_second);
+  near(found.mean_seconds_per_byte, expected.mean_seconds_per_byte);
+  near(found.max_seconds_per_byte, expected.max_seconds_per_byte);
   CHECK(found.round_max_congestion == expected.round_max_congestion);
   CHECK(found.round_samples == expected.round_samples);
   REQUIRE(found.round_mean_congestion.size() == expected.round_mean_congestion.size());
@@ -51,6 +57,12 @@ inline void check_identical(const BatchResult& one, const BatchResult& other) {
   CHECK(one.bandwidth == other.bandwidth);
   CHECK(one.mean_congestion == other.mean_congestion);
   CHECK(one.max_congestion == other.max_congestion);
+  CHECK(one.share == other.share);
+  CHECK(one.mean_slowdown == other.mean_slowdown);
+  CHECK(one.max_slowdown == other.max_slowdown);
+  CHECK(one.bytes_per_second == other.bytes_per_second);
+  CHECK(one.mean_seconds_per_byte == other.mean_seconds_per_byte);
+  CHECK(one.max_seconds_per_byte == other.max_seconds_per_byte);
   CHECK(one.round_mean_congestion == other.round_mean_congestion);
   CHECK(one.round_max_congestion == other.round_max_congestion);
   CHECK(one.round_samples == other.round_samples);

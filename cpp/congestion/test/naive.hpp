@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <vector>
@@ -12,11 +14,17 @@
 namespace contend::test {
 
 /// Counts what simulate() should find, one message after the other, with maps; every host's
-/// channels count always, which changes no pi where nobody shares them.
+/// channels count always, which changes no pi where nobody shares them. `rate`: of every channel,
+/// or none.
 class Naive {
  public:
-  Naive(const RandomFabric& on, Places places, const Pattern& pattern, Seating seating)
-      : on_(on), places_(std::move(places)), pattern_(pattern), seating_(std::move(seating)) {
+  Naive(const RandomFabric& on, Places places, const Pattern& pattern, Seating seating,
+        std::vector<double> rate = {})
+      : on_(on),
+        places_(std::move(places)),
+        pattern_(pattern),
+        seating_(std::move(seating)),
+        rate_(std::move(rate)) {
     result_.round_mean_congestion.assign(pattern.rounds(), 0);
     result_.round_max_congestion.assign(pattern.rounds(), 0);
     result_.round_samples.assign(pattern.rounds(), 0);
@@ -37,6 +45,12 @@ class Naive {
         sum.bandwidth += figures.bandwidth;
         sum.mean += figures.mean;
         sum.max += figures.max;
+        sum.share += figures.share;
+        sum.slowdown += figures.slowdown;
+        sum.largest += figures.largest;
+        sum.rate += figures.rate;
+        sum.seconds += figures.seconds;
+        sum.slowest += figures.slowest;
         result_.round_mean_congestion[round] +=
             static_cast<std::uint64_t>(std::llround(figures.mean / kMeanUnit));
         result_.round_max_congestion[round] += static_cast<std::uint64_t>(figures.max);
@@ -46,10 +60,35 @@ class Naive {
       result_.bandwidth.push_back(used > 0 ? sum.bandwidth / used : 1);
       result_.mean_congestion.push_back(used > 0 ? sum.mean / used : 1);
       result_.max_congestion.push_back(used > 0 ? sum.max / used : 1);
+      if (!rate_.empty()) add_weighed(sum, used);
     }
   }
 
  private:
+  struct Figures {
+    double bandwidth = 0;
+    double mean = 0;
+    double max = 0;
+    double share = 0;
+    double slowdown = 0;
+    double largest = 0;
+    double rate = 0;
+    double seconds = 0;
+    double slowest = 0;
+  };
+
+  void add_weighed(const Figures& sum, double used) {
+    const double fastest = *std::max_element(
+        rate_.begin() + static_cast<std::ptrdiff_t>(on_.fabric.switch_channels()), rate_.end());
+    const bool any = used > 0;
+    result_.share.push_back(any ? sum.share / used : 1);
+    result_.mean_slowdown.push_back(any ? sum.slowdown / used : 1);
+    result_.max_slowdown.push_back(any ? sum.largest / used : 1);
+    result_.bytes_per_second.push_back(any ? sum.rate / used : fastest);
+    result_.mean_seconds_per_byte.push_back(any ? sum.seconds / used : 1 / fastest);
+    result_.max_seconds_per_byte.push_back(any ? sum.slowest / used : 1 / fastest);
+  }
+
   void count_as_free() {
     for (std::uint32_t round = 0; round < pattern_.rounds(); ++round) {
       result_.round_mean_congestion[round] += std::uint64_t{1} << 20;
@@ -62,11 +101,6 @@ class Naive {
     Place from;
     Place to;
     std::uint64_t weight;
-  };
-  struct Figures {
-    double bandwidth = 0;
-    double mean = 0;
-    double max = 0;
   };
 
   std::vector<Message> messages_of(std::uint64_t seed, std::uint64_t sample,
@@ -121,21 +155,41 @@ class Naive {
         sum.bandwidth += counts / static_cast<double>(pi);
         sum.mean += counts * static_cast<double>(pi);
         sum.max = std::max(sum.max, static_cast<double>(pi));
+        if (!rate_.empty()) weigh(route_of(message), usage, counts, sum);
       }
       if (result_.histogram.size() <= pi) result_.histogram.resize(pi + 1, 0);
       result_.histogram[pi] += message.weight;
     }
     if (weight > 0) {
-      sum.bandwidth /= weight;
-      sum.mean /= weight;
+      for (double* mean :
+           {&sum.bandwidth, &sum.mean, &sum.share, &sum.slowdown, &sum.rate, &sum.seconds}) {
+        *mean /= weight;
+      }
     }
     return sum;
+  }
+
+  /// A route ends with the channels of its two hosts.
+  void weigh(const std::vector<std::size_t>& route, std::map<std::size_t, std::uint64_t>& usage,
+             double counts, Figures& sum) const {
+    const double port = std::min(rate_[route[route.size() - 2]], rate_[route.back()]);
+    double least = port;
+    for (const std::size_t channel : route) {
+      least = std::min(least, rate_[channel] / static_cast<double>(usage[channel]));
+    }
+    sum.share += counts * least / port;
+    sum.slowdown += counts * port / least;
+    sum.largest = std::max(sum.largest, port / least);
+    sum.rate += counts * least;
+    sum.seconds += counts / least;
+    sum.slowest = std::max(sum.slowest, 1 / least);
   }
 
   const RandomFabric& on_;
   Places places_;
   const Pattern& pattern_;
   Seating seating_;
+  std::vector<double> rate_;
   BatchResult result_;
 };
 

@@ -189,3 +189,35 @@ TEST_CASE("work is kept: a full channel ends when all of its messages could have
   const Shares times = ring.times({0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}, size);
   CHECK(*std::max_element(times.begin(), times.end()) == doctest::Approx(1 + 2 + 3 + 4 + 5));
 }
+
+TEST_CASE("channels of different rates fill up at what they carry") {
+  // Four hosts, a switch each; channel 2 h leads on from switch h, channels 8 to 11 into the
+  // network, 12 to 15 out of it. Messages 0 -> 2 and 1 -> 3 share the channel from switch 1.
+  const Ring ring(4);
+  std::vector<double> rate(16, 4.0);
+  rate[0] = 1;  // The first message gets 1, which leaves 3 to the other: of 4, their ports.
+  const std::vector<Place> source{0, 1};
+  const std::vector<Place> target{2, 3};
+  check_near(fair_share(*ring.resolver, source, target, rate), {0.25, 0.75});
+  const auto counted = message_congestion(*ring.resolver, source, target, rate);
+  CHECK(counted.congestion == std::vector<std::uint32_t>{2, 2});
+  check_near(counted.share, {0.25, 0.5});
+  // In seconds: 4 bytes at 1, 6 at 3.
+  check_near(fluid_times(*ring.resolver, source, target, std::vector<double>{4, 6}, rate), {4, 2});
+  // A slower port is all that its message can have.
+  rate[14] = 1;
+  check_near(fair_share(*ring.resolver, source, target, rate), {1, 0.75});
+}
+
+TEST_CASE("nobody gets less than the least of rate over load") {
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    const Random random(seed);
+    std::mt19937 engine(seed);
+    std::vector<double> rate(random.resolver->switch_channels() + 60);
+    for (double& one : rate) one = static_cast<double>(1 + engine() % 4);
+    const Shares share = fair_share(*random.resolver, random.source, random.target, rate);
+    const auto least =
+        message_congestion(*random.resolver, random.source, random.target, rate).share;
+    for (std::size_t m = 0; m < share.size(); ++m) CHECK(share[m] >= least[m] - 1e-12);
+  }
+}

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -77,18 +78,27 @@ std::vector<Place> in_order(std::size_t places) {
   return slots;
 }
 
+/// One, two or four units a second for every channel.
+std::vector<double> mixed_rates(std::uint32_t seed, const RandomFabric& on, std::size_t places) {
+  std::mt19937 engine(seed);
+  std::vector<double> rate(on.fabric.switch_channels() + 2 * places);
+  for (double& one : rate) one = static_cast<double>(1U << engine() % 3);
+  return rate;
+}
+
 /// Every kind of pattern in one seating, by both resolvers, against the naive count.
-void compare_every_kind(const RandomFabric& on, const Places& places, const Seating& seating) {
+void compare_every_kind(const RandomFabric& on, const Places& places, const Seating& seating,
+                        const std::vector<double>& rate = {}) {
   const auto tabled = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
   const auto walking = make_walking_resolver(on.fabric, on.tables(), on.addresses(), places);
   const auto ranks = static_cast<Rank>(seating.slots.size() * seating.ranks_per_slot);
   for (const auto& [name, pattern] : every_kind(ranks)) {
     CAPTURE(name);
-    Naive naive(on, places, *pattern, seating);
+    Naive naive(on, places, *pattern, seating, rate);
     const Samples samples{11, 5, 7, false};
     naive.run(samples);
     for (const Resolver* resolver : {tabled.get(), walking.get()}) {
-      const BatchResult found = simulate(*resolver, *pattern, seating, samples, 1);
+      const BatchResult found = simulate(*resolver, *pattern, seating, samples, 1, rate);
       check_same(found, naive.result(), on.fabric.switch_channels());
     }
   }
@@ -103,6 +113,30 @@ TEST_CASE("every kind of pattern comes to what counting message by message comes
     const Places places{contend::test::some_hosts(seed, on.fabric, 20), seed % 2 == 1};
     compare_every_kind(on, places, {in_order(20), 1, seed % 4 < 2});
   }
+}
+
+TEST_CASE("channels of different rates: a message gets the least of rate over load") {
+  for (std::uint32_t seed = 30; seed < 33; ++seed) {
+    CAPTURE(seed);
+    const RandomFabric on = make_random_fabric(seed, 6, 24, 8);
+    const Places places{contend::test::some_hosts(seed, on.fabric, 20), false};
+    const std::vector<double> rate = mixed_rates(seed, on, 20);
+    compare_every_kind(on, places, {in_order(20), 1, seed % 2 == 1}, rate);
+    compare_every_kind(on, places, {in_order(20), 2, true}, rate);
+  }
+}
+
+TEST_CASE("rates of as many channels as there are, all above 0") {
+  const RandomFabric on = make_random_fabric(34, 4, 12, 3);
+  const Places places{in_order(12), false};
+  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
+  const Shared tree = contend::make_tree(12);
+  const Seating seating{in_order(12), 1, false};
+  std::vector<double> rate = mixed_rates(34, on, 12);
+  rate[3] = 0;
+  CHECK_THROWS_AS(simulate(*resolver, *tree, seating, {1, 0, 1, false}, 1, rate), contend::Error);
+  rate.pop_back();
+  CHECK_THROWS_AS(simulate(*resolver, *tree, seating, {1, 0, 1, false}, 1, rate), contend::Error);
 }
 
 TEST_CASE("two ranks share a slot") {

@@ -232,9 +232,7 @@ MEMORY = _option("--memory", takes="SIZE", means="Free memory of a host, such as
 WIRE = _option(
     "--wire", takes="RATE", means="What the port of a host carries, such as 1Gbit/s", by=parse_rate
 )
-RATE = _option(
-    "--rate", takes="RATE", means="What an emulated cable carries each way", by=parse_rate
-)
+RATE = _option("--rate", takes="RATE", means="What a cable carries each way", by=parse_rate)
 BUFFER = _option(
     "--buffer", takes="SIZE", means="How many bytes may wait for an emulated channel", by=parse_size
 )
@@ -262,7 +260,12 @@ LauncherOption = Annotated[
 ]
 MemoryOption = Annotated[Bytes | None, MEMORY(default="this machine's, if it is the host")]
 WireOption = Annotated[BytesPerSecond | None, WIRE("Figures and tables compare rates with it.")]
-RateOption = Annotated[BytesPerSecond | None, RATE(default=DEFAULT_RATE)]
+RateOption = Annotated[
+    BytesPerSecond | None,
+    RATE(
+        ": the fastest host's port, and others in proportion to their rates.", default=DEFAULT_RATE
+    ),
+]
 BufferOption = Annotated[Bytes | None, BUFFER(default=DEFAULT_BUFFER)]
 
 # What is measured, and how often.

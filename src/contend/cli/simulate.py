@@ -19,7 +19,9 @@ from contend.cli.options import (
     PATTERN,
     PICTURE,
     PRECISION,
+    RATE,
     SAMPLES,
+    BytesPerSecond,
     HostsOption,
     JsonOption,
     Option,
@@ -42,7 +44,7 @@ from contend.congestion import (
 )
 from contend.congestion import simulate as count
 from contend.errors import ContendError, ShortfallError, UsageError
-from contend.fabric import Fabric, bisection
+from contend.fabric import Bisection, Fabric, bisection
 from contend.pattern import FORMS
 from contend.report import progress_bar
 from contend.units import counted
@@ -51,8 +53,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_Result = tuple[Simulation, Fabric, float]
-"""What was simulated, on which fabric, and its rated bisection as a share of full bisection."""
+_Result = tuple[Simulation, Fabric, Bisection]
+"""What was simulated, on which fabric, and its narrowest cut."""
 
 
 class Picture(StrEnum):
@@ -75,6 +77,12 @@ PrecisionOption = Annotated[Share | None, PRECISION(default="0.1% unless --sampl
 EXHAUSTIVE = Option(("--exhaustive",), None, "Count every possible outcome once")
 SPREAD = Option(("--spread",), None, "Use all LIDs of hosts with LMC > 0 in turn")
 THREADS = Option(("--threads",), "N", "How many threads each process uses")
+EQUAL_RATES = Option(("--equal-rates",), None, "Count all links alike, whatever they carry")
+LinkRateOption = Annotated[
+    BytesPerSecond | None,
+    RATE(": every link, in place of its own rate.", default="the fabric's"),
+]
+EqualRatesOption = Annotated[bool, EQUAL_RATES()]
 ExhaustiveOption = Annotated[bool, EXHAUSTIVE()]
 SpreadOption = Annotated[bool, SPREAD()]
 ThreadsOption = Annotated[int | None, THREADS(min=1, default="the cores, shared by all processes")]
@@ -108,6 +116,8 @@ def simulate(
     precision: PrecisionOption = None,
     exhaustive: ExhaustiveOption = False,
     spread: SpreadOption = False,
+    rate: LinkRateOption = None,
+    equal_rates: EqualRatesOption = False,
     seed: SeedOption = 1,
     threads: ThreadsOption = None,
     json: JsonOption = None,
@@ -136,6 +146,8 @@ def simulate(
         precision=precision,
         exhaustive=exhaustive,
         spread=spread,
+        rate=rate,
+        equal_rates=equal_rates,
         seed=seed,
         threads=threads,
     )
@@ -146,7 +158,7 @@ def simulate(
 
     def show(simulation: Simulation, fabric: Fabric) -> None:
         if world is None or world.rank == 0:
-            results.append((simulation, fabric, bisection(fabric).share))
+            results.append((simulation, fabric, bisection(fabric)))
             report.print_tables(console, report.simulation_tables(*results[-1]))
 
     refusals = _simulate_all(cases, routes, simulate_one, show, world)
@@ -237,7 +249,7 @@ def _pictures(
 ) -> dict[Picture, Callable[[], Figure]]:
     """The pictures that say something about these results, the most telling one first."""
     simulations = [simulation for simulation, _, _ in results]
-    rated = [share for _, _, share in results]
+    rated = [cut.share for _, _, cut in results]
     first, fabric, _ = results[0]
     pictures: dict[Picture, Callable[[], Figure]] = {}
     if len(results) > 1:

@@ -21,6 +21,7 @@ from contend.congestion.drawing import (
 )
 from contend.congestion.messages import channels_of_fabric
 from contend.congestion.processes import Communicator, agree, end_all, gather, thread_count
+from contend.congestion.rates import LinkRates, link_rates
 from contend.congestion.simulation import Simulation, half_width
 from contend.errors import UsageError
 from contend.fabric import Fabric
@@ -37,6 +38,11 @@ _MOST_SAMPLES = 1_000_000
 _FEW_OUTCOMES = 100_000
 # Every outcome leaves its figures in memory, three numbers each.
 _MOST_OUTCOMES = 10_000_000
+# What the core says of every sample where links differ in rate.
+_WEIGHED = (
+    *("share", "mean_slowdown", "max_slowdown"),
+    *("bytes_per_second", "mean_seconds_per_byte", "max_seconds_per_byte"),
+)
 # The interval of fewer samples is not trusted to end a simulation.
 _LEAST_SAMPLES = 64
 
@@ -63,6 +69,8 @@ def simulate(
     seed: int = 1,
     threads: int | None = None,
     spread: bool = False,
+    rate: float | None = None,
+    equal_rates: bool = False,
     progress: Progress | None = None,
     communicator: Communicator | None = None,
 ) -> Simulation:
@@ -80,7 +88,8 @@ def simulate(
         chosen = arrange(fabric, pattern, placement, hosts, ranks_per_host, ranks)
         seating = seat(*chosen)
         plan = plan_samples(*chosen, seating, samples, precision, exhaustive)
-        return _Count(fabric, *chosen, seating, plan, seed, spread, started)
+        rates = link_rates(fabric, seating.hosts, rate=rate, equal=equal_rates)
+        return _Count(fabric, *chosen, seating, plan, seed, spread, rates, started)
 
     count = agree(communicator, prepare)
     workers = thread_count(threads, communicator)
@@ -106,6 +115,7 @@ class _Count:
         plan: SamplePlan,
         seed: int,
         spread: bool,
+        rates: LinkRates,
         started: float,
     ) -> None:
         self._fabric = fabric
@@ -114,6 +124,7 @@ class _Count:
         self._seating = seating
         self._plan = plan
         self._seed = seed
+        self._rates = rates
         self._started = started
         self._resolver = make_resolver(
             fabric,
@@ -129,7 +140,7 @@ class _Count:
         """Counts batch after batch until the plan is fulfilled."""
         for first, size in self._plan.batches(self._batch_size()):
             self.total.add(self._batch(first, size, threads, communicator))
-            bandwidth = self.total.column("bandwidth")
+            bandwidth = self.total.bandwidth
             if progress is not None:
                 progress(self.total.samples, self._plan.expected(bandwidth))
             if self._plan.reached(bandwidth):
@@ -159,6 +170,7 @@ class _Count:
                 end - begin,
                 self._plan.enumerate,
                 threads,
+                self._rates.by_place,
             ),
         )
 
@@ -186,13 +198,16 @@ class _Count:
             exhaustive=self._plan.enumerate and total.samples == self._plan.most,
             outcomes=self._plan.outcomes,
             scale=pattern.scale,
-            bandwidth=total.column("bandwidth"),
+            bandwidth=total.bandwidth,
             mean_congestion=total.column("mean_congestion"),
             max_congestion=total.column("max_congestion"),
             round_mean_congestion=total.round_mean * _core.MEAN_UNIT / with_messages,
             round_max_congestion=total.round_max / with_messages,
             histogram=total.histogram[: largest + 1],
             channel_load=channels / (total.samples * pattern.rounds),
+            links=self._rates.links,
+            port_rate=self._rates.port,
+            **total.weighed(),
             elapsed_s=time.perf_counter() - self._started,
             drawing_s=total.drawing_s,
             counting_s=total.counting_s,
@@ -214,7 +229,7 @@ class Totals:
     def __init__(self, rounds: int, channels: int) -> None:
         self.samples = 0
         self._columns: dict[str, list[NDArray[np.float64]]] = {
-            name: [] for name in ("bandwidth", "mean_congestion", "max_congestion")
+            name: [] for name in ("bandwidth", "mean_congestion", "max_congestion", *_WEIGHED)
         }
         self.round_mean = np.zeros(rounds, dtype=np.uint64)
         self.round_max = np.zeros(rounds, dtype=np.uint64)
@@ -239,6 +254,17 @@ class Totals:
             self.histogram[: len(batch["histogram"])] += batch["histogram"]
             self.drawing_s += batch["drawing_seconds"]
             self.counting_s += batch["counting_seconds"]
+
+    @property
+    def bandwidth(self) -> NDArray[np.float64]:
+        """What messages get, by the rates of links where these differ, shape [samples]."""
+        share = self.column("share")
+        return share if len(share) else self.column("bandwidth")
+
+    def weighed(self) -> dict[str, NDArray[np.float64]]:
+        """The figures beside it that go by rates; none where all links carry the same."""
+        named = {name: self.column(name) for name in _WEIGHED if name != "share"}
+        return {name: values for name, values in named.items() if len(values)}
 
     def column(self, name: str) -> NDArray[np.float64]:
         """A figure of every sample so far, shape [samples]."""

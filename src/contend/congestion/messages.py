@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.congestion.drawing import DrawnPattern
+from contend.congestion.rates import link_rates
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.routes import make_resolver
@@ -25,9 +26,10 @@ else:
 Hosts = Sequence[int] | NDArray[np.integer]
 """Host numbers, shape [messages]."""
 
+_ALIKE = np.zeros(0, dtype=np.float64)
 _COLUMNS = (
     *("pattern", "round", "source_rank", "target_rank", "source_host", "target_host"),
-    *("congestion", "fair_share"),
+    *("congestion", "share", "fair_share", "port"),
 )
 
 
@@ -38,16 +40,15 @@ class MessageCongestion:
     Attributes:
         congestion: pi of every message, shape [messages], uint32: the largest number of messages on
             any channel of its route, its hosts' channels included; 0 from a host to itself.
+        bandwidth: share that every message gets of what the slower of its two hosts' ports carries,
+            shape [messages]: the least, over its channels, of rate over messages; 1/pi where all
+            links have the same rate, and 1 from a host to itself.
         channel_messages: messages on every channel, shape [channels], uint64.
     """
 
     congestion: NDArray[np.uint32]
+    bandwidth: NDArray[np.float64]
     channel_messages: NDArray[np.uint64]
-
-    @property
-    def bandwidth(self) -> NDArray[np.float64]:
-        """Share of a link's rate that every message gets, 1/pi, shape [messages]."""
-        return 1.0 / np.maximum(self.congestion, 1)
 
 
 def message_congestion(
@@ -56,6 +57,7 @@ def message_congestion(
     target: Hosts,
     *,
     spread: bool = False,
+    equal_rates: bool = False,
 ) -> MessageCongestion:
     """Counts simultaneous messages from hosts `source` to hosts `target` (Hoefler 2008, 3.1).
 
@@ -64,13 +66,15 @@ def message_congestion(
         source: host numbers, shape [messages].
         target: host numbers, shape [messages].
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
+        equal_rates: count all links alike, whatever they carry.
 
     Raises:
         UsageError: when a host does not exist, or there is no route.
     """
     placed = place_messages(fabric, [(source, target)], spread=spread)
-    congestion, counted = _core.message_congestion(placed.resolver, *placed.rounds[0])
-    return MessageCongestion(congestion, channels_of_fabric(fabric, placed.hosts, counted))
+    rates = link_rates(fabric, placed.hosts, equal=equal_rates).by_place
+    congestion, share, counted = _core.message_congestion(placed.resolver, *placed.rounds[0], rates)
+    return MessageCongestion(congestion, share, channels_of_fabric(fabric, placed.hosts, counted))
 
 
 def channel_bytes(
@@ -103,25 +107,32 @@ def channel_bytes(
     placed = place_messages(fabric, [(senders[bit], receivers[bit]) for bit in having])
     total = np.zeros(fabric.channels)
     for bit, messages in enumerate(placed.rounds):
-        _, counted = _core.message_congestion(placed.resolver, *messages)
+        _, _, counted = _core.message_congestion(placed.resolver, *messages, _ALIKE)
         total += 2.0**bit * channels_of_fabric(fabric, placed.hosts, counted)
     return total
 
 
 def fair_share(
-    fabric: Fabric, source: Hosts, target: Hosts, *, spread: bool = False
+    fabric: Fabric,
+    source: Hosts,
+    target: Hosts,
+    *,
+    spread: bool = False,
+    equal_rates: bool = False,
 ) -> NDArray[np.float64]:
-    """The max-min fair share of a link's rate that each of simultaneous messages gets.
+    """The max-min fair share that each of simultaneous messages gets.
 
     No message could get more without taking from one that has no more than itself (Bertsekas and
-    Gallager, Data Networks, 1992, section 6.5.2). It is never less than the 1/pi of
-    `message_congestion`, and more where rivals are held back on other channels.
+    Gallager, Data Networks, 1992, section 6.5.2). It is never less than the bandwidth of
+    `message_congestion`, and more where rivals are held back on other channels. Like that it is a
+    share of what the slower of the message's two hosts' ports carries.
 
     Args:
-        fabric: with routes; every channel has rate 1, those of hosts included.
+        fabric: with routes.
         source: host numbers, shape [messages].
         target: host numbers, shape [messages].
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
+        equal_rates: count all links alike, whatever they carry.
 
     Returns:
         Shape [messages]; 1 from a host to itself.
@@ -130,7 +141,8 @@ def fair_share(
         UsageError: when a host does not exist, or there is no route.
     """
     placed = place_messages(fabric, [(source, target)], spread=spread)
-    return _core.fair_share(placed.resolver, *placed.rounds[0])
+    rates = link_rates(fabric, placed.hosts, equal=equal_rates).by_place
+    return _core.fair_share(placed.resolver, *placed.rounds[0], rates)
 
 
 def fluid_times(
@@ -140,31 +152,35 @@ def fluid_times(
     *,
     size: Sequence[float] | NDArray[np.floating] | None = None,
     spread: bool = False,
+    equal_rates: bool = False,
 ) -> NDArray[np.float64]:
     """When messages that start together end, each getting its max-min fair share all the time.
 
     A message that ends leaves its share to the others from then on. The mean bandwidth of a message
     over its whole transfer is its size over its time. Messages of equal size end at one over their
-    `fair_share`: on the channel that holds a message back no other is faster, so none ends before
-    it and makes room.
+    `fair_share` where links are alike: on the channel that holds a message back no other is faster,
+    so none ends before it and makes room.
 
     Args:
-        fabric: with routes; every channel has rate 1, those of hosts included.
+        fabric: with routes.
         source: host numbers, shape [messages].
         target: host numbers, shape [messages].
         size: of every message, above 0, shape [messages]; None: all have size 1.
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
+        equal_rates: count all links alike, whatever they carry.
 
     Returns:
-        Shape [messages], in units of what size 1 takes on an empty fabric; its size for a message
-        from a host to itself.
+        Shape [messages], in units of what size 1 takes on an empty fabric between the fastest of
+        the hosts' ports; its size for a message from a host to itself.
 
     Raises:
         UsageError: when a host does not exist, there is no route, or a size is not above 0.
     """
     placed = place_messages(fabric, [(source, target)], spread=spread)
     sizes = np.array([] if size is None else size, dtype=np.float64)
-    return _core.fluid_times(placed.resolver, *placed.rounds[0], sizes)
+    rates = link_rates(fabric, placed.hosts, equal=equal_rates).by_place
+    fastest = rates[2 * fabric.cables :].max(initial=0.0) if len(rates) else 1.0
+    return _core.fluid_times(placed.resolver, *placed.rounds[0], sizes, rates / fastest)
 
 
 def predict(
@@ -172,7 +188,7 @@ def predict(
 ) -> polars.DataFrame:
     """Congestion and max-min fair share of every message of drawn patterns.
 
-    Host channels count, as in `message_congestion`.
+    Host channels count, and links by their rates, as in `message_congestion`.
 
     Args:
         fabric: with routes.
@@ -181,8 +197,9 @@ def predict(
 
     Returns:
         One row a message: ``pattern`` (the sample's number), ``round``, ``source_rank``,
-        ``target_rank``, ``source_host``, ``target_host``, ``congestion`` (pi; 0 on one host) and
-        ``fair_share`` (of a link's rate).
+        ``target_rank``, ``source_host``, ``target_host``, ``congestion`` (pi; 0 on one host),
+        ``share`` (the least of rate over load) and ``fair_share``, both of the slower of its hosts'
+        ports, and ``port``: that as a part of the fastest host's.
 
     Raises:
         UsageError: when there is no route.
@@ -190,21 +207,32 @@ def predict(
     cases = [(sample, number) for sample in patterns for number in range(len(sample.rounds))]
     ends = [sample.between_hosts(number) for sample, number in cases]
     placed = place_messages(fabric, ends, spread=spread)
+    rates = link_rates(fabric, placed.hosts).by_place
+    port = _ports(rates, len(placed.hosts))
     columns: dict[str, list[NDArray[Any]]] = {name: [] for name in _COLUMNS}
     for (sample, number), hosts, (source, target) in zip(cases, ends, placed.rounds, strict=True):
-        pi, _ = _core.message_congestion(placed.resolver, source, target)
-        share = _core.fair_share(placed.resolver, source, target)
+        pi, share, _ = _core.message_congestion(placed.resolver, source, target, rates)
+        fair = _core.fair_share(placed.resolver, source, target, rates)
+        slower = np.minimum(port[source], port[target])
         names = (
             np.full(len(source), sample.number, dtype=np.uint64),
             np.full(len(source), number, dtype=np.uint32),
         )
-        row: tuple[NDArray[Any], ...] = (*names, *sample.rounds[number], *hosts, pi, share)
-        for name, values in zip(_COLUMNS, row, strict=True):
+        row: tuple[NDArray[Any], ...] = (*names, *sample.rounds[number], *hosts, pi)
+        for name, values in zip(_COLUMNS, (*row, share, fair, slower), strict=True):
             columns[name].append(values)
     empty = np.zeros(0, dtype=np.float64)
     return polars.DataFrame(
         {name: np.concatenate(parts) if parts else empty for name, parts in columns.items()}
     )
+
+
+def _ports(rates: NDArray[np.float64], places: int) -> NDArray[np.float64]:
+    """Rate of every place's port as a part of the fastest's, shape [places]."""
+    if len(rates) == 0:
+        return np.ones(places)
+    of_hosts = rates[len(rates) - places :]
+    return np.asarray(of_hosts / of_hosts.max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,8 +29,11 @@ _MANY_SAMPLES = 200
 class Simulation:
     """Congestion of many samples of a pattern on a fabric; a sample is one pattern and placement.
 
-    Bandwidths are shares of a link's rate. pi of a message is its congestion, the largest number of
-    messages on any channel of its route; it gets 1/pi (Hoefler et al. 2008, section 3.1).
+    pi of a message is its congestion, the largest number of messages on any channel of its route;
+    it gets 1/pi of a link's rate (Hoefler et al. 2008, section 3.1). Where links differ in rate, it
+    gets the least, over the channels of its route, of rate over messages; bandwidths are then
+    shares of what the slower of its two hosts' ports carries. Its slowdown is 1 over its share, pi
+    where links are alike.
 
     Attributes:
         fabric_name: name of the fabric.
@@ -47,7 +50,7 @@ class Simulation:
         exhaustive: every outcome was counted once, so there is no sampling error.
         outcomes: how many equally likely outcomes exist; None when too many to count in 63 bits.
         scale: what figures may be multiplied by to take out the pattern's own ends.
-        bandwidth: shape [samples]; mean over rounds of the mean over messages of 1/pi.
+        bandwidth: shape [samples]; mean over rounds of the mean over messages of their shares.
         mean_congestion: shape [samples]; mean over rounds of the mean over messages of pi.
         max_congestion: shape [samples]; mean over rounds of the largest pi.
         round_mean_congestion: shape [rounds]; the round's mean pi, averaged over the samples in
@@ -61,6 +64,15 @@ class Simulation:
         drawing_s: core seconds spent on drawing patterns and placements.
         counting_s: core seconds spent on counting.
         messages: number of messages judged.
+        links: number of links by rate label, the fastest first: cables between switches and those
+            to the hosts that take part; ``""`` for rates that are not known.
+        port_rate: bytes per second of a host's port; None where they differ or are not known.
+        mean_slowdown: shape [samples]; as `mean_congestion`, of slowdown; None where all links
+            count alike, and slowdown is pi. The following four likewise.
+        max_slowdown: shape [samples]; as `max_congestion`.
+        bytes_per_second: shape [samples]; as `bandwidth`, of what messages get.
+        mean_seconds_per_byte: shape [samples]; as `mean_congestion`, of what a byte takes.
+        max_seconds_per_byte: shape [samples]; as `max_congestion`, likewise.
         fabric: what was simulated; None where a kept result was read back without it.
     """
 
@@ -89,12 +101,38 @@ class Simulation:
     drawing_s: float
     counting_s: float
     messages: int
+    links: dict[str, int] = field(default_factory=dict)
+    port_rate: float | None = None
+    mean_slowdown: NDArray[np.float64] | None = None
+    max_slowdown: NDArray[np.float64] | None = None
+    bytes_per_second: NDArray[np.float64] | None = None
+    mean_seconds_per_byte: NDArray[np.float64] | None = None
+    max_seconds_per_byte: NDArray[np.float64] | None = None
     fabric: Fabric | None = field(default=None, repr=False)
 
     @property
     def effective_bandwidth(self) -> float:
-        """Mean over samples, rounds and messages of 1/pi."""
+        """Mean over samples, rounds and messages of their shares: of 1/pi where links are alike."""
         return float(self.bandwidth.mean())
+
+    @property
+    def weighed(self) -> bool:
+        """Whether links differ in rate and were counted so."""
+        return self.mean_slowdown is not None
+
+    @property
+    def slowdown(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean and largest slowdown, averaged over rounds, shapes [samples]."""
+        if self.mean_slowdown is None or self.max_slowdown is None:
+            return self.mean_congestion, self.max_congestion
+        return self.mean_slowdown, self.max_slowdown
+
+    @property
+    def effective_rate(self) -> float | None:
+        """What messages get, in bytes per second; None where the rate of links is not known."""
+        if self.bytes_per_second is not None:
+            return float(self.bytes_per_second.mean())
+        return None if self.port_rate is None else self.effective_bandwidth * self.port_rate
 
     @property
     def ci95(self) -> tuple[float, float]:
@@ -104,13 +142,16 @@ class Simulation:
 
     @property
     def of_mean_congestion(self) -> float:
-        """The paper's average: 1 / (mean pi over messages, then rounds), averaged over samples."""
-        return float((1 / self.mean_congestion).mean())
+        """The paper's average: 1 / (mean pi over messages, then rounds), averaged over samples.
+
+        Of slowdown instead of pi where links differ in rate; so is `of_max_congestion`.
+        """
+        return float((1 / self.slowdown[0]).mean())
 
     @property
     def of_max_congestion(self) -> float:
         """The pessimistic bound: every round waits for its slowest message (section 5.1)."""
-        return float((1 / self.max_congestion).mean())
+        return float((1 / self.slowdown[1]).mean())
 
     @property
     def mean_mean(self) -> float:

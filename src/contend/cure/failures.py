@@ -88,13 +88,14 @@ def failures(
     """Lets every switch and every cable between switches die alone, then pairs of the worst.
 
     Each time tables are mended (see `contend.routes.mended`) and the same random pairs of hosts
-    are counted; what no route uses is known to cost nothing. The worst are then routed anew.
+    are counted; what no route uses is known to cost nothing. Those that cost most without cutting
+    hosts off are then routed anew, and joined in pairs.
 
     Args:
         fabric: with routes.
         samples: patterns of random pairs that each is judged by.
         seed: of the patterns, the same for all.
-        worst: how many are routed anew, and joined in pairs.
+        worst: how many are.
         engine: that routes the worst anew.
         threads: how many failures are judged at a time; None: as many as there are cores.
         progress: told how many are judged, of how many.
@@ -123,10 +124,13 @@ def failures(
 
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         alone = told(pool.map(judge, ([part] for part in parts)))
-        ends = [failure.parts[0] for failure in alone[:worst]]
+        cutting = [failure for failure in alone if failure.hosts]
+        costly = alone[len(cutting) :]
+        ends = [failure.parts[0] for failure in costly[:worst]]
         pairs = told(pool.map(judge, map(list, combinations(ends, 2))))
-        rerouted = list(pool.map(lambda one: judge.rerouted(one, engine), alone[:worst]))
-    return Failures(fabric, whole, (*rerouted, *alone[worst:]), tuple(pairs), engine)
+        rerouted = list(pool.map(lambda one: judge.rerouted(one, engine), costly[:worst]))
+    alone = [*cutting, *rerouted, *costly[worst:]]
+    return Failures(fabric, whole, tuple(alone), tuple(pairs), engine)
 
 
 def _badness(failure: Failure) -> tuple[int, float, str]:
@@ -151,6 +155,7 @@ class _Judge:
             whole.seed,
             whole.samples,
             whole.exhaustive,
+            link_rates(fabric, drawn.hosts).by_place,
         )
 
     def __call__(self, parts: Sequence[_Part]) -> Failure:
@@ -196,10 +201,12 @@ class _Judge:
             source, target = (number[ends] for ends in self._core.messages(sample))
             left = (source >= 0) & (target >= 0)
             rounds.append((source[left], target[left]))
-        means = [
-            float(bandwidth.mean()) if len(bandwidth) else 1.0
-            for bandwidth in bandwidths(routed, rounds)
-        ]
+        placed = place_messages(routed, rounds)
+        rates = link_rates(routed, placed.hosts).by_place
+        means = []
+        for messages in placed.rounds:
+            _, share, _ = _core.message_congestion(placed.resolver, *messages, rates)
+            means.append(float(share.mean()) if len(share) else 1.0)
         return float(np.mean(means))
 
     def _name(self, what: str, number: int) -> str:

@@ -91,7 +91,9 @@ def fit(spaces: Spaces, settings: Settings, *, lower: bool = True) -> tuple[Sett
         MissingError: when not even the smallest rate goes, or `lower` is False and the rate asked
             for does not.
     """
-    pairs, lengths = _pairs_apart(spaces.layout)
+    layout = spaces.layout
+    pairs, routes = _pairs_apart(layout)
+    lengths = [len(route) for route in routes]
     streams = connect(spaces, pairs)
     try:
 
@@ -99,24 +101,26 @@ def fit(spaces: Spaces, settings: Settings, *, lower: bool = True) -> tuple[Sett
             spaces.limit(tried)
             return _moved(streams, lengths)
 
-        headroom = judge(settings, sum(lengths), _all_lengths(spaces.layout), trial)
+        tried = sum(_taken(layout, route) for route in routes)
+        headroom = judge(settings, tried, _taken_by_all(layout), trial)
     finally:
         for stream in streams:
             stream.close()
-    if headroom.rate < SMALLEST_RATE or (headroom.lowered and not lower):
+    if headroom.rate * layout.slowest < SMALLEST_RATE or (headroom.lowered and not lower):
         raise MissingError(f"this machine would be the bottleneck, not the fabric: {headroom}")
     fitting = replace(settings, rate=headroom.rate)
     spaces.limit(fitting)
     return fitting, headroom
 
 
-def judge(settings: Settings, tried: int, needed: int, trial: Trial) -> Headroom:
+def judge(settings: Settings, tried: float, needed: float, trial: Trial) -> Headroom:
     """The rate that a machine carries, by trials in which it may move as much as it can.
 
     Args:
         settings: asked for.
-        tried: channels that the streams of a trial cross, which share none.
-        needed: channels that streams of all hosts cross.
+        tried: channels that the streams of a trial cross, which share none, each counted with the
+            part of the rate that the stream has over it.
+        needed: likewise, channels that streams of all hosts cross.
         trial: makes one.
     """
     headroom = Headroom(settings.rate, settings.rate, 0.0, settings.rate * needed)
@@ -147,14 +151,14 @@ def _moved(streams: Sequence[Stream], lengths: Sequence[int]) -> float:
     return sum(count * length for count, length in zip(arrived, lengths, strict=True)) / seconds
 
 
-def _pairs_apart(layout: Layout) -> tuple[list[tuple[int, int]], list[int]]:
-    """Pairs of hosts, by their indices, that share no channel; and the lengths of their routes.
+def _pairs_apart(layout: Layout) -> tuple[list[tuple[int, int]], list[list[int]]]:
+    """Pairs of hosts, by their indices, that share no channel; and the channels of their routes.
 
     Greedy, beginning with targets half the hosts away, whose routes tend to be long.
     """
     count = len(layout.hosts)
     taken: set[int] = set()
-    pairs, lengths = [], []
+    pairs, routes = [], []
     for source in range(count):
         for away in (*range(count // 2, count), *range(1, count // 2)):
             target = (source + away) % count
@@ -162,15 +166,21 @@ def _pairs_apart(layout: Layout) -> tuple[list[tuple[int, int]], list[int]]:
             if taken.isdisjoint(route):
                 taken.update(route)
                 pairs.append((source, target))
-                lengths.append(len(route))
+                routes.append(route)
                 break
-    return pairs, lengths
+    return pairs, routes
 
 
-def _all_lengths(layout: Layout) -> int:
-    """Channels that streams cross when every host sends to one half the hosts away."""
+def _taken(layout: Layout, route: Sequence[int]) -> float:
+    """Channels that a stream crosses, times the part of the rate that it gets by itself."""
+    return len(route) * layout.part(route)
+
+
+def _taken_by_all(layout: Layout) -> float:
+    """The same of all streams when every host sends to one half the hosts away."""
     count = len(layout.hosts)
-    return sum(len(layout.route(at, (at + count // 2) % count)) for at in range(count))
+    routes = (layout.route(at, (at + count // 2) % count) for at in range(count))
+    return sum(_taken(layout, route) for route in routes)
 
 
 def _rounded(rate: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, relative_rates
 from contend.routes import NO_PORT, ForwardingTables, make_resolver
 
 FABRIC_NETWORK = IPv4Network("10.1.0.0/16")
@@ -48,7 +48,8 @@ class Settings:
     """What the cables are like: every cable of an emulated fabric, in each direction.
 
     Attributes:
-        rate: bytes per second on the wire, Ethernet headers included.
+        rate: bytes per second on the wire, Ethernet headers included, of the fastest host's port;
+            all other cables have it in proportion to their own rates.
         buffer: bytes that wait for a channel before it drops packets.
         burst: bytes that may leave at once after a pause.
     """
@@ -79,6 +80,10 @@ class Settings:
         coarse.
         """
         return max(int(min(_BUCKET * self.burst, self.buffer / 12)) // PACKET, 1)
+
+    def of(self, part: float) -> Settings:
+        """The same of a cable that carries another part of the rate."""
+        return replace(self, rate=min(part * self.rate, LARGEST_RATE))
 
 
 @dataclass(frozen=True)
@@ -131,6 +136,8 @@ class Layout:
         cables: both ends of every cable, those of hosts included.
         routes: of every switch, in the order of the nodes behind the hosts.
         resolver: knows the routes between the hosts, which are numbered as in `hosts`.
+        parts: what every channel of the fabric carries of the fastest of all hosts' ports, shape
+            [channels].
     """
 
     fabric: Fabric
@@ -139,6 +146,7 @@ class Layout:
     cables: tuple[tuple[End, End], ...]
     routes: tuple[tuple[Route, ...], ...]
     resolver: Any = field(repr=False, compare=False)
+    parts: NDArray[np.float64] = field(repr=False, compare=False)
 
     @property
     def host_nodes(self) -> tuple[Node, ...]:
@@ -150,6 +158,20 @@ class Layout:
         """Every channel's beginning, in the order of the channels."""
         ends = (end for cable in self.cables for end in cable)
         return tuple(sorted(ends, key=lambda end: end.channel))
+
+    @property
+    def slowest(self) -> float:
+        """The least part of the rate that a cable has."""
+        return float(min(self.parts[end.channel] for end in self.ends))
+
+    @property
+    def alike(self) -> bool:
+        """Whether all cables have one rate."""
+        return len({float(self.parts[end.channel]) for end in self.ends}) == 1
+
+    def part(self, route: Sequence[int]) -> float:
+        """What a stream by itself gets of the rate over these channels."""
+        return float(self.parts[list(route)].min())
 
     def route(self, source: int, target: int) -> list[int]:
         """The channels from a host to another, by their indices in `hosts`; their own included."""
@@ -203,6 +225,7 @@ def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
         nodes=tuple(_nodes(fabric, chosen, switches)),
         cables=both_ends,
         resolver=resolver,
+        parts=relative_rates(fabric),
         routes=tuple(
             tuple(
                 route

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from contend.emulate import headroom, programs, traffic
 from contend.emulate.claims import claim, end_inside, remove_left, state_folder
 from contend.emulate.headroom import Headroom
-from contend.emulate.layout import Layout, Settings, lay_out
+from contend.emulate.layout import SMALLEST_RATE, Layout, Settings, lay_out
 from contend.emulate.programs import Scripts, compiled_nap
 from contend.emulate.spaces import Spaces
 from contend.emulate.traffic import Traffic
@@ -76,6 +77,23 @@ class Network:
     def numbers(self) -> tuple[int, ...]:
         """Numbers of the hosts in the fabric, in the order of `hosts`."""
         return self._layout.hosts
+
+    @property
+    def rates(self) -> NDArray[np.float64]:
+        """Bytes per second of every channel of the fabric on the wire, shape [channels]."""
+        return self.settings.rate * self._layout.parts
+
+    @property
+    def cables(self) -> str:
+        """What cables carry, in words."""
+        rate = format_bandwidth(self.settings.rate)
+        if self._layout.alike:
+            return f"{rate} per cable"
+        slowest = format_bandwidth(self.settings.rate * self._layout.slowest)
+        return (
+            f"{rate} per port of the fastest hosts, other cables in proportion to their rates, "
+            f"{slowest} the slowest"
+        )
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -206,7 +224,8 @@ def bring_up(
 
     Args:
         fabric: with routes.
-        rate: of every cable in each direction, in bytes per second.
+        rate: of the fastest host's port in each direction, in bytes per second; cables of other
+            rates have it in proportion.
         buffer: bytes that wait for a channel before it drops packets.
         burst: bytes that may leave at once after a pause.
         hosts: only these hosts of the fabric, and what their routes use; None for all.
@@ -220,6 +239,11 @@ def bring_up(
     """
     settings = Settings(rate, buffer, burst)
     layout = lay_out(fabric, hosts)
+    if rate * layout.slowest < SMALLEST_RATE:
+        raise UsageError(
+            "rate: expected at least 1 Mbit/s on the slowest cable, which carries "
+            f"{100 * layout.slowest:.3g} % of the fastest port: {format_bandwidth(rate)} is too low"
+        )
     root = state_folder()
     remove_left(root)
     claimed = claim(root)
@@ -289,12 +313,11 @@ class EmulatedHosts:
     def described(self) -> str:
         """Fabric and cables for people: what decides figures here beside the program."""
         settings = self._network.settings
-        rate, buffer = format_bandwidth(settings.rate), format_bytes(settings.buffer)
-        return f"{self.name} ({rate} per cable, buffers of {buffer})"
+        return f"{self.name} ({self._network.cables}, buffers of {format_bytes(settings.buffer)})"
 
     @property
     def wire(self) -> float:
-        """Bytes per second of every cable each way."""
+        """Bytes per second of the fastest host's port each way."""
         return self._network.settings.rate
 
     def numbers_of(self, names: Sequence[str]) -> list[int]:

@@ -204,7 +204,8 @@ class Spaces:
     def _queues(self, settings: Settings) -> Iterator[list[KernelRequest]]:
         requests: list[list[KernelRequest]] = [[] for _ in self.layout.nodes]
         for end in self.layout.ends:
-            requests[end.node].append(messages.queue(end.index, settings))
+            of_cable = settings.of(float(self.layout.parts[end.channel]))
+            requests[end.node].append(messages.queue(end.index, of_cable))
         yield from requests
 
     def _routes(self, node_index: int) -> Iterator[KernelRequest]:

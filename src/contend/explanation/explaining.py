@@ -173,7 +173,7 @@ def _source(
     emulated = place.startswith(_EMULATED)
     name = place.removeprefix(_EMULATED) if emulated else ""
     fabric = _fabric_of(run.name, Source(run).place, name, given, remarks)
-    return Source(run, fabric, emulated, wire, memory)
+    return Source(run, fabric, wire, memory)
 
 
 def _fabric_of(

@@ -68,14 +68,12 @@ class Source:
     Attributes:
         run: measured.
         fabric: with the routes that it ran on; None where they are not known.
-        uniform: whether all its cables carry what a port does.
         wire: bytes per second of a port, said now; None for what the run knows.
         memory: bytes of a host, said now; None for what the run knows.
     """
 
     run: Run
     fabric: Fabric | None = None
-    uniform: bool = False
     wire: float | None = None
     memory: int | None = None
 
@@ -182,9 +180,7 @@ class Source:
     def _networks(self) -> dict[tuple[str, ...], Network]:
         wire = self.run.record.wire_Bps if self.wire is None else self.wire
         seats = {measured.rank_hosts for measured in self._launches}
-        return {
-            hosts: seat(hosts, wire, self.fabric, uniform=self.uniform) for hosts in seats if hosts
-        }
+        return {hosts: seat(hosts, wire, self.fabric) for hosts in seats if hosts}
 
     @property
     def networks(self) -> tuple[Network, ...]:

@@ -14,8 +14,8 @@ from contend.emulate import host_labels
 from contend.errors import UsageError
 from contend.explanation.evidence import Bound
 from contend.explanation.limits import Limit
-from contend.fabric import Fabric
-from contend.units import counted, format_bandwidth, format_bytes, nearest, rate_of
+from contend.fabric import Fabric, relative_rates
+from contend.units import counted, format_bandwidth, format_bytes, nearest
 
 # Channels that are named; of more the number is told.
 _NAMED = 4
@@ -31,18 +31,16 @@ class Network:
         hosts: name of every rank's host.
         fabric: with routes; None where it is not known.
         numbers: the host in the fabric of every rank, shape [ranks].
-        uniform: whether all cables carry what a port does, as emulated ones do.
     """
 
     wire: float | None
     hosts: tuple[str, ...]
     fabric: Fabric | None = None
     numbers: NDArray[np.int64] | None = None
-    uniform: bool = False
 
     def cable_rates(self, fabric: Fabric) -> NDArray[np.float64]:
         """Rate of every cable of a fabric as a multiple of a port's, shape [cables]."""
-        return np.ones(fabric.cables) if self.uniform else _rates(fabric)
+        return relative_rates(fabric)[: 2 * fabric.cables : 2]
 
     @property
     def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -52,9 +50,7 @@ class Network:
         return source[source != target], target[source != target]
 
 
-def seat(
-    hosts: Sequence[str], wire: float | None, fabric: Fabric | None, *, uniform: bool
-) -> Network:
+def seat(hosts: Sequence[str], wire: float | None, fabric: Fabric | None) -> Network:
     """The network between ranks whose hosts have names.
 
     Raises:
@@ -68,7 +64,7 @@ def seat(
             hint = nearest(host, number)
             raise UsageError(f"{fabric.name} has no host {host!r} of the run{hint}")
     numbers = np.array([number[host] for host in hosts], dtype=np.int64)
-    return Network(wire, tuple(hosts), fabric, numbers, uniform)
+    return Network(wire, tuple(hosts), fabric, numbers)
 
 
 def _numbers(fabric: Fabric) -> dict[str, int]:
@@ -239,12 +235,3 @@ def fabric_of_traffic(traffic: Traffic, network: Network) -> Bound | None:
         channels=tuple(fabric.channel_name(int(channel)) for channel in fullest[:_NAMED]),
         load=int(pairs[first]),
     )
-
-
-def _rates(fabric: Fabric) -> NDArray[np.float64]:
-    """Rate of every cable as a multiple of a host's; 1 where either is not known."""
-    known = [rate_of(label) for label in fabric.rates]
-    of_hosts = [rate for rate in (known[index] for index in fabric.host_rate.tolist()) if rate]
-    host = float(np.median(of_hosts)) if of_hosts else None
-    each = (known[index] for index in fabric.cable_rate.tolist())
-    return np.array([1.0 if host is None or not rate else rate / host for rate in each])

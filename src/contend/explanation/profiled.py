@@ -143,7 +143,7 @@ class ProfileSource:
         wire = record.wire_Bps if self.wire is None else self.wire
         if wire is None and self.calibration is not None:
             wire = self.calibration.wire_Bps
-        return seat(hosts, wire, self.fabric, uniform=self.emulated)
+        return seat(hosts, wire, self.fabric)
 
     @cached_property
     def traffic(self) -> Traffic | None:

@@ -3,6 +3,7 @@ from .composition import FabricSize as FabricSize
 from .composition import Structure as Structure
 from .composition import cables_per_pair as cables_per_pair
 from .composition import capacities as capacities
+from .composition import relative_rates as relative_rates
 from .composition import size_of as size_of
 from .composition import structure as structure
 from .difference import Change as Change
@@ -12,6 +13,7 @@ from .fabric import Fabric as Fabric
 from .fabric import Finding as Finding
 from .fabric import build as build
 from .formats.ibsim import host_id as host_id
+from .formats.ibsim import not_read_by_ibsim as not_read_by_ibsim
 from .formats.ibsim import port_guids as port_guids
 from .formats.source import naming as naming
 from .formats.source import open_chunks as open_chunks

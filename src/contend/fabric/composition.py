@@ -45,7 +45,7 @@ class Structure:
 
     Attributes:
         shape: what kind of network it is, see `shape_of`.
-        cables: number of cables between switches.
+        cables: number of cables between switches, those from a switch to itself left out.
         unit: of capacities: ``bytes/s``, or ``cables`` where a rate is unknown.
         levels: from the leaves up.
         leaves: switches with hosts; of a level those with the most oversubscription first.
@@ -91,9 +91,10 @@ def structure(fabric: Fabric, load: NDArray[np.uint64] | None = None) -> Structu
     standing = np.where(idle & idle_switches(fabric), 0, level_of)
     capacity = capacities(fabric)
     per_server = np.bincount(servers_of(fabric))
+    across = fabric.cable_from != fabric.cable_to
     return Structure(
         shape=shape_of(fabric),
-        cables=fabric.cables,
+        cables=int(np.count_nonzero(across)),
         unit=capacity.unit,
         levels=levels_of(fabric, standing, capacity),
         leaves=leaves_of(fabric, standing, capacity),
@@ -101,7 +102,7 @@ def structure(fabric: Fabric, load: NDArray[np.uint64] | None = None) -> Structu
         idle_switches=int(np.count_nonzero(idle & (level_of > 0))),
         parts=int(np.count_nonzero(np.bincount(switch_parts(fabric)[fabric.host_switch]))),
         host_links=_by_rate(fabric, fabric.host_rate),
-        switch_links=_by_rate(fabric, fabric.cable_rate),
+        switch_links=_by_rate(fabric, fabric.cable_rate[across]),
         servers=len(per_server),
         hosts_per_server=_histogram(per_server),
         parallel_cables=_histogram(cables_per_pair(fabric)[2]),
@@ -124,6 +125,8 @@ def cables_per_pair(
     """Joined pairs of switches: the lower, the higher, and the number of cables; shape [pairs]."""
     low = np.minimum(fabric.cable_from, fabric.cable_to).astype(np.int64)
     high = np.maximum(fabric.cable_from, fabric.cable_to).astype(np.int64)
+    # A cable from a switch to itself joins no pair.
+    low, high = low[low != high], high[low != high]
     pairs, counts = np.unique(low * fabric.switches + high, return_counts=True)
     return pairs // fabric.switches, pairs % fabric.switches, counts.astype(np.int64)
 
@@ -160,3 +163,13 @@ def capacities(fabric: Fabric) -> Capacities:
     if bool(np.all(cable > 0)) and bool(np.all(host > 0)):
         return Capacities(cable, host, "bytes/s")
     return Capacities(np.ones(fabric.cables), np.ones(fabric.hosts), "cables")
+
+
+def relative_rates(fabric: Fabric) -> NDArray[np.float64]:
+    """Rate of every channel as a multiple of the fastest host's port, shape [channels].
+
+    1 for all where a rate is not known: nothing says then how much they differ.
+    """
+    capacity = capacities(fabric)
+    each = np.concatenate([np.repeat(capacity.cable, 2), capacity.host, capacity.host])
+    return each / float(capacity.host.max(initial=0.0) or capacity.cable.max(initial=1.0))

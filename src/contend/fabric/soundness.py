@@ -1,8 +1,7 @@
-"""Checks of a fabric that need no routes: cables, GUIDs, LIDs, link widths, connectedness."""
+"""Checks of a fabric that need no routes: cables, GUIDs, LIDs, link speeds, connectedness."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from contend.fabric.composition import switch_parts
 from contend.fabric.fabric import Fabric, Finding
+from contend.fabric.link_speeds import slow_links
 from contend.units import counted
 
 MOST_DETAILS = 10
@@ -59,15 +59,14 @@ def check_soundness(fabric: Fabric) -> tuple[Check, ...]:
         _check_guids(fabric),
         _check_lids(fabric),
         _check_parts(fabric),
-        _check_widths(fabric),
+        _check_speeds(fabric),
     )
 
 
 def _check_cables(fabric: Fabric) -> Check:
     wrong = [f for f in fabric.findings if f.wrong and f.kind in _CABLE_FAULTS]
     if not wrong:
-        count = fabric.cables + fabric.hosts
-        return Check("cables", Status.OK, f"{counted(count, 'cable')}, no end denies another")
+        return _check_loops(fabric)
     kinds = Counter(finding.kind for finding in wrong)
     return Check(
         "cables",
@@ -76,6 +75,22 @@ def _check_cables(fabric: Fabric) -> Check:
         tuple(finding.message for finding in _some_of_each(wrong, kinds)),
         "check the named ports; if they are in order, the fabric changed while the topology file "
         "was written, so dump it again",
+    )
+
+
+def _check_loops(fabric: Fabric) -> Check:
+    count = fabric.cables + fabric.hosts
+    sound = f"{counted(count, 'cable')}, no end denies another"
+    loops = np.flatnonzero(fabric.cable_from == fabric.cable_to).tolist()
+    if not loops:
+        return Check("cables", Status.OK, sound)
+    lead = "leads" if len(loops) == 1 else "lead"
+    return Check(
+        "cables",
+        Status.WARNING,
+        f"{sound}; {counted(len(loops), 'cable')} {lead} from a switch back to itself",
+        tuple(fabric.channel_name(2 * cable) for cable in loops[:MOST_DETAILS]),
+        "unplug it or lead it to another switch: it carries nothing, and counts for nothing",
     )
 
 
@@ -224,28 +239,18 @@ def _check_parts(fabric: Fabric) -> Check:
     )
 
 
-def _check_widths(fabric: Fabric) -> Check:
-    """Links with fewer lanes than their like: cables between switches, and those to hosts."""
-    lanes = np.array([int(m[1]) if (m := re.match(r"(\d+)x", r)) else 0 for r in fabric.rates])
-    narrow: list[str] = []
-    for rate, first_channel, step in (
-        (fabric.cable_rate, 0, 2),
-        (fabric.host_rate, 2 * fabric.cables, 1),
-    ):
-        known = lanes[rate][lanes[rate] > 0]
-        if len(known):
-            usual = int(np.bincount(known).argmax())
-            fewer = np.flatnonzero((lanes[rate] > 0) & (lanes[rate] < usual)).tolist()
-            narrow += [
-                f"{fabric.channel_name(first_channel + step * at)}: {fabric.rates[rate[at]]}"
-                for at in fewer
-            ]
-    if not narrow:
-        return Check("link widths", Status.OK, "no link has fewer lanes than others of its kind")
+def _check_speeds(fabric: Fabric) -> Check:
+    found = slow_links(fabric)
+    others = "; ".join(found.generations[:MOST_DETAILS])
+    if not found.faults:
+        summary = "no link is slower than others of its kind"
+        return Check("link speeds", Status.OK, f"{summary}; {others}" if others else summary)
+    count = len(found.faults)
     return Check(
-        "link widths",
+        "link speeds",
         Status.WARNING,
-        f"{counted(len(narrow), 'link')} with fewer lanes than others of the same kind",
-        tuple(narrow[:MOST_DETAILS]),
-        "reseat or replace the cable unless it is meant to be narrow: it slows every route over it",
+        f"{counted(count, 'link')} {'is' if count == 1 else 'are'} slower than others of the same "
+        "kind, in lanes or in signalling",
+        (*found.faults, *found.generations)[:MOST_DETAILS],
+        "reseat or replace the cable unless it is meant to be slow: it slows every route over it",
     )

@@ -23,6 +23,7 @@ from .memory import compare_memory as compare_memory
 from .method import Measured as Measured
 from .method import compiled as compiled
 from .models import MODELS as MODELS
+from .models import RATE_OVER_LOAD as RATE_OVER_LOAD
 from .models import TOLERANCE as TOLERANCE
 from .models import Agreement as Agreement
 from .models import agreement as agreement

@@ -235,7 +235,8 @@ def beside_predictions(run: Run, fabric: Fabric, hosts: Sequence[int]) -> pl.Dat
         hosts: number in the fabric of every rank's host.
 
     Returns:
-        `pair_bandwidths` with ``congestion`` (pi) and ``fair_share`` (max-min, of a link's rate).
+        `pair_bandwidths` with ``congestion`` (pi), ``share`` (rate over load), ``fair_share``
+        (max-min) and ``port``, as `contend.congestion.predict` has them.
     """
     placed = np.asarray(hosts, dtype=np.uint32)
     drawn = [_drawn(number, to, placed) for number, to in enumerate(patterns_of(run))]
@@ -243,7 +244,7 @@ def beside_predictions(run: Run, fabric: Fabric, hosts: Sequence[int]) -> pl.Dat
         pl.col("pattern").cast(pl.Int64),
         pl.col("source_rank").cast(pl.Int64),
         pl.col("congestion").cast(pl.Int64),
-        "fair_share",
+        *("share", "fair_share", "port"),
     )
     ends = ["pattern", "source_rank"]
     return pair_bandwidths(run).join(foreseen, on=ends)

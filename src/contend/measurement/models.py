@@ -20,10 +20,12 @@ _LEAST_UNCONTENDED = 3
 _DIFFERENT = 1.01
 
 MODELS = {
-    "congestion": "γ/π",
+    "share": "γ/π",
     "fair_share": "max-min fair share",
 }
-"""Columns of predictions, and what they are called."""
+"""Columns of predictions, and what they are called where links are alike."""
+RATE_OVER_LOAD = "rate over load"
+"""What the first of them is called where links differ in rate."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,9 @@ class ByCongestion:
         median: bandwidth in parts of γ.
         low: a quarter of the messages got less.
         high: a quarter got more.
-        within: part of them within `TOLERANCE` of 1/pi.
+        within: part of them within `TOLERANCE` of 1/pi, or of rate over load.
+        of_share: median of what they got as a part of that.
+        of_fair_share: likewise as a part of the max-min fair share.
     """
 
     congestion: int
@@ -45,6 +49,8 @@ class ByCongestion:
     low: float
     high: float
     within: float
+    of_share: float
+    of_fair_share: float
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,9 @@ class Agreement:
     """Measured against predicted.
 
     Attributes:
-        gamma: γ, what an uncontended pair gets, in bytes per second.
+        gamma: γ, what an uncontended pair gets, in bytes per second; between two of the fastest
+            ports where links differ in rate.
+        weighed: whether links differ in rate, so that π alone does not say what a message gets.
         messages: how many were compared.
         apart: to how many of them models give parts that differ by more than 1 %.
         patterns: of how many patterns.
@@ -84,6 +92,7 @@ class Agreement:
     """
 
     gamma: float
+    weighed: bool
     messages: int
     apart: int
     patterns: int
@@ -113,7 +122,8 @@ def agreement(pairs: pl.DataFrame) -> Agreement:
     """Compares messages with every model.
 
     γ is the median bandwidth of the messages that share no channel: the models are about sharing,
-    and not about what a protocol makes of a free wire.
+    and not about what a protocol makes of a free wire. What such a message gets over slower links
+    counts for what it would get over the fastest.
 
     Args:
         pairs: of `contend.measurement.beside_predictions`.
@@ -124,7 +134,8 @@ def agreement(pairs: pl.DataFrame) -> Agreement:
     # A message within a host crosses no channel: models have nothing to say of it.
     crossing = pairs.filter(pl.col("congestion") > 0)
     used = usable(crossing)
-    free = used.filter(pl.col("congestion") == 1)["bandwidth_Bps"]
+    alone = used.filter(pl.col("congestion") == 1)
+    free = alone["bandwidth_Bps"] / (alone["share"] * alone["port"])
     if len(free) < _LEAST_UNCONTENDED:
         raise ShortfallError(
             f"{counted(len(free), 'message')} shared no channel: too few to compare with"
@@ -139,8 +150,12 @@ def agreement(pairs: pl.DataFrame) -> Agreement:
         .agg(pl.col("part").mean())["part"]
         .to_numpy()
     )
+    congestion = used["congestion"].to_numpy()
+    weighed = bool(np.any(given["share"] != 1.0 / congestion))
+    names = MODELS | ({"share": RATE_OVER_LOAD} if weighed else {})
     return Agreement(
         gamma=gamma,
+        weighed=weighed,
         messages=len(used),
         apart=int(apart.sum()),
         patterns=len(by_pattern),
@@ -148,17 +163,15 @@ def agreement(pairs: pl.DataFrame) -> Agreement:
         same_host=len(pairs) - len(crossing),
         effective=float(by_pattern.mean()),
         effective_ci95=_interval(by_pattern),
-        by_congestion=_by_congestion(used["congestion"].to_numpy(), parts),
-        models=tuple(_model(MODELS[name], share, parts, apart) for name, share in given.items()),
+        by_congestion=_by_congestion(congestion, parts, given),
+        models=tuple(_model(names[name], share, parts, apart) for name, share in given.items()),
     )
 
 
 def predictions(pairs: pl.DataFrame) -> dict[str, NDArray[np.float64]]:
     """What every model gives messages that cross a channel, in parts of γ, by `MODELS`' names."""
-    return {
-        "congestion": 1.0 / pairs["congestion"].to_numpy(),
-        "fair_share": pairs["fair_share"].to_numpy(),
-    }
+    port = pairs["port"].to_numpy()
+    return {name: pairs[name].to_numpy() * port for name in MODELS}
 
 
 def _apart(shares: list[NDArray[np.float64]]) -> NDArray[np.bool_]:
@@ -181,14 +194,28 @@ def _model(
 
 
 def _by_congestion(
-    congestion: NDArray[np.int64], parts: NDArray[np.float64]
+    congestion: NDArray[np.int64],
+    parts: NDArray[np.float64],
+    given: dict[str, NDArray[np.float64]],
 ) -> tuple[ByCongestion, ...]:
     groups = []
     for pi in np.unique(congestion).tolist():
-        bandwidth = parts[congestion == pi]
+        here = congestion == pi
+        bandwidth = parts[here]
         low, median, high = np.quantile(bandwidth, [0.25, 0.5, 0.75]).tolist()
-        within = float((np.abs(bandwidth * pi - 1) <= TOLERANCE).mean())
-        groups.append(ByCongestion(pi, len(bandwidth), median, low, high, within))
+        of_share, of_fair = (bandwidth / given[name][here] for name in ("share", "fair_share"))
+        groups.append(
+            ByCongestion(
+                congestion=pi,
+                pairs=len(bandwidth),
+                median=median,
+                low=low,
+                high=high,
+                within=float((np.abs(of_share - 1) <= TOLERANCE).mean()),
+                of_share=float(np.median(of_share)),
+                of_fair_share=float(np.median(of_fair)),
+            )
+        )
     return tuple(groups)
 
 

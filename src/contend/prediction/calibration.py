@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
+import numpy as np
 from msgspec import Meta
+from numpy.typing import NDArray
 
 from contend.errors import UsageError
 from contend.files import json_text, read_json, write_whole
@@ -138,12 +140,12 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
             if size_class.up_to is None or size <= size_class.up_to
         )
 
-    def cables(self, rate: float) -> Cables:
-        """Channels like those of the calibration, at another rate."""
+    def cables(self, rate: float | NDArray[np.float64]) -> Cables:
+        """Channels like those of the calibration, at another rate, or each at its own."""
         return Cables(
             rate=rate,
             burst=self.burst,
-            peak=max(self.peak, 4 * rate),
+            peak=max(self.peak, 4 * float(np.max(rate))),
             queue_at_host=self.queue_at_host.value,
         )
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric import Fabric
+from contend.fabric import Fabric, relative_rates
 from contend.prediction.calibration import Calibration
 from contend.schedule import Phases, phases_by_routes
 
@@ -22,7 +22,8 @@ class Conditions:
         fabric: with routes.
         hosts: number of each rank's host, shape [ranks].
         calibration: what messages cost.
-        rate: bytes per second of every cable.
+        rate: bytes per second of the fastest host's port; all cables have it in proportion to their
+            own rates.
         buffer: bytes that wait for a channel at most; None where nobody knows.
     """
 
@@ -31,6 +32,11 @@ class Conditions:
     calibration: Calibration
     rate: float
     buffer: float | None = None
+
+    @cached_property
+    def rates(self) -> NDArray[np.float64]:
+        """Bytes per second of every channel, shape [channels]."""
+        return self.rate * relative_rates(self.fabric)
 
     @cached_property
     def phases(self) -> Phases:

@@ -148,7 +148,7 @@ def predict_program(recorded: Recorded, where: Conditions) -> Elsewhere:
     ]
     calls = _calls(program, course)
     small = calls.filter(pl.col("bytes") <= _SMALL)["predicted_s"].sum()
-    unhindered = np.full(where.fabric.channels, where.rate)
+    unhindered = where.rates.copy()
     unhindered[: 2 * where.fabric.cables] = where.calibration.peak
     # Order decides a little too: what holds messages back less may take a little longer.
     perfect_routes = min(_pooled(program, here).seconds * factor, seconds)
@@ -233,7 +233,8 @@ def _pooled(program: Program, where: Conditions) -> Course:
     fabric = where.fabric
     leaves, leaf_of_host = np.unique(fabric.host_switch, return_inverse=True)
     ends = np.concatenate([fabric.cable_from, fabric.cable_to])
-    cables = np.bincount(ends, minlength=fabric.switches)[leaves]
+    each = np.tile(where.rates[: 2 * fabric.cables : 2] / where.rate, 2)
+    out = np.bincount(ends, each, minlength=fabric.switches)[leaves]
     place = np.empty(fabric.hosts, dtype=np.int64)
     place[np.argsort(leaf_of_host, kind="stable")] = np.concatenate(
         [np.arange(count) for count in np.bincount(leaf_of_host)]
@@ -248,8 +249,9 @@ def _pooled(program: Program, where: Conditions) -> Course:
         switch_ports=max(int(place.max()) + 2, middle),
         cables=np.array([[leaf, 1, middle, leaf + 1] for leaf in range(middle)]),
     )
-    rates = np.full(star.channels, where.rate)
-    rates[: 2 * middle] *= np.maximum(cables, 1).repeat(2)
+    # A leaf without cables has nowhere to send to.
+    trunks = where.rate * np.where(out > 0, out, 1.0).repeat(2)
+    rates = np.concatenate([trunks, where.rates[2 * fabric.cables :]])
     return carried_out(program, replace(where, fabric=compute(star, "minhop")), rates)
 
 
@@ -267,7 +269,7 @@ def _cables(
         channel = 2 * cable + int(crossing[cable].argmax())
         if crossing[cable].max() <= 0:
             continue
-        rates = np.full(fabric.channels, where.rate)
+        rates = where.rates.copy()
         rates[2 * cable : 2 * cable + 2] = where.calibration.peak
         relieved = carried_out(program, where, rates).seconds
         costs.append(

@@ -262,7 +262,7 @@ def courses(
     schedule: Schedule,
     hosts: Sequence[int] | NDArray[np.integer],
     *,
-    rate: float,
+    rate: float | NDArray[np.float64],
     draws: int,
 ) -> list[Course]:
     """How a schedule goes, for several draws of when its ranks begin."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion import message_congestion
+from contend.congestion import MessageCongestion, message_congestion
 from contend.prediction.conditions import Conditions
 from contend.prediction.fitting import courses
 from contend.prediction.piling import Piling, worst_piling
@@ -84,7 +84,7 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: Conditions) -> P
     if name in ROUTED:
         exchange = replace(exchange, phases=where.phases)
     schedule = alltoall(name, replace(exchange, copy_per_byte=calibration.copy_per_byte_s))
-    went = courses(calibration, where.fabric, schedule, where.hosts, rate=where.rate, draws=DRAWS)
+    went = courses(calibration, where.fabric, schedule, where.hosts, rate=where.rates, draws=DRAWS)
     seconds = [course.seconds for course in went]
     down, up = calibration.uncertainty
     counts = _count(_rounds(schedule, phased=name in ROUTED), where)
@@ -120,7 +120,10 @@ class _Counts:
 
 
 def _count(rounds: Sequence[_Round], where: Conditions) -> _Counts:
-    """Rounds one after the other, each message with 1/π of its route (Hoefler 2008, 3.1)."""
+    """Rounds one after the other, each message with 1/π of its route (Hoefler 2008, 3.1).
+
+    Where channels differ in rate, with the least of rate over load.
+    """
     hosts = np.asarray(where.hosts)
     largest = where.calibration.between[-1]
     stretch = largest.gap_per_byte_s.value * where.calibration.wire_Bps
@@ -128,12 +131,27 @@ def _count(rounds: Sequence[_Round], where: Conditions) -> _Counts:
     seconds, worst = 0.0, None
     for source, target, size in rounds:
         congestion = message_congestion(where.fabric, hosts[source], hosts[target])
-        seconds += latency + stretch * float((congestion.congestion * size).max()) / where.rate
+        slowdown = _slowdown(congestion, where, hosts[source], hosts[target])
+        seconds += latency + stretch * float((slowdown * size).max()) / where.rate
         meeting = congestion.channel_messages.astype(np.int64)
         piling = worst_piling(meeting, meeting.astype(np.float64) * size.max(), where)
         if piling is not None and (worst is None or piling.badness > worst.badness):
             worst = piling
     return _Counts(seconds, worst)
+
+
+def _slowdown(
+    congestion: MessageCongestion,
+    where: Conditions,
+    source: NDArray[np.integer],
+    target: NDArray[np.integer],
+) -> NDArray[np.floating] | NDArray[np.uint32]:
+    """How much longer messages take than alone between two of the fastest ports."""
+    if bool((where.rates == where.rate).all()):
+        return congestion.congestion
+    ports = where.rates[2 * where.fabric.cables :][: where.fabric.hosts] / where.rate
+    alone = np.minimum(ports[source], ports[target])
+    return np.where(congestion.congestion > 0, 1 / (congestion.bandwidth * alone), 0.0)
 
 
 def _rounds(schedule: Schedule, *, phased: bool) -> Sequence[_Round]:

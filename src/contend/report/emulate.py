@@ -8,7 +8,7 @@ import msgspec
 
 from contend.emulate import Headroom, Network, Settings, Traffic
 from contend.report.table import ResultTable
-from contend.units import counted, format_bandwidth, format_bytes
+from contend.units import counted, format_bytes
 
 _SHOWN = 10
 
@@ -20,7 +20,7 @@ def network_line(network: Network, seconds: float) -> str:
     hosts = counted(len(network.hosts), "host")
     return (
         f"{fabric.name}: {hosts} and {switches} up in {seconds:.1f} s, "
-        f"{format_bandwidth(settings.rate)} per cable, buffers of {format_bytes(settings.buffer)}"
+        f"{network.cables}, buffers of {format_bytes(settings.buffer)}"
     )
 
 
@@ -28,14 +28,14 @@ def traffic_table(traffic: Traffic, network: Network) -> ResultTable:
     """The channels that carried most bytes, and how full they were."""
     frame = traffic.frame(network.fabric).sort(["bytes", "channel"], descending=[True, False])
     busy = frame.filter(frame["bytes"] > 0)
-    capacity = network.settings.rate * traffic.elapsed_s
+    capacity = network.rates * traffic.elapsed_s
     rows = tuple(
         (
             f"{row['source']} -> {row['target']}",
             format_bytes(row["bytes"]),
             f"{row['packets']:,}",
             f"{row['drops']:,}",
-            f"{row['bytes'] / capacity:.1%}",
+            f"{row['bytes'] / capacity[row['channel']]:.1%}",
         )
         for row in busy.head(_SHOWN).iter_rows(named=True)
     )

@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from contend.measurement import TOLERANCE, Agreement, predictions, usable
+from contend.measurement import RATE_OVER_LOAD, TOLERANCE, Agreement, predictions, usable
 from contend.report.simulation.histograms import fractions, outline
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
 from contend.report.words import percent, percent_range
@@ -56,10 +56,12 @@ def _finding(compared: Sequence[Compared]) -> str:
     gaps = [abs(item.agreement.effective - item.agreement.models[0].effective) for item in compared]
     within = [item.agreement.models[0].within for item in compared]
     share = percent_range(min(within), max(within))
+    weighed = any(item.agreement.weighed for item in compared)
+    model = RATE_OVER_LOAD if weighed else "π"
     most = " at most" if len(compared) > 1 else ""
     return (
         f"Measured and simulated effective bisection bandwidth differ by {100 * max(gaps):.1f} "
-        f"percentage points{most}; {share} of the pairs get what π predicts, "
+        f"percentage points{most}; {share} of the pairs get what {model} predicts, "
         f"give or take {100 * TOLERANCE:.0f} %"
     )
 
@@ -92,7 +94,7 @@ def _points(axes: Axes, item: Compared) -> None:
     drawn = random.permutation(len(measured))[:_MOST_POINTS]
     # The two models side by side, so that neither hides the other.
     for share, side, colour, name in (
-        (shares["congestion"], -1, _MODEL, "γ/π"),
+        (shares["share"], -1, _MODEL, item.agreement.models[0].name),
         (shares["fair_share"], 1, _FAIR, "max-min fair share"),
     ):
         aside = side * (_SPREAD + _SPREAD * random.random(len(drawn)))
@@ -117,6 +119,9 @@ def _points(axes: Axes, item: Compared) -> None:
 
 
 def _medians(axes: Axes, item: Compared) -> None:
+    if item.agreement.weighed:
+        # Messages of one π have several shares then.
+        return
     for group in item.agreement.by_congestion:
         if group.congestion == 0:
             continue
@@ -141,13 +146,13 @@ def _histogram(axes: Axes, item: Compared) -> None:
     outline(axes, fractions(measured, edges), edges, _MEASURED)
     # Where the models agree the broken line shows the one below.
     for values, colour, dashes in (
-        (shares["congestion"], _MODEL, "-"),
+        (shares["share"], _MODEL, "-"),
         (shares["fair_share"], _FAIR, (0, (2, 2))),
     ):
         axes.stairs(fractions(values, edges), edges, color=colour, linewidth=0.9, linestyle=dashes)
     for name, colour, value in (
         ("measured", _MEASURED, item.agreement.effective),
-        ("γ/π", _MODEL, item.agreement.models[0].effective),
+        (item.agreement.models[0].name, _MODEL, item.agreement.models[0].effective),
         ("max-min", _FAIR, item.agreement.models[1].effective),
     ):
         axes.plot([], [], color=colour, linewidth=3, label=f"{name}, mean {percent(value)}")

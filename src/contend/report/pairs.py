@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from msgspec import UNSET, UnsetType
 
-from contend.measurement import TOLERANCE, Agreement, usable
+from contend.measurement import RATE_OVER_LOAD, TOLERANCE, Agreement, usable
 from contend.report.table import ResultTable
 from contend.report.words import percent, percent_range
 from contend.runs import Run
@@ -34,7 +34,7 @@ def pair_tables(
         return [_bandwidths(run, pairs)]
     name = run.record.placement or "the network"
     tables = agreement_tables(name, agreement, run.record.wire_Bps)
-    messages = _messages(pairs, agreement.gamma)
+    messages = _messages(pairs, agreement)
     return [*tables, messages] if messages is not None else tables
 
 
@@ -69,7 +69,11 @@ def _effective(name: str, agreement: Agreement, wire: float | None) -> ResultTab
             percent(agreement.effective),
             f"of γ; {_interval(agreement)}",
         ),
-        ("simulated, the same patterns", percent(simulated), "mean of 1/π"),
+        (
+            "simulated, the same patterns",
+            percent(simulated),
+            "mean of rate over load" if agreement.weighed else "mean of 1/π",
+        ),
         (
             "difference",
             f"{100 * (agreement.effective - simulated):+.1f}",
@@ -86,6 +90,8 @@ def _effective(name: str, agreement: Agreement, wire: float | None) -> ResultTab
 
 
 def _by_congestion(agreement: Agreement) -> ResultTable:
+    if agreement.weighed:
+        return _by_congestion_and_rates(agreement)
     return ResultTable(
         title="Messages by congestion",
         columns=("π", "messages", "γ/π", "measured median", "middle half", _WITHIN),
@@ -101,6 +107,28 @@ def _by_congestion(agreement: Agreement) -> ResultTable:
             for group in agreement.by_congestion
         ),
         numeric=frozenset({"π", "messages", "γ/π", "measured median", "middle half", _WITHIN}),
+    )
+
+
+def _by_congestion_and_rates(agreement: Agreement) -> ResultTable:
+    """The same where links differ in rate, and π alone does not say what a message gets."""
+    measured, counted_part, fair = "measured median", "of rate over load", "of max-min"
+    return ResultTable(
+        title="Messages by congestion",
+        columns=("π", "messages", measured, counted_part, fair, _WITHIN),
+        rows=tuple(
+            (
+                str(group.congestion),
+                f"{group.pairs:,}",
+                percent(group.median),
+                percent(group.of_share),
+                percent(group.of_fair_share),
+                percent(group.within),
+            )
+            for group in agreement.by_congestion
+        ),
+        numeric=frozenset({"π", "messages", measured, counted_part, fair, _WITHIN}),
+        note="Medians: of γ, of the least of rate over load, and of the max-min fair share.",
     )
 
 
@@ -131,14 +159,14 @@ def _models(agreement: Agreement) -> ResultTable:
     )
 
 
-def _messages(pairs: pl.DataFrame, gamma: float) -> ResultTable | None:
+def _messages(pairs: pl.DataFrame, agreement: Agreement) -> ResultTable | None:
     """Every message beside its predictions, where they are few."""
-    share = pl.col("bandwidth_Bps") / gamma
+    share = pl.col("bandwidth_Bps") / agreement.gamma
     messages = (
         usable(pairs)
         .group_by("pattern", "source_rank", "target_rank")
         .agg(
-            pl.col("congestion", "fair_share").first(),
+            pl.col("congestion", "share", "fair_share", "port").first(),
             median=share.median(),
             least=share.min(),
             most=share.max(),
@@ -148,7 +176,7 @@ def _messages(pairs: pl.DataFrame, gamma: float) -> ResultTable | None:
     )
     if len(messages) > _MOST_MESSAGES:
         return None
-    predicted = ("γ/π", "fair share")
+    predicted = (RATE_OVER_LOAD if agreement.weighed else "γ/π", "fair share")
     return ResultTable(
         title="Every message",
         columns=("ranks", "π", *predicted, "measured", "least to most", "samples"),
@@ -156,8 +184,8 @@ def _messages(pairs: pl.DataFrame, gamma: float) -> ResultTable | None:
             (
                 f"{row['source_rank']} -> {row['target_rank']}",
                 str(row["congestion"]),
-                _share_of(row["congestion"]),
-                percent(row["fair_share"]) if row["congestion"] else "-",
+                percent(row["share"] * row["port"]) if row["congestion"] else _SAME_HOST,
+                percent(row["fair_share"] * row["port"]) if row["congestion"] else "-",
                 percent(row["median"]),
                 percent_range(row["least"], row["most"]),
                 str(row["samples"]),
@@ -211,7 +239,10 @@ class GroupJson(msgspec.Struct, frozen=True, kw_only=True):
         median: of their bandwidths, as a fraction of γ.
         low: a quarter of the messages got less.
         high: a quarter of the messages got more.
-        within: fraction of them within 10 % of 1/π.
+        within: fraction of them within 10 % of 1/π, or where links differ in rate, of rate over
+            load.
+        of_share: median of what they got as a fraction of that.
+        of_fair_share: the same of the max-min fair share.
     """
 
     congestion: int
@@ -220,13 +251,15 @@ class GroupJson(msgspec.Struct, frozen=True, kw_only=True):
     low: float
     high: float
     within: float
+    of_share: float
+    of_fair_share: float
 
 
 class ModelJson(msgspec.Struct, frozen=True, kw_only=True):
     """A way to predict bandwidths, compared with all messages.
 
     Attributes:
-        name: ``γ/π`` or ``max-min fair share``.
+        name: ``γ/π`` (``rate over load`` where links differ) or ``max-min fair share``.
         within: fraction of the messages within 10 % of it.
         error: median deviation of messages from it, as a factor minus 1.
         error_apart: the same of the messages for which the models differ; null where they never do.
@@ -244,7 +277,9 @@ class AgreementJson(msgspec.Struct, frozen=True, kw_only=True):
     """Measured bandwidths against predicted ones.
 
     Attributes:
-        gamma: γ, what an uncontended pair gets, in bytes per second.
+        gamma: γ, what an uncontended pair gets, in bytes per second; between two of the fastest
+            ports where links differ in rate.
+        weighed: whether links differ in rate, so that π alone does not say what a message gets.
         messages: number of messages that were compared.
         apart: for how many of them the models' predictions differ by more than 1 %.
         patterns: number of patterns.
@@ -257,6 +292,7 @@ class AgreementJson(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     gamma: float
+    weighed: bool
     messages: int
     apart: int
     patterns: int

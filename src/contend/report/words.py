@@ -66,6 +66,13 @@ def rate_words(bytes_per_second: float) -> str:
     return f"{bytes_per_second:.3g} TiB/s"
 
 
+def gigabytes(bytes_per_second: float | None) -> str:
+    """A rate in GB/s for a column of a table, decimal and to three digits; a dash for none."""
+    if bytes_per_second is None:
+        return UNKNOWN
+    return _three_digits(bytes_per_second / 1e9)
+
+
 def interval_words(estimate: Estimate) -> str:
     """Both ends of an interval of seconds in one unit: ``1.02 to 1.09 ms``, and what they cover."""
     if estimate.low is None or estimate.high is None:

@@ -21,6 +21,7 @@ from .resolver import make_resolver as make_resolver
 from .saving import KINDS as KINDS
 from .saving import NEED_ROUTES as NEED_ROUTES
 from .saving import kind_of as kind_of
+from .saving import lost as lost
 from .saving import save as save
 from .saving import save_to as save_to
 from .tables import NO_PORT as NO_PORT

@@ -13,7 +13,7 @@ from typing import BinaryIO, cast
 import zstandard
 
 from contend.errors import UsageError
-from contend.fabric import WRITERS, Fabric, Writer
+from contend.fabric import WRITERS, Fabric, Writer, not_read_by_ibsim
 from contend.files import whole_file
 from contend.routes.dumps import write as write_dump
 from contend.units import nearest
@@ -54,6 +54,11 @@ def save(fabric: Fabric, path: Path, kind: str | None = None) -> None:
     pieces = content(fabric, kind or kind_of(path))
     with whole_file(path) as file, _compressing(file, path) as out:
         _write(pieces, out)
+
+
+def lost(fabric: Fabric, kind: str) -> tuple[str, ...]:
+    """What is known of a fabric and cannot be read back from this kind of file, in sentences."""
+    return not_read_by_ibsim(fabric) if kind == "ibsim" else ()
 
 
 def save_to(fabric: Fabric, out: BinaryIO, kind: str) -> None:

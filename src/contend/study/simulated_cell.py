@@ -163,10 +163,11 @@ def record_of(
     rated: float | None,
 ) -> Record:
     """The record of a simulated cell, which is named by fabric, engine and pattern."""
+    mean, largest = simulation.slowdown
     columns = {
         "effective_bandwidth": simulation.bandwidth,
-        "of_mean_congestion": 1 / simulation.mean_congestion,
-        "of_max_congestion": 1 / simulation.max_congestion,
+        "of_mean_congestion": 1 / mean,
+        "of_max_congestion": 1 / largest,
     }
     fabric, engine, pattern = names
     return Record(

@@ -11,6 +11,7 @@ import pytest
 from contend.cli.app import run
 from contend.fabric import catalogue
 from contend.loading import load
+from contend.routes import save
 from sample_fabrics import DATA, described, host_ports
 
 TINY = str(DATA / "tiny.ibnetdiscover")
@@ -133,3 +134,20 @@ def test_wrong_usage_is_one_line_and_writes_nothing(
     assert error.count("\n") == 1
     assert message in error
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_ibsim_cannot_read_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fabric = load("crossbar:3")
+    save(fabric.replace(rates=("", "4xNDR")), tmp_path / "ndr.fabric")
+    for source, warning in (
+        ("ndr.fabric", "ibsim cannot read the rate of 3 links (4xNDR) and takes another for it"),
+        ("net.net", ""),
+    ):
+        if not warning:
+            save(fabric.replace(rates=("", "4xSDR")), tmp_path / source, "ibsim")
+        written = tmp_path / f"{source}.ibsim"
+        assert run(["fabric", "convert", str(tmp_path / source), "-o", str(written)]) == 0
+        said = capsys.readouterr().err
+        assert said.startswith(f"contend: warning: {warning}") if warning else said == ""
+        again = load(str(written))
+        assert {again.rates[rate] for rate in again.host_rate} == {"4xNDR" if warning else "4xSDR"}

@@ -1,12 +1,18 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from contend.errors import UsageError
 from contend.fabric import Fabric
+from contend.fabric.assemble import assemble
 from contend.fabric.fabric import build
 from contend.fabric.formats import ibsim
+from contend.loading import load_topology
+
+DATA = Path(__file__).resolve().parents[2] / "data" / "ibsim"
 
 
 def two_switches(**changes: object) -> Fabric:
@@ -81,3 +87,57 @@ def test_what_infiniband_cannot_hold_is_refused() -> None:
         ibsim.write(two_switches(switch_ports=np.array([4, 300], dtype=np.uint16)))
     with pytest.raises(UsageError, match="49152 hosts and switches need more than 49151 LIDs"):
         ibsim.write(two_switches(host_name=("h",) * 49_150))
+
+
+# A leaf of as many hosts as there are rates, and two cables to a spine.
+RATES = ("", "4xSDR", "4xDDR", "4xQDR", "4xFDR", "4xEDR", "4xHDR", "1xSDR", "2xHDR", "8xDDR",
+         "12xSDR", "4xNDR", "4xFDR10")  # fmt: skip
+
+
+def of_many_rates() -> Fabric:
+    hosts = len(RATES)
+    fabric = build(
+        "rates",
+        host_name=[f"host {h}" for h in range(hosts)],
+        host_switch=np.zeros(hosts, dtype=np.uint32),
+        host_port=np.arange(1, hosts + 1),
+        switch_name=["leaf", "spine"],
+        switch_ports=np.array([hosts + 2, 2]),
+        cables=np.array([(0, hosts + 1, 1, 1), (0, hosts + 2, 1, 2)]),
+    )
+    return fabric.replace(
+        rates=RATES,
+        host_rate=np.arange(hosts, dtype=np.uint16),
+        cable_rate=np.array([3, 5], dtype=np.uint16),
+    )
+
+
+def rates_by_end(fabric: Fabric) -> dict[tuple[str, int], str]:
+    """Rate of every link by its port on the leaf."""
+    ports = np.maximum(fabric.cable_from_port, fabric.cable_to_port)
+    cables = zip(ports.tolist(), fabric.cable_rate.tolist(), strict=True)
+    hosts = zip(fabric.host_port.tolist(), fabric.host_rate.tolist(), strict=True)
+    cable = {("cable", port): fabric.rates[rate] for port, rate in cables}
+    return cable | {("host", port): fabric.rates[rate] for port, rate in hosts}
+
+
+def test_every_link_keeps_its_own_rate() -> None:
+    fabric = of_many_rates()
+    written = "".join(ibsim.write(fabric)).encode()
+    assert rates_by_end(assemble(ibsim.read([written], "net"), "net")) == rates_by_end(fabric)
+
+
+def test_the_real_ibsim_reads_them_but_for_those_that_are_told() -> None:
+    """``rates.ibnetdiscover`` is what ibnetdiscover printed of this net file, played by ibsim."""
+    fabric = of_many_rates()
+    found = rates_by_end(load_topology(str(DATA / "rates.ibnetdiscover")))
+    expected = rates_by_end(fabric)
+    other = {expected[end] for end in expected if found[end] != expected[end]}
+    assert other == {"", "4xNDR", "4xFDR10"}
+    sentences = ibsim.not_read_by_ibsim(fabric)
+    assert [sentence.split("(")[1].split(")")[0] for sentence in sentences] == [
+        "not known",
+        "4xFDR10",
+        "4xNDR",
+    ]
+    assert ibsim.not_read_by_ibsim(two_switches()) == ()

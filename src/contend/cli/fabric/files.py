@@ -35,7 +35,7 @@ from contend.fabric import (
     with_parallel_links,
 )
 from contend.fabric import make as make_fabric
-from contend.routes import KINDS, NEED_ROUTES, compute, kind_of, save, save_to
+from contend.routes import KINDS, NEED_ROUTES, compute, kind_of, lost, save, save_to
 from contend.units import counted, parse_share
 
 TO = Option(("--to",), "KIND", f"Kind of file to write: {', '.join(KINDS)}")
@@ -135,6 +135,8 @@ def _kind(to: str | None, output: str) -> str:
 
 
 def _write(fabric: Fabric, output: str, kind: str) -> None:
+    for sentence in lost(fabric, kind):
+        print(f"contend: warning: {sentence}", file=sys.stderr)
     if output == "-":
         save_to(fabric, sys.stdout.buffer, kind)
         sys.stdout.flush()

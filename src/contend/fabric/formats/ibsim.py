@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ from contend.errors import InputError, UsageError
 from contend.fabric.fabric import Fabric
 from contend.fabric.formats.source import lines
 from contend.fabric.subnet import LARGEST_LID, SPEEDS, NodeKind, Subnet, SubnetBuilder
+from contend.units import counted
 
 _NODE = re.compile(
     r'\s*(Switch|Hca|Ca|Rt)\s+(\d{1,3})\s+"([^"]{1,256})"\s*(?:#\s*(?:"(.*?)")?.*)?', re.IGNORECASE
@@ -31,6 +33,9 @@ _OTHER_LINE = re.compile(r"\s*(#.*|(vendid|devid)\s*=.*)?", re.IGNORECASE)
 _WIDTH = re.compile(r"\bw=(1|2|4|8|12)\b")
 _SPEED = re.compile(r"\bs=(2\.5|5|10|14|25|50|100)\b")
 _RATE = re.compile(r"\s((?:1|2|4|8|12)x(?:[SDQFEHNX]DR|FDR10))\s*$")
+# What ibsim 0.12 itself reads at the end of a port's line; anything else it takes for 4xSDR, or for
+# the lanes with a slower signalling.
+_READ_BY_IBSIM = re.compile(r"(?:1|2|4|8|12)x[SDQFEH]DR")
 _HEAD = re.compile(
     rb'^[^\S\n]*(?:Switch|Hca|Ca|Rt)[^\S\n]+\d{1,3}[^\S\n]+"', re.MULTILINE | re.IGNORECASE
 )
@@ -196,7 +201,8 @@ def write(fabric: Fabric) -> tuple[str]:
 
     Every host becomes a single-port adapter of its own. Nodes go by generated names, as ibsim
     wants them unique and can't read quotes; `host_id` and `switch_id` tell them. LIDs are left out:
-    OpenSM gives them out.
+    OpenSM gives them out. Every link has its own rate; `not_read_by_ibsim` tells which ones are
+    lost on ibsim.
 
     Raises:
         UsageError: when the fabric is beyond what InfiniBand addresses: 49,151 LIDs, 254 ports.
@@ -212,6 +218,18 @@ def write(fabric: Fabric) -> tuple[str]:
     return ("\n".join(_lines(fabric)),)
 
 
+def not_read_by_ibsim(fabric: Fabric) -> tuple[str, ...]:
+    """What ibsim will not read in the file of this fabric, in sentences."""
+    used = [*fabric.cable_rate.tolist(), *fabric.host_rate.tolist()]
+    labels = Counter(fabric.rates[index] for index in used)
+    return tuple(
+        f"ibsim cannot read the rate of {counted(links, 'link')} ({label or 'not known'}) and "
+        "takes another for it; the file holds what is known"
+        for label, links in sorted(labels.items())
+        if not _READ_BY_IBSIM.fullmatch(label)
+    )
+
+
 def _lines(fabric: Fabric) -> Iterator[str]:
     ports, switches = port_guids(fabric)
     cabled: list[list[str]] = [[] for _ in range(fabric.switches)]
@@ -220,14 +238,16 @@ def _lines(fabric: Fabric) -> Iterator[str]:
         fabric.cable_from_port.tolist(),
         fabric.cable_to.tolist(),
         fabric.cable_to_port.tolist(),
+        fabric.cable_rate.tolist(),
         strict=True,
     )
-    for near, near_port, far, far_port in ends:
-        cabled[near].append(_port(near_port, switch_id(far), far_port))
-        cabled[far].append(_port(far_port, switch_id(near), near_port))
-    hosts = zip(fabric.host_switch.tolist(), fabric.host_port.tolist(), strict=True)
-    for host, (switch, port) in enumerate(hosts):
-        cabled[switch].append(_port(port, host_id(host), 1))
+    for near, near_port, far, far_port, index in ends:
+        rate = fabric.rates[index]
+        cabled[near].append(_port(near_port, switch_id(far), far_port, rate))
+        cabled[far].append(_port(far_port, switch_id(near), near_port, rate))
+    columns = (fabric.host_switch.tolist(), fabric.host_port.tolist(), fabric.host_rate.tolist())
+    for host, (switch, port, index) in enumerate(zip(*columns, strict=True)):
+        cabled[switch].append(_port(port, host_id(host), 1, fabric.rates[index]))
     system = np.where(fabric.switch_system_guid == 0, switches, fabric.switch_system_guid)
     for switch, guid in enumerate(switches.tolist()):
         yield f"sysimgguid=0x{int(system[switch]):x}"
@@ -235,15 +255,14 @@ def _lines(fabric: Fabric) -> Iterator[str]:
         yield f'Switch {int(fabric.switch_ports[switch])} "{switch_id(switch)}"'
         yield from cabled[switch]
         yield ""
-    hosts = zip(fabric.host_switch.tolist(), fabric.host_port.tolist(), strict=True)
-    for host, (switch, port) in enumerate(hosts):
+    for host, (switch, port, index) in enumerate(zip(*columns, strict=True)):
         yield f"sysimgguid=0x{int(ports[host]) - 1:x}"
         yield f"caguid=0x{int(ports[host]) - 1:x}"
         yield f'Ca 1 "{host_id(host)}"'
-        yield _port(1, switch_id(switch), port)
+        yield _port(1, switch_id(switch), port, fabric.rates[index])
         yield ""
 
 
-def _port(port: int, peer: str, peer_port: int) -> str:
-    # ibsim complains of every line that doesn't end with a LID and a rate, but uses neither.
-    return f'[{port}] "{peer}"[{peer_port}] # "{peer}" lid 0 4xHDR'
+def _port(port: int, peer: str, peer_port: int, rate: str) -> str:
+    # ibsim wants a LID, which it does not use, before the rate.
+    return f'[{port}] "{peer}"[{peer_port}] # "{peer}" lid 0 {rate}'.rstrip()

@@ -7,8 +7,9 @@ import math
 import msgspec
 
 from contend.congestion import Simulation
-from contend.fabric import Fabric
-from contend.report.simulation.tables import congestion_shares, hottest_channels
+from contend.fabric import Bisection, Fabric
+from contend.report.simulation.tables import Measure, congestion_shares, hottest_channels
+from contend.units import rate_of
 
 _HOTTEST = 10
 
@@ -32,18 +33,41 @@ class FabricJson(msgspec.Struct, frozen=True, kw_only=True):
 class BandwidthJson(msgspec.Struct, frozen=True, kw_only=True):
     """Averages of the bandwidth that messages get, as fractions of the link speed.
 
+    Where links differ in rate, fractions of what the slower of a message's two hosts' ports
+    carries: the least, over its channels, of rate over load; and 1 over that instead of π.
+
     Attributes:
         mean: of 1/π over the messages of a round, then over rounds and samples.
         ci95: both ends of its 95 % interval; null for a single sample.
         of_mean_congestion: of 1 over the mean π of a sample: no waiting between rounds.
         of_max_congestion: of 1 over the mean of the rounds' largest π: every round waits for its
             slowest message.
+        mean_Bps: `mean` in bytes per second; null where the rate of links is not known.
+        of_mean_congestion_Bps: likewise.
+        of_max_congestion_Bps: likewise.
     """
 
     mean: float
     ci95: tuple[float, float] | None
     of_mean_congestion: float
     of_max_congestion: float
+    mean_Bps: float | None  # noqa: N815
+    of_mean_congestion_Bps: float | None  # noqa: N815
+    of_max_congestion_Bps: float | None  # noqa: N815
+
+
+class LinksJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Links of one rate.
+
+    Attributes:
+        rate: its label, such as ``4xHDR``; "" where it is not known.
+        rate_Bps: bytes per second each way after line coding; null where it is not known.
+        links: cables between switches and to the hosts that take part.
+    """
+
+    rate: str
+    rate_Bps: float | None  # noqa: N815
+    links: int
 
 
 class CongestionJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,9 +130,13 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
         scale: what bandwidths may be multiplied by to leave out what a pattern such as
             ``neighbour:6`` does to its own end points; the bandwidths here are not.
         messages: number of messages that were counted.
+        links: by their rates, the fastest first.
+        weighed_by_rates: whether these differ and were counted so, each message with the least of
+            rate over load; false where all links counted alike.
         effective_bandwidth: what messages get.
         rated_bisection: capacity of the narrowest cut found, as a fraction of what all hosts of
             one half could send; null where it is not known.
+        random_pairs_bound: the most that random pairs get on average, by what cuts carry; likewise.
         congestion: distribution of π.
         rounds: both bounds for patterns of several rounds.
         hottest_channels: the ten channels that carry most, the fullest first.
@@ -129,8 +157,11 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     scale: float
     messages: int
+    links: list[LinksJson]
+    weighed_by_rates: bool
     effective_bandwidth: BandwidthJson
     rated_bisection: float | None
+    random_pairs_bound: float | None
     congestion: CongestionJson
     rounds: RoundsJson
     hottest_channels: list[ChannelJson]
@@ -141,7 +172,7 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def simulation_json(
-    simulation: Simulation, fabric: Fabric, rated: float | None = None
+    simulation: Simulation, fabric: Fabric, rated: Bisection | None = None
 ) -> SimulationJson:
     """The result of ``contend simulate --json``.
 
@@ -169,13 +200,22 @@ def simulation_json(
         seed=simulation.seed,
         scale=simulation.scale,
         messages=simulation.messages,
+        links=[
+            LinksJson(rate=label, rate_Bps=rate_of(label), links=links)
+            for label, links in simulation.links.items()
+        ],
+        weighed_by_rates=simulation.weighed,
         effective_bandwidth=BandwidthJson(
             mean=simulation.effective_bandwidth,
             ci95=(low, high) if math.isfinite(high - low) else None,
             of_mean_congestion=simulation.of_mean_congestion,
             of_max_congestion=simulation.of_max_congestion,
+            mean_Bps=_rate(simulation, Measure.MEAN_BANDWIDTH),
+            of_mean_congestion_Bps=_rate(simulation, Measure.OF_MEAN_CONGESTION),
+            of_max_congestion_Bps=_rate(simulation, Measure.OF_MAX_CONGESTION),
         ),
-        rated_bisection=rated,
+        rated_bisection=None if rated is None else rated.share,
+        random_pairs_bound=None if rated is None else rated.random_pairs,
         congestion=CongestionJson(
             histogram={str(pi): share for pi, share in shares.items()},
             max=max(shares, default=0),
@@ -196,3 +236,8 @@ def simulation_json(
         counting_s=simulation.counting_s,
         patterns_per_s=simulation.patterns_per_s,
     )
+
+
+def _rate(simulation: Simulation, measure: Measure) -> float | None:
+    rate = measure.rate(simulation)
+    return None if rate is None else rate / simulation.scale

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import Simulation, half_width
-from contend.fabric import Fabric
+from contend.fabric import Bisection, Fabric, capacities, is_generator
 from contend.report.table import ResultTable
-from contend.report.words import percent, percent_range, printable
-from contend.units import counted
+from contend.report.words import gigabytes, percent, percent_range, printable
+from contend.units import counted, rate_of
 
 _HOTTEST = 8
 
@@ -23,7 +23,9 @@ class Measure(Enum):
     """How the congestions π of a sample become one bandwidth; values are its words on an axis.
 
     Bandwidths are fractions of the link speed, multiplied by the simulation's scale, which takes
-    out what a pattern such as ``neighbour:6`` does to its own end points.
+    out what a pattern such as ``neighbour:6`` does to its own end points. Where links differ in
+    rate, they are fractions of what the slower of a message's two ports carries, and slowdown takes
+    the place of π.
     """
 
     MEAN_BANDWIDTH = "mean of 1/π"
@@ -34,9 +36,24 @@ class Measure(Enum):
         """Bandwidth of every sample, shape [samples]."""
         if self is Measure.MEAN_BANDWIDTH:
             return simulation.scale * simulation.bandwidth
+        mean, largest = simulation.slowdown
         if self is Measure.OF_MEAN_CONGESTION:
-            return simulation.scale / simulation.mean_congestion
-        return simulation.scale / simulation.max_congestion
+            return simulation.scale / mean
+        return simulation.scale / largest
+
+    def rate(self, simulation: Simulation) -> float | None:
+        """Mean over the samples in bytes per second; None where no rate of links is known."""
+        seconds = {
+            Measure.OF_MEAN_CONGESTION: simulation.mean_seconds_per_byte,
+            Measure.OF_MAX_CONGESTION: simulation.max_seconds_per_byte,
+        }.get(self)
+        if seconds is not None:
+            return simulation.scale * float((1 / seconds).mean())
+        if self is Measure.MEAN_BANDWIDTH and simulation.bytes_per_second is not None:
+            return simulation.scale * float(simulation.bytes_per_second.mean())
+        if simulation.port_rate is None:
+            return None
+        return float(self.per_sample(simulation).mean()) * simulation.port_rate
 
     def estimate(self, simulation: Simulation) -> Estimate:
         """Mean over the samples with its 95 % interval; exhaustive results have no interval."""
@@ -105,47 +122,107 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def simulation_tables(
-    simulation: Simulation, fabric: Fabric, rated: float | None = None
+    simulation: Simulation, fabric: Fabric, rated: Bisection | None = None
 ) -> tuple[ResultTable, ...]:
-    """The headline figures, the distribution of π and the hottest channels."""
+    """The headline figures, the distribution of π, the hottest channels; links if they differ."""
+    differing = (links_table(simulation),) if len(simulation.links) > 1 else ()
     return (
         headline(simulation, rated),
+        *differing,
         congestion_table(simulation),
         hottest_table(simulation, fabric),
     )
 
 
-def headline(simulation: Simulation, rated: float | None = None) -> ResultTable:
+def headline(simulation: Simulation, rated: Bisection | None = None) -> ResultTable:
     """Effective bandwidth with its interval, its other averages, and what is rated beside it."""
+    delay = "slowdown" if simulation.weighed else "π"
     rows = [
         (
             headline_name(simulation.pattern),
             percent(simulation.effective_bandwidth),
+            _gigabytes(simulation, Measure.MEAN_BANDWIDTH),
             _interval(simulation),
         ),
-        ("1 / mean π", percent(simulation.of_mean_congestion), "no waiting between rounds"),
         (
-            "1 / mean of the rounds' largest π",
+            f"1 / mean {delay}",
+            percent(simulation.of_mean_congestion),
+            _gigabytes(simulation, Measure.OF_MEAN_CONGESTION),
+            "no waiting between rounds",
+        ),
+        (
+            f"1 / mean of the rounds' largest {delay}",
             percent(simulation.of_max_congestion),
+            _gigabytes(simulation, Measure.OF_MAX_CONGESTION),
             "every round waits for its slowest message",
         ),
     ]
     if simulation.scale != 1:
         rows.insert(1, _scaled(simulation))
     if rated is not None:
+        port = _mean_port(simulation)
+
+        def carried(share: float) -> str:
+            return gigabytes(None if port is None else share * port)
+
+        meaning = "capacity of the narrowest cut found"
         rows.append(
-            ("rated bisection bandwidth", percent(rated), "capacity of the narrowest cut found")
+            (
+                "rated bisection bandwidth",
+                percent(rated.share),
+                carried(rated.share),
+                meaning,
+            )
         )
+        if simulation.pattern == "bisect":
+            meaning = "the most that random pairs get, by what cuts carry"
+            bound = rated.random_pairs
+            rows.append(("bound by cuts", percent(bound), carried(bound), meaning))
+    most = "messages on the fullest channel of a route"
     rows += [
-        ("mean π", f"{simulation.mean_mean:.2f}", "messages on the fullest channel of a route"),
-        ("mean of the rounds' largest π", f"{simulation.mean_max:.2f}", ""),
+        ("mean π", f"{simulation.mean_mean:.2f}", "", most),
+        ("mean of the rounds' largest π", f"{simulation.mean_max:.2f}", "", ""),
     ]
     return ResultTable(
         title=_title(simulation),
-        columns=("", "of link speed", ""),
+        columns=("", "of port speed" if simulation.weighed else "of link speed", "GB/s", ""),
         rows=tuple(rows),
-        numeric=frozenset({"of link speed"}),
+        numeric=frozenset({"of link speed", "of port speed", "GB/s"}),
         note=_conditions(simulation),
+    )
+
+
+def _mean_port(simulation: Simulation) -> float | None:
+    """Bytes per second of a host's port, on average over the fabric; None where it is not known."""
+    if simulation.port_rate is not None or simulation.fabric is None:
+        return simulation.port_rate
+    capacity = capacities(simulation.fabric)
+    return float(capacity.host.mean()) if capacity.unit == "bytes/s" else None
+
+
+def _gigabytes(simulation: Simulation, measure: Measure) -> str:
+    """What a message gets; the pattern's own ends are not taken out."""
+    rate = measure.rate(simulation)
+    return gigabytes(None if rate is None else rate / simulation.scale)
+
+
+def links_table(simulation: Simulation) -> ResultTable:
+    """How many links carry what, and what that means for the figures."""
+    if simulation.weighed:
+        note = "A message gets the least of rate over load. --equal-rates counts all links alike."
+    elif "" in simulation.links:
+        note = "As the rates of some are not known, all links count alike."
+    else:
+        note = "All links count alike here, whatever they carry."
+    return ResultTable(
+        title="Links have different rates",
+        columns=("rate", "GB/s", "links"),
+        rows=tuple(
+            (label or "not known", gigabytes(rate_of(label)), f"{links:,}")
+            for label, links in simulation.links.items()
+        ),
+        numeric=frozenset({"GB/s", "links"}),
+        note=note,
     )
 
 
@@ -158,18 +235,33 @@ def _interval(simulation: Simulation) -> str:
     return f"95 % interval {percent_range(low, high, 2)}"
 
 
-def _scaled(simulation: Simulation) -> tuple[str, str, str]:
+def _scaled(simulation: Simulation) -> tuple[str, str, str, str]:
     scaled = Measure.MEAN_BANDWIDTH.estimate(simulation).mean
     of_mean = Measure.OF_MEAN_CONGESTION.estimate(simulation).mean
-    also = f"leaves out the pattern's own end points; 1 / mean π: {percent(of_mean)}"
-    return f"times {simulation.scale:g}", percent(scaled), also
+    delay = "slowdown" if simulation.weighed else "π"
+    also = f"leaves out the pattern's own end points; 1 / mean {delay}: {percent(of_mean)}"
+    of_host = gigabytes(Measure.MEAN_BANDWIDTH.rate(simulation))
+    return f"times {simulation.scale:g}, what a host gets", percent(scaled), of_host, also
 
 
 def _conditions(simulation: Simulation) -> str:
     samples = counted(simulation.samples, "sample")
     rounds = counted(simulation.rounds, "round")
     ranks = counted(simulation.ranks, "rank")
-    return f"{samples} of {rounds}, {ranks}, seed {simulation.seed}, {simulation.elapsed_s:.2f} s"
+    how = f"{samples} of {rounds}, {ranks}, seed {simulation.seed}, {simulation.elapsed_s:.2f} s"
+    return f"{how}{_link_words(simulation)}"
+
+
+def _link_words(simulation: Simulation) -> str:
+    """What all links carry, where they carry the same."""
+    if simulation.port_rate is None or len(simulation.links) > 1:
+        return ""
+    carried = f"{gigabytes(simulation.port_rate)} GB/s each way"
+    if not simulation.links:
+        return f"; links of {carried}"
+    [label] = simulation.links
+    assumed = ", assumed" if is_generator(simulation.fabric_name) else ""
+    return f"; links of {label}{assumed}: {carried}"
 
 
 def congestion_table(simulation: Simulation) -> ResultTable:
@@ -178,7 +270,7 @@ def congestion_table(simulation: Simulation) -> ResultTable:
     largest = max((share for _, _, share in ranges), default=1)
     return ResultTable(
         title="Messages by congestion",
-        columns=("π", "bandwidth", "messages", " "),
+        columns=("π", "1/π" if simulation.weighed else "bandwidth", "messages", " "),
         rows=tuple(
             (
                 str(first) if first == last else f"{first} to {last}",
@@ -188,7 +280,7 @@ def congestion_table(simulation: Simulation) -> ResultTable:
             )
             for first, last, share in ranges
         ),
-        numeric=frozenset({"π", "bandwidth", "messages"}),
+        numeric=frozenset({"π", "1/π", "bandwidth", "messages"}),
     )
 
 

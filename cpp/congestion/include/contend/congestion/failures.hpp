@@ -18,8 +18,8 @@ struct FailureCost {
   std::size_t hosts_left = 0;
   /// Table entries that had to change.
   std::size_t changed = 0;
-  /// By sample, the mean of 1/pi of these messages on the whole fabric, and where parts of it died;
-  /// 1 for a sample of which no message is left. Empty where fewer than two hosts are left.
+  /// By sample, the mean of what these messages get on the whole fabric, and where parts of it
+  /// died; 1 for a sample of which no message is left. Empty where fewer than two hosts are left.
   std::vector<double> before;
   std::vector<double> after;
 };
@@ -32,14 +32,16 @@ struct FailureCost {
 /// take. Safe to use from several threads.
 class FailureJudge {
  public:
-  /// `hosts` are those of the ranks. Samples are drawn as simulate() draws them; its figure
-  /// `bandwidth` is that of whole(). The fabric is borrowed. Throws Error when tables or hosts do
-  /// not belong to the fabric, a message does not arrive, or a pattern has several rounds, weights,
-  /// or more than one message at a host's end.
+  /// `hosts` are those of the ranks. Samples are drawn and counted as by simulate(), and `rate` is
+  /// as there, with ranks for places: its figure `bandwidth`, or with rates `share`, is that of
+  /// whole(). The fabric is borrowed. Throws Error when tables, hosts or rates do not belong to the
+  /// fabric, a message does not arrive, or a pattern has several rounds, weights, or more than one
+  /// message at a host's end.
   FailureJudge(const Fabric& fabric, const Targets& targets, const Tables& tables,
-               const Pattern& pattern, std::span<const HostId> hosts, const Samples& samples);
+               const Pattern& pattern, std::span<const HostId> hosts, const Samples& samples,
+               std::span<const double> rate = {});
 
-  /// By sample, the mean of 1/pi while all is well.
+  /// By sample, the mean of what messages get while all is well.
   std::span<const double> whole() const { return whole_; }
   /// The ends of a sample's messages.
   std::span<const HostId> sources(std::size_t sample) const { return part(source_, sample); }
@@ -59,6 +61,10 @@ class FailureJudge {
   struct Detours {
     std::vector<std::vector<Detour>> of_sample;
     std::vector<ChannelId> channels;
+
+    std::span<const ChannelId> route(const Detour& detour) const {
+      return std::span(channels).subspan(detour.begin, detour.end - detour.begin);
+    }
   };
   class Count;
 
@@ -69,6 +75,7 @@ class FailureJudge {
     return {route_.data() + message * stride_, stride_};
   }
   void draw(const Pattern& pattern, std::span<const HostId> hosts, const Samples& samples);
+  void weigh(std::span<const HostId> hosts, std::span<const double> rate);
   void sort_by_target();
   void find_routes();
   void count_whole();
@@ -89,6 +96,8 @@ class FailureJudge {
   std::size_t stride_ = 0;             ///< channels of the longest route
   std::vector<ChannelId> route_;       ///< by message, filled up with one that nobody uses
   std::vector<std::uint32_t> load_;    ///< by sample and channel
+  std::vector<double> seconds_;        ///< a byte takes on a channel; empty where all are alike
+  std::vector<double> alone_;          ///< and between a message's ports
   std::vector<double> whole_;
 };
 

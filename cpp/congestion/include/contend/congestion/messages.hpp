@@ -13,13 +13,17 @@ struct MessageCongestion {
   /// pi of every message: the largest number of messages on any channel of its route, host channels
   /// included; 0 for a message from a place to itself.
   std::vector<std::uint32_t> congestion;
+  /// What every message gets of the slower of its two hosts' ports: the least, over its channels,
+  /// of rate over load; 1 / pi where all channels have the same rate; 1 from a place to itself.
+  std::vector<double> share;
   /// Messages on every channel: between switches, then injection and ejection by place.
   std::vector<std::uint64_t> channel_messages;
 };
 
-/// Judges messages between places one by one. Throws Error when a place does not exist.
-/// Cost: as one round of simulate().
+/// Judges messages between places one by one. `rate` as of simulate(). Throws Error when a place
+/// does not exist, or for other rates. Cost: as one round of simulate().
 MessageCongestion message_congestion(const Resolver& resolver, std::span<const Place> source,
-                                     std::span<const Place> target);
+                                     std::span<const Place> target,
+                                     std::span<const double> rate = {});
 
 }  // namespace contend

@@ -37,6 +37,16 @@ struct BatchResult {
   std::vector<double> bandwidth;
   std::vector<double> mean_congestion;
   std::vector<double> max_congestion;
+  /// Where channels differ in rate, per sample, else empty: the same means of what messages get,
+  /// the least, over a message's channels, of rate over load. `share` is of the slower of its two
+  /// hosts' ports; slowdown is 1 / share; a sample without any network message has 1, 1, 1 and what
+  /// the fastest port carries.
+  std::vector<double> share;
+  std::vector<double> mean_slowdown;
+  std::vector<double> max_slowdown;
+  std::vector<double> bytes_per_second;
+  std::vector<double> mean_seconds_per_byte;
+  std::vector<double> max_seconds_per_byte;
   /// Per round: sums over the samples in which it has messages of its mean pi, in units of
   /// kMeanUnit, and of its largest pi, and the number of those samples. A sample without any
   /// network message adds 1 in every round. Whole numbers, so that the sum is the same however the
@@ -54,13 +64,15 @@ struct BatchResult {
   double counting_seconds = 0;
 };
 
-/// Runs a batch on `threads` threads (0: as many as there are; four a core at most). Throws Error
-/// when pattern and places do not fit together, or when an enumeration asks for an outcome that
-/// does not exist.
+/// Runs a batch on `threads` threads (0: as many as there are; four a core at most). `rate`: bytes
+/// per second of every channel, between switches, then injection and ejection by place; empty where
+/// all carry the same. Throws Error when pattern, places and rates do not fit together, or when an
+/// enumeration asks for an outcome that does not exist.
 ///
-/// Cost per message: one draw, one route lookup, one increment and one load per channel.
+/// Cost per message: one draw, one route lookup, one increment and one load per channel; with rates
+/// two more loads and a multiplication per channel.
 BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
-                     const Samples& samples, int threads);
+                     const Samples& samples, int threads, std::span<const double> rate = {});
 
 /// Shuffles slots as sample `sample` of a seed does when the seating is random.
 void shuffle_slots(std::span<Place> slots, std::uint64_t seed, std::uint64_t sample);

@@ -1,0 +1,184 @@
+"""Links that are slower than their like, in lanes or in signalling."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from contend.fabric.fabric import Fabric
+from contend.fabric.levels import switch_levels
+from contend.units import counted, rate_of
+
+# Where more of a kind than this part are slower, they are another generation and no faults.
+_GENERATION = 0.25
+_LANES = re.compile(r"(\d+)x")
+
+_Group = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class SlowLinks:
+    """What was found.
+
+    Attributes:
+        faults: a sentence for every link that is slower than its like, with both its ends.
+        generations: a sentence for every kind of links of which many, or all of a switch's, are
+            slower than the others: older devices rather than faults.
+    """
+
+    faults: tuple[str, ...]
+    generations: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Link:
+    """A link whose rate is known, and what it is compared with.
+
+    Attributes:
+        channel: its first one.
+        label: its rate.
+        speed: the same in bytes per second.
+        groups: of links that should be like it, the nearest first; the last one is its kind.
+    """
+
+    channel: int
+    label: str
+    speed: float
+    groups: tuple[_Group, ...]
+
+
+class _Groups:
+    """The rates of the links of every group."""
+
+    def __init__(self, links: Sequence[_Link]) -> None:
+        self._labels: dict[_Group, Counter[str]] = defaultdict(Counter)
+        for link in links:
+            for group in link.groups:
+                self._labels[group][link.label] += 1
+
+    def members(self, group: _Group) -> int:
+        return self._labels[group].total()
+
+    def usual(self, group: _Group) -> str:
+        """The rate that most have; of several the fastest."""
+        labels = self._labels[group]
+        return max(labels, key=lambda label: (labels[label], rate_of(label) or 0.0))
+
+    def holds_back(self, link: _Link, group: _Group) -> bool:
+        """Whether a link is slower than most of a group."""
+        return link.speed < (rate_of(self.usual(group)) or 0.0)
+
+    def are_many(self, label: str, group: _Group) -> bool:
+        """Whether so many of a group have a rate that it is no fault."""
+        others = self.members(group) > 1
+        return others and self._labels[group][label] > _GENERATION * self.members(group)
+
+
+def slow_links(fabric: Fabric) -> SlowLinks:
+    """Compares every link with its like.
+
+    A cable between switches with the other cables between the same two, then with those of either
+    switch to the same level: one that is slower than these at one end only belongs to a slower
+    switch, and is told with the others of that. A host's link with those of hosts whose names
+    differ in numbers only; one with fewer lanes than most hosts have is told in any case. Cost:
+    linear.
+    """
+    if len(set(fabric.cable_rate.tolist())) < 2 and len(set(fabric.host_rate.tolist())) < 2:
+        return SlowLinks((), ())
+    faults, slower = _judge_cables(fabric)
+    more_faults, more_slower = _judge_hosts(fabric)
+    return SlowLinks((*faults, *more_faults), (*slower, *more_slower))
+
+
+def _judge_cables(fabric: Fabric) -> tuple[list[str], list[str]]:
+    level = switch_levels(fabric).tolist()
+    links = []
+    columns = (fabric.cable_from, fabric.cable_to, fabric.cable_rate)
+    for cable, (near, far, rate) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
+        speed = rate_of(fabric.rates[rate])
+        if speed is not None and near != far:
+            groups = _groups_of_cable((near, far), (level[near], level[far]))
+            links.append(_Link(2 * cable, fabric.rates[rate], speed, groups))
+    compared = _Groups(links)
+    faults: list[str] = []
+    of_switch: Counter[tuple[_Group, str, str]] = Counter()
+    of_kind: Counter[tuple[str, str]] = Counter()
+    for link in links:
+        pair, *ends, kind = link.groups
+        slow = [end for end in ends if compared.holds_back(link, end)]
+        like = [end for end in ends if end not in slow and compared.members(end) > 1]
+        if compared.holds_back(link, pair):
+            like_it = pair
+        elif slow and not like:
+            like_it = slow[0]
+        else:
+            if slow:
+                of_switch[like[0], link.label, compared.usual(slow[0])] += 1
+            continue
+        if compared.are_many(link.label, kind):
+            of_kind[link.label, compared.usual(kind)] += 1
+        else:
+            faults.append(_fault(fabric, link, compared.usual(like_it)))
+    slower = [
+        f'{counted(count, "link")} of switch "{fabric.switch_name[int(group[1])]}" to level '
+        f"{group[2]}: {label}, where those of other switches run at {usual}"
+        for (group, label, usual), count in of_switch.items()
+    ]
+    slower += [
+        f"{counted(count, 'link')} between switches: {label}, where most run at {usual}"
+        for (label, usual), count in of_kind.items()
+    ]
+    return faults, slower
+
+
+def _groups_of_cable(switches: tuple[int, int], levels: tuple[int, int]) -> tuple[_Group, ...]:
+    """Those between the same switches, those of either to the same level, and all of its kind."""
+    (near, far), (here, there) = switches, levels
+    return (
+        ("between", min(near, far), max(near, far)),
+        ("from", near, there),
+        ("from", far, here),
+        ("levels", min(here, there), max(here, there)),
+    )
+
+
+def _judge_hosts(fabric: Fabric) -> tuple[list[str], list[str]]:
+    everybody: _Group = ("hosts",)
+    links = []
+    for host, rate in enumerate(fabric.host_rate.tolist()):
+        speed = rate_of(fabric.rates[rate])
+        if speed is not None:
+            named = ("named", re.sub(r"\d+", "#", fabric.host_name[host]))
+            channel = 2 * fabric.cables + host
+            links.append(_Link(channel, fabric.rates[rate], speed, (named, everybody)))
+    groups = _Groups(links)
+    faults: list[str] = []
+    of_kind: Counter[tuple[_Group, str]] = Counter()
+    for link in links:
+        kind = link.groups[0]
+        usual = groups.usual(everybody)
+        narrow = groups.holds_back(link, everybody) and _lanes(link.label) < _lanes(usual)
+        slow = groups.holds_back(link, kind)
+        if (slow or narrow) and not groups.are_many(link.label, kind):
+            faults.append(_fault(fabric, link, groups.usual(kind) if slow else usual))
+        elif groups.holds_back(link, everybody):
+            of_kind[kind, link.label] += 1
+    slower = [
+        f'{counted(count, "link")} to hosts called "{kind[1]}": {label}, where most hosts have '
+        f"{groups.usual(everybody)}"
+        for (kind, label), count in of_kind.items()
+    ]
+    return faults, slower
+
+
+def _fault(fabric: Fabric, link: _Link, usual: str) -> str:
+    why = "fewer lanes" if _lanes(link.label) < _lanes(usual) else "slower signalling"
+    name = fabric.channel_name(link.channel)
+    return f"{name}: {link.label}, where its like run at {usual} ({why})"
+
+
+def _lanes(label: str) -> int:
+    match = _LANES.match(label)
+    return int(match[1]) if match else 0

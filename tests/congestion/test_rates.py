@@ -1,0 +1,156 @@
+"""Links of different rates: shares by rate over load and max-min, in parts of the slower port."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from contend.congestion import (
+    draw_patterns,
+    fair_share,
+    fluid_times,
+    link_rates,
+    message_congestion,
+    predict,
+    simulate,
+)
+from contend.errors import UsageError
+from contend.fabric import Fabric, capacities
+from counting import route
+from small_fabrics import fat_tree, shortest_path_tables
+
+QDR, DDR, SDR = 4e9, 2e9, 1e9
+"""Bytes per second of four lanes after line coding: 8, 4 and 2 of 10, 5 and 2.5 Gbit/s each."""
+
+
+def mixed(*, slow_hosts: tuple[int, ...] = (), unknown: tuple[int, ...] = ()) -> Fabric:
+    """Three leaves of four hosts under two spines at 4xQDR; every third cable is 4xDDR."""
+    fabric = fat_tree(3, 4, 2)
+    cable = fabric.cable_rate.copy()
+    cable[::3] = 2
+    cable[list(unknown)] = 0
+    host = fabric.host_rate.copy()
+    host[list(slow_hosts)] = 3
+    rates = ("", "4xQDR", "4xDDR", "4xSDR")
+    made = fabric.replace(rates=rates, cable_rate=cable, host_rate=host)
+    return made.replace(routes=shortest_path_tables(made))
+
+
+def shares_by_hand(fabric: Fabric, messages: list[tuple[int, int]]) -> list[Fraction]:
+    """Least of rate over load, over the channels of every route, over the slower port."""
+    capacity = capacities(fabric)
+    rate = np.concatenate([np.repeat(capacity.cable, 2), capacity.host, capacity.host])
+    routes = [route(fabric, source, target) for source, target in messages]
+    load = {c: sum(c in other for other in routes) for channels in routes for c in channels}
+    return [
+        min(Fraction(int(rate[c])) / load[c] for c in channels)
+        / Fraction(int(min(rate[channels[0]], rate[channels[-1]])))
+        for channels in routes
+    ]
+
+
+def test_a_message_gets_the_least_of_rate_over_load_in_parts_of_the_slower_port() -> None:
+    fabric = mixed(slow_hosts=(5, 9))
+    messages = [(0, 4), (1, 5), (2, 8), (3, 9), (4, 1), (5, 2), (8, 6), (9, 7)]
+    source, target = zip(*messages, strict=True)
+    counted = message_congestion(fabric, source, target)
+    by_hand = [float(share) for share in shares_by_hand(fabric, messages)]
+    assert counted.bandwidth.tolist() == pytest.approx(by_hand, rel=1e-12)
+    assert len(set(by_hand)) > 2
+    alike = message_congestion(fabric, source, target, equal_rates=True)
+    assert alike.congestion.tolist() == counted.congestion.tolist()
+    assert alike.bandwidth.tolist() == (1 / counted.congestion).tolist()
+    fair = fair_share(fabric, source, target)
+    assert (fair >= counted.bandwidth - 1e-12).all()
+    assert fair.max() <= 1 + 1e-12
+
+
+def test_max_min_shares_of_a_slow_cable_leave_the_rest_to_the_others() -> None:
+    """Two messages share a 4xQDR cable of rate 1; one goes on over a cable of rate 1/4."""
+    fabric = fat_tree(3, 4, 1)
+    cable = fabric.cable_rate.copy()
+    # Cable k joins leaf k with the only spine: 0 -> 4 ends at leaf 1 and 1 -> 8 at leaf 2.
+    cable[1] = 2
+    made = fabric.replace(rates=("", "4xQDR", "4xSDR"), cable_rate=cable)
+    made = made.replace(routes=shortest_path_tables(made))
+    assert message_congestion(made, [0, 1], [4, 8]).bandwidth.tolist() == [0.25, 0.5]
+    assert fair_share(made, [0, 1], [4, 8]).tolist() == [0.25, 0.75]
+    # Sizes 1 and 3: both at 4, in units of what size 1 takes alone between two ports.
+    assert fluid_times(made, [0, 1], [4, 8], size=[1, 3]).tolist() == [4.0, 4.0]
+
+
+def test_a_simulation_averages_what_every_message_of_its_samples_gets() -> None:
+    fabric = mixed(slow_hosts=(5, 9))
+    found = simulate(fabric, "bisect", samples=40, seed=3)
+    ports = capacities(fabric).host
+    shares, rates = [], []
+    for sample in draw_patterns(fabric, "bisect", count=40, seed=3):
+        source, target = sample.between_hosts(0)
+        share = message_congestion(fabric, source, target).bandwidth
+        shares.append(share.mean())
+        rates.append((share * np.minimum(ports[source], ports[target])).mean())
+    assert found.bandwidth == pytest.approx(shares, rel=1e-12)
+    assert found.bytes_per_second == pytest.approx(rates, rel=1e-12)
+    assert found.effective_rate == pytest.approx(np.mean(rates), rel=1e-12)
+    assert found.links == {"4xQDR": 14, "4xDDR": 2, "4xSDR": 2}
+    assert found.weighed
+    assert found.port_rate is None
+
+
+def test_threads_change_nothing() -> None:
+    fabric = mixed(slow_hosts=(5,))
+    one, three = (simulate(fabric, "bisect", samples=200, threads=n) for n in (1, 3))
+    assert one.bandwidth.tolist() == three.bandwidth.tolist()
+    assert one.of_mean_congestion == three.of_mean_congestion
+
+
+def test_counted_alike_it_is_what_a_fabric_of_equal_rates_gives() -> None:
+    fabric = mixed(slow_hosts=(5,))
+    equal = fabric.replace(rates=("", "4xQDR", "4xQDR", "4xQDR"))
+    alike = simulate(fabric, "bisect", samples=50, equal_rates=True)
+    same = simulate(equal, "bisect", samples=50)
+    assert alike.bandwidth.tolist() == same.bandwidth.tolist()
+    assert alike.of_max_congestion == same.of_max_congestion
+    # Nothing says which of its rates such a share is of.
+    assert alike.effective_rate is None
+    assert same.effective_rate == same.effective_bandwidth * QDR
+    given = simulate(fabric, "bisect", samples=50, rate=DDR)
+    assert given.bandwidth.tolist() == same.bandwidth.tolist()
+    assert given.effective_rate == same.effective_bandwidth * DDR
+
+
+def test_where_a_rate_is_not_known_all_links_count_alike() -> None:
+    fabric = mixed(unknown=(1,))
+    found = simulate(fabric, "bisect", samples=50)
+    assert not found.weighed
+    assert found.links == {"4xQDR": 15, "4xDDR": 2, "": 1}
+    assert found.effective_rate is None
+
+
+def test_a_cable_from_a_switch_to_itself_and_hosts_that_stay_away_do_not_count() -> None:
+    fabric = mixed(slow_hosts=(11,))
+    columns = {"cable_to": fabric.cable_from.copy(), "cable_rate": fabric.cable_rate.copy()}
+    loops = fabric.replace(**columns, cable_to_port=np.arange(11, 11 + fabric.cables))
+    rates = link_rates(loops, np.arange(4))
+    assert rates.links == {"4xQDR": 4}
+    assert not rates.mixed
+    assert rates.port == QDR
+    assert link_rates(fabric, np.arange(12)).mixed
+
+
+def test_a_rate_of_nothing_is_refused() -> None:
+    with pytest.raises(UsageError, match="expected a rate above 0, got 0"):
+        simulate(mixed(), "bisect", samples=1, rate=0)
+
+
+def test_predictions_say_what_part_of_the_fastest_port_the_slower_one_is() -> None:
+    fabric = mixed(slow_hosts=(5,))
+    frame = predict(fabric, draw_patterns(fabric, "shift:4", placement="linear", count=1))
+    assert frame["port"].to_list() == [0.25 if 5 in ends else 1.0 for ends in _ends(frame)]
+    assert (frame["fair_share"] >= frame["share"] - 1e-12).all()
+
+
+def _ends(frame: object) -> list[tuple[int, int]]:
+    return list(zip(frame["source_host"], frame["target_host"], strict=True))  # type: ignore[index]
