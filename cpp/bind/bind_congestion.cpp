@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "bind.hpp"
-#include "contend/base/error.hpp"
 #include "contend/congestion/failures.hpp"
 #include "contend/congestion/fair_share.hpp"
 #include "contend/congestion/messages.hpp"
@@ -191,14 +190,6 @@ Cost judge_failure(const FailureJudge& judge, const std::vector<SwitchId>& switc
                              to_numpy(std::move(cost.after))));
 }
 
-TwoColumns messages_of(const FailureJudge& judge, std::size_t sample) {
-  if (sample >= judge.whole().size()) throw Error("no such sample");
-  const auto source = judge.sources(sample);
-  const auto target = judge.targets(sample);
-  return TwoColumns(nb::make_tuple(to_numpy(std::vector<HostId>(source.begin(), source.end())),
-                                   to_numpy(std::vector<HostId>(target.begin(), target.end()))));
-}
-
 }  // namespace
 
 void bind_congestion(nb::module_& m) {
@@ -207,12 +198,6 @@ void bind_congestion(nb::module_& m) {
         nb::arg("ranks_per_slot"), nb::arg("random_seating"), nb::arg("seed"), nb::arg("first"),
         nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"), nb::arg("rate"));
   nb::class_<FailureJudge>(m, "FailureJudge")
-      .def_prop_ro(
-          "whole",
-          [](const FailureJudge& judge) {
-            return to_numpy(std::vector<double>(judge.whole().begin(), judge.whole().end()));
-          })
-      .def("messages", &messages_of, nb::arg("sample"))
       .def("judge", &judge_failure, nb::arg("switches"), nb::arg("cables"));
   // A judge reads the fabric for as long as it lives.
   m.def("make_failure_judge", &make_failure_judge, nb::arg("fabric"), nb::arg("targets"),

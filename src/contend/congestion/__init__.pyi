@@ -6,6 +6,8 @@ from .drawing import PatternSource as PatternSource
 from .drawing import PlacementSource as PlacementSource
 from .drawing import draw_patterns as draw_patterns
 from .drawing import write_destinations as write_destinations
+from .failures import FailureCost as FailureCost
+from .failures import FailureJudge as FailureJudge
 from .hot_spots import HotSpot as HotSpot
 from .hot_spots import hotspot as hotspot
 from .messages import MessageCongestion as MessageCongestion

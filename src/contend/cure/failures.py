@@ -8,13 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from contend.congestion import Simulation, half_width, simulate
-from contend.errors import ContendError, ShortfallError, UsageError
-from contend.fabric import Fabric, Rest, without_numbers
-from contend.routes import all_to_all_load, compute, mended
+from contend.congestion import FailureJudge, Simulation, half_width, simulate
+from contend.errors import ShortfallError, UsageError
+from contend.fabric import Fabric, without_numbers
+from contend.routes import compute
 
 _Part = tuple[str, int]
 
@@ -28,10 +25,12 @@ class Failure:
         name: in words, as ``--without`` takes it.
         hosts: that are gone with it or cut off.
         changed: table entries that had to change.
-        bandwidth: what random pairs of the hosts that are left get, as a share of a link's rate.
-        change: against the whole fabric, by the same pairs; below 0 is a loss.
-        margin: half of the 95 % interval of `change`; infinite where the pairs are others, as
-            hosts are gone.
+        bandwidth: what random pairs get of which both hosts are left, as a share of a link's rate;
+            0 where fewer than two hosts are.
+        change: against what these pairs get on the whole fabric, also without the others; below 0
+            is a loss. Hosts that are gone send nothing either time, so that only what the network
+            lost counts.
+        margin: half of the 95 % interval of `change`.
         rerouted: what they get when an engine computes all tables anew; None where it was not
             tried.
     """
@@ -49,11 +48,7 @@ class Failure:
         """Whether the patterns do not tell which of two is worse."""
         if self.hosts != other.hosts:
             return False
-        return abs(self.change - other.change) <= max(_known(self.margin), _known(other.margin))
-
-
-def _known(margin: float) -> float:
-    return margin if np.isfinite(margin) else 0.0
+        return abs(self.change - other.change) <= max(self.margin, other.margin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +82,10 @@ def failures(
 ) -> Failures:
     """Lets every switch and every cable between switches die alone, then pairs of the worst.
 
-    Each time tables are mended (see `contend.routes.mended`) and the same random pairs of hosts
-    are counted; what no route uses is known to cost nothing. Those that cost most without cutting
-    hosts off are then routed anew, and joined in pairs.
+    Each time tables are mended (see `contend.routes.mended`), and the same random pairs of hosts
+    are counted: what the pairs that are left get, before and after. Only what a failure changes is
+    looked at anew, so it takes milliseconds. Those that cost most without cutting hosts off are
+    then routed anew, and joined in pairs. Memory: as `contend.congestion.FailureJudge`.
 
     Args:
         fabric: with routes.
@@ -108,7 +104,7 @@ def failures(
     whole = simulate(fabric, "bisect", samples=samples, seed=seed)
     parts: list[_Part] = [("switch", number) for number in range(fabric.switches)]
     parts += [("cable", number) for number in range(fabric.cables)]
-    judge = _Judge(fabric, whole, _used(fabric))
+    judge = _Judge(fabric, whole)
     together = worst * (worst - 1) // 2
     total, done = len(parts) + together + worst, 0
 
@@ -144,70 +140,43 @@ class _Judge:
     def __init__(self, fabric: Fabric, whole: Simulation) -> None:
         self._fabric = fabric
         self._whole = whole
-        # Who sits where, as the simulation drew it.
-        drawn = next(draw_patterns(fabric, "bisect", seed=whole.seed))
-        self._core = _core.make_failure_judge(
-            fabric.core,
-            targets_of(fabric),
-            fitted_ports(fabric, tables_of(fabric).ports),
-            parse("bisect", drawn.ranks).core,
-            drawn.hosts,
-            whole.seed,
-            whole.samples,
-            whole.exhaustive,
-            link_rates(fabric, drawn.hosts).by_place,
-        )
+        self._costs = FailureJudge(fabric, whole)
 
     def __call__(self, parts: Sequence[_Part]) -> Failure:
         name = " and ".join(self._name(*part) for part in parts)
-        left, changed, before, after = self._core.judge(
-            _numbers(parts, "switch"), _numbers(parts, "cable")
-        )
-        if left < 2:
+        cost = self._costs.judge(_numbers(parts, "switch"), _numbers(parts, "cable"))
+        if cost.hosts_left < 2:
             lost = -self._whole.effective_bandwidth
             return Failure(tuple(parts), name, self._fabric.hosts, 0, 0.0, lost, 0.0)
-        differences = after - before
+        differences = cost.after - cost.before
         return Failure(
             parts=tuple(parts),
             name=name,
-            hosts=self._fabric.hosts - left,
-            changed=changed,
-            bandwidth=float(after.mean()),
+            hosts=self._fabric.hosts - cost.hosts_left,
+            changed=cost.changed,
+            bandwidth=float(cost.after.mean()),
             change=float(differences.mean()),
             margin=half_width(differences),
         )
 
     def rerouted(self, failure: Failure, engine: str) -> Failure:
-        """A failure with what an engine makes of the rest; None where it refuses."""
-        try:
-            rest = without_numbers(
-                self._fabric,
-                switches=_numbers(failure.parts, "switch"),
-                cables=_numbers(failure.parts, "cable"),
-            )
-            if rest.fabric.hosts < 2:
-                return failure
-            routed = compute(rest.fabric, engine)
-        except (ShortfallError, UsageError):
-            return failure
-        return replace(failure, rerouted=self._count(routed, rest))
+        """A failure that leaves all hosts, with what an engine makes of the rest.
 
-    def _count(self, routed: Fabric, rest: Rest) -> float:
-        """What the same messages get on newly made tables, those whose ends are left."""
-        number = np.full(self._fabric.hosts, -1)
-        number[_hosts_left(self._fabric, rest)] = np.arange(rest.fabric.hosts)
-        rounds = []
-        for sample in range(self._whole.samples):
-            source, target = (number[ends] for ends in self._core.messages(sample))
-            left = (source >= 0) & (target >= 0)
-            rounds.append((source[left], target[left]))
-        placed = place_messages(routed, rounds)
-        rates = link_rates(routed, placed.hosts).by_place
-        means = []
-        for messages in placed.rounds:
-            _, share, _ = _core.message_congestion(placed.resolver, *messages, rates)
-            means.append(float(share.mean()) if len(share) else 1.0)
-        return float(np.mean(means))
+        None where the engine refuses.
+        """
+        rest = without_numbers(
+            self._fabric,
+            switches=_numbers(failure.parts, "switch"),
+            cables=_numbers(failure.parts, "cable"),
+        )
+        try:
+            anew = compute(rest.fabric, engine)
+        except ShortfallError:
+            return failure
+        # On one thread: failures are judged side by side.
+        whole = self._whole
+        counted = simulate(anew, "bisect", samples=whole.samples, seed=whole.seed, threads=1)
+        return replace(failure, rerouted=counted.effective_bandwidth)
 
     def _name(self, what: str, number: int) -> str:
         fabric = self._fabric
@@ -219,11 +188,3 @@ class _Judge:
 
 def _numbers(parts: Sequence[_Part], kind: str) -> list[int]:
     return [number for what, number in parts if what == kind]
-
-
-def _hosts_left(fabric: Fabric, rest: Rest) -> NDArray[np.int64]:
-    """Numbers that the hosts which are left had before, in their order; ports tell them apart."""
-    ports = int(fabric.host_port.max()) + 1
-    before = fabric.host_switch.astype(np.int64) * ports + fabric.host_port
-    after = rest.switches[rest.fabric.host_switch] * ports + rest.fabric.host_port
-    return np.flatnonzero(np.isin(before, after))

@@ -172,7 +172,7 @@ class FailureJson(msgspec.Struct, frozen=True, kw_only=True):
         hosts: that are gone with it or cut off.
         changed: table entries that had to change.
         bandwidth: mean of 1/π of random pairs by mended tables.
-        change: against the whole fabric.
+        change: against what the same pairs get on the whole fabric.
         margin: half of the 95 % interval of the change; null where it is not known.
         rerouted: the same mean with all tables computed anew; null where that was not tried.
     """

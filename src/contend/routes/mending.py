@@ -31,23 +31,30 @@ def mended(whole: Fabric, rest: Rest) -> tuple[Fabric, NDArray[np.uint64]]:
         UsageError: the whole fabric has no tables.
     """
     tables = tables_of(whole)
-    ports = fitted_ports(rest.fabric, tables.ports[rest.switches])
-    new, changed = _core.mend(rest.fabric.core, targets_of(rest.fabric), ports)
+    targets, ports = mendable(rest.fabric, tables.ports[rest.switches])
+    new, changed = _core.mend(rest.fabric.core, targets, ports)
     lane = None if tables.lane is None else tables.lane[: ports.shape[1]]
     return rest.fabric.replace(routes=replace(tables, ports=new, lane=lane)), changed
 
 
-def fitted_ports(fabric: Fabric, ports: NDArray[np.uint16]) -> NDArray[np.uint16]:
-    """Tables with a column for every address that a fabric has, as the core mends them.
+def mendable(
+    fabric: Fabric, ports: NDArray[np.uint16] | None = None
+) -> tuple[_core.Targets, NDArray[np.uint16]]:
+    """What the core needs to mend tables of a fabric.
 
     Args:
         fabric: whose addresses.
-        ports: of its switches, shape [switches, any number of addresses].
+        ports: of its switches, shape [switches, any number of addresses]; None: its own tables.
 
     Returns:
-        Shape [switches, addresses]; no port for what `ports` did not have.
+        Its addresses, and tables with a column for each of them, shape [switches, addresses].
+
+    Raises:
+        UsageError: the fabric has no tables, and none are given.
     """
+    if ports is None:
+        ports = tables_of(fabric).ports
     fitted = np.full((fabric.switches, table_size(fabric)), NO_PORT, dtype=np.uint16)
     width = min(fitted.shape[1], ports.shape[1])
     fitted[:, :width] = ports[:, :width]
-    return fitted
+    return targets_of(fabric), fitted

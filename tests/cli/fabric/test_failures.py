@@ -49,7 +49,8 @@ def test_what_no_route_uses_costs_nothing() -> None:
     found = failures(fabric, samples=10)
     free = [one for one in found.alone if one.parts[0][0] == "cable" and one.parts[0][1] in unused]
     assert len(free) == len(unused)
-    assert all((one.change, one.margin, one.changed) == (0, 0, 0) for one in free)
+    # Only entries for addresses of switches may have led over it.
+    assert all((one.change, one.margin) == (0, 0) for one in free)
 
 
 def test_a_fabric_without_routes_is_refused(

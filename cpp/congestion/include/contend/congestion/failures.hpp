@@ -33,19 +33,13 @@ struct FailureCost {
 class FailureJudge {
  public:
   /// `hosts` are those of the ranks. Samples are drawn and counted as by simulate(), and `rate` is
-  /// as there, with ranks for places: its figure `bandwidth`, or with rates `share`, is that of
-  /// whole(). The fabric is borrowed. Throws Error when tables, hosts or rates do not belong to the
-  /// fabric, a message does not arrive, or a pattern has several rounds, weights, or more than one
-  /// message at a host's end.
+  /// as there, with ranks for places: its figure `bandwidth`, or with rates `share`, is what
+  /// judge() says where nothing died. The fabric is borrowed. Throws Error when tables, hosts or
+  /// rates do not belong to the fabric, a message does not arrive, or a pattern has several rounds,
+  /// weights, or more than one message at a host's end.
   FailureJudge(const Fabric& fabric, const Targets& targets, const Tables& tables,
                const Pattern& pattern, std::span<const HostId> hosts, const Samples& samples,
                std::span<const double> rate = {});
-
-  /// By sample, the mean of what messages get while all is well.
-  std::span<const double> whole() const { return whole_; }
-  /// The ends of a sample's messages.
-  std::span<const HostId> sources(std::size_t sample) const { return part(source_, sample); }
-  std::span<const HostId> targets(std::size_t sample) const { return part(target_, sample); }
 
   /// Cost: to mend what is broken, a few steps for every message to a host whose tables changed,
   /// and one round of counting for every sample with a message on another route or with none.
@@ -68,9 +62,6 @@ class FailureJudge {
   };
   class Count;
 
-  std::span<const HostId> part(const std::vector<HostId>& ends, std::size_t sample) const {
-    return {ends.data() + begin_[sample], begin_[sample + 1] - begin_[sample]};
-  }
   std::span<const ChannelId> route(std::size_t message) const {
     return {route_.data() + message * stride_, stride_};
   }
