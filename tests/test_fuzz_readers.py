@@ -26,6 +26,7 @@ SEEDS = {
     "contend's .fabric": ["two-leaves-1.fabric"],
     "ibdiagnet .db_csv": ["tiny.db_csv"],
     "ibdiagnet .lst": ["tiny.opensm-subnet.lst"],
+    "iblinkinfo": ["tiny.iblinkinfo", "tiny.lines.iblinkinfo"],
     "ORCS .dot": ["tiny.dot"],
     "ibsim net file": ["tiny.net"],
     "ibnetdiscover": ["tiny.ibnetdiscover"],

@@ -161,5 +161,5 @@ def load_topology(path: str) -> Fabric:
 
 def _short_name(source: str) -> str:
     """What tables and figures call a fabric that has no name of its own: its file's, bare."""
-    name = re.sub(r"\.(gz|xz|zst)$", "", Path(source).name)
+    name = re.sub(r"\.(gz|bz2|xz|zst|zip)$", "", Path(source).name)
     return re.sub(r"(?<=.)\.[A-Za-z_]+$", "", name)

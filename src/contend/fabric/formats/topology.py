@@ -8,7 +8,16 @@ from typing import Protocol
 from contend.errors import InputError
 from contend.fabric.assemble import Topology, assemble
 from contend.fabric.fabric import Fabric
-from contend.fabric.formats import db_csv, fabric_file, graphml, ibnetdiscover, ibsim, lst, orcs
+from contend.fabric.formats import (
+    db_csv,
+    fabric_file,
+    graphml,
+    iblinkinfo,
+    ibnetdiscover,
+    ibsim,
+    lst,
+    orcs,
+)
 from contend.fabric.subnet import Subnet
 
 
@@ -27,6 +36,7 @@ READERS: dict[str, TopologyReader] = {
     "contend's .fabric": fabric_file,
     "ibdiagnet .db_csv": db_csv,
     "ibdiagnet .lst": lst,
+    "iblinkinfo": iblinkinfo,
     "ORCS .dot": orcs,
     "ibsim net file": ibsim,
     "ibnetdiscover": ibnetdiscover,
