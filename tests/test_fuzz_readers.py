@@ -27,6 +27,7 @@ SEEDS = {
     "ibdiagnet .db_csv": ["tiny.db_csv"],
     "ibdiagnet .lst": ["tiny.opensm-subnet.lst"],
     "iblinkinfo": ["tiny.iblinkinfo", "tiny.lines.iblinkinfo"],
+    "Slurm's topology.conf": ["tiny.topology.conf"],
     "ORCS .dot": ["tiny.dot"],
     "ibsim net file": ["tiny.net"],
     "ibnetdiscover": ["tiny.ibnetdiscover"],

@@ -3,6 +3,7 @@ from .composition import Structure as Structure
 from .composition import cables_per_pair as cables_per_pair
 from .composition import capacities as capacities
 from .composition import idle_switches as idle_switches
+from .composition import server_names as server_names
 from .composition import servers_of as servers_of
 from .composition import size_of as size_of
 from .composition import structure as structure

@@ -253,6 +253,7 @@ def capacities(fabric: Fabric) -> Capacities:
 
 
 # What drivers and subnet managers append to a server's name: mlx5_0, HCA-2, hfi1_0, ib0, qib1.
+_END_OF_SERVER = re.compile(r"[\s/:]")
 _ADAPTER = re.compile(r"(?:[a-z]+\d*_\d+|HCA-?\d+|ib\d+|qib\d+)", re.IGNORECASE)
 
 
@@ -277,6 +278,19 @@ def servers_of(fabric: Fabric) -> NDArray[np.int64]:
     first = np.repeat([members[0] for members in groups], [len(members) for members in groups])
     other = np.array([host for members in groups for host in members], dtype=np.int64)
     return connected_parts(fabric.hosts, first.astype(np.int64), other)
+
+
+def server_names(fabric: Fabric) -> list[str]:
+    """For every host the name of its server, where its own begins with one, else its own."""
+    server = servers_of(fabric).tolist()
+    begins = [_END_OF_SERVER.split(name.strip(), maxsplit=1)[0] for name in fabric.host_name]
+    owners: dict[str, set[int]] = {}
+    for begin, owner in zip(begins, server, strict=True):
+        owners.setdefault(begin, set()).add(owner)
+    return [
+        begin if begin and len(owners[begin]) == 1 else name.strip()
+        for begin, name in zip(begins, fabric.host_name, strict=True)
+    ]
 
 
 def _by_name(fabric: Fabric) -> dict[str, list[int]]:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
 from contend.errors import UsageError
-from contend.fabric import Fabric, servers_of
+from contend.fabric import Fabric, server_names
+from contend.names import shorten
 from contend.placement.order import natural
 from contend.placement.placement import Placement
 from contend.units import counted
 
 # What a launcher takes as a name; blanks, commas and colons mean something else to it.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_END_OF_SERVER = re.compile(r"[\s/:]")
-_LAST_NUMBER = re.compile(r"(.*?)(\d{1,9})")
 
 
 class ListFormat(StrEnum):
@@ -68,7 +67,7 @@ def list_hosts(fabric: Fabric, placement: Placement, ranks: int | None = None) -
             f"expected 1 to {counted(placement.ranks, 'rank')} on these hosts, got {ranks}"
         )
     used = placement.host_of_rank[:ranks].tolist()
-    names = _server_names(fabric)
+    names = server_names(fabric)
     return [HostEntry(host, names[host], len(list(group))) for host, group in groupby(used)]
 
 
@@ -132,46 +131,3 @@ def _rank_order(servers: Sequence[tuple[str, int]]) -> str:
                 f"{ListFormat.SLURM} takes any number"
             )
     return "".join(",".join(held[name]) + "\n" for name in names)
-
-
-def shorten(names: Iterable[str]) -> str:
-    """The list that a scheduler takes for these names: ``node[08-10,12],login1``.
-
-    Names that differ in the number at their end, and write it with as many digits, share a bracket,
-    which Slurm wants at the end too. Names come once, sorted within it.
-    """
-    numbers: dict[tuple[str, int], set[int]] = {}
-    for name in names:
-        match = _LAST_NUMBER.fullmatch(name)
-        if match is None:
-            numbers.setdefault((name, 0), set())
-        else:
-            numbers.setdefault((match[1], len(match[2])), set()).add(int(match[2]))
-    return ",".join(_bracketed(*key, sorted(ends)) for key, ends in numbers.items())
-
-
-def _bracketed(before: str, digits: int, numbers: list[int]) -> str:
-    if not numbers:
-        return before
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    ends = [dict.fromkeys(f"{end:0{digits}d}" for end in (run[0], run[-1])) for run in runs]
-    inside = ",".join("-".join(run) for run in ends)
-    return f"{before}{inside if len(numbers) == 1 else f'[{inside}]'}"
-
-
-def _server_names(fabric: Fabric) -> list[str]:
-    """For every host the name of its server, where its own begins with one, else its own."""
-    server = servers_of(fabric).tolist()
-    begins = [_END_OF_SERVER.split(name.strip(), maxsplit=1)[0] for name in fabric.host_name]
-    owners: dict[str, set[int]] = {}
-    for begin, owner in zip(begins, server, strict=True):
-        owners.setdefault(begin, set()).add(owner)
-    return [
-        begin if begin and len(owners[begin]) == 1 else name.strip()
-        for begin, name in zip(begins, fabric.host_name, strict=True)
-    ]

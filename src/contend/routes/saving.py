@@ -29,6 +29,7 @@ _SUFFIXES = {
     ".dump": "lfts",
     ".dot": "orcs",
     ".graphml": "graphml",
+    ".conf": "slurm",
 }
 _COMPRESSIONS = (".gz", ".xz", ".zst")
 # Surrogates that stand for no byte.

@@ -17,6 +17,7 @@ from contend.fabric.formats import (
     ibsim,
     lst,
     orcs,
+    topology_conf,
 )
 from contend.fabric.subnet import Subnet
 
@@ -37,6 +38,7 @@ READERS: dict[str, TopologyReader] = {
     "ibdiagnet .db_csv": db_csv,
     "ibdiagnet .lst": lst,
     "iblinkinfo": iblinkinfo,
+    "Slurm's topology.conf": topology_conf,
     "ORCS .dot": orcs,
     "ibsim net file": ibsim,
     "ibnetdiscover": ibnetdiscover,
@@ -51,6 +53,7 @@ WRITERS: dict[str, Writer] = {
     "ibsim": ibsim.write,
     "orcs": orcs.write,
     "graphml": graphml.write,
+    "slurm": topology_conf.write,
 }
 """The writers by the names of their formats."""
 
