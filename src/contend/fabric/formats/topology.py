@@ -37,6 +37,7 @@ READERS: dict[str, TopologyReader] = {
     "contend's .fabric": fabric_file,
     "ibdiagnet .db_csv": db_csv,
     "ibdiagnet .lst": lst,
+    "GraphML": graphml,
     "iblinkinfo": iblinkinfo,
     "Slurm's topology.conf": topology_conf,
     "ORCS .dot": orcs,
