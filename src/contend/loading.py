@@ -142,6 +142,8 @@ def load_topology(path: str) -> Fabric:
         InputError: a file that is not what it should be.
     """
     source = fabrics.source_name(path)
+    if Path(path).is_dir() and (folder := fabrics.read_folder(path)) is not None:
+        return folder.fabric.replace(name=_short_name(source))
     head, chunks = fabrics.peek(fabrics.open_chunks(path))
     try:
         reader = fabrics.recognise(head, source)

@@ -42,6 +42,7 @@ class Worker {
         channel_messages_(resolver.switch_channels() + 2 * resolver.places(), 0) {}
 
   RoundAverages run(std::uint64_t sample, std::uint32_t round) {
+    counter_.draw_routes(samples_.seed * 0x9E3779B97F4A7C15u + sample);
     seat(sample);
     PieceState state = begin(sample, round);
     const std::uint32_t pieces = pattern_.pieces(round);

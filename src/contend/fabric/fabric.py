@@ -16,7 +16,7 @@ from contend.errors import UsageError
 from contend.units import counted, nearest
 
 if TYPE_CHECKING:
-    from contend.routes import ForwardingTables
+    from contend.routes import ForwardingTables, HashedRoutes
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Fabric:
 
     rates: tuple[str, ...] = ("",)
     findings: tuple[Finding, ...] = ()
-    routes: ForwardingTables | None = field(default=None, repr=False)
+    routes: ForwardingTables | HashedRoutes | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for column in fields(self):

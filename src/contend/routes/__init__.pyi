@@ -13,6 +13,7 @@ from .engines import compute as compute
 from .engines import engine_names as engine_names
 from .engines import fewest_collisions as fewest_collisions
 from .engines import table_steps as table_steps
+from .hashed import HashedRoutes as HashedRoutes
 from .resolver import Route as Route
 from .resolver import find_route as find_route
 from .resolver import make_resolver as make_resolver

@@ -15,6 +15,7 @@ from contend.fabric.formats import (
     iblinkinfo,
     ibnetdiscover,
     ibsim,
+    lldp,
     lst,
     orcs,
     topology_conf,
@@ -37,6 +38,7 @@ READERS: dict[str, TopologyReader] = {
     "contend's .fabric": fabric_file,
     "ibdiagnet .db_csv": db_csv,
     "ibdiagnet .lst": lst,
+    "lldpctl -f json": lldp,
     "GraphML": graphml,
     "iblinkinfo": iblinkinfo,
     "Slurm's topology.conf": topology_conf,
@@ -79,6 +81,16 @@ def _beginning(head: bytes) -> str:
     text = head[:200].decode("utf-8", "replace").strip()
     line = text.splitlines()[0][:60] if text else ""
     return f"a file that begins with {line!r}"
+
+
+def read_folder(folder: str) -> Topology | None:
+    """The fabric that a folder of files tells, one for each device; None where it is no such.
+
+    Raises:
+        InputError: a file that is not what it should be.
+    """
+    described = lldp.read_folder(folder)
+    return None if described is None else Topology(assemble(described, folder))
 
 
 def read_topology(reader: TopologyReader, chunks: Iterable[bytes], source: str) -> Topology:
