@@ -12,7 +12,7 @@ import pytest
 
 from contend.errors import UsageError
 from contend.fabric import Fabric, open_chunks, read_topology
-from contend.fabric.formats import graph_elements, lst, topology_conf
+from contend.fabric.formats import graph_elements, lldp, lst, topology_conf
 from contend.fabric.formats.topology import READERS
 from contend.loading import load, load_topology
 from contend.routes import KINDS, ForwardingTables, adopt, save
@@ -27,6 +27,7 @@ SEEDS = {
     "contend's .fabric": ["two-leaves-1.fabric"],
     "ibdiagnet .db_csv": ["tiny.db_csv"],
     "ibdiagnet .lst": ["tiny.opensm-subnet.lst"],
+    "lldpctl -f json": ["lldp/leaf1.json", "lldp/spine2.json0"],
     "GraphML": ["tiny.graphml"],
     "iblinkinfo": ["tiny.iblinkinfo", "tiny.lines.iblinkinfo"],
     "Slurm's topology.conf": ["tiny.topology.conf"],
@@ -110,6 +111,8 @@ PLANTED: dict[str, tuple[Any, str, Any, type[Exception]]] = {
         lambda name, *_: [str(int(number)) for number in re.findall(r"\[(.*?)-", name)] or [name],
         ValueError,
     ),
+    # What an object should hold is taken for one.
+    "lldpctl -f json": (lldp, "_only", lambda value: value[0], KeyError),
     # Numbers are read without a look at whether they are some.
     "GraphML": (
         graph_elements.Node,

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,6 +109,11 @@ class Fabric:
     def cables(self) -> int:
         """Number of cables between switches."""
         return len(self.cable_from)
+
+    @property
+    def tables(self) -> ForwardingTables | None:
+        """The routes where they are forwarding tables."""
+        return cast("ForwardingTables", self.routes) if hasattr(self.routes, "ports") else None
 
     @property
     def channels(self) -> int:

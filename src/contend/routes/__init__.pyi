@@ -25,3 +25,4 @@ from .saving import save_to as save_to
 from .tables import NO_PORT as NO_PORT
 from .tables import ForwardingTables as ForwardingTables
 from .tables import adopt as adopt
+from .tables import tables_of as tables_of

@@ -371,9 +371,9 @@ def _notes(network: _Network, devices: dict[str, list[str]], switches: set[str])
             f"{counted(len(silent), 'switch')} known from neighbours only, whose hosts may be "
             f'missing: "{silent[0]}"{", ..." if len(silent) > 1 else ""}'
         )
-    single = [n for n, does in network.forwards.items() if does and n not in switches]
+    single = sum(network.forwards.get(name, False) for name in devices if name not in switches)
     if single:
-        yield f"{counted(len(single), 'device')} forward but have one cable, and count as hosts"
+        yield f"{counted(single, 'device')} with one cable counted as hosts, although they forward"
     if network.left_out:
         yield f"{counted(network.left_out, 'cable')} of switches' management ports left out"
     if any(not rate for rate in network.cables.values()):
