@@ -18,13 +18,14 @@ from contend.units import counted
 
 # What a launcher takes as a name; blanks, commas and colons mean something else to it.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_GUID = re.compile(r"0x[0-9a-f]{16}")
 
 
 class ListFormat(StrEnum):
     """How a list of hosts is written."""
 
     PLAIN = "plain"
-    """A line for every host: its name."""
+    """A line for every server: its name."""
     OPENMPI = "openmpi"
     """``node01 slots=8``, for ``mpirun --hostfile``."""
     MPICH = "mpich"
@@ -79,8 +80,13 @@ def write_list(entries: Sequence[HostEntry], form: ListFormat) -> str:
             rank sits where.
     """
     if form is ListFormat.PLAIN:
-        return "".join(f"{entry.name}\n" for entry in entries)
+        return "".join(f"{name}\n" for name in dict.fromkeys(entry.name for entry in entries))
     for entry in entries:
+        if _GUID.fullmatch(entry.name):
+            raise UsageError(
+                f"nothing in the fabric names the server of adapter {entry.name}, and launchers "
+                "know servers by names; the format plain writes the GUID"
+            )
         if not _NAME.fullmatch(entry.name):
             raise UsageError(
                 f'launchers do not take the name "{entry.name}"; the format plain writes it'

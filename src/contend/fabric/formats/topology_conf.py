@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import InputError
-from contend.fabric.composition import connected_parts, server_names, servers_of
 from contend.fabric.fabric import Fabric
 from contend.fabric.formats.source import lines
 from contend.fabric.formats.text import one_line
+from contend.fabric.parts import connected_parts
+from contend.fabric.servers import server_names, servers_of
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder
 from contend.names import expand, shorten, split_list
 from contend.units import counted
