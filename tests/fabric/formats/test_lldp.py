@@ -95,7 +95,10 @@ def test_switches_without_an_output_are_told() -> None:
     fabric = fabric_of({name: output(name) for name in ("leaf1", "leaf2")})
     assert fabric.hosts == 4
     assert fabric.cables == 4
-    assert fabric.findings[0].message.startswith("2 switches known from neighbours only")
+    assert [finding.message for finding in fabric.findings] == [
+        'the record of "spine1" is missing',
+        'the record of "spine2" is missing',
+    ]
 
 
 def test_management_ports_of_switches_join_nothing() -> None:

@@ -102,10 +102,10 @@ def test_what_is_wrong_is_named_with_its_line(text: str, message: str) -> None:
 def test_spines_are_one_switch_above_their_leaves() -> None:
     """3 leaves of 4 hosts below 2 spines: 3 leaves and one switch above them all."""
     assert written("xgft:2;4,3;1,2") == {
-        "leaf_1": {f"host_{number}" for number in range(1, 5)},
-        "leaf_2": {f"host_{number}" for number in range(5, 9)},
-        "leaf_3": {f"host_{number}" for number in range(9, 13)},
-        "level2-1": {"leaf_1", "leaf_2", "leaf_3"},
+        "leaf-1": {f"host-{number}" for number in range(1, 5)},
+        "leaf-2": {f"host-{number}" for number in range(5, 9)},
+        "leaf-3": {f"host-{number}" for number in range(9, 13)},
+        "level2-1": {"leaf-1", "leaf-2", "leaf-3"},
     }
 
 
@@ -113,18 +113,32 @@ def test_pods_are_switches_below_the_last() -> None:
     """3 pods of 2 leaves: the leaves of a pod share switches, all pods share the top."""
     tree = written("xgft:3;2,2,3;1,2,2")
     pods = [tree[f"level2-{number}"] for number in (1, 2, 3)]
-    assert pods == [{"leaf_1", "leaf_2"}, {"leaf_3", "leaf_4"}, {"leaf_5", "leaf_6"}]
+    assert pods == [{"leaf-1", "leaf-2"}, {"leaf-3", "leaf-4"}, {"leaf-5", "leaf-6"}]
     assert tree["level3-1"] == {"level2-1", "level2-2", "level2-3"}
 
 
+def test_hosts_on_a_spine_leave_the_pods_as_they_are() -> None:
+    fabric = load("xgft:3;8,4,3;1,4,4")
+    spine = int(np.flatnonzero(~np.isin(np.arange(fabric.switches), fabric.host_switch))[-1])
+    with_one = fabric.replace(
+        host_switch=np.append(fabric.host_switch[:-1], np.uint32(spine)),
+        host_port=np.append(fabric.host_port[:-1], np.uint16(fabric.switch_ports[spine] + 1)),
+        switch_ports=fabric.switch_ports + np.uint16(1),
+    )
+    tree = below("".join(write(with_one)))
+    assert tree["level2-1"] == {f"leaf-{number}" for number in range(1, 5)}
+    (name,) = (name for name, nodes in tree.items() if nodes == {"host-96"})
+    assert tree["level3-1"] == {"level2-1", "level2-2", "level2-3", name}
+
+
 def test_switches_that_are_cabled_to_each_other_need_no_switch_between() -> None:
-    assert written("ring:4;2")["level2-1"] == {f"switch_{number}" for number in range(4)}
+    assert written("ring:4;2")["level2-1"] == {f"switch-{number}" for number in range(4)}
 
 
 def test_names_come_once_and_as_slurm_takes_them() -> None:
     fabric = build(
         "odd",
-        host_name=["a b", "a b", "c"],
+        host_name=["a b", "a b", "n_1 x"],
         host_switch=np.array([0, 0, 1]),
         host_port=np.array([1, 2, 1]),
         switch_name=["MF0;x:Q/U1", "MF0;x:Q/U1"],
@@ -132,11 +146,10 @@ def test_names_come_once_and_as_slurm_takes_them() -> None:
         cables=np.array([[0, 3, 1, 3]]),
     )
     text = "".join(write(fabric))
-    assert "# 2 node names changed to what Slurm takes." in text
     assert below(text) == {
-        "MF0_x_Q_U1-0": {"a_b-0", "a_b-1"},
-        "MF0_x_Q_U1-1": {"c"},
-        "level2-1": {"MF0_x_Q_U1-0", "MF0_x_Q_U1-1"},
+        "MF0-x-Q-U1-0": {"0x0000000100000000", "0x0000000100000010"},
+        "MF0-x-Q-U1-1": {"n_1"},
+        "level2-1": {"MF0-x-Q-U1-0", "MF0-x-Q-U1-1"},
     }
 
 

@@ -18,6 +18,7 @@ from contend.errors import InputError
 from contend.fabric.fabric import Fabric
 from contend.fabric.formats.source import lines
 from contend.fabric.formats.text import one_line
+from contend.fabric.levels import switch_levels
 from contend.fabric.parts import connected_parts
 from contend.fabric.servers import server_names, servers_of
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder
@@ -226,7 +227,12 @@ def write(fabric: Fabric) -> Iterator[str]:
 
 def _leaves(fabric: Fabric) -> tuple[NDArray[np.int64], dict[int, list[str]], int]:
     """The switches that servers' first hosts are on, their nodes, and how many names changed."""
-    given = server_names(fabric)
+    counts = Counter(fabric.host_name)
+    # A description that a node name may be, such as node_7, is one, though adapters have such too.
+    given = [
+        own if counts[own] == 1 and not _NO_NAME.search(own) and own else name
+        for own, name in zip(fabric.host_name, server_names(fabric), strict=True)
+    ]
     first = np.unique(servers_of(fabric), return_index=True)[1].tolist()
     names = _distinct([given[host] for host in first], first)
     nodes: dict[int, list[str]] = defaultdict(list)
@@ -238,7 +244,7 @@ def _leaves(fabric: Fabric) -> tuple[NDArray[np.int64], dict[int, list[str]], in
 
 def _distinct(names: list[str], numbers: list[int]) -> list[str]:
     """Names that Slurm takes, those that several have with their numbers."""
-    plain = [_NO_NAME.sub("_", name).strip("_") for name in names]
+    plain = [_NO_NAME.sub("-", name).strip("-") for name in names]
     counts = Counter(plain)
     return [
         name if name and counts[name] == 1 and not name.startswith("level") else f"{name}-{number}"
@@ -247,30 +253,48 @@ def _distinct(names: list[str], numbers: list[int]) -> list[str]:
 
 
 def _joined(fabric: Fabric, leaves: NDArray[np.int64], names: list[str]) -> Iterator[str]:
-    """Lines for what joins the leaves, those that are the fewest cables apart first."""
-    nearest, distance = _nearest(fabric, leaves)
+    """Lines for what joins the leaves, those that are the fewest cables apart first.
+
+    A few hosts further up, as on a spine, join no leaves that they are not joined by anyway: their
+    switch stands below the last of all.
+    """
+    level = switch_levels(fabric)[leaves]
+    lowest = np.flatnonzero(level == level.min())
+    nearest, distance = _nearest(fabric, leaves[lowest])
     near, far = fabric.cable_from.astype(np.int64), fabric.cable_to.astype(np.int64)
     reached = (nearest[near] >= 0) & (nearest[far] >= 0)
     near, far = near[reached], far[reached]
     # A way from leaf to leaf over this cable; the shortest of them join what any way joins.
     apart = distance[near] + distance[far] + 1
-    below, level = np.arange(len(leaves)), 1
+    below, steps = lowest.copy(), 1
+    joined: dict[int, list[int]] = {}
     for cables in np.unique(apart).tolist():
         short = apart <= cables
-        group = connected_parts(len(leaves), nearest[near[short]], nearest[far[short]])
+        group = connected_parts(len(lowest), nearest[near[short]], nearest[far[short]])
         members: dict[int, dict[int, None]] = defaultdict(dict)
         for leaf, number in enumerate(group.tolist()):
             members[number][int(below[leaf])] = None
         if len(members) == len(set(below.tolist())):
             continue
-        level += 1
+        steps += 1
         for count, number in enumerate(members, 1):
-            children = list(members[number])
-            if len(children) == 1:
-                continue
-            names.append(f"level{level}-{count}")
-            yield f"SwitchName={names[-1]} Switches={shorten(names[child] for child in children)}\n"
-            below[group == number] = len(names) - 1
+            if len(members[number]) > 1:
+                names.append(f"level{steps}-{count}")
+                joined[len(names) - 1] = list(members[number])
+                below[group == number] = len(names) - 1
+    for leaf in np.flatnonzero(level > level.min()).tolist():
+        found = nearest[leaves[leaf]]
+        if found < 0:
+            continue
+        top = int(below[found])
+        if top not in joined:
+            names.append(f"level{steps + 1}-{top + 1}")
+            joined[len(names) - 1] = [top]
+            below[below == top] = len(names) - 1
+            top = len(names) - 1
+        joined[top].append(leaf)
+    for number, children in joined.items():
+        yield f"SwitchName={names[number]} Switches={shorten(names[child] for child in children)}\n"
 
 
 def _nearest(
