@@ -138,7 +138,7 @@ def test_switches_that_are_cabled_to_each_other_need_no_switch_between() -> None
 def test_names_come_once_and_as_slurm_takes_them() -> None:
     fabric = build(
         "odd",
-        host_name=["a b", "a b", "n_1 x"],
+        host_name=["a b", "a b", "n_1"],
         host_switch=np.array([0, 0, 1]),
         host_port=np.array([1, 2, 1]),
         switch_name=["MF0;x:Q/U1", "MF0;x:Q/U1"],
