@@ -21,6 +21,7 @@ from contend.report.engines import EnginesJson
 from contend.report.explanation import ExplanationJson
 from contend.report.fabric.difference import DifferenceJson
 from contend.report.fabric.tables import FabricSummary, HostListJson
+from contend.report.failures import FailuresJson
 from contend.report.memory import MemoryJson
 from contend.report.mpi import LibrariesJson
 from contend.report.prediction.json import PredictedJson
@@ -47,6 +48,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend fabric check": (CheckReport,),
     "contend fabric diff": (DifferenceJson,),
     "contend fabric engines": (EnginesJson,),
+    "contend fabric failures": (FailuresJson,),
     "contend fabric hosts": (HostListJson,),
     "contend emulate": (EmulationJson,),
     "contend mpi": (LibrariesJson,),

@@ -114,8 +114,8 @@ def _fabrics(draw: st.DrawFn) -> Fabric:
         switch_lid=base.switch_lid,
         cable_from=one,
         cable_to=other,
-        cable_from_port=np.zeros(len(joined), dtype=np.uint16),
-        cable_to_port=np.zeros(len(joined), dtype=np.uint16),
+        cable_from_port=np.arange(20, 20 + len(joined), dtype=np.uint16),
+        cable_to_port=np.arange(20, 20 + len(joined), dtype=np.uint16),
         cable_rate=np.ones(len(joined), dtype=np.uint16),
     )
 

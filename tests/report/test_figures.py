@@ -59,7 +59,13 @@ def test_a_panel_for_each_fabric_and_an_outline_for_each_engine(make_simulation:
     )
     assert len(figure.axes) == 2
     text = texts(figure)
-    for expected in ("dfsssp 47.5 %", "minhop 8.0 %", "dfsssp 40.1 %", "rated 100 %", "rated 50 %"):
+    for expected in (
+        "dfsssp 47.5 %",
+        "minhop 8.0 %",
+        "dfsssp 40.1 %",
+        "narrowest cut 100 %",
+        "narrowest cut 50 %",
+    ):
         assert expected in text
     assert text.count("2008 57.6 %") == 1
     assert "8.0 % (ranger, minhop) to 47.5 % (ranger, dfsssp)" in text
@@ -222,7 +228,7 @@ def test_names_of_switches_are_no_formulas(
 def test_what_is_rated_near_the_end_stands_above_the_panel(make_simulation: Any) -> None:
     """There is no room for it right of its line, and samples lie left of it."""
     (axes,) = bandwidth_histogram([narrow(make_simulation, 0.84)], rated=[0.96]).axes
-    (rated,) = [text for text in axes.texts if "rated" in text.get_text()]
+    (rated,) = [text for text in axes.texts if "narrowest cut" in text.get_text()]
     assert (rated.xy[1], rated.get_va()) == (1, "bottom")
 
 

@@ -8,15 +8,26 @@ import numpy as np
 import pytest
 
 from contend.congestion import simulate
-from contend.fabric import Fabric
+from contend.fabric import Bisection, Fabric
 from contend.fabric.fabric import build
 from contend.report import simulation_json
 from contend.routes import NO_PORT, ForwardingTables
 from json_reading import as_read
 
+CUT = Bisection(
+    capacity=1.0,
+    full=2.0,
+    share=0.5,
+    unit="cables",
+    cut_cables=1,
+    cut_host_links=0,
+    found_by="hand",
+    random_pairs=0.75,
+)
+
 
 def test_every_key_that_scripts_rely_on(make_simulation: Any, duo: Fabric) -> None:
-    result = as_read(simulation_json(make_simulation(), duo, rated=0.5))
+    result = as_read(simulation_json(make_simulation(), duo, rated=CUT))
     assert {k: result["fabric"][k] for k in ("hosts", "switches", "channels")} == {
         "hosts": 4,
         "switches": 2,
@@ -35,6 +46,7 @@ def test_every_key_that_scripts_rely_on(make_simulation: Any, duo: Fabric) -> No
     assert result["elapsed_s"] == 0.5
     assert result["patterns_per_s"] == pytest.approx(8)
     assert result["rated_bisection"] == 0.5
+    assert result["random_pairs_bound"] == 0.75
 
 
 def test_hottest_channels_are_named_and_used(make_simulation: Any, duo: Fabric) -> None:

@@ -8,12 +8,23 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from contend.fabric import Fabric
+from contend.fabric import Bisection, Fabric
 from contend.report import print_tables, simulation_tables
 from contend.report.save import html_page
 from contend.report.simulation.tables import congestion_table, headline
 from contend.report.words import factor_words
 from contend.runs import Estimate
+
+CUT = Bisection(
+    capacity=1.0,
+    full=2.0,
+    share=0.5,
+    unit="cables",
+    cut_cables=1,
+    cut_host_links=0,
+    found_by="hand",
+    random_pairs=0.75,
+)
 
 
 def printed(tables: Any) -> str:
@@ -23,11 +34,12 @@ def printed(tables: Any) -> str:
 
 
 def test_the_headline_names_figure_interval_and_rated(make_simulation: Any, duo: Fabric) -> None:
-    text = printed(simulation_tables(make_simulation(), duo, 0.5))
+    text = printed(simulation_tables(make_simulation(), duo, CUT))
     line = next(line for line in text.splitlines() if "effective bisection bandwidth" in line)
     assert "55.0 %" in line
     assert "95 % interval" in line
     assert "rated bisection bandwidth" in text
+    assert "75.0 %" in next(line for line in text.splitlines() if "bound by cuts" in line)
     assert "50.0 %" in text
     assert "4 samples of 1 round, 4 ranks, seed 7" in text
 

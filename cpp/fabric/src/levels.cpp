@@ -67,7 +67,7 @@ std::vector<std::uint32_t> distances(const Neighbours& near, const std::vector<S
 
 /// What shortest paths say of joined pairs, by their place in Neighbours.
 struct Votes {
-  std::vector<double> up;     ///< for up, less those for down
+  std::vector<double> up;      ///< for up, less those for down
   std::vector<double> spoken;  ///< all of them
   std::vector<std::uint8_t> needed;
 };
@@ -76,7 +76,10 @@ struct Votes {
 class Paths {
  public:
   Paths(const Neighbours& near, const std::vector<double>& hosts)
-      : near_(near), hosts_(hosts), ways_(near.switches()), ends_(near.switches()),
+      : near_(near),
+        hosts_(hosts),
+        ways_(near.switches()),
+        ends_(near.switches()),
         lengths_(near.switches()) {
     votes_.up.assign(near.to.size(), 0);
     votes_.spoken.assign(near.to.size(), 0);

@@ -216,12 +216,15 @@ class DestinationModK {
   void find_ways_round() {
     for (std::size_t place = 0; place < tree_.seats(); ++place) {
       way_round_[place] = place;
-      for (std::size_t leaf = 0; leaf < tree_.seats(); ++leaf) {
-        if (tree_.level(tree_.seat(leaf)) != 0 || leaf == place) continue;
-        if (!tree_.reaches(tree_.seat(leaf), place)) continue;
-        way_round_[place] = leaf;
-        break;
+      const auto reaches = [&](std::size_t from) { return tree_.reaches(tree_.seat(from), place); };
+      std::size_t leaf = tree_.seats();
+      bool all = true;
+      for (std::size_t from = tree_.seats(); from-- > 0;) {
+        all = all && reaches(from);
+        const bool is_leaf = from != place && tree_.level(tree_.seat(from)) == 0;
+        if (is_leaf && reaches(from)) leaf = from;
       }
+      if (!all && leaf < tree_.seats()) way_round_[place] = leaf;
     }
   }
 
@@ -288,9 +291,9 @@ class DestinationModK {
   const Tree tree_;
   std::vector<std::size_t> divisor_;  ///< by level
   std::vector<std::vector<HostId>> hosts_;
-  std::vector<HostId> number_;  ///< place of a host in the order of the tree
-  std::vector<std::size_t> way_round_;  /**< by place of a seat: the first leaf that reaches it, for
-                                           those that do not by going up, then down */
+  std::vector<HostId> number_;         ///< place of a host in the order of the tree
+  std::vector<std::size_t> way_round_; /**< by place of a seat: the first leaf that reaches it, for
+                                          those that do not by going up, then down */
   Tables tables_;
 };
 

@@ -36,11 +36,6 @@ class Descent {
     if (tree_fault(fabric_).empty()) {
       routing.traffic.adopt(fabric_, d_mod_k(fabric_, targets_, Parallel::after_parents));
       if (up_and_down(routing, leaves())) return tables_of(routing);
-    } else {
-      std::vector<std::uint32_t> hosts(links_.switches(), 0);
-      for (const SwitchId s : fabric_.host_switches()) ++hosts[s];
-      const std::vector<SwitchId> lowest = lowest_of_tree(links_, hosts);
-      if (!lowest.empty() && up_and_down(routing, lowest)) return tables_of(routing);
     }
     routing = unrouted();
     without_levels(routing);

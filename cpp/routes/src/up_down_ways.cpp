@@ -107,36 +107,6 @@ std::vector<std::uint32_t> heights_above(const SwitchLinks& links,
   return height;
 }
 
-std::vector<SwitchId> lowest_of_tree(const SwitchLinks& links,
-                                     std::span<const std::uint32_t> hosts) {
-  std::vector<SwitchId> lowest;
-  std::uint64_t all = 0;
-  for (SwitchId s = 0; s < hosts.size(); ++s) {
-    all += hosts[s];
-    if (hosts[s] > 0) lowest.push_back(s);
-  }
-  std::uint64_t above = 0;
-  for (;;) {
-    const std::vector<std::uint32_t> level = levels_above(links, lowest);
-    std::vector<bool> higher(hosts.size(), false);
-    bool fault = false;
-    for (LinkId link = 0; link < links.links(); ++link) {
-      const SwitchId s = links.from(link);
-      const SwitchId far = links.to(link);
-      if (level[s] != level[far]) continue;
-      fault = true;
-      if (level[s] == 0 && hosts[s] < hosts[far]) higher[s] = true;
-    }
-    if (!fault) return lowest;
-    const std::size_t before = lowest.size();
-    std::erase_if(lowest, [&](SwitchId s) {
-      if (higher[s]) above += hosts[s];
-      return higher[s];
-    });
-    if (lowest.size() == before || above * 10 > all) return {};
-  }
-}
-
 std::vector<std::uint32_t> ranks_towards(const SwitchLinks& links, SwitchId root) {
   std::vector<std::uint32_t> height = heights_above(links, std::span(&root, 1));
   for (std::uint32_t& each : height) {

@@ -49,12 +49,6 @@ class UpDownWays {
 std::vector<std::uint32_t> heights_above(const SwitchLinks& links,
                                          std::span<const SwitchId> lowest);
 
-/// The lowest switches of a fabric that is a tree but for some that hold hosts further up, up to a
-/// tenth of them: of two neighbours with hosts, the one with fewer stands higher. Empty where that
-/// does not make every cable join different levels.
-std::vector<SwitchId> lowest_of_tree(const SwitchLinks& links,
-                                     std::span<const std::uint32_t> hosts);
-
 /// Link ranks of routes up towards a root, then down.
 std::vector<std::uint32_t> ranks_towards(const SwitchLinks& links, SwitchId root);
 

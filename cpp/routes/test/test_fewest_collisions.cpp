@@ -171,7 +171,7 @@ TEST_CASE("a tree with a host on a top switch keeps all its tops in use") {
   at.push_back(6);
   port.push_back(5);
   const Paper paper(at, port, std::vector<PortNumber>(7, 6), cables);
-  REQUIRE_FALSE(tree_fault(paper.fabric).empty());
+  REQUIRE(tree_fault(paper.fabric).empty());
   const auto made = fewest_collisions(paper.fabric, paper.targets(), {});
   CHECK(lost(paper, made.tables) == 0);
   CHECK_FALSE(has_circle(paper, made));

@@ -52,6 +52,11 @@ VERBS = (
                 "Route a fabric by every engine, and say which serves it best.",
             ),
             Verb(
+                "failures",
+                "contend.cli.fabric.failures:failures",
+                "Let every switch and cable die, one at a time, and rank them by what that costs.",
+            ),
+            Verb(
                 "hosts",
                 "contend.cli.fabric.summary:hosts",
                 "List hosts by their place in a fabric, for mpirun and Slurm.",

@@ -42,7 +42,7 @@ from contend.congestion import (
 )
 from contend.congestion import simulate as count
 from contend.errors import ContendError, ShortfallError, UsageError
-from contend.fabric import Fabric, bisection
+from contend.fabric import Bisection, Fabric, bisection
 from contend.pattern import FORMS
 from contend.report import progress_bar
 from contend.units import counted
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_Result = tuple[Simulation, Fabric, float]
-"""What was simulated, on which fabric, and its rated bisection as a share of full bisection."""
+_Result = tuple[Simulation, Fabric, Bisection]
+"""What was simulated, on which fabric, and its narrowest cut."""
 
 
 class Picture(StrEnum):
@@ -146,7 +146,7 @@ def simulate(
 
     def show(simulation: Simulation, fabric: Fabric) -> None:
         if world is None or world.rank == 0:
-            results.append((simulation, fabric, bisection(fabric).share))
+            results.append((simulation, fabric, bisection(fabric)))
             report.print_tables(console, report.simulation_tables(*results[-1]))
 
     refusals = _simulate_all(cases, routes, simulate_one, show, world)
@@ -237,7 +237,7 @@ def _pictures(
 ) -> dict[Picture, Callable[[], Figure]]:
     """The pictures that say something about these results, the most telling one first."""
     simulations = [simulation for simulation, _, _ in results]
-    rated = [share for _, _, share in results]
+    rated = [cut.share for _, _, cut in results]
     first, fabric, _ = results[0]
     pictures: dict[Picture, Callable[[], Figure]] = {}
     if len(results) > 1:

@@ -47,3 +47,4 @@ from .soundness import check_soundness as check_soundness
 from .subnet import LARGEST_LID as LARGEST_LID
 from .without import Rest as Rest
 from .without import without as without
+from .without import without_numbers as without_numbers

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.fabric.composition import Capacities, capacities
 from contend.fabric.fabric import Fabric
+from contend.fabric.pairs_bound import pairs_bound
 
 # METIS runs: as many as small fabrics can have in a fraction of a second, a dozen for the largest.
 _FEWEST_SEEDS, _MOST_SEEDS, _SWITCHES_FOR_ALL = 12, 96, 100
@@ -27,7 +28,8 @@ class Bisection:
 
     To find the narrowest of all is NP-hard, so this is an upper bound: the true bisection may be
     narrower. On the usual regular fabrics (fat trees, tori, rings, crossbars) it is exact. It is no
-    bound on what random pairs of hosts get, about half of which do not cross the cut.
+    bound on what random pairs of hosts get, about half of which do not cross the cut;
+    `random_pairs` is one.
 
     Attributes:
         capacity: what the cut carries in one direction, in `unit`.
@@ -37,6 +39,8 @@ class Bisection:
         cut_cables: cables between switches in the cut.
         cut_host_links: cables to hosts in it, where cutting hosts off is cheaper.
         found_by: the method that found the cut first.
+        random_pairs: the most that random pairs of hosts get on average, as a share of their links,
+            by what this and other cuts carry; see `pairs_bound`.
     """
 
     capacity: float
@@ -46,6 +50,7 @@ class Bisection:
     cut_cables: int
     cut_host_links: int
     found_by: str
+    random_pairs: float
 
 
 def bisection(fabric: Fabric) -> Bisection:
@@ -66,10 +71,16 @@ def bisection(fabric: Fabric) -> Bisection:
         if best is None or cut.is_narrower_than(best):
             best = cut
     if best is None:
-        return Bisection(0.0, full, 1.0, capacity.unit, 0, 0, "a single host")
-    share = min(1.0, best.capacity / full)
+        return Bisection(0.0, full, 1.0, capacity.unit, 0, 0, "a single host", 1.0)
     return Bisection(
-        best.capacity, full, share, capacity.unit, best.cables, best.host_links, best.found_by
+        capacity=best.capacity,
+        full=full,
+        share=min(1.0, best.capacity / full),
+        unit=capacity.unit,
+        cut_cables=best.cables,
+        cut_host_links=best.host_links,
+        found_by=best.found_by,
+        random_pairs=pairs_bound(fabric, capacity, best.near),
     )
 
 

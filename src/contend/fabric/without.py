@@ -68,6 +68,21 @@ def without(fabric: Fabric, names: Iterable[str]) -> Rest:
     return dead.rest()
 
 
+def without_numbers(
+    fabric: Fabric, *, switches: Iterable[int] = (), cables: Iterable[int] = ()
+) -> Rest:
+    """The fabric without switches and cables that are given by their numbers.
+
+    Raises:
+        UsageError: no host would be left.
+    """
+    dead = _Dead(fabric)
+    for what, numbers in (("switch", switches), ("cable", cables)):
+        for number in numbers:
+            dead.kill(what, number)
+    return dead.rest()
+
+
 def _names_in(text: str) -> list[str]:
     if not text.startswith(_FILE):
         return [text]
@@ -104,7 +119,10 @@ class _Dead:
                 f"{text}: {self._fabric.name} has no such switch, cable (SWITCH:PORT) or "
                 f"host{nearest(name, known)}"
             )
-        what, number = found
+        self.kill(*found)
+
+    def kill(self, what: str, number: int) -> None:
+        """Takes away a switch, cable or host by its number."""
         if what == "switch":
             cables = int(np.count_nonzero(self._at(number)))
             name = self._fabric.switch_name[number]

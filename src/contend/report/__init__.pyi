@@ -25,6 +25,10 @@ from .fabric.tables import fabric_tables as fabric_tables
 from .fabric.tables import host_list_json as host_list_json
 from .fabric.tables import host_list_summary as host_list_summary
 from .fabric.tables import print_checks as print_checks
+from .failures import failures_figure as failures_figure
+from .failures import failures_json as failures_json
+from .failures import failures_tables as failures_tables
+from .failures import failures_verdict as failures_verdict
 from .hotspot import hotspot_tables as hotspot_tables
 from .hotspot_figures import hotspot_figure as hotspot_figure
 from .memory import memory_json as memory_json

@@ -60,6 +60,11 @@ def _overview(summary: FabricSummary) -> ResultTable:
             "two per cable, one each way; hosts' cables included",
         ),
         _bisection_row(summary.bisection),
+        (
+            "random pairs",
+            f"{100 * summary.bisection.random_pairs:.1f} %",
+            "the most that they get on average, by what cuts carry, whatever the routes",
+        ),
     ]
     if structure.parts > 1:
         rows.append(("parts", f"{structure.parts:,}", "not connected to each other"))
@@ -86,8 +91,12 @@ def _bisection_row(bisection: Bisection) -> tuple[str, str, str]:
     capacity, full = (
         _capacity(value, bisection.unit) for value in (bisection.capacity, bisection.full)
     )
-    narrowest = f", the narrowest cut found: {cut}" if cut else ""
-    return ("rated bisection", f"{100 * bisection.share:.1f} %", f"{capacity} of {full}{narrowest}")
+    narrowest = f" ({cut})" if cut else ""
+    return (
+        "rated bisection",
+        f"{100 * bisection.share:.1f} %",
+        f"capacity of the narrowest cut found{narrowest}: {capacity} of {full}",
+    )
 
 
 def _routes_row(routes: RoutesSummary) -> tuple[str, str, str]:

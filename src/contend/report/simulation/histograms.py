@@ -102,7 +102,7 @@ def mark_rated(axes: Axes, rated: Sequence[float | None]) -> None:
         # where there is no room, above the panel.
         above = value > 0.7
         axes.annotate(
-            f"rated {percent(value)}".replace(".0 %", " %"),
+            f"narrowest cut {percent(value)}".replace(".0 %", " %"),
             (value, 1 if above else 0.5),
             xycoords=("data", "axes fraction"),
             xytext=(0, 2) if above else (2, 0),

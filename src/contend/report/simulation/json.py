@@ -7,7 +7,7 @@ import math
 import msgspec
 
 from contend.congestion import Simulation
-from contend.fabric import Fabric
+from contend.fabric import Bisection, Fabric
 from contend.report.simulation.tables import congestion_shares, hottest_channels
 
 _HOTTEST = 10
@@ -109,6 +109,7 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
         effective_bandwidth: what messages get.
         rated_bisection: capacity of the narrowest cut found, as a fraction of what all hosts of
             one half could send; null where it is not known.
+        random_pairs_bound: the most that random pairs get on average, by what cuts carry; likewise.
         congestion: distribution of π.
         rounds: both bounds for patterns of several rounds.
         hottest_channels: the ten channels that carry most, the fullest first.
@@ -131,6 +132,7 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
     messages: int
     effective_bandwidth: BandwidthJson
     rated_bisection: float | None
+    random_pairs_bound: float | None
     congestion: CongestionJson
     rounds: RoundsJson
     hottest_channels: list[ChannelJson]
@@ -141,7 +143,7 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def simulation_json(
-    simulation: Simulation, fabric: Fabric, rated: float | None = None
+    simulation: Simulation, fabric: Fabric, rated: Bisection | None = None
 ) -> SimulationJson:
     """The result of ``contend simulate --json``.
 
@@ -175,7 +177,8 @@ def simulation_json(
             of_mean_congestion=simulation.of_mean_congestion,
             of_max_congestion=simulation.of_max_congestion,
         ),
-        rated_bisection=rated,
+        rated_bisection=None if rated is None else rated.share,
+        random_pairs_bound=None if rated is None else rated.random_pairs,
         congestion=CongestionJson(
             histogram={str(pi): share for pi, share in shares.items()},
             max=max(shares, default=0),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import Simulation, half_width
-from contend.fabric import Fabric
+from contend.fabric import Bisection, Fabric
 from contend.report.table import ResultTable
 from contend.report.words import percent, percent_range, printable
 from contend.units import counted
@@ -105,7 +105,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def simulation_tables(
-    simulation: Simulation, fabric: Fabric, rated: float | None = None
+    simulation: Simulation, fabric: Fabric, rated: Bisection | None = None
 ) -> tuple[ResultTable, ...]:
     """The headline figures, the distribution of π and the hottest channels."""
     return (
@@ -115,7 +115,7 @@ def simulation_tables(
     )
 
 
-def headline(simulation: Simulation, rated: float | None = None) -> ResultTable:
+def headline(simulation: Simulation, rated: Bisection | None = None) -> ResultTable:
     """Effective bandwidth with its interval, its other averages, and what is rated beside it."""
     rows = [
         (
@@ -134,8 +134,15 @@ def headline(simulation: Simulation, rated: float | None = None) -> ResultTable:
         rows.insert(1, _scaled(simulation))
     if rated is not None:
         rows.append(
-            ("rated bisection bandwidth", percent(rated), "capacity of the narrowest cut found")
+            (
+                "rated bisection bandwidth",
+                percent(rated.share),
+                "capacity of the narrowest cut found",
+            )
         )
+        if simulation.pattern == "bisect":
+            bound = "the most that random pairs get, by what cuts carry"
+            rows.append(("bound by cuts", percent(rated.random_pairs), bound))
     rows += [
         ("mean π", f"{simulation.mean_mean:.2f}", "messages on the fullest channel of a route"),
         ("mean of the rounds' largest π", f"{simulation.mean_max:.2f}", ""),

@@ -34,14 +34,13 @@ struct LanedTables {
 /// sum over channels of (pairs^2 - pairs of the same destination^2), which counts the pairs of
 /// messages that may meet.
 ///
-/// Trees (see tree_fault) begin with d_mod_k and take only routes that go up, then down; so do
-/// trees in which up to a tenth of the hosts hang higher up, but for d_mod_k. Elsewhere one begins
-/// with trees of least price without any bounds, whose turns from channel to channel are then
-/// allowed by what they carry, heaviest first, as long as no circle closes; those of a spanning
-/// tree come before them, so that everybody can be reached. Several spanning trees, and dimension
-/// order, are tried, and the one with the fewest collisions is improved further, by trees whose
-/// turns close no circle with those of all others. Prices there leave out what the source itself
-/// sends.
+/// Trees (see tree_fault) begin with d_mod_k and take only routes that go up, then down, where
+/// there are some. Elsewhere one begins with trees of least price without any bounds, whose turns
+/// from channel to channel are then allowed by what they carry, heaviest first, as long as no
+/// circle closes; those of a spanning tree come before them, so that everybody can be reached.
+/// Several spanning trees, and dimension order, are tried, and the one with the fewest collisions
+/// is improved further, by trees whose turns close no circle with those of all others. Prices there
+/// leave out what the source itself sends.
 ///
 /// Deterministic, on one core. Cost: rounds x addresses x links; outside trees also, per address,
 /// the rearrangements of ChannelOrder. Memory: two bytes per address and switch beside the tables;

@@ -1,0 +1,131 @@
+"""The most that random pairs of hosts can get, by what cuts between parts of a fabric carry."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pymetis
+from numpy.typing import NDArray
+
+from contend.fabric.composition import Capacities
+from contend.fabric.fabric import Fabric
+from contend.fabric.levels import switch_levels
+from contend.fabric.parts import connected_parts
+
+# A fabric is also taken to pieces of equal size, twice as many each time.
+_MOST_PIECES = 64
+
+
+def pairs_bound(fabric: Fabric, capacity: Capacities, halves: NDArray[np.bool_]) -> float:
+    """The most that messages of random pairs get on average, as a share of their hosts' links.
+
+    Half of the hosts send, each to one of the other half, drawn at random. However routes run, the
+    messages that leave a part of the fabric get no more together than the cables out of it carry,
+    and no message more than its hosts' links. How many leave a part of s out of n hosts is a number
+    drawn twice without putting back: who of them send, and whom these meet; the mean of its lesser
+    with the cables is summed over parts. The least of several ways to part the fabric counts: by
+    leaves, by pods of each level, into equal pieces, and into the two sides of the narrowest cut
+    found.
+
+    Args:
+        fabric: the fabric.
+        capacity: of its cables. Where hosts' rates differ, the slowest is what a share is of.
+        halves: switches on one side of the narrowest cut, shape [switches].
+    """
+    if fabric.hosts < 2:
+        return 1.0
+    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, fabric.hosts + 1)))])
+    return min(_bound(fabric, capacity, part, log_factorial) for part in _parts(fabric, halves))
+
+
+def _bound(
+    fabric: Fabric,
+    capacity: Capacities,
+    part: NDArray[np.int64],
+    log_factorial: NDArray[np.float64],
+) -> float:
+    size = int(part.max()) + 1
+    inside = np.bincount(part[fabric.host_switch], minlength=size)
+    near, far = part[fabric.cable_from], part[fabric.cable_to]
+    room = np.zeros(size)
+    for ends in (near, far):
+        room += np.bincount(ends, capacity.cable * (near != far), size)
+    cables = room / float(capacity.host.min())
+    kinds = Counter(zip(inside.tolist(), cables.tolist(), strict=True))
+    held_back = sum(
+        times * _held_back(hosts, cables_out, log_factorial)
+        for (hosts, cables_out), times in kinds.items()
+    )
+    return max(0.0, 1 - held_back / (fabric.hosts // 2))
+
+
+def _held_back(part: int, cables: float, log_factorial: NDArray[np.float64]) -> float:
+    """The mean number of messages that leave a part of so many hosts beyond what cables carry."""
+    hosts = len(log_factorial) - 1
+    messages = hosts // 2
+    if part == 0 or part == hosts or cables >= min(part, messages):
+        return 0.0
+
+    def ways(total: int, chosen: NDArray[np.int64] | int) -> NDArray[np.float64]:
+        return np.asarray(
+            log_factorial[total] - log_factorial[chosen] - log_factorial[total - chosen]
+        )
+
+    total = 0.0
+    # Senders in the part, as far from their mean as ever matters.
+    far = 1 + int(10 * np.sqrt(part))
+    first, last = max(0, part // 2 - far, part - (hosts - messages)), min(part, part // 2 + far)
+    for senders in range(first, min(last, messages) + 1):
+        likely = (
+            ways(part, senders) + ways(hosts - part, messages - senders) - ways(hosts, messages)
+        )
+        # Of the receivers, all others, so many are in the part and meet senders from there.
+        receivers, within = hosts - messages, part - senders
+        meet = np.arange(max(0, senders + within - receivers), min(senders, within) + 1)
+        chance = np.exp(
+            likely
+            + ways(within, meet)
+            + ways(receivers - within, senders - meet)
+            - ways(receivers, senders)
+        )
+        total += float((chance * np.maximum(senders - meet - cables, 0)).sum())
+    return total
+
+
+def _parts(fabric: Fabric, halves: NDArray[np.bool_]) -> Iterator[NDArray[np.int64]]:
+    """Ways to part the switches, each the number of every switch's part, shape [switches]."""
+    yield halves.astype(np.int64)
+    level = switch_levels(fabric)
+    near, far = fabric.cable_from.astype(np.int64), fabric.cable_to.astype(np.int64)
+    for top in range(int(level.max(initial=0))):
+        below = (level[near] <= top) & (level[far] <= top)
+        yield connected_parts(fabric.switches, near[below], far[below])
+    weight = np.bincount(fabric.host_switch, minlength=fabric.switches)
+    pieces = 4
+    while pieces <= min(_MOST_PIECES, int(np.count_nonzero(weight))):
+        yield _pieces(fabric, near, far, weight, pieces)
+        pieces *= 2
+
+
+def _pieces(
+    fabric: Fabric,
+    near: NDArray[np.int64],
+    far: NDArray[np.int64],
+    weight: NDArray[np.int64],
+    count: int,
+) -> NDArray[np.int64]:
+    """The switches in pieces of about as many hosts, with few cables between them."""
+    joins = near != far
+    ends = np.concatenate([near[joins], far[joins]]), np.concatenate([far[joins], near[joins]])
+    pairs, cables = np.unique(ends[0] * fabric.switches + ends[1], return_counts=True)
+    start = np.searchsorted(pairs // fabric.switches, np.arange(fabric.switches + 1))
+    _, part = pymetis.part_graph(
+        count,
+        pymetis.CSRAdjacency(start, pairs % fabric.switches),
+        vweights=weight,
+        eweights=cables,
+        options=pymetis.Options(seed=0),
+    )
+    return np.asarray(part, dtype=np.int64)
