@@ -23,6 +23,7 @@ from .formats.text import check_lids as check_lids
 from .formats.text import one_line as one_line
 from .formats.topology import WRITERS as WRITERS
 from .formats.topology import Writer as Writer
+from .formats.topology import read_folder as read_folder
 from .formats.topology import read_topology as read_topology
 from .formats.topology import recognise as recognise
 from .generate.catalogue import catalogue as catalogue
