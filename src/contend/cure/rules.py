@@ -283,7 +283,8 @@ def mpich_text(rules: Rules, library: Path) -> str | None:
     by_ranks: dict[str, Any] = {}
     for first, last in _pieces({rule.ranks for rule in known}):
         here = [rule for rule in known if rule.ranks[0] <= last and first <= rule.ranks[1]]
-        by_ranks[f"comm_size<{first}"] = own
+        # MPICH 4.0 takes comm_size< for comm_size<=.
+        by_ranks[f"comm_size<={first - 1}"] = own
         by_ranks[f"comm_size<={last}"] = _by_bytes(here, own)
     choice["is_sendbuf_inplace=no"] = {**by_ranks, "comm_size=any": own}
     return json.dumps(table, indent=1) + "\n"

@@ -124,7 +124,8 @@ int contend_Finalize(void) {
 }
 
 void contend_other_library(const char* library) {
-  if (getenv("CONTEND_TUNED"))
+  const char* folder = getenv("CONTEND_TUNED");
+  if (folder && *folder)
     fprintf(stderr,
             "contend: the program loaded %s, and the drop-in all-to-all is for another MPI "
             "library: nothing is carried\n",
