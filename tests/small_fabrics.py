@@ -132,3 +132,49 @@ def _distances(neighbours: list[list[tuple[int, int, int]]], root: int) -> dict[
                 distance[other] = distance[at] + 1
                 queue.append(other)
     return distance
+
+
+def with_hosts_on(fabric: Fabric, switches: list[int]) -> Fabric:
+    """The fabric with one more host on each of some switches, which get a port for it."""
+    ports = fabric.switch_ports.astype(np.int64)
+    at = []
+    for switch in switches:
+        ports[switch] += 1
+        at.append(ports[switch])
+    return build(
+        f"{fabric.name} and {len(switches)} hosts",
+        host_name=(*fabric.host_name, *(f"service {number}" for number in range(len(switches)))),
+        host_switch=np.append(fabric.host_switch, switches),
+        host_port=np.append(fabric.host_port, at),
+        switch_name=fabric.switch_name,
+        switch_ports=ports,
+        cables=_cables(fabric),
+    )
+
+
+def with_cables(fabric: Fabric, pairs: list[tuple[int, int]]) -> Fabric:
+    """The fabric with more cables, to switches that need not have been there."""
+    more = max(0, max(max(pair) for pair in pairs) + 1 - fabric.switches)
+    ports = np.append(fabric.switch_ports, np.zeros(more)).astype(np.int64)
+    cables = []
+    for pair in pairs:
+        ends = []
+        for switch in pair:
+            ports[switch] += 1
+            ends += [switch, int(ports[switch])]
+        cables.append(ends)
+    names = tuple(f"more {number}" for number in range(more))
+    return build(
+        f"{fabric.name} and {len(pairs)} cables",
+        host_name=fabric.host_name,
+        host_switch=fabric.host_switch,
+        host_port=fabric.host_port,
+        switch_name=fabric.switch_name + names,
+        switch_ports=ports,
+        cables=np.concatenate([_cables(fabric), cables]),
+    )
+
+
+def _cables(fabric: Fabric) -> np.ndarray:
+    columns = (fabric.cable_from, fabric.cable_from_port, fabric.cable_to, fabric.cable_to_port)
+    return np.stack(columns, axis=1)

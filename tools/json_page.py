@@ -17,7 +17,9 @@ from contend.prediction import Calibration
 from contend.report.better_seats import BetterSeatsJson
 from contend.report.better_tables import BetterTablesJson
 from contend.report.emulate import EmulationJson
+from contend.report.engines import EnginesJson
 from contend.report.explanation import ExplanationJson
+from contend.report.fabric.difference import DifferenceJson
 from contend.report.fabric.tables import FabricSummary, HostListJson
 from contend.report.memory import MemoryJson
 from contend.report.mpi import LibrariesJson
@@ -43,6 +45,8 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend route": (BetterTablesJson,),
     "contend fabric show": (FabricSummary,),
     "contend fabric check": (CheckReport,),
+    "contend fabric diff": (DifferenceJson,),
+    "contend fabric engines": (EnginesJson,),
     "contend fabric hosts": (HostListJson,),
     "contend emulate": (EmulationJson,),
     "contend mpi": (LibrariesJson,),

@@ -1,6 +1,7 @@
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/fabric/fabric.hpp"
+#include "contend/fabric/levels.hpp"
 #include "contend/fabric/minimum_cut.hpp"
 
 namespace contend::bind {
@@ -36,6 +37,18 @@ static Numpy<std::uint8_t> cut(std::uint32_t nodes, const Vector<std::uint32_t>&
   return to_numpy(std::move(near));
 }
 
+using LevelArrays = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<std::uint8_t>>;
+
+static LevelArrays levels(const Fabric& fabric) {
+  Levels found;
+  {
+    nb::gil_scoped_release release;
+    found = find_levels(fabric);
+  }
+  return LevelArrays(
+      nb::make_tuple(to_numpy(std::move(found.of)), to_numpy(std::move(found.needed))));
+}
+
 void bind_fabric(nb::module_& m) {
   nb::class_<Fabric>(m, "Fabric")
       .def("__init__", &construct, nb::arg("host_switch"), nb::arg("host_port"),
@@ -46,6 +59,7 @@ void bind_fabric(nb::module_& m) {
       .def_prop_ro("cables", &Fabric::cables)
       .def_prop_ro("channels", &Fabric::channels)
       .def("out", &Fabric::out, nb::arg("switch"), nb::arg("port"));
+  m.def("find_levels", &levels, nb::arg("fabric"));
   m.def("minimum_cut", &cut, nb::arg("nodes"), nb::arg("tail"), nb::arg("head"), nb::arg("limit"),
         nb::arg("source"), nb::arg("sink"));
 }

@@ -76,6 +76,10 @@ class InputError(ContendError):
         return f"{where}: expected {self.expected}, got {self.got}"
 
 
+class IncompleteInput(ContendError, UserWarning):  # noqa: N818
+    """A file that lacks what it should hold: a warning, which ``--strict`` makes an error."""
+
+
 class ShortfallError(ContendError):
     """The work was done, but something fell short: a failed check, a failed cell."""
 

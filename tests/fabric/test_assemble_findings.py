@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contend.fabric import Fabric, Finding
-from contend.fabric.assemble import assemble
+from contend.fabric.assemble import assemble, what_is_missing
 from contend.fabric.subnet import Subnet
 
 MakeSubnet = Callable[..., Subnet]
@@ -86,7 +86,11 @@ def test_adapter_that_only_its_switch_names(make_subnet: MakeSubnet) -> None:
     assert fabric.host_port_guid.tolist() == [0]
     assert fabric.rates[fabric.host_rate[0]] == "4xEDR"
     text = 'switch "s1" port 8 -> adapter "h1" port 1: the other end declares no cable'
-    assert only_finding(fabric) == Finding("one-sided cable", text)
+    assert fabric.findings == (
+        Finding("missing record", 'the record of "h1" is missing', wrong=False),
+        Finding("one-sided cable", text),
+    )
+    assert what_is_missing(fabric) == "the record of 1 node and the other end of 1 cable"
 
 
 def test_two_ends_claim_one_silent_port(make_subnet: MakeSubnet) -> None:

@@ -91,7 +91,7 @@ def test_branch_that_leads_nowhere_stands_in_no_level() -> None:
         cable_rate=np.ones(8, dtype=np.uint16),
     )
     found = structure(longer)
-    assert switch_levels(longer).tolist() == [1, 1, 1, 2, 2, 3, 4]
+    assert switch_levels(longer).tolist() == [1, 1, 1, 2, 2, 1, 2]
     assert (found.idle_switches, found.unreached_switches) == (2, 0)
     assert [level.oversubscription for level in found.levels] == [1, None]
 
@@ -111,7 +111,7 @@ def test_spare_line_card_of_a_director_is_idle() -> None:
         ),
     )
     found = structure(fabric)
-    assert switch_levels(fabric).tolist() == [1, 1, 2, 2, 3, 3, 4]
+    assert switch_levels(fabric).tolist() == [1, 1, 2, 2, 3, 3, 2]
     assert found.idle_switches == 1
     assert [level.switches for level in found.levels] == [2, 2, 2]
     assert [level.oversubscription for level in found.levels] == [1, 0.5, None]

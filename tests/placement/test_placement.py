@@ -135,6 +135,10 @@ def test_a_host_file_that_is_no_text(fabric: Fabric, tmp_path: Path) -> None:
         ("n10,n1 a", [0, 4, 5]),
         ("n[1-2]", [0, 1, 2, 3]),
         ("n1,n?0*", [0, 1, 4, 5]),
+        ("!n1", [2, 3, 4, 5]),
+        ("n*,!n1 a,!n[2,10]", [1]),
+        ("3,!n1", [2, 3, 4]),
+        ("!n1?", [0, 1, 2, 3]),
     ],
 )
 def test_choices_of_hosts(choice: str, hosts: list[int], fabric: Fabric) -> None:

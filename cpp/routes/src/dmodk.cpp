@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
 #include "contend/base/error.hpp"
 #include "contend/base/threads.hpp"
+#include "contend/fabric/levels.hpp"
 #include "contend/routes/balance.hpp"
+#include "routed_traffic.hpp"
 
 namespace contend {
 
@@ -12,28 +15,39 @@ namespace {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
-/// Distance of every switch from the nearest with hosts, and the switches in that order.
-struct Levels {
-  std::vector<std::uint32_t> of;  ///< kNone for switches that no host reaches
+/// Levels from 0 and the switches from the lowest up. A switch that no path between hosts needs and
+/// that is cabled to one of its own level stands outside.
+struct Standing {
+  std::vector<std::uint32_t> of;  ///< kNone for switches that stand outside
   std::vector<SwitchId> by_level;
 };
 
-Levels find_levels(const Fabric& fabric, const SwitchLinks& links) {
-  Levels levels{std::vector<std::uint32_t>(links.switches(), kNone), {}};
-  for (const SwitchId s : fabric.host_switches()) levels.of[s] = 0;
+Standing find_standing(const Fabric& fabric, const SwitchLinks& links) {
+  const Levels levels = find_levels(fabric);
+  Standing standing{std::vector<std::uint32_t>(links.switches(), kNone), {}};
   for (SwitchId s = 0; s < links.switches(); ++s) {
-    if (levels.of[s] == 0) levels.by_level.push_back(s);
+    if (levels.of[s] > 0) standing.of[s] = levels.of[s] - 1;
   }
-  for (std::size_t head = 0; head < levels.by_level.size(); ++head) {
-    const SwitchId at = levels.by_level[head];
-    for (LinkId link = links.begin(at); link < links.end(at); ++link) {
-      const SwitchId far = links.to(link);
-      if (levels.of[far] != kNone) continue;
-      levels.of[far] = levels.of[at] + 1;
-      levels.by_level.push_back(far);
+  for (LinkId link = 0; link < links.links(); ++link) {
+    const SwitchId from = links.from(link);
+    if (levels.needed[from] == 0 && levels.of[from] == levels.of[links.to(link)]) {
+      standing.of[from] = kNone;
     }
   }
-  return levels;
+  for (SwitchId s = 0; s < links.switches(); ++s) {
+    if (standing.of[s] != kNone) standing.by_level.push_back(s);
+  }
+  std::ranges::stable_sort(standing.by_level, {}, [&](SwitchId s) { return standing.of[s]; });
+  return standing;
+}
+
+/// A link between switches of one level, which no tree has; kNoLink where there is none.
+LinkId link_across(const SwitchLinks& links, const Standing& standing) {
+  for (LinkId link = 0; link < links.links(); ++link) {
+    const std::uint32_t level = standing.of[links.from(link)];
+    if (level != kNone && level == standing.of[links.to(link)]) return link;
+  }
+  return kNoLink;
 }
 
 /// Links up from one switch in the order in which parents take turns: the first cable to each, in
@@ -60,19 +74,20 @@ std::size_t take_parents_in_turn(const SwitchLinks& links, std::vector<LinkId>& 
   return parents.size();
 }
 
-/// The fabric seen as a tree: links up and down, and for every switch the leaves (switches with
+/// The fabric seen as a tree: links up and down, and for every switch the seats (switches with
 /// hosts) below it and those it reaches at all by going up, then down.
 class Tree {
  public:
   Tree(const Fabric& fabric, const SwitchLinks& links, Parallel parallel)
       : links_(links),
-        levels_(find_levels(fabric, links)),
+        levels_(find_standing(fabric, links)),
         up_(links.switches()),
         down_(links.switches()) {
+    if (link_across(links, levels_) != kNoLink) throw Error("destination-mod-k needs a tree");
     for (LinkId link = 0; link < links.links(); ++link) {
       const SwitchId from = links.from(link);
-      const bool is_up = levels_.of[links.to(link)] > levels_.of[from];
-      (is_up ? up_ : down_)[from].push_back(link);
+      if (level(from) == kNone || level(links.to(link)) == kNone) continue;
+      (level(links.to(link)) > level(from) ? up_ : down_)[from].push_back(link);
     }
     widest_.assign(height(), 1);
     for (const SwitchId s : levels_.by_level) {
@@ -81,12 +96,12 @@ class Tree {
                                       : take_parents_in_turn(links, up_[s]);
       widest_[level(s)] = std::max(widest_[level(s)], parents);
     }
-    order_leaves();
+    order_seats(fabric);
     find_reach();
   }
 
-  std::size_t leaves() const { return leaf_.size(); }
-  SwitchId leaf(std::size_t place) const { return leaf_[place]; }
+  std::size_t seats() const { return seat_.size(); }
+  SwitchId seat(std::size_t place) const { return seat_[place]; }
   std::uint32_t level(SwitchId s) const { return levels_.of[s]; }
   std::uint32_t height() const {
     return levels_.by_level.empty() ? 0 : levels_.of[levels_.by_level.back()] + 1;
@@ -95,12 +110,15 @@ class Tree {
   std::size_t widest(std::uint32_t of_level) const { return widest_[of_level]; }
   const std::vector<LinkId>& up(SwitchId s) const { return up_[s]; }
   const std::vector<LinkId>& down(SwitchId s) const { return down_[s]; }
-  bool is_below(SwitchId s, std::size_t leaf) const { return below_[s * leaves() + leaf] != 0; }
-  bool reaches(SwitchId s, std::size_t leaf) const { return reach_[s * leaves() + leaf] != 0; }
+  bool is_below(SwitchId s, std::size_t seat) const { return below_[s * seats() + seat] != 0; }
+  bool reaches(SwitchId s, std::size_t seat) const { return reach_[s * seats() + seat] != 0; }
 
  private:
-  /// Leaves in the order in which one meets them going down from the top switches by their ports.
-  void order_leaves() {
+  /// Seats in the order in which one meets them going down from the top switches by their ports;
+  /// those of the lowest level first, so that hosts further up change nothing for the others.
+  void order_seats(const Fabric& fabric) {
+    std::vector<bool> holds(links_.switches(), false);
+    for (const SwitchId s : fabric.host_switches()) holds[s] = true;
     std::vector<bool> seen(links_.switches(), false);
     std::vector<SwitchId> stack;
     for (SwitchId top = 0; top < links_.switches(); ++top) {
@@ -111,23 +129,24 @@ class Tree {
         stack.pop_back();
         if (seen[at]) continue;
         seen[at] = true;
-        if (level(at) == 0) leaf_.push_back(at);
+        if (holds[at]) seat_.push_back(at);
         for (auto link = down_[at].rbegin(); link != down_[at].rend(); ++link) {
           stack.push_back(links_.to(*link));
         }
       }
     }
+    std::ranges::stable_sort(seat_, {}, [&](SwitchId s) { return level(s); });
   }
 
   void find_reach() {
-    below_.assign(links_.switches() * leaves(), 0);
-    for (std::size_t place = 0; place < leaves(); ++place) {
-      below_[leaf_[place] * leaves() + place] = 1;
+    below_.assign(links_.switches() * seats(), 0);
+    for (std::size_t place = 0; place < seats(); ++place) {
+      below_[seat_[place] * seats() + place] = 1;
     }
     const auto add = [&](std::vector<std::uint8_t>& to, SwitchId into,
                          const std::vector<std::uint8_t>& from, SwitchId other) {
-      for (std::size_t k = 0; k < leaves(); ++k) {
-        to[into * leaves() + k] |= from[other * leaves() + k];
+      for (std::size_t k = 0; k < seats(); ++k) {
+        to[into * seats() + k] |= from[other * seats() + k];
       }
     };
     for (const SwitchId s : levels_.by_level) {
@@ -140,13 +159,13 @@ class Tree {
   }
 
   const SwitchLinks& links_;
-  const Levels levels_;
+  const Standing levels_;
   std::vector<std::vector<LinkId>> up_;
   std::vector<std::vector<LinkId>> down_;
   std::vector<std::size_t> widest_;  ///< by level
-  std::vector<SwitchId> leaf_;
-  std::vector<std::uint8_t> below_;  ///< [switches][leaves]
-  std::vector<std::uint8_t> reach_;  ///< [switches][leaves]
+  std::vector<SwitchId> seat_;
+  std::vector<std::uint8_t> below_;  ///< [switches][seats]
+  std::vector<std::uint8_t> reach_;  ///< [switches][seats]
 };
 
 class DestinationModK {
@@ -159,9 +178,11 @@ class DestinationModK {
         divisor_(tree_.height(), 1),
         hosts_(fabric.switches()),
         number_(fabric.hosts()),
+        way_round_(tree_.seats()),
         tables_(fabric.switches() * targets.addresses, kNoPort) {
     count_hosts();
     find_divisors();
+    find_ways_round();
   }
 
   Tables run() {
@@ -179,8 +200,8 @@ class DestinationModK {
       hosts_[fabric_.host_switch(host)].push_back(host);
     }
     HostId next = 0;
-    for (std::size_t place = 0; place < tree_.leaves(); ++place) {
-      std::vector<HostId>& group = hosts_[tree_.leaf(place)];
+    for (std::size_t place = 0; place < tree_.seats(); ++place) {
+      std::vector<HostId>& group = hosts_[tree_.seat(place)];
       std::ranges::sort(group, {}, [&](HostId host) { return fabric_.host_port(host); });
       for (const HostId host : group) number_[host] = next++;
     }
@@ -192,6 +213,18 @@ class DestinationModK {
     }
   }
 
+  void find_ways_round() {
+    for (std::size_t place = 0; place < tree_.seats(); ++place) {
+      way_round_[place] = place;
+      for (std::size_t leaf = 0; leaf < tree_.seats(); ++leaf) {
+        if (tree_.level(tree_.seat(leaf)) != 0 || leaf == place) continue;
+        if (!tree_.reaches(tree_.seat(leaf), place)) continue;
+        way_round_[place] = leaf;
+        break;
+      }
+    }
+  }
+
   /// Number `number` going round as it leaves a switch of this level.
   std::size_t turn(SwitchId s, std::size_t number) const {
     return number / divisor_[tree_.level(s)];
@@ -200,38 +233,44 @@ class DestinationModK {
   void fill(SwitchId s) {
     std::vector<LinkId> choices;
     PortNumber* const row = tables_.data() + s * targets_.addresses;
-    for (std::size_t place = 0; place < tree_.leaves(); ++place) {
-      const SwitchId leaf = tree_.leaf(place);
-      choose(s, place, choices);
-      const bool down = s != leaf && tree_.is_below(s, place);
+    for (std::size_t place = 0; place < tree_.seats(); ++place) {
+      const SwitchId seat = tree_.seat(place);
+      // From one spine with hosts to the next one has to come down in between.
+      const std::size_t towards = tree_.reaches(s, place) ? place : way_round_[place];
+      choose(s, towards, choices);
+      const bool down = s != seat && tree_.is_below(s, towards);
       const auto out = [&](std::size_t number) -> PortNumber {
         if (choices.empty()) return kNoPort;
         return links_.port(down ? downward(choices, number)
                                 : choices[turn(s, number) % choices.size()]);
       };
-      for (const HostId host : hosts_[leaf]) {
+      for (const HostId host : hosts_[seat]) {
         const Address first = targets_.hosts.first[host];
         if (first == 0) continue;
         // A host's further addresses take the turns after its own.
         for (Address k = 0; k < Address{1} << targets_.hosts.lmc[host]; ++k) {
-          row[first + k] = s == leaf ? fabric_.host_port(host) : out(number_[host] + k);
+          row[first + k] = s == seat ? fabric_.host_port(host) : out(number_[host] + k);
         }
       }
     }
   }
 
-  /// Links of a switch that lead towards a leaf: down if it is below, else up.
+  /// Links of a switch that lead towards a seat: down if it is below, else up.
   void choose(SwitchId s, std::size_t place, std::vector<LinkId>& choices) const {
     choices.clear();
     if (tree_.is_below(s, place)) {
       for (const LinkId link : tree_.down(s)) {
         if (tree_.is_below(links_.to(link), place)) choices.push_back(link);
       }
-    } else {
-      for (const LinkId link : tree_.up(s)) {
-        if (tree_.reaches(links_.to(link), place)) choices.push_back(link);
-      }
+      return;
     }
+    for (const LinkId link : tree_.up(s)) {
+      if (tree_.reaches(links_.to(link), place)) choices.push_back(link);
+    }
+    if (tree_.level(tree_.seat(place)) == 0) return;
+    // A spine with hosts is not gone past.
+    const auto leads_there = [&](LinkId link) { return tree_.is_below(links_.to(link), place); };
+    if (std::ranges::any_of(choices, leads_there)) std::erase_if(choices, std::not_fn(leads_there));
   }
 
   /// The cable that leads up from the switch below by the rule, if it is among the choices.
@@ -250,6 +289,8 @@ class DestinationModK {
   std::vector<std::size_t> divisor_;  ///< by level
   std::vector<std::vector<HostId>> hosts_;
   std::vector<HostId> number_;  ///< place of a host in the order of the tree
+  std::vector<std::size_t> way_round_;  /**< by place of a seat: the first leaf that reaches it, for
+                                           those that do not by going up, then down */
   Tables tables_;
 };
 
@@ -257,18 +298,13 @@ class DestinationModK {
 
 std::vector<SwitchId> tree_fault(const Fabric& fabric) {
   const SwitchLinks links(fabric);
-  const Levels levels = find_levels(fabric, links);
-  for (LinkId link = 0; link < links.links(); ++link) {
-    const std::uint32_t level = levels.of[links.from(link)];
-    if (level != kNone && level == levels.of[links.to(link)]) {
-      return {links.from(link), links.to(link), level};
-    }
-  }
-  return {};
+  const Standing standing = find_standing(fabric, links);
+  const LinkId link = link_across(links, standing);
+  if (link == kNoLink) return {};
+  return {links.from(link), links.to(link), standing.of[links.from(link)]};
 }
 
 Tables d_mod_k(const Fabric& fabric, const Targets& targets, Parallel parallel) {
-  if (!tree_fault(fabric).empty()) throw Error("destination-mod-k needs a tree");
   return DestinationModK(fabric, targets, parallel).run();
 }
 

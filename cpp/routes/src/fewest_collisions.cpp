@@ -8,6 +8,7 @@
 
 #include "beginnings.hpp"
 #include "contend/base/error.hpp"
+#include "contend/fabric/levels.hpp"
 #include "contend/routes/balance.hpp"
 #include "free_of_circles.hpp"
 #include "routed_traffic.hpp"
@@ -34,7 +35,7 @@ class Descent {
     Routing routing = unrouted();
     if (tree_fault(fabric_).empty()) {
       routing.traffic.adopt(fabric_, d_mod_k(fabric_, targets_, Parallel::after_parents));
-      if (up_and_down(routing, routing.traffic.sources())) return tables_of(routing);
+      if (up_and_down(routing, leaves())) return tables_of(routing);
     } else {
       std::vector<std::uint32_t> hosts(links_.switches(), 0);
       for (const SwitchId s : fabric_.host_switches()) ++hosts[s];
@@ -54,6 +55,15 @@ class Descent {
   }
 
   // Routes that go up, then down.
+
+  std::vector<SwitchId> leaves() const {
+    const Levels levels = find_levels(fabric_);
+    std::vector<SwitchId> lowest;
+    for (SwitchId s = 0; s < links_.switches(); ++s) {
+      if (levels.of[s] == 1) lowest.push_back(s);
+    }
+    return lowest;
+  }
 
   /// Descends over routes that go up from the lowest switches, then down. Where some source has
   /// none to a destination, that one gets a tree afterwards whose turns close no circle with those

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
+from collections.abc import Callable
 from itertools import takewhile
 from typing import Annotated, Any, cast
 
 import typer
 
 from contend.cli.verbs import Verb, group
-from contend.errors import ContendError, printable_line
+from contend.errors import ContendError, IncompleteInput, printable_line
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
 _WrongUsage = cast(
@@ -35,9 +37,19 @@ VERBS = (
                 "Write a fabric as a file of another kind.",
             ),
             Verb(
+                "diff",
+                "contend.cli.fabric.diff:diff",
+                "Say what changed in a network: nodes, cables, speeds, routes and bandwidth.",
+            ),
+            Verb(
                 "draw",
                 "contend.cli.fabric.draw:draw",
                 "Draw a fabric, or the connections of an all-to-all.",
+            ),
+            Verb(
+                "engines",
+                "contend.cli.fabric.engines:engines",
+                "Route a fabric by every engine, and say which serves it best.",
             ),
             Verb(
                 "hosts",
@@ -223,7 +235,10 @@ def run_reporting_faults(arguments: list[str]) -> int:
 def run(arguments: list[str]) -> int:
     """Runs one command and returns its exit status, having written one line for any error."""
     try:
-        return _invoke(arguments)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", IncompleteInput)
+            warnings.showwarning = _warner(warnings.showwarning)
+            return _invoke(arguments)
     except ContendError as error:
         return _tell(in_options(str(error)), error.status)
     except _WrongUsage as error:
@@ -239,6 +254,20 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
         return _tell(f"{name}{error.strerror or error}", 2)
+
+
+def _warner(others: Callable[..., None]) -> Callable[..., None]:
+    """What prints a warning of contend as one line, each text once, and leaves others alone."""
+    told: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not issubclass(category, IncompleteInput):
+            others(message, category, *place, **more)
+        elif str(message) not in told:
+            told.add(str(message))
+            print(f"contend: warning: {printable_line(str(message))}", file=sys.stderr)
+
+    return show
 
 
 def _tell(error: object, status: int) -> int:

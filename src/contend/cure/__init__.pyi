@@ -1,3 +1,6 @@
+from .engines import PRESENT as PRESENT
+from .engines import RoutedBy as RoutedBy
+from .engines import compare_engines as compare_engines
 from .phased_traffic import Sent as Sent
 from .phased_traffic import sent_by as sent_by
 from .rules import LIBRARY as LIBRARY

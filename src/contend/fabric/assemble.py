@@ -18,6 +18,9 @@ _AGGREGATION = re.compile(r"aggregation node", re.IGNORECASE)
 # Device ids of the aggregation nodes inside switches all start with this byte.
 _AGGREGATION_DEVICES = 0xCF
 
+MISSING_RECORD, MISSING_END = "missing record", "one-sided cable"
+"""Kinds of findings that tell of an incomplete file."""
+
 
 @dataclass(frozen=True, eq=False)
 class Topology:
@@ -55,6 +58,7 @@ def assemble(subnet: Subnet, name: str) -> Fabric:
     """
     _refuse_port_0(subnet, name)
     findings: list[Finding] = [Finding("reader's note", note, wrong=False) for note in subnet.notes]
+    findings += _missing_records(subnet)
     findings += _duplicate_guids(subnet)
     excluded = _excluded(subnet, findings)
     ends = _ends(subnet, findings)
@@ -111,6 +115,30 @@ def _duplicate_guids(subnet: Subnet) -> list[Finding]:
         for guid, count in zip(guids.tolist(), counts.tolist(), strict=True)
         if count > 1
     ]
+
+
+def _missing_records(subnet: Subnet) -> list[Finding]:
+    """Nodes that the file only names at the other ends of cables."""
+    return [
+        Finding(MISSING_RECORD, f'the record of "{subnet.name[row]}" is missing', wrong=False)
+        for row in np.flatnonzero(subnet.node_line == 0).tolist()
+    ]
+
+
+def what_is_missing(fabric: Fabric) -> str:
+    """What the file of a fabric lacks, such as ``the records of 18 nodes``; "" for nothing."""
+    kinds = Counter(finding.kind for finding in fabric.findings)
+    records, ends = kinds[MISSING_RECORD], kinds[MISSING_END]
+    parts = []
+    if records:
+        parts.append(
+            "the record of 1 node" if records == 1 else f"the records of {records:,} nodes"
+        )
+    if ends:
+        parts.append(
+            "the other end of 1 cable" if ends == 1 else f"the other ends of {ends:,} cables"
+        )
+    return " and ".join(parts)
 
 
 def _excluded(subnet: Subnet, findings: list[Finding]) -> list[bool]:
@@ -173,11 +201,11 @@ def _matched(
         far_row = ends.get(far_key)
         far = _End(-1 if far_row is None else far_row, *far_key)
         if far_row is None or peers[far_row] < 0:
-            text = f"{_port(subnet, near)} -> {_port(subnet, far)}: the other end declares no cable"
+            kind, text = MISSING_END, "the other end declares no cable"
             if far_key in taken:
-                text = f"{_port(subnet, near)} -> {_port(subnet, far)}: the other end is taken"
+                kind, text = "denied cable", "the other end is taken"
             # An adapter that never declares itself is only named by its switch: no contradiction.
-            findings.append(Finding("one-sided cable", text))
+            findings.append(Finding(kind, f"{_port(subnet, near)} -> {_port(subnet, far)}: {text}"))
             if far_key in taken:
                 continue
         elif (peers[far_row], peer_ports[far_row]) != (node, port):

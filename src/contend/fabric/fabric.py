@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -128,6 +129,16 @@ class Fabric:
             cable_to_port=self.cable_to_port,
         )
 
+    @cached_property
+    def levels(self) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """Level of every switch, and whether a shortest path between hosts needs it; [switches]."""
+        return _core.find_levels(self.core)
+
+    @cached_property
+    def switch_label(self) -> tuple[str, ...]:
+        """What tells every switch from all others: its name, with the GUID where that repeats."""
+        return _told_apart(self.switch_name, self.switch_guid)
+
     def replace(self, **changes: Any) -> Self:
         """The same fabric with some columns exchanged."""
         return replace(self, **changes)
@@ -177,7 +188,23 @@ class Fabric:
         return " -> ".join(self.channel_ends(channel))
 
     def _switch_port(self, switch: np.integer[Any] | int, port: np.integer[Any] | int) -> str:
-        return f'switch "{self.switch_name[int(switch)]}" port {int(port)}'
+        return f'switch "{self.switch_label[int(switch)]}" port {int(port)}'
+
+
+def _told_apart(names: tuple[str, ...], guids: NDArray[np.uint64]) -> tuple[str, ...]:
+    """Names; with the GUID those that repeat, with the number those whose GUID repeats too."""
+    times = Counter(names)
+    known = guids.tolist()
+    both = Counter(zip(names, known, strict=True))
+    labels = []
+    for number, (name, guid) in enumerate(zip(names, known, strict=True)):
+        if times[name] == 1:
+            labels.append(name)
+        elif guid and both[name, guid] == 1:
+            labels.append(f"{name} 0x{guid:016x}".lstrip())
+        else:
+            labels.append(f"{name} number {number}".lstrip())
+    return tuple(labels)
 
 
 def build(

@@ -150,7 +150,7 @@ def _same_ports(fabric: Fabric) -> list[str]:
 
 
 def _location(fabric: Fabric, host: int) -> str:
-    switch = fabric.switch_name[int(fabric.host_switch[host])]
+    switch = fabric.switch_label[int(fabric.host_switch[host])]
     return f'switch "{switch}" port {int(fabric.host_port[host])}'
 
 
@@ -160,7 +160,7 @@ def _shared(what: str, guid: int, names: set[str] | list[str]) -> str:
 
 def _check_lids(fabric: Fabric) -> Check:
     host_names = [f'host "{name}"' for name in fabric.host_name]
-    names = host_names + [f'switch "{name}"' for name in fabric.switch_name]
+    names = host_names + [f'switch "{name}"' for name in fabric.switch_label]
     first = np.concatenate([fabric.host_lid, fabric.switch_lid]).astype(np.int64)
     lmc = np.concatenate([fabric.host_lmc, np.zeros(fabric.switches, dtype=np.uint8)])
     last = first + (1 << lmc.astype(np.int64)) - 1

@@ -10,14 +10,14 @@ from enum import StrEnum
 from itertools import groupby
 
 from contend.errors import UsageError
-from contend.fabric import Fabric, servers_of
+from contend.fabric import Fabric, server_names
 from contend.placement.order import natural
 from contend.placement.placement import Placement
 from contend.units import counted
 
 # What a launcher takes as a name; blanks, commas and colons mean something else to it.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_END_OF_SERVER = re.compile(r"[\s/:]")
+_GUID = re.compile(r"0x[0-9a-f]{16}")
 _LAST_NUMBER = re.compile(r"(.*?)(\d{1,9})")
 
 
@@ -25,7 +25,7 @@ class ListFormat(StrEnum):
     """How a list of hosts is written."""
 
     PLAIN = "plain"
-    """A line for every host: its name."""
+    """A line for every server: its name."""
     OPENMPI = "openmpi"
     """``node01 slots=8``, for ``mpirun --hostfile``."""
     MPICH = "mpich"
@@ -68,7 +68,7 @@ def list_hosts(fabric: Fabric, placement: Placement, ranks: int | None = None) -
             f"expected 1 to {counted(placement.ranks, 'rank')} on these hosts, got {ranks}"
         )
     used = placement.host_of_rank[:ranks].tolist()
-    names = _server_names(fabric)
+    names = server_names(fabric)
     return [HostEntry(host, names[host], len(list(group))) for host, group in groupby(used)]
 
 
@@ -80,8 +80,13 @@ def write_list(entries: Sequence[HostEntry], form: ListFormat) -> str:
             rank sits where.
     """
     if form is ListFormat.PLAIN:
-        return "".join(f"{entry.name}\n" for entry in entries)
+        return "".join(f"{name}\n" for name in dict.fromkeys(entry.name for entry in entries))
     for entry in entries:
+        if _GUID.fullmatch(entry.name):
+            raise UsageError(
+                f"nothing in the fabric names the server of adapter {entry.name}, and launchers "
+                "know servers by names; the format plain writes the GUID"
+            )
         if not _NAME.fullmatch(entry.name):
             raise UsageError(
                 f'launchers do not take the name "{entry.name}"; the format plain writes it'
@@ -162,16 +167,3 @@ def _bracketed(before: str, digits: int, numbers: list[int]) -> str:
     ends = [dict.fromkeys(f"{end:0{digits}d}" for end in (run[0], run[-1])) for run in runs]
     inside = ",".join("-".join(run) for run in ends)
     return f"{before}{inside if len(numbers) == 1 else f'[{inside}]'}"
-
-
-def _server_names(fabric: Fabric) -> list[str]:
-    """For every host the name of its server, where its own begins with one, else its own."""
-    server = servers_of(fabric).tolist()
-    begins = [_END_OF_SERVER.split(name.strip(), maxsplit=1)[0] for name in fabric.host_name]
-    owners: dict[str, set[int]] = {}
-    for begin, owner in zip(begins, server, strict=True):
-        owners.setdefault(begin, set()).add(owner)
-    return [
-        begin if begin and len(owners[begin]) == 1 else name.strip()
-        for begin, name in zip(begins, fabric.host_name, strict=True)
-    ]

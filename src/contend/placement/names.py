@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import cached_property
 
 from contend.errors import InputError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, server_names
 from contend.placement.order import by_name
 
 # What may follow a server's name within a host's: node1.cluster HCA-1, node1/P2, node1:mlx5_0.
@@ -64,10 +65,11 @@ def _numbers(part: str, name: str, source: str, line: int) -> Iterator[str]:
 class HostNames:
     """Looks names up; the first of these rules that matches anything decides.
 
-    1. The name is a host's whole name.
-    2. It is the first word of hosts' names: a server stands for all of its hosts (its rails).
-    3. Hosts' names start with it, followed by a blank, ``.``, ``:`` or ``/``.
-    4. Its part before the first dot matches by the rules before: ``node1.cluster`` is ``node1``.
+    1. ``fabric hosts`` calls a server so, which stands for all of its hosts (its rails).
+    2. The name is a host's whole name.
+    3. It is the first word of hosts' names.
+    4. Hosts' names start with it, followed by a blank, ``.``, ``:`` or ``/``.
+    5. Its part before the first dot matches by the rules before: ``node1.cluster`` is ``node1``.
 
     Hosts come in natural order. Two ports of one adapter may share a name, hosts of different
     adapters may not: such a name is ambiguous.
@@ -89,7 +91,15 @@ class HostNames:
         self._index: dict[str, list[int]] = {**prefixes, **words, **whole}
 
     def __contains__(self, name: str) -> bool:
-        return self._lookup(name) is not None
+        return self._lookup(name) is not None or name.strip() in self._servers
+
+    @cached_property
+    def _servers(self) -> dict[str, list[int]]:
+        names = server_names(self._fabric)
+        servers: dict[str, list[int]] = {}
+        for host in self._order:
+            servers.setdefault(names[host], []).append(host)
+        return servers
 
     def find(self, name: str, source: str, line: int = 0) -> list[int]:
         """The hosts that a name means.
@@ -97,6 +107,8 @@ class HostNames:
         Raises:
             InputError: it means no host or is ambiguous; the error names source and line.
         """
+        if whole_server := self._servers.get(name.strip()):
+            return whole_server
         hosts = self._lookup(name)
         if hosts is None:
             raise InputError(source, line, f"a host of {self._fabric.name}", f'"{name}"')

@@ -15,7 +15,7 @@ from contend.fabric import Fabric
 from contend.placement.host_file import read_host_file
 from contend.placement.names import HostNames, expand, split_list
 from contend.placement.order import FORMS_BY_PLACE, ORDERS, PlaceSpec, by_name, choose_by_place
-from contend.units import nearest
+from contend.units import counted, nearest
 
 HostChoice = str | int | Sequence[int] | Sequence[str] | NDArray[np.integer]
 """A specification, how many hosts (the first by name), or hosts by number or name."""
@@ -171,27 +171,47 @@ def choose_hosts(spec: HostChoice, fabric: Fabric, names: HostNames) -> list[int
     Args:
         spec: a number N (the first N by name), a glob (``luna-01*``), a comma-separated list of
             names, ranges and globs, or a host file (its path, or ``file:`` and its path); or an
-            array of numbers or names.
+            array of numbers or names. Items of a list that begin with ``!`` exclude what they
+            mean: from the others, or, where there are none, from all hosts.
         fabric: whose hosts.
         names: its names.
 
     Raises:
-        UsageError: the fabric has no such number.
+        UsageError: the fabric has no such number, or no host is left.
         InputError: a name is unknown or ambiguous.
     """
     if isinstance(spec, (int, np.integer)):
         spec = str(spec)
     if not isinstance(spec, str):
         return list(dict.fromkeys(_hosts_of_array(fabric, spec, "hosts").tolist()))
+    if spec in names or "!" not in spec:
+        return _chosen(spec, fabric, names, frozenset())
+    items = split_list(spec)
+    excluded = frozenset(
+        host
+        for item in items
+        if item.startswith("!")
+        for host in _chosen(item[1:].strip(), fabric, names, frozenset())
+    )
+    kept = ",".join(item for item in items if not item.startswith("!"))
+    chosen = _chosen(kept or str(fabric.hosts), fabric, names, excluded)
+    if not chosen:
+        raise UsageError(f"hosts: {spec!r} leaves none of {counted(fabric.hosts, 'host')}")
+    return chosen
+
+
+def _chosen(spec: str, fabric: Fabric, names: HostNames, excluded: frozenset[int]) -> list[int]:
+    """The hosts of a choice that excludes nothing itself; a number counts those that are left."""
     if spec.removeprefix("-").isdecimal():
         if not spec.isdecimal() or len(spec) > 9 or not 1 <= int(spec) <= fabric.hosts:
             raise UsageError(f"hosts: expected 1 to {fabric.hosts} of {fabric.name}, got {spec}")
-        return names.first(int(spec))
+        left = [host for host in names.first(fabric.hosts) if host not in excluded]
+        return left[: int(spec)]
     if (path := _path_of(spec, names)) is not None:
         found = (host for line in read_host_file(path, names) for host in line.hosts)
     else:
         found = (host for item in split_list(spec) for host in _of_item(item, names))
-    return list(dict.fromkeys(found))
+    return [host for host in dict.fromkeys(found) if host not in excluded]
 
 
 def _path_of(spec: str, names: HostNames) -> str | None:

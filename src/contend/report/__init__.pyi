@@ -7,9 +7,17 @@ from .better_tables import better_tables_verdict as better_tables_verdict
 from .emulate import emulate_json as emulate_json
 from .emulate import network_line as network_line
 from .emulate import traffic_table as traffic_table
+from .engines import engines_figure as engines_figure
+from .engines import engines_json as engines_json
+from .engines import engines_tables as engines_tables
+from .engines import engines_verdict as engines_verdict
 from .explanation import explanation_json as explanation_json
 from .explanation import explanation_sentence as explanation_sentence
 from .explanation import explanation_tables as explanation_tables
+from .fabric.difference import Changed as Changed
+from .fabric.difference import difference_json as difference_json
+from .fabric.difference import difference_tables as difference_tables
+from .fabric.difference import difference_verdict as difference_verdict
 from .fabric.figures import alltoall_figure as alltoall_figure
 from .fabric.figures import fabric_figure as fabric_figure
 from .fabric.tables import FabricSummary as FabricSummary

@@ -174,7 +174,7 @@ def _read_dump(
     row_of = {guid: row for row, guid in enumerate(columns.switch_guid.tolist())}
     rows = [row_of.get(guid, -1) for guid in switch_guid.tolist()]
     if -1 in rows:
-        name = fabric.switch_name[rows.index(-1)]
+        name = fabric.switch_label[rows.index(-1)]
         raise ShortfallError(
             f'OpenSM made no table for switch "{name}", which it cannot reach from the first host; '
             "contend fabric check lists the parts of a fabric"

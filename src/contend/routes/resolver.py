@@ -53,8 +53,8 @@ def make_resolver(
 
 def _sentence(fabric: Fabric, error: UnreachableError) -> str:
     target = f'host "{fabric.host_name[error.host]}" (LID {error.address})'
-    start = f'switch "{fabric.switch_name[error.start]}"'
-    end = f'switch "{fabric.switch_name[error.end]}"'
+    start = f'switch "{fabric.switch_label[error.start]}"'
+    end = f'switch "{fabric.switch_label[error.end]}"'
     return (
         f"{target} cannot be reached from {start}: {end} {error.why}; "
         "see contend fabric check, or leave hosts out with hosts="
@@ -136,8 +136,8 @@ def describe_fault(
     """
     ports = tables_of(fabric).ports
     host = f'host "{fabric.host_name[target]}" (LID {address})'
-    here = f'switch "{fabric.switch_name[switch]}"'
-    met = "" if start == switch else f', on the way from switch "{fabric.switch_name[start]}"'
+    here = f'switch "{fabric.switch_label[switch]}"'
+    met = "" if start == switch else f', on the way from switch "{fabric.switch_label[start]}"'
     if end == TraceEnd.LOOP:
         return f"{host} is sent in a circle: {_circle(fabric, ports, switch, address)}{met}"
     port = int(ports[switch, address]) if address < ports.shape[1] else NO_PORT
@@ -153,12 +153,12 @@ def describe_fault(
 
 def _circle(fabric: Fabric, ports: NDArray[np.uint16], start: int, address: int) -> str:
     """The switches of a loop from one of them back to it; of long ones both ends."""
-    names, switch = [fabric.switch_name[start]], start
+    names, switch = [fabric.switch_label[start]], start
     while len(names) == 1 or switch != start:
         channel = fabric.core.out(switch, int(ports[switch, address]))
         cable, back = divmod(channel, 2)
         switch = int((fabric.cable_from if back else fabric.cable_to)[cable])
-        names.append(fabric.switch_name[switch])
+        names.append(fabric.switch_label[switch])
     if len(names) > 8:
         names[4:-3] = ["..."]
     return " -> ".join(name if name == "..." else f'switch "{name}"' for name in names)

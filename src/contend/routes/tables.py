@@ -131,7 +131,7 @@ def _ports(
         expected = "tables of this fabric's switches"
         raise InputError(source, 0, expected, f"tables of {counted(len(block_of), 'other switch')}")
     if len(missing):
-        some = _some([fabric.switch_name[switch] for switch in missing[:3].tolist()], len(missing))
+        some = _some([fabric.switch_label[switch] for switch in missing[:3].tolist()], len(missing))
         findings.append(
             Finding("no table", f"no table for {counted(len(missing), 'switch')}: {some}")
         )

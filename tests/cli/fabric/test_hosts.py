@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from contend.cli.app import run
+from sample_fabrics import DATA
+
+TINY = str(DATA / "tiny.ibnetdiscover")
 
 Hosts = Callable[..., tuple[int, str, str]]
 
@@ -73,3 +76,22 @@ def test_one_line_for_any_error(
     assert complaint in err
     assert err.count("\n") == 1
     assert not path.exists()
+
+
+def test_servers_come_once_and_can_be_excluded(hosts: Hosts) -> None:
+    # "host a HCA-1" has two ports.
+    assert hosts(TINY)[1] == "host\nhostb\nhostc\nhostd\n"
+    assert hosts(TINY, "--hosts", "!hostb,!hostd")[1] == "host\nhostc\n"
+    assert hosts(TINY, "--hosts", "host?,!hostc")[1] == "hostb\nhostd\n"
+    status, _, error = hosts(TINY, "--hosts", "!*")
+    assert (status, error) == (2, "contend: hosts: '!*' leaves none of 5 hosts\n")
+
+
+def test_a_list_does_not_overwrite_what_is_read(hosts: Hosts, tmp_path: Path) -> None:
+    net = tmp_path / "net"
+    net.write_bytes(Path(TINY).read_bytes())
+    for option in ("-o", "--json"):
+        status, _, error = hosts(net, option, net)
+        assert status == 2
+        assert "this file is being read" in error
+    assert net.read_bytes() == Path(TINY).read_bytes()

@@ -66,12 +66,6 @@ def convert(
     Example: contend fabric convert net.ibnetdiscover --routes net.lfts -o net.fabric
     """
     kind = _kind(to, output)
-    for source in (fabric, routes):
-        if source is not None and _is_same_file(source, output):
-            raise UsageError(
-                f"{output}: this file is being read, and what contend leaves out of it would be "
-                "lost; write to another one"
-            )
     _write(load(fabric, routes, route, need_routes=kind in NEED_ROUTES), output, kind)
 
 
@@ -138,13 +132,6 @@ def _kind(to: str | None, output: str) -> str:
     if output == "-":
         raise UsageError(f"give the kind of file with --to: one of {', '.join(KINDS)}")
     return kind_of(Path(output))
-
-
-def _is_same_file(source: str, output: str) -> bool:
-    """Whether two names stand for one file, links followed; standard streams are none."""
-    return "-" not in (source, output) and (
-        Path(source).exists() and Path(output).exists() and Path(source).samefile(output)
-    )
 
 
 def _write(fabric: Fabric, output: str, kind: str) -> None:

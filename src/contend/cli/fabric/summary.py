@@ -33,8 +33,8 @@ from contend.report import (
     print_checks,
     print_tables,
 )
+from contend.routes import all_to_all_load, summarise_routes
 from contend.routes import check as check_fabric
-from contend.routes import summarise_routes
 
 NoLanesOption = Annotated[
     bool,
@@ -59,7 +59,7 @@ def show(
     loaded = load(fabric, routes, route)
     summary = FabricSummary(
         fabric=size_of(loaded),
-        structure=structure(loaded),
+        structure=structure(loaded, None if loaded.routes is None else all_to_all_load(loaded)),
         bisection=bisection(loaded),
         routes=None if loaded.routes is None else summarise_routes(loaded),
     )

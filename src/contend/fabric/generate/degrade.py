@@ -110,7 +110,7 @@ def remove_switches(fabric: Fabric, percent: float, seed: int = 0) -> Fabric:
     number = (np.cumsum(kept) - 1).astype(np.uint32)
     rest = _with_cables(fabric, kept[fabric.cable_from] & kept[fabric.cable_to])
     findings = tuple(
-        Finding("removed switch", f'switch "{fabric.switch_name[switch]}"', wrong=False)
+        Finding("removed switch", f'switch "{fabric.switch_label[switch]}"', wrong=False)
         for switch in removed.tolist()
     )
     return rest.replace(

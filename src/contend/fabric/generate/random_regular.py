@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from contend.errors import UsageError
-from contend.fabric.composition import connected_parts
 from contend.fabric.fabric import Fabric
 from contend.fabric.generate.plan import (
     Draw,
@@ -19,6 +18,7 @@ from contend.fabric.generate.plan import (
     ports_in_order,
     require,
 )
+from contend.fabric.parts import connected_parts
 
 _ATTEMPTS = 200
 # Cables tried as the partner of a swap.

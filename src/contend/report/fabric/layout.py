@@ -10,10 +10,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, laplacian
 from scipy.sparse.linalg import eigsh
 
-from contend.fabric import Fabric, cables_per_pair, idle_switches, switch_levels
+from contend.fabric import Fabric, cables_per_pair, idle_switches, is_tree, switch_levels
 
-# A fabric with more than this share of its joined pairs within a level is no tree.
-_MOST_ACROSS = 0.05
 # Levels that few cables join, such as a management corner, need little height.
 _FEW, _LOW_GAP = 0.03, 0.3
 _SMALL = 64
@@ -48,8 +46,7 @@ def without_idle(
     kept = ~idle_switches(fabric)
     ends = np.stack([fabric.cable_from, fabric.cable_to])
     if load is not None:
-        used = load.reshape(-1, 2).any(axis=1)
-        kept[ends[:, used]] = True
+        kept |= ~idle_switches(fabric, load)
     number = (np.cumsum(kept) - 1).astype(np.uint32)
     cables = kept[ends].all(axis=0)
     names = np.array(fabric.switch_name, dtype=object)
@@ -78,8 +75,7 @@ def place_switches(fabric: Fabric) -> Layout:
     ends = (np.concatenate([low, high]), np.concatenate([high, low]))
     size = fabric.switches
     adjacency = csr_array((np.ones(2 * len(low)), ends), shape=(size, size))
-    across = np.count_nonzero(level[low] == level[high])
-    if len(low) and (level.max() < 2 or across > _MOST_ACROSS * len(low)):
+    if len(low) and not is_tree(level, low, high):
         return _circle(level, adjacency, low, high)
     gaps = np.bincount(np.minimum(level[low], level[high]), minlength=int(level.max()))[1:]
     gap_heights = np.where(gaps < _FEW * gaps.max(initial=0), _LOW_GAP, 1.0)

@@ -17,6 +17,9 @@ from contend.report.table import ResultTable
 from contend.routes import CheckReport, RoutesSummary
 from contend.units import counted, format_bandwidth
 
+# Rows of the table of leaves, and names in a row.
+_MOST_ROWS, _MOST_NAMES = 12, 3
+
 
 @dataclass(frozen=True)
 class FabricSummary:
@@ -37,7 +40,7 @@ class FabricSummary:
 
 def fabric_tables(summary: FabricSummary) -> tuple[ResultTable, ...]:
     """The summary for a terminal or a page."""
-    tables = [_overview(summary), _levels(summary.structure)]
+    tables = [_overview(summary), _levels(summary.structure), _leaves(summary.structure)]
     if summary.routes is not None:
         tables.append(_balance(summary.routes))
     return tuple(tables)
@@ -48,7 +51,7 @@ def _overview(summary: FabricSummary) -> ResultTable:
     rows = [
         ("hosts", f"{summary.fabric.hosts:,}", _counted(structure.host_links)),
         ("servers", f"{structure.servers:,}", _rails(structure.hosts_per_server)),
-        ("switches", f"{summary.fabric.switches:,}", _odd_switches(structure)),
+        ("switches", f"{summary.fabric.switches:,}", _kinds_of_switches(summary)),
         ("cables", f"{structure.cables:,}", _between_switches(structure)),
         ("switch pairs", f"{sum(structure.parallel_cables.values()):,}", _parallel(structure)),
         (
@@ -122,6 +125,38 @@ def _levels(structure: Structure) -> ResultTable:
     )
 
 
+def _leaves(structure: Structure) -> ResultTable:
+    """Switches with hosts, those alike in one row, the most oversubscribed of a level first."""
+    unit = structure.unit
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for leaf in structure.leaves:
+        row = (
+            str(leaf.level),
+            f"{leaf.hosts:,}",
+            _capacity(leaf.down, unit),
+            _capacity(leaf.up, unit) if leaf.up else "-",
+            "-" if leaf.oversubscription is None else f"{leaf.oversubscription:.2f} : 1",
+        )
+        alike.setdefault(row, []).append(leaf.switch)
+    rows = [
+        (row[0], f"{len(names):,}", *row[1:], _some_names(names)) for row, names in alike.items()
+    ]
+    columns = ("level", "switches", "hosts each", "down", "up", "down : up", "names")
+    left = len(rows) - _MOST_ROWS
+    return ResultTable(
+        title="Switches with hosts",
+        columns=columns,
+        rows=tuple(rows[:_MOST_ROWS]),
+        numeric=frozenset(columns[:-1]),
+        note=f"{counted(left, 'further row')} in the JSON" if left > 0 else "",
+    )
+
+
+def _some_names(names: list[str]) -> str:
+    more = ", ..." if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
+
+
 def _balance(routes: RoutesSummary) -> ResultTable:
     rows = tuple(
         (
@@ -172,12 +207,15 @@ def _parallel(structure: Structure) -> str:
     )
 
 
-def _odd_switches(structure: Structure) -> str:
+def _kinds_of_switches(summary: FabricSummary) -> str:
+    structure = summary.structure
+    idle = "on no shortest path between hosts" if summary.routes is None else "that no route uses"
     kinds = (
-        (structure.unreached_switches, "reach no host"),
-        (structure.idle_switches, "join only what is already joined below"),
+        (structure.unreached_switches, "that reach no host"),
+        (structure.idle_switches, idle),
     )
-    return ", ".join(f"{count:,} {what}" for count, what in kinds if count)
+    odd = [f"{count:,} {what}" for count, what in kinds if count]
+    return "; ".join([structure.shape, *odd])
 
 
 _STYLE = {Status.OK: "green", Status.WARNING: "yellow", Status.WRONG: "bold red"}
@@ -240,7 +278,7 @@ class PlacedHostJson(msgspec.Struct, frozen=True, kw_only=True):
         name: as launchers know it.
         host: its name in the fabric.
         ranks: number of ranks on it.
-        switch: the switch that it hangs on.
+        switch: the switch that it hangs on, with its GUID where others have its name.
         port: the switch's port.
     """
 
@@ -280,7 +318,7 @@ def host_list_json(
                 name=entry.name,
                 host=fabric.host_name[entry.host],
                 ranks=entry.ranks,
-                switch=fabric.switch_name[int(fabric.host_switch[entry.host])],
+                switch=fabric.switch_label[int(fabric.host_switch[entry.host])],
                 port=int(fabric.host_port[entry.host]),
             )
             for entry in entries

@@ -54,14 +54,16 @@ enum class Parallel : std::uint8_t {
 /// Destination-mod-k on trees: host d leaves a switch of level l, with w_l parents by p_l cables
 /// each, by turn floor(d / (w_0 ... w_{l-1})) mod (w_l p_l), where turn t goes to parent t mod w_l
 /// by its cable floor(t / w_l), and comes down by the cable that leads up from the switch below by
-/// the same rule. Hosts are counted in the order of the tree. (Zahavi, D-Mod-K routing providing
-/// non-blocking traffic for shift permutations on real life fat trees, CCIT report 776, 2010.)
+/// the same rule. Hosts are counted in the order of the tree, those of the lowest level first.
+/// (Zahavi, D-Mod-K routing providing non-blocking traffic for shift permutations on real life fat
+/// trees, CCIT report 776, 2010.) Where going up, then down leads nowhere, as from one spine with
+/// hosts to another, the route goes towards the first leaf that has such a way.
 /// Cost: O(switches * addresses). Throws Error when the fabric is no tree, see tree_fault.
 Tables d_mod_k(const Fabric& fabric, const Targets& targets, Parallel parallel);
 
-/// Levels of a tree are distances from the switches that hold hosts, and every cable joins
-/// neighbouring levels. Returns two switches that a cable joins and their level where it doesn't,
-/// or nothing.
+/// Every cable of a tree joins different levels, see find_levels; what no path between hosts needs
+/// does not count. Returns two switches that a cable joins and their level, from 0, where it
+/// doesn't, or nothing.
 std::vector<SwitchId> tree_fault(const Fabric& fabric);
 
 }  // namespace contend

@@ -1,0 +1,351 @@
+#include "contend/fabric/levels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "contend/base/threads.hpp"
+
+namespace contend {
+
+namespace {
+
+constexpr std::uint32_t kFar = 0xFFFFFFFF;
+constexpr std::size_t kMostSteps = std::size_t{1} << 28;
+constexpr std::size_t kParts = 8;   // summed one after the other, so that threads do not matter
+constexpr double kNothing = 1e-9;   // what rounding leaves of 0
+constexpr double kClear = 0.5;      // of what paths say of a joined pair
+constexpr double kTreeLike = 0.75;  // of what they say of all
+constexpr int kRounds = 32;         // levels of real fabrics are settled after two or three
+constexpr std::uint32_t kBottom = 1U << 16U;  // where levels are counted from until they are known
+
+/// Switches that are joined, each pair once in both directions, however many its cables.
+struct Neighbours {
+  explicit Neighbours(const Fabric& fabric) : begin(fabric.switches() + 1, 0) {
+    std::vector<std::pair<SwitchId, SwitchId>> ends;
+    for (ChannelId channel = 0; channel < fabric.switch_channels(); ++channel) {
+      const SwitchId from = fabric.channel_from(channel);
+      if (from != fabric.channel_to(channel)) ends.emplace_back(from, fabric.channel_to(channel));
+    }
+    std::ranges::sort(ends);
+    for (std::size_t k = 0; k < ends.size(); ++k) {
+      if (k > 0 && ends[k] == ends[k - 1]) {
+        ++cables.back();
+        continue;
+      }
+      to.push_back(ends[k].second);
+      cables.push_back(1);
+      ++begin[ends[k].first + 1];
+    }
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  }
+
+  std::size_t switches() const { return begin.size() - 1; }
+
+  std::vector<std::size_t> begin;  ///< first of a switch in `to`
+  std::vector<SwitchId> to;
+  std::vector<std::uint32_t> cables;
+};
+
+/// Distance of every switch from the nearest of some, kFar where there is no way.
+std::vector<std::uint32_t> distances(const Neighbours& near, const std::vector<SwitchId>& from) {
+  std::vector<std::uint32_t> distance(near.switches(), kFar);
+  std::vector<SwitchId> reached(from);
+  for (const SwitchId s : from) distance[s] = 0;
+  for (std::size_t head = 0; head < reached.size(); ++head) {
+    const SwitchId at = reached[head];
+    for (std::size_t k = near.begin[at]; k < near.begin[at + 1]; ++k) {
+      if (distance[near.to[k]] != kFar) continue;
+      distance[near.to[k]] = distance[at] + 1;
+      reached.push_back(near.to[k]);
+    }
+  }
+  return distance;
+}
+
+/// What shortest paths say of joined pairs, by their place in Neighbours.
+struct Votes {
+  std::vector<double> up;     ///< for up, less those for down
+  std::vector<double> spoken;  ///< all of them
+  std::vector<std::uint8_t> needed;
+};
+
+/// Follows all shortest paths from one switch after the other.
+class Paths {
+ public:
+  Paths(const Neighbours& near, const std::vector<double>& hosts)
+      : near_(near), hosts_(hosts), ways_(near.switches()), ends_(near.switches()),
+        lengths_(near.switches()) {
+    votes_.up.assign(near.to.size(), 0);
+    votes_.spoken.assign(near.to.size(), 0);
+    votes_.needed.assign(near.switches(), 0);
+  }
+
+  void follow(SwitchId source) {
+    spread_out(source);
+    for (auto at = reached_.rbegin(); at != reached_.rend(); ++at) come_back(source, *at);
+  }
+
+  const Votes& votes() const { return votes_; }
+
+ private:
+  /// The number of shortest paths to every switch.
+  void spread_out(SwitchId source) {
+    distance_.assign(near_.switches(), kFar);
+    reached_.assign(1, source);
+    distance_[source] = 0;
+    ways_[source] = 1;
+    for (std::size_t head = 0; head < reached_.size(); ++head) {
+      const SwitchId at = reached_[head];
+      ends_[at] = at == source ? 0 : hosts_[at];
+      lengths_[at] = ends_[at] * distance_[at];
+      for (std::size_t k = near_.begin[at]; k < near_.begin[at + 1]; ++k) {
+        const SwitchId to = near_.to[k];
+        if (distance_[to] == kFar) {
+          distance_[to] = distance_[at] + 1;
+          ways_[to] = 0;
+          reached_.push_back(to);
+        }
+        if (distance_[to] == distance_[at] + 1) ways_[to] += ways_[at] * near_.cables[k];
+      }
+    }
+  }
+
+  /// Shares out the paths that end at a switch or beyond among those that lead to it. On a path of
+  /// d steps, the step after the first i counts d - 1 - 2i: above 0 before the middle.
+  void come_back(SwitchId source, SwitchId at) {
+    if (ends_[at] <= 0) return;
+    votes_.needed[at] = 1;
+    for (std::size_t k = near_.begin[at]; k < near_.begin[at + 1]; ++k) {
+      const SwitchId from = near_.to[k];
+      if (distance_[from] + 1 != distance_[at]) continue;
+      const double share = ways_[from] * near_.cables[k] / ways_[at];
+      ends_[from] += share * ends_[at];
+      lengths_[from] += share * lengths_[at];
+      const double before_middle = lengths_[at] - (1.0 + 2.0 * distance_[from]) * ends_[at];
+      if (std::abs(before_middle) < kNothing * lengths_[at]) continue;
+      votes_.up[k] -= hosts_[source] * share * before_middle;  // k leads back
+      votes_.spoken[k] += hosts_[source] * share * std::abs(before_middle);
+    }
+  }
+
+  const Neighbours& near_;
+  const std::vector<double>& hosts_;
+  Votes votes_;
+  std::vector<std::uint32_t> distance_;
+  std::vector<SwitchId> reached_;
+  std::vector<double> ways_;     ///< shortest paths to a switch
+  std::vector<double> ends_;     ///< hosts at which paths through it end
+  std::vector<double> lengths_;  ///< the same times the paths' lengths
+};
+
+Votes all_votes(const Neighbours& near, const std::vector<double>& hosts,
+                const std::vector<SwitchId>& seats) {
+  const std::size_t affordable =
+      std::max<std::size_t>(1, kMostSteps / (near.to.size() + near.switches()));
+  const std::size_t step = (seats.size() + affordable - 1) / affordable;
+  std::vector<Paths> parts(kParts, Paths(near, hosts));
+#pragma omp parallel for num_threads(thread_count()) schedule(dynamic)
+  for (std::size_t part = 0; part < kParts; ++part) {
+    for (std::size_t k = part * step; k < seats.size(); k += kParts * step) {
+      parts[part].follow(seats[k]);
+    }
+  }
+  Votes sum = parts[0].votes();
+  for (std::size_t part = 1; part < kParts; ++part) {
+    const Votes& more = parts[part].votes();
+    for (std::size_t k = 0; k < sum.up.size(); ++k) {
+      sum.up[k] += more.up[k];
+      sum.spoken[k] += more.spoken[k];
+    }
+    for (std::size_t s = 0; s < sum.needed.size(); ++s) sum.needed[s] |= more.needed[s];
+  }
+  return sum;
+}
+
+/// Up and down by the votes, and the levels that follow.
+class Climb {
+ public:
+  Climb(const Neighbours& near, const std::vector<double>& hosts, const Votes& votes)
+      : near_(near), hosts_(hosts), step_(near.to.size(), 0), level_(near.switches(), 0) {
+    double clear = 0;
+    double spoken = 0;
+    for (SwitchId s = 0; s < near.switches(); ++s) {
+      for (std::size_t k = near.begin[s]; k < near.begin[s + 1]; ++k) {
+        const std::size_t back = find(near.to[k], s);
+        const double up = votes.up[k] - votes.up[back];
+        const double all = votes.spoken[k] + votes.spoken[back];
+        if (std::abs(up) > kClear * all) step_[k] = up > 0 ? 1 : -1;
+        clear += std::abs(up);
+        spoken += all;
+      }
+    }
+    agreed_ = clear > kTreeLike * spoken;
+  }
+
+  /// Whether there is an up and a down at all.
+  bool agreed() const { return agreed_; }
+
+  /// Levels from 1; 0 for switches of which no path says anything. Empty where what is up goes
+  /// round in a circle.
+  std::vector<std::uint32_t> levels() {
+    if (!begin_at_the_bottom()) return {};
+    for (int round = 0; round < kRounds && settle(); ++round) {
+    }
+    count_from_the_hosts();
+    return level_;
+  }
+
+ private:
+  std::size_t find(SwitchId from, SwitchId to) const {
+    const auto first = near_.to.begin() + static_cast<std::ptrdiff_t>(near_.begin[from]);
+    const auto last = near_.to.begin() + static_cast<std::ptrdiff_t>(near_.begin[from + 1]);
+    return static_cast<std::size_t>(std::lower_bound(first, last, to) - near_.to.begin());
+  }
+
+  /// One above the middle one of what is below, from the bottom up.
+  bool begin_at_the_bottom() {
+    std::vector<std::size_t> below(near_.switches(), 0);
+    std::vector<std::size_t> joined(near_.switches(), 0);
+    for (SwitchId s = 0; s < near_.switches(); ++s) {
+      for (std::size_t k = near_.begin[s]; k < near_.begin[s + 1]; ++k) {
+        below[s] += step_[k] < 0;
+        joined[s] += step_[k] != 0;
+      }
+    }
+    std::vector<SwitchId> ready;
+    for (SwitchId s = 0; s < near_.switches(); ++s) {
+      if (below[s] > 0 || (joined[s] == 0 && hosts_[s] <= 0)) continue;
+      ready.push_back(s);
+      level_[s] = kBottom;
+    }
+    for (std::size_t head = 0; head < ready.size(); ++head) {
+      const SwitchId s = ready[head];
+      if (level_[s] == 0) level_[s] = middle(s, true);
+      for (std::size_t k = near_.begin[s]; k < near_.begin[s + 1]; ++k) {
+        if (step_[k] > 0 && --below[near_.to[k]] == 0) ready.push_back(near_.to[k]);
+      }
+    }
+    return std::ranges::all_of(below, [](std::size_t left) { return left == 0; });
+  }
+
+  /// The level that suits the most cables of a switch, those below it alone or all.
+  std::uint32_t middle(SwitchId s, bool below_alone) {
+    wanted_.clear();
+    std::uint64_t all = 0;
+    for (std::size_t k = near_.begin[s]; k < near_.begin[s + 1]; ++k) {
+      if (step_[k] == 0 || (below_alone && step_[k] > 0)) continue;
+      wanted_.emplace_back(level_[near_.to[k]] - static_cast<std::uint32_t>(step_[k]),
+                           near_.cables[k]);
+      all += near_.cables[k];
+    }
+    std::ranges::sort(wanted_);
+    std::uint64_t passed = 0;
+    for (const auto& [level, cables] : wanted_) {
+      passed += cables;
+      if (2 * passed > all) return level;
+    }
+    return level_[s];
+  }
+
+  bool settle() {
+    bool moved = false;
+    for (SwitchId s = 0; s < near_.switches(); ++s) {
+      if (level_[s] == 0) continue;
+      const std::uint32_t level = middle(s, false);
+      moved |= level != level_[s];
+      level_[s] = level;
+    }
+    return moved;
+  }
+
+  /// Makes the level that the middle host of every connected part hangs on level 1.
+  void count_from_the_hosts() {
+    std::vector<bool> seen(near_.switches(), false);
+    for (SwitchId first = 0; first < near_.switches(); ++first) {
+      if (seen[first]) continue;
+      std::vector<SwitchId> part(1, first);
+      seen[first] = true;
+      for (std::size_t head = 0; head < part.size(); ++head) {
+        for (std::size_t k = near_.begin[part[head]]; k < near_.begin[part[head] + 1]; ++k) {
+          if (seen[near_.to[k]]) continue;
+          seen[near_.to[k]] = true;
+          part.push_back(near_.to[k]);
+        }
+      }
+      count_part(part);
+    }
+  }
+
+  void count_part(std::vector<SwitchId>& part) {
+    std::erase_if(part, [&](SwitchId s) { return level_[s] == 0; });
+    std::ranges::sort(part, {}, [&](SwitchId s) { return level_[s]; });
+    double all = 0;
+    for (const SwitchId s : part) all += hosts_[s];
+    std::uint32_t lowest = kBottom;
+    double passed = 0;
+    for (const SwitchId s : part) {
+      passed += hosts_[s];
+      lowest = level_[s];
+      if (2 * passed >= all) break;
+    }
+    for (const SwitchId s : part) level_[s] = level_[s] > lowest ? level_[s] - lowest + 1 : 1;
+  }
+
+  const Neighbours& near_;
+  const std::vector<double>& hosts_;
+  std::vector<std::int8_t> step_;  ///< 1 up, -1 down, 0 neither; by place in Neighbours
+  std::vector<std::uint32_t> level_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> wanted_;  ///< level, cables
+  bool agreed_ = false;
+};
+
+/// Levels of what no path says anything of, from its neighbours'.
+void hang_on(const Neighbours& near, std::vector<std::uint32_t>& level) {
+  for (;;) {
+    std::vector<std::uint32_t> next = level;
+    for (SwitchId s = 0; s < near.switches(); ++s) {
+      if (level[s] != 0) continue;
+      std::uint32_t lowest = kFar;
+      for (std::size_t k = near.begin[s]; k < near.begin[s + 1]; ++k) {
+        if (level[near.to[k]] != 0) lowest = std::min(lowest, level[near.to[k]]);
+      }
+      if (lowest != kFar) next[s] = lowest > 1 ? lowest - 1 : 2;
+    }
+    if (next == level) return;
+    level = std::move(next);
+  }
+}
+
+}  // namespace
+
+Levels find_levels(const Fabric& fabric) {
+  const Neighbours near(fabric);
+  std::vector<double> hosts(fabric.switches(), 0);
+  for (const SwitchId s : fabric.host_switches()) ++hosts[s];
+  std::vector<SwitchId> seats;
+  for (SwitchId s = 0; s < fabric.switches(); ++s) {
+    if (hosts[s] > 0) seats.push_back(s);
+  }
+  const std::vector<std::uint32_t> distance = distances(near, seats);
+  Levels levels{std::vector<std::uint32_t>(fabric.switches(), 0), {}};
+  for (SwitchId s = 0; s < fabric.switches(); ++s) {
+    if (distance[s] != kFar) levels.of[s] = distance[s] + 1;
+  }
+  Votes votes = all_votes(near, hosts, seats);
+  for (const SwitchId s : seats) votes.needed[s] = 1;
+  Climb climb(near, hosts, votes);
+  if (climb.agreed()) {
+    std::vector<std::uint32_t> found = climb.levels();
+    if (!found.empty()) {
+      hang_on(near, found);
+      levels.of = std::move(found);
+    }
+  }
+  levels.needed = std::move(votes.needed);
+  return levels;
+}
+
+}  // namespace contend
