@@ -68,7 +68,7 @@ def examine(candidate: Candidate, *, run: Run = run_process, limit: float = _LIM
 
 def _compile_and_run(candidate: Candidate, run: Run, limit: float) -> tuple[Path, Finished]:
     """The probe, and how it ended by itself; compiled again when an older one does not run."""
-    environment = _unheeded(candidate.environment)
+    environment = _without_ours(candidate.environment)
     program = compile_probe(_PROBE, candidate, "", run, limit)
     alone = run([str(program)], environment, limit)
     if _facts(alone) is None:
@@ -83,7 +83,7 @@ def _launch(
 ) -> Library:
     """Tries one launcher after the other until the ranks of one find each other."""
     faults: list[str] = []
-    environment = _unheeded(candidate.environment)
+    environment = _without_ours(candidate.environment)
     for launcher in launchers(candidate):
         ended = run([str(launcher), "-n", str(_RANKS), str(program)], environment, limit)
         facts = _facts(ended)
@@ -173,11 +173,12 @@ def launchers(candidate: Candidate) -> list[Path]:
     return list(by_file.values())
 
 
-def _unheeded(environment: Mapping[str, str]) -> dict[str, str]:
-    """A launcher's environment in which libraries of contend's that are preloaded do nothing."""
+def _without_ours(environment: Mapping[str, str]) -> dict[str, str]:
+    """A launcher's environment without what another command of contend's has preloaded."""
+    ours = ("CONTEND_PROFILE", "CONTEND_TUNED")
+    emptied = (*ours, "LD_PRELOAD") if any(name in environment for name in ours) else ()
     # Empty, not away: lists of variables that launchers pass on may name them.
-    ours = {name: "" for name in ("CONTEND_PROFILE", "CONTEND_TUNED") if name in environment}
-    return {**launch_environment(environment), **ours}
+    return {**launch_environment(environment), **dict.fromkeys(emptied, "")}
 
 
 def launch_environment(environment: Mapping[str, str]) -> dict[str, str]:
