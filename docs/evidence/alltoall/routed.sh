@@ -2,20 +2,17 @@
 # All schedules in turns on trees routed by minhop with scattered ranks, beside their predictions: the
 # cases of "Phases that know the routes" in docs/probes.md. "routed.sh predict" writes what is
 # predicted, from the calibration here; "routed.sh measure" measures the same and puts it beside. Needs
-# root and takes half an hour.
+# root and takes twenty minutes.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # Named as it is kept beside the results, wherever they are.
 cmp -s "$here/scattered.hosts" scattered.hosts || cp "$here/scattered.hosts" .
-some="library,linear,scattered,shift,routed,routed-barrier"
 most="library,linear,scattered,shift,shift-barrier,xor,routed,routed-barrier"
 all="$most,inflight,one-factor"
 
 each() {
   "$1" routed "xgft:2;4,4;1,4" "$all" 6 -n 16 --rate 20Mbit --buffer 200kB
   "$1" routed-small "xgft:2;4,4;1,4" "$most" 3 -n 16 --rate 18Mbit --buffer 20kB
-  "$1" routed-narrow "xgft:2;4,4;1,2" "$most" 3 -n 16 --rate 18Mbit --buffer 50kB
-  "$1" routed-pairs "xgft:2;4,4;1,4" "$some" 3 -n 16 --ranks-per-host 2 --rate 18Mbit --buffer 50kB
 }
 
 predict() {

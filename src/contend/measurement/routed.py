@@ -69,10 +69,11 @@ def _host_names(fabric: Fabric, place: Place) -> list[str]:
         full if server in several else server
         for full, server in zip(fabric.host_name, servers, strict=True)
     ]
-    for name, _ in place.slots:
-        # Those that ranks sit on have been looked up before.
-        with suppress(UsageError):
-            names[place.numbers_of([name])[0]] = name
+    called = [name for name, _ in place.slots]
+    # A host file may have others too; then its hosts are called as the fabric calls their servers.
+    with suppress(UsageError):
+        for number, name in zip(place.numbers_of(called), called, strict=True):
+            names[number] = name
     return names
 
 
