@@ -17,8 +17,11 @@ from contend.prediction import Calibration
 from contend.report.better_seats import BetterSeatsJson
 from contend.report.better_tables import BetterTablesJson
 from contend.report.emulate import EmulationJson
+from contend.report.engines import EnginesJson
 from contend.report.explanation import ExplanationJson
+from contend.report.fabric.difference import DifferenceJson
 from contend.report.fabric.tables import FabricSummary, HostListJson
+from contend.report.failures import FailuresJson
 from contend.report.memory import MemoryJson
 from contend.report.mpi import LibrariesJson
 from contend.report.prediction.json import PredictedJson
@@ -43,6 +46,9 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend route": (BetterTablesJson,),
     "contend fabric show": (FabricSummary,),
     "contend fabric check": (CheckReport,),
+    "contend fabric diff": (DifferenceJson,),
+    "contend fabric engines": (EnginesJson,),
+    "contend fabric failures": (FailuresJson,),
     "contend fabric hosts": (HostListJson,),
     "contend emulate": (EmulationJson,),
     "contend mpi": (LibrariesJson,),

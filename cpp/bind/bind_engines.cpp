@@ -4,6 +4,7 @@
 #include "contend/base/error.hpp"
 #include "contend/routes/engines.hpp"
 #include "contend/routes/fewest_collisions.hpp"
+#include "contend/routes/mend.hpp"
 #include "contend/routes/table_steps.hpp"
 
 namespace contend::bind {
@@ -25,6 +26,9 @@ nb::ndarray<nb::numpy, PortNumber> run(const Fabric& fabric, const Targets& targ
 
 /// Ports [switches, addresses] and the lane of every address.
 using LanedArrays = nb::typed<nb::tuple, Numpy<PortNumber>, Numpy<std::uint8_t>>;
+
+/// Ports [switches, addresses] and how many entries of every switch changed.
+using MendedArrays = nb::typed<nb::tuple, Numpy<PortNumber>, Numpy<std::uint64_t>>;
 
 }  // namespace
 
@@ -110,6 +114,21 @@ void bind_engines(nb::module_& m) {
       },
       nb::arg("fabric"), nb::arg("targets"), nb::arg("ports"), nb::arg("cable_cost"),
       nb::arg("demand"), nb::arg("most"));
+  m.def(
+      "mend",
+      [](const Fabric& fabric, const Targets& targets, const Matrix<PortNumber>& ports) {
+        MendedTables mended;
+        {
+          nb::gil_scoped_release release;
+          check_targets(fabric, targets);
+          mended = mend(fabric, targets, Tables(ports.data(), ports.data() + ports.size()));
+        }
+        std::vector<std::uint64_t> changed(mended.changed.begin(), mended.changed.end());
+        return MendedArrays(nb::make_tuple(
+            to_numpy(std::move(mended.tables), {fabric.switches(), targets.addresses}),
+            to_numpy(std::move(changed))));
+      },
+      nb::arg("fabric"), nb::arg("targets"), nb::arg("ports"));
   m.def("tree_fault", &tree_fault, nb::arg("fabric"));
   m.def(
       "find_roots",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import fields
 from html import escape
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 # By their rooms' faces: what no file needs is not loaded.
 from contend import fabric as fabrics
@@ -17,6 +20,8 @@ from contend.errors import IncompleteInput, InputError, UsageError
 from contend.fabric import Fabric
 from contend.units import counted, nearest
 
+WITHOUT = "without"
+"""Kind of the finding that says what of a fabric has died, and what that changed."""
 _OWN_ENGINES = {"fig1": "fig1"}
 _DEFAULT_ENGINE = "minhop"
 
@@ -79,6 +84,7 @@ def load(
     routes: str | PathLike[str] | None = None,
     route: str | None = None,
     need_routes: bool = False,
+    without: Sequence[str] = (),
 ) -> LoadedFabric:
     """Loads a fabric, and its routes where they are given, asked for or part of the file.
 
@@ -91,6 +97,9 @@ def load(
         route: an engine that computes them, such as ``minhop`` or ``opensm:ftree``.
         need_routes: whether the caller cannot do without: generated fabrics are routed with
             ``minhop`` (``fig1`` with its own routes) when nothing else is said.
+        without: switches, cables and hosts that have died, as `contend.fabric.without` takes them.
+            Tables that the fabric has are changed as little as lets all messages arrive; an engine
+            computes its tables for what is left.
 
     Raises:
         UsageError: no such file or generator, both `routes` and `route` given, or routes needed
@@ -105,15 +114,28 @@ def load(
     generator = source if isinstance(source, str) and fabrics.is_generator(source) else ""
     fabric = fabrics.make(generator) if generator else _described(source)
     if tables is not None:
-        return LoadedFabric.of(
-            routing.adopt(fabric, routing.load_tables(tables), fabrics.source_name(tables))
-        )
+        fabric = routing.adopt(fabric, routing.load_tables(tables), fabrics.source_name(tables))
+    if without:
+        fabric = _without(fabric, without)
     if route is None and need_routes and fabric.routes is None:
         if not generator:
             name = fabrics.source_name(source) if isinstance(source, str) else fabric.name
             raise UsageError(f"{name} holds no routes: give routes=FILE or route=ENGINE")
         route = _OWN_ENGINES.get(generator.partition(":")[0], _DEFAULT_ENGINE)
     return LoadedFabric.of(fabric if route is None else routing.compute(fabric, route))
+
+
+def _without(fabric: Fabric, names: Sequence[str]) -> Fabric:
+    """The fabric without what has died, which is a finding, and its tables mended."""
+    rest = fabrics.without(fabric, names)
+    left, words = rest.fabric, rest.words
+    if fabric.routes is not None:
+        left, changed = routing.mended(fabric, rest)
+        switches = counted(int(np.count_nonzero(changed)), "switch")
+        words += f"; {int(changed.sum()):,} table entries changed at {switches}"
+    finding = fabrics.Finding(WITHOUT, f"without {words}", wrong=False)
+    name = f"{fabric.name} without {', '.join(names)}"
+    return left.replace(name=name, findings=(*fabric.findings, finding))
 
 
 def _described(source: str | PathLike[str] | Any) -> Fabric:

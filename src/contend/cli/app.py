@@ -37,9 +37,24 @@ VERBS = (
                 "Write a fabric as a file of another kind.",
             ),
             Verb(
+                "diff",
+                "contend.cli.fabric.diff:diff",
+                "Say what changed in a network: nodes, cables, speeds, routes and bandwidth.",
+            ),
+            Verb(
                 "draw",
                 "contend.cli.fabric.draw:draw",
                 "Draw a fabric, or the connections of an all-to-all.",
+            ),
+            Verb(
+                "engines",
+                "contend.cli.fabric.engines:engines",
+                "Route a fabric by every engine, and say which serves it best.",
+            ),
+            Verb(
+                "failures",
+                "contend.cli.fabric.failures:failures",
+                "Let every switch and cable die, one at a time, and rank them by what that costs.",
             ),
             Verb(
                 "hosts",

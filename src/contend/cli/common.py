@@ -9,6 +9,8 @@ from typing import Any
 from rich.console import Console
 
 from contend import loading
+from contend.cli.verbs import DEAD
+from contend.errors import printable_line
 from contend.fabric import Fabric
 from contend.files import json_text, write_whole
 
@@ -25,8 +27,13 @@ def console_for(json: str | None) -> Console:
 def load(
     source: str, routes: str | None, route: str | None, *, need_routes: bool = False
 ) -> Fabric:
-    """The fabric that the command line names."""
-    return loading.load(source, routes=routes, route=route, need_routes=need_routes)
+    """The fabric that the command line names, without what it says has died."""
+    dead = DEAD.get()
+    fabric = loading.load(source, routes=routes, route=route, need_routes=need_routes, without=dead)
+    for finding in fabric.findings if dead else ():
+        if finding.kind == loading.WITHOUT:
+            print(f"{source}: {printable_line(finding.message)}", file=sys.stderr)
+    return fabric
 
 
 def write_json(target: str | None, result: Any) -> None:

@@ -16,12 +16,9 @@ from rich.text import Text
 
 from contend import report as reports
 from contend.cli.common import console_for, write_json, write_text
-from contend.cli.measure.options import Common, find_place
+from contend.cli.measure.options import Common
 from contend.cli.options import (
-    MPI,
-    ON,
     OUTPUT,
-    RANKS_PER_HOST,
     BufferOption,
     Bytes,
     JsonOption,
@@ -37,18 +34,19 @@ from contend.cli.options import (
     labels,
     parsed,
 )
+from contend.cli.program import (
+    CommandArgument,
+    ProgramMpiOption,
+    ProgramOnOption,
+    ProgramRanksPerHostOption,
+    check_command,
+    seated,
+)
 from contend.errors import ShortfallError, UsageError
 from contend.files import whole_file
-from contend.measurement import make_shapes
 from contend.profiling import Job, Outcome, Profile, load_profile, run_recorded
 from contend.units import parse_size
 
-CommandArgument = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="-- COMMAND...", help="Command that starts the program, such as mpirun -n 64 ./app."
-    ),
-]
 ProfileFolderOption = Annotated[
     Path | None,
     OUTPUT(
@@ -65,29 +63,17 @@ RecordOption = Annotated[
         parsed("--record", parse_size),
     )("What does not fit is counted.", default="16MiB"),
 ]
-OnRanksOption = Annotated[
-    str | None,
-    ON(", or on emulated:FABRIC. With -n.", default="wherever the command starts its ranks"),
-]
-ProfiledMpiOption = Annotated[
-    str | None,
-    MPI(
-        ": openmpi, mpich-4.0 and the like, a folder with bin/mpicc, or a compiler wrapper.",
-        default="the command's",
-    ),
-]
-RanksPerHostOption = Annotated[int | None, RANKS_PER_HOST("With -n.", min=1)]
 
 
 def profile(
     command: CommandArgument,
     output: ProfileFolderOption = None,
     label: LabelOption = None,
-    mpi: ProfiledMpiOption = None,
+    mpi: ProgramMpiOption = None,
     record: RecordOption = None,
     ranks: RanksOption = None,
-    ranks_per_host: RanksPerHostOption = None,
-    on: OnRanksOption = None,
+    ranks_per_host: ProgramRanksPerHostOption = None,
+    on: ProgramOnOption = None,
     routes: RoutesOption = None,
     route: RouteOption = None,
     rate: RateOption = None,
@@ -107,8 +93,6 @@ def profile(
     """
     if plot is not None:
         reports.check_suffix(plot)
-    if not command[0]:
-        raise UsageError("the command after -- is empty")
     common = Common(
         on=on,
         routes=routes,
@@ -118,13 +102,16 @@ def profile(
         placement=placement,
         launcher=launcher,
     )
-    if ranks is None and (common != Common() or ranks_per_host is not None):
-        raise UsageError("--on and --ranks-per-host need -n: contend then starts the ranks")
+    check_command(command, common, ranks, ranks_per_host)
     console = Console(stderr=True, highlight=False)
     asked = Job(tuple(command), mpi=mpi, labels=labels(label), memory=record)
     # Standard output is for the JSON alone.
     target = sys.stderr if json == "-" else None
-    with _placed(asked, common, ranks, ranks_per_host, console) as job, _merging() as progress:
+    with (
+        seated(common, ranks, ranks_per_host, console) as (shape, place),
+        _merging() as progress,
+    ):
+        job = replace(asked, shape=shape, place=place)
         outcome = run_recorded(job, output, output=target, progress=progress)
     if outcome.profile is not None:
         _tell(console, outcome.profile)
@@ -142,21 +129,6 @@ def _merging() -> Iterator[Callable[[int, int], None]]:
     with reports.progress_bar("merging", "records") as bar:
         task = bar.add_task("", total=None, visible=False)
         yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)
-
-
-@contextmanager
-def _placed(
-    asked: Job, common: Common, ranks: int | None, ranks_per_host: int | None, console: Console
-) -> Iterator[Job]:
-    """The job with its ranks where they are to run; those of an emulated fabric while it is up."""
-    if ranks is None:
-        yield asked
-        return
-    with find_place(common, console) as place:
-        assert place is not None
-        each = () if ranks_per_host is None else (ranks_per_host,)
-        [shape] = make_shapes((ranks,), each, place.slots, alone=place.alone)
-        yield replace(asked, shape=shape, place=place)
 
 
 def _tell(console: Console, profile: Profile) -> None:

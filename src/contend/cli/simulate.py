@@ -205,12 +205,6 @@ def _cases(
             yield source, engine
 
 
-def _write(results: Sequence[_Result], several: bool, json: str | None) -> None:
-    """Writes one result as it is, several as a list."""
-    written = [report.simulation_json(*result) for result in results]
-    write_json(json, {"results": written} if several else written[0])
-
-
 @contextmanager
 def _progress(title: str, world: Communicator | None) -> Iterator[Progress | None]:
     if world is not None and world.rank > 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
@@ -68,7 +69,7 @@ def command_of(
     single.command(name, cls=cls)(function)
     made: Any = typer.main.get_command(single)
     if _OF_FABRICS & {parameter.name for parameter in made.params}:
-        made.params.append(_strict())
+        made.params += [_without(), _strict()]
     return made
 
 
@@ -105,8 +106,26 @@ def _is_same_file(source: str, output: str) -> bool:
 _OF_FABRICS = {"routes", "choice", "fabrics"}
 
 
+DEAD: ContextVar[tuple[str, ...]] = ContextVar("dead", default=())
+"""What the fabrics that a command loads are to be without."""
+
+
+# Options that these verbs have alike, as one place loads all fabrics.
+
+
+def _without() -> TyperOption:
+    return TyperOption(
+        param_decls=["--without"],
+        metavar="WHAT",
+        multiple=True,
+        expose_value=False,
+        callback=lambda context, parameter, names: DEAD.set(tuple(names or ())),
+        help="Load the fabric as if a switch (spine3), a cable (spine3:12), a host, or those that "
+        "file:PATH lists had died. Tables are mended where they must be. Repeat it for several.",
+    )
+
+
 def _strict() -> TyperOption:
-    """The option that these verbs have alike: one place loads all fabrics."""
     return TyperOption(
         param_decls=["--strict"],
         is_flag=True,

@@ -5,6 +5,9 @@ from .composition import cables_per_pair as cables_per_pair
 from .composition import capacities as capacities
 from .composition import size_of as size_of
 from .composition import structure as structure
+from .difference import Change as Change
+from .difference import Difference as Difference
+from .difference import difference as difference
 from .fabric import Fabric as Fabric
 from .fabric import Finding as Finding
 from .fabric import build as build
@@ -41,3 +44,6 @@ from .soundness import Check as Check
 from .soundness import Status as Status
 from .soundness import check_soundness as check_soundness
 from .subnet import LARGEST_LID as LARGEST_LID
+from .without import Rest as Rest
+from .without import without as without
+from .without import without_numbers as without_numbers

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ import msgspec
 import polars as pl
 
 from contend.errors import ContendError, UsageError
+from contend.measurement.left import CUT, Left, line_of
 from contend.measurement.memory import Fit
 from contend.measurement.place import Shape
 from contend.measurement.question import MeasuredCell, Workload
@@ -24,9 +24,6 @@ from contend.measurement.surroundings import library_name, library_record, new_r
 from contend.measurement.watch import Outcome, start_probe
 from contend.mpi import Launch, Library
 from contend.runs import (
-    NO_TIME,
-    CellEnd,
-    CellRecord,
     LaunchRecord,
     PointError,
     Run,
@@ -39,8 +36,6 @@ from contend.units import counted, format_bandwidth, format_seconds, parse_sizes
 
 if TYPE_CHECKING:
     from contend.measurement.method import Measured
-
-_CUT = "cut"
 
 
 class MeasuredWork:
@@ -81,19 +76,11 @@ class MeasuredWork:
         numbers = range(launches * self.variants)
         if self._run is None:
             return numbers
-        return [number for number in numbers if self._is_left(number)]
+        return [number for number in numbers if self._left.is_left(number)]
 
-    def _is_left(self, number: int) -> bool:
-        starts = self._starts(number)
-        if self._retry:
-            failed = any(self._concerns(error, number) for error in self.run.record.errors)
-            unmeasured = _begun_cells(starts) - _ended_cells(starts, again=True)
-            return failed or bool(unmeasured) or not any(map(self._is_complete, starts))
-        given_up = any(
-            error.whole and self._concerns(error, number) for error in self.run.record.errors
-        )
-        complete = any(map(self._is_complete, starts))
-        return not (given_up or complete or self._is_all(self._left_out(number), number))
+    @property
+    def _left(self) -> Left:
+        return Left(self.run.record, self.variants, self._retry)
 
     def begin(self) -> None:
         """Makes the run folder, or brings together what is in it.
@@ -127,9 +114,9 @@ class MeasuredWork:
         self, step: Step, *, seconds: float, limit: float, observer: Observer
     ) -> Attempt | None:
         """Makes what is left of a launch; None where nothing is."""
-        settled = self._left_out(step.number)
-        if self._is_all(settled, step.number):
+        if self._left.is_settled(step.number):
             return None
+        settled = self._left.settled(step.number)
         shape = self._shapes[step.variant]
         number = self._free_number(step.number)
         output = self.run.raw_path(number).resolve()
@@ -184,7 +171,7 @@ class MeasuredWork:
 
     def fail(self, number: int, failure: Failure, point: str | None = None) -> None:
         """Keeps why there is no figure."""
-        begun = bool(self._starts(number))
+        begun = bool(self._left.starts(number))
         if failure.cause == "budget" and point is None:
             if not begun:
                 shape = self._shapes[number % self.variants]
@@ -200,7 +187,7 @@ class MeasuredWork:
                 )
             return
         cell = (
-            None if point is None else next(c for c in self.run.record.cells if _line(c) == point)
+            None if point is None else next(c for c in self.run.record.cells if line_of(c) == point)
         )
         error = PointError(
             cause=failure.cause,
@@ -248,14 +235,14 @@ class MeasuredWork:
         measured = launch.measured
         if measured is None or not measured.probe.cells:
             return None, True
-        cut = [end.cell for end in measured.ends if end.reason == _CUT]
+        cut = [end.cell for end in measured.ends if end.reason == CUT]
         left = measured.probe.cells - (len(measured.ends) - len(cut))
         if left <= 0:
             return None, False
         active = self._active(launch, cut)
         if active is None:
             return None, True
-        return _line(self.run.record.cells[active]), left > 1
+        return line_of(self.run.record.cells[active]), left > 1
 
     def _active(self, launch: LaunchRecord, cut: Sequence[int]) -> int | None:
         """The cell that was under way when a launch ended; None where none had begun."""
@@ -264,55 +251,11 @@ class MeasuredWork:
         # A cell without a sample has just begun; of others the one whose sample is the latest.
         return max(cut, key=lambda cell: last.get(cell, math.inf), default=None)
 
-    def _starts(self, number: int) -> list[LaunchRecord]:
-        """All starts of a launch."""
-        return [start for start in self.run.record.launches if start.whole == number]
-
     def _free_number(self, number: int) -> int:
         """A number for a further start: the launch's own, as long as it has left nothing."""
         taken = {start.number for start in self.run.record.launches if start.status != "skipped"}
         free = number not in taken and not self.run.raw_path(number).exists()
         return number if free else self.run.next_launch()
-
-    def _is_complete(self, start: LaunchRecord) -> bool:
-        """Whether every cell that a start was to measure has ended, one way or other."""
-        if start.status == "done":
-            return True
-        measured = start.measured
-        if measured is None or not measured.probe.cells:
-            return False
-        errors = {_line(error) for error in self.run.record.errors if error.launch == start.whole}
-        cells = self.run.record.cells
-        ended = sum(end.reason != _CUT or _line(cells[end.cell]) in errors for end in measured.ends)
-        return ended >= measured.probe.cells
-
-    def _concerns(self, error: PointError, number: int) -> bool:
-        """Whether an error is one of a launch's variant."""
-        return error.launch is None or error.launch % self.variants == number % self.variants
-
-    def _is_all(self, lines: Sequence[str], number: int) -> bool:
-        """Whether points are all that a launch has, as far as launches like it tell."""
-        record = self.run.record
-        for launch in {start.whole for start in record.launches}:
-            starts = self._starts(launch)
-            if launch % self.variants == number % self.variants and any(
-                map(self._is_complete, starts)
-            ):
-                points = {_line(record.cells[cell]) for cell in _begun_cells(starts)}
-                return bool(points) and points <= set(lines)
-        return False
-
-    def _left_out(self, number: int) -> list[str]:
-        """Points that a start of a launch leaves out, as lines for the probe."""
-        starts = self._starts(number)
-        cells = self.run.record.cells
-        lines = [_line(cells[cell]) for cell in sorted(_ended_cells(starts, again=self._retry))]
-        lines += [
-            _line(error)
-            for error in self.run.record.errors
-            if self._concerns(error, number) and not error.whole
-        ]
-        return list(dict.fromkeys(lines))
 
     def _leave_out_what_does_not_fit(self) -> Failure | None:
         """Keeps the points whose data no host can hold; the failure of all of them, or None."""
@@ -375,39 +318,6 @@ class MeasuredWork:
             raise NoRoomError(
                 f"{self.folder}: {error.strerror}: samples stay in launch-*.samples there"
             ) from error
-
-
-def _begun_cells(starts: Sequence[LaunchRecord]) -> set[int]:
-    return {end.cell for start in starts for end in start.ends}
-
-
-def _ended_cells(starts: Sequence[LaunchRecord], *, again: bool) -> set[int]:
-    """Cells that are not measured again: all that have ended, or those with nothing to mend.
-
-    Those that no time was left for are always left for another time.
-    """
-    ends = [end for start in starts for end in start.ends]
-    return {end.cell for end in ends if _is_settled(end) or not (again or _is_open(end))}
-
-
-def _is_settled(end: CellEnd) -> bool:
-    """Whether a cell has a figure, or makes no sense."""
-    unsuited = end.reason == "skipped" and end.said != NO_TIME
-    return unsuited or (end.is_sampled and end.verified is not False)
-
-
-def _is_open(end: CellEnd) -> bool:
-    return end.reason == _CUT or (end.reason == "skipped" and end.said == NO_TIME)
-
-
-def _line(point: CellRecord | PointError) -> str:
-    """A point by its labels, as a probe reads it to leave it out."""
-    labels = {"algorithm": point.algorithm, "bytes": point.bytes, **point.labels}
-    return " ".join(
-        f"{name}={value}"
-        for name, value in labels.items()
-        if isinstance(value, int | str) and not re.search(r"[\s#]|^$", str(value))
-    )
 
 
 def _ended(record: LaunchRecord, began: float, **changed: object) -> LaunchRecord:

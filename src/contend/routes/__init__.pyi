@@ -1,3 +1,4 @@
+from .changed import changed_ports as changed_ports
 from .checking import CheckReport as CheckReport
 from .checking import RoutesSummary as RoutesSummary
 from .checking import all_to_all_load as all_to_all_load
@@ -13,6 +14,7 @@ from .engines import compute as compute
 from .engines import engine_names as engine_names
 from .engines import fewest_collisions as fewest_collisions
 from .engines import table_steps as table_steps
+from .mending import mended as mended
 from .resolver import Route as Route
 from .resolver import find_route as find_route
 from .resolver import make_resolver as make_resolver

@@ -14,6 +14,7 @@ from contend import _core
 from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric, capacities
 from contend.routes import opensm
+from contend.routes.addresses import table_size, targets_of, with_addresses, with_lmc
 from contend.routes.options import read_roots, split
 from contend.routes.tables import NO_PORT, ForwardingTables, tables_of
 from contend.units import format_bytes, nearest
@@ -169,10 +170,10 @@ def compute(fabric: Fabric, engine: str) -> Fabric:
     _, options = split(engine, _ENGINES[name].options)
     addressed = with_addresses(fabric)
     if "lmc" in options:
-        addressed = _with_lmc(addressed, options["lmc"])
-    size = addressed.switches * (int(_addresses(addressed).max(initial=0)) + 1) * 2
+        addressed = with_lmc(addressed, options["lmc"])
+    size = addressed.switches * table_size(addressed) * 2
     try:
-        tables = _ENGINES[name].tables(_Job(addressed, _targets(addressed), options))
+        tables = _ENGINES[name].tables(_Job(addressed, targets_of(addressed), options))
     except MemoryError:
         raise MissingError(f"not enough memory for tables of {format_bytes(size)}") from None
     return addressed.replace(routes=replace(tables, engine=engine))
@@ -190,7 +191,7 @@ def fewest_collisions(fabric: Fabric, *, lanes: int = 1, demand: Demand | None =
         UsageError: no such number of lanes.
     """
     addressed = with_addresses(fabric)
-    tables = _fewest_collisions(addressed, _targets(addressed), lanes, demand)
+    tables = _fewest_collisions(addressed, targets_of(addressed), lanes, demand)
     engine = f"contend,lanes={lanes}" if lanes > 1 else "contend"
     return addressed.replace(routes=replace(tables, engine=engine))
 
@@ -234,8 +235,8 @@ def table_steps(
     ports = tables_of(fabric).ports
     if with_addresses(fabric) is not fabric:
         raise UsageError(f"{fabric.name}: some hosts have no LID of their own in the tables")
-    targets = _targets(fabric)
-    size = int(_addresses(fabric).max(initial=0)) + 1
+    targets = targets_of(fabric)
+    size = table_size(fabric)
     fitting = np.full((fabric.switches, size), NO_PORT, dtype=np.uint16)
     width = min(size, ports.shape[1])
     fitting[:, :width] = ports[:, :width]
@@ -248,54 +249,3 @@ def table_steps(
     engine = f"{tables_of(fabric).engine or 'tables'} with {len(at)} changes"
     routed = fabric.replace(routes=ForwardingTables(changed, engine=engine))
     return TableSteps(routed, at, address, before, after)
-
-
-def with_addresses(fabric: Fabric) -> Fabric:
-    """The fabric if every host has addresses of its own, else with new ones given out.
-
-    New addresses are 1 .. hosts for hosts, those that follow for switches.
-    """
-    taken = _addresses(fabric)
-    if (fabric.host_lid > 0).all() and len(np.unique(taken)) == len(taken):
-        return fabric
-    numbers = np.arange(1, fabric.hosts + fabric.switches + 1, dtype=np.uint32)
-    return fabric.replace(
-        host_lid=numbers[: fabric.hosts],
-        host_lmc=np.zeros(fabric.hosts, dtype=np.uint8),
-        switch_lid=numbers[fabric.hosts :],
-        routes=None,
-    )
-
-
-def _with_lmc(fabric: Fabric, text: str) -> Fabric:
-    """The fabric with 2^lmc new addresses for every host; switches get those that follow."""
-    if not re.fullmatch(r"[0-7]", text):
-        raise UsageError(f"lmc is a number from 0 to 7, not {text!r}")
-    each = 1 << int(text)
-    first = each * np.arange(1, fabric.hosts + 1, dtype=np.uint32)
-    return fabric.replace(
-        host_lid=first,
-        host_lmc=np.full(fabric.hosts, int(text), dtype=np.uint8),
-        switch_lid=each * (fabric.hosts + 1) + np.arange(fabric.switches, dtype=np.uint32),
-        routes=None,
-    )
-
-
-def _addresses(fabric: Fabric) -> NDArray[np.int64]:
-    """All addresses in use, those of switches without one left out."""
-    count = np.left_shift(1, fabric.host_lmc.astype(np.int64))
-    first = np.repeat(fabric.host_lid.astype(np.int64), count)
-    nth = np.arange(len(first)) - np.repeat(np.cumsum(count) - count, count)
-    return np.concatenate([first + nth, fabric.switch_lid[fabric.switch_lid > 0].astype(np.int64)])
-
-
-def _targets(fabric: Fabric) -> _core.Targets:
-    system = fabric.switch_system_guid
-    return _core.Targets(
-        host_first=fabric.host_lid,
-        host_lmc=fabric.host_lmc,
-        switch_address=fabric.switch_lid,
-        switch_guid=fabric.switch_guid,
-        switch_system=np.where(system == 0, fabric.switch_guid, system),
-        addresses=int(_addresses(fabric).max(initial=0)) + 1,
-    )

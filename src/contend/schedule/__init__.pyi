@@ -7,13 +7,13 @@ from .alltoalls import alltoall as alltoall
 from .choices import LIBRARIES as LIBRARIES
 from .choices import choose as choose
 from .collectives import COLLECTIVES as COLLECTIVES
-from .collectives import Operation as Operation
 from .course import Cables as Cables
 from .course import Costs as Costs
 from .course import Course as Course
 from .course import MessageClass as MessageClass
 from .course import carry_out as carry_out
 from .member import Member as Member
+from .member import Operation as Operation
 from .member import all_members as all_members
 from .phases import Phases as Phases
 from .phases import phases_by_routes as phases_by_routes

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from contend.errors import UsageError
-from contend.schedule.collectives import dissemination
 from contend.schedule.member import Member, all_members
 from contend.schedule.phases import Phases
+from contend.schedule.reductions import dissemination
 from contend.schedule.schedule import Schedule, Strand
 from contend.units import nearest
 

@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from contend.schedule.schedule import Strand
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What a member gives and gets in a collective.
+
+    Attributes:
+        size: bytes: of the data, of each member's block (gather, scatter, allgather), or of all
+            blocks together (reduce-scatter).
+        root: place of the member that gives or gets all.
+        per_byte: seconds in which a byte is added to another.
+        to: bytes to each member that gets any, where members get different amounts.
+        sources: members from which any come, likewise.
+    """
+
+    size: float = 0.0
+    root: int = 0
+    per_byte: float = 0.0
+    to: Mapping[int, float] = field(default_factory=dict)
+    sources: Sequence[int] = ()
 
 
 @dataclass
@@ -66,6 +86,14 @@ class Member:
         """Keeps the rank's processor busy."""
         if seconds:
             self.strand.compute(seconds)
+
+    def add(self, size: float, operation: Operation) -> None:
+        """Adds so many bytes that have come to what is here."""
+        self.compute(size * operation.per_byte)
+
+
+Collective = Callable[[Member, Operation], None]
+"""Adds one member's part of a collective to its strand."""
 
 
 def all_members(ranks: int, tag: int = 0) -> list[Member]:

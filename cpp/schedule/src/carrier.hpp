@@ -1,0 +1,120 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "buckets.hpp"
+#include "contend/congestion/flows.hpp"
+#include "contend/schedule/carry_out.hpp"
+#include "contend/schedule/schedule.hpp"
+#include "crowds.hpp"
+#include "events.hpp"
+#include "processors.hpp"
+#include "roads.hpp"
+
+namespace contend {
+
+/// Carries a schedule out, event by event. Its strands are in carrier_strands.cpp, what messages do
+/// between them in carrier_messages.cpp.
+class Carrier {
+ public:
+  Carrier(const Schedule& schedule, const Network& network, const Costs& costs);
+  Outcome carry_out();
+
+ private:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  /// What travels of a message.
+  enum class Part : std::uint32_t { ahead, answer };
+
+  struct Message {
+    const MessageClass* of_class = nullptr;
+    std::uint32_t flow = kNone;
+    std::uint32_t version = 0;
+    double bytes = 0;  ///< its own
+    double rest = 0;   ///< on the wire
+    double rate = 0;
+    double updated = 0;
+    bool posted = false;   ///< its receive
+    bool asked = false;    ///< the receiver knows that it wants to come
+    bool allowed = false;  ///< the sender knows that it may
+    bool arrived = false;
+    bool sent = false;  ///< its send has ended
+  };
+
+  struct Strand {
+    std::uint64_t next = 0;
+    std::uint64_t begun = 0;
+    std::uint64_t ended = 0;
+    bool waits = false;
+    double since = 0;  ///< when it began to wait
+    /// Parts of messages that have come while it did not look, first and last.
+    std::uint32_t unseen = kNone;
+    std::uint32_t last_unseen = kNone;
+    bool spent = false;  ///< its next operation has had its processor for as long as it takes
+  };
+
+  void run(std::uint32_t strand);
+  bool is_over(const Strand& strand, std::uint64_t first, std::uint64_t operation) const;
+  bool spend(std::uint32_t strand, double seconds);
+  void work(const Job& job);
+  void emit(std::uint32_t message);
+  void post(std::uint32_t message);
+  void end_send(std::uint32_t message);
+  void complete(std::uint64_t operation, std::uint32_t strand);
+
+  void enter(std::uint32_t message, Part part);
+  void depart(std::uint32_t road);
+  bool is_data(std::uint32_t message, Part part) const {
+    return part == Part::ahead &&
+           (messages_[message].of_class->eager || messages_[message].allowed);
+  }
+  bool start(std::uint32_t message, Part part);
+  double behind(std::size_t route) const;
+  void arrive(std::uint32_t message, Part part);
+  void look(Strand& strand);
+  void see(std::uint32_t message, Part part);
+  void handle(std::uint32_t message, Part part);
+  void leave(std::uint32_t message);
+  void share_out();
+
+  const MessageClass& class_of(double bytes, bool within) const;
+  std::uint32_t rank_of(std::uint32_t strand) const { return schedule_.rank_of_strand[strand]; }
+  std::uint32_t group_of(std::uint32_t strand) const {
+    return costs_.processor_of_rank[rank_of(strand)];
+  }
+  std::uint32_t strand_at(std::uint32_t message, Part part) const {
+    return part == Part::ahead ? matches_[message].target : matches_[message].source;
+  }
+  double rest_of(std::uint32_t flow) const {
+    const Message& message = messages_[owner_[flow]];
+    return std::max(message.rest - message.rate * (now_ - message.updated), 0.0);
+  }
+  [[noreturn]] void refuse_deadlock() const;
+
+  const Schedule& schedule_;
+  const Network& network_;
+  const Costs& costs_;
+  std::vector<Match> matches_;
+  Roads roads_;
+  Flows flows_;
+  Buckets buckets_;
+  Events events_;
+  double now_ = 0;
+  double touched_at_ = 0;
+  std::vector<Message> messages_;
+  std::vector<Strand> strands_;
+  std::vector<std::uint32_t> message_of_;  ///< by operation
+  std::vector<std::uint8_t> done_;         ///< by operation
+  std::vector<std::uint32_t> next_unseen_;
+  std::vector<std::uint32_t> owner_;  ///< message of a flow
+  std::vector<double> port_free_;     ///< by place
+  Crowds crowds_;
+  Processors processors_;
+  Outcome outcome_;
+};
+
+}  // namespace contend

@@ -1,0 +1,64 @@
+"""``contend fabric failures``: what each switch and cable would cost if it died."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rich.text import Text
+
+from contend import report
+from contend.cli.common import console_for, load, write_json
+from contend.cli.options import (
+    ENGINES,
+    ROUTE,
+    SAMPLES,
+    FabricArgument,
+    JsonOption,
+    PlotOption,
+    RoutesOption,
+    SeedOption,
+)
+from contend.cure import failures as fail
+
+EngineOption = Annotated[
+    str | None,
+    ROUTE(f"{ENGINES} The worst failures are routed anew by it too, else by contend."),
+]
+SamplesOption = Annotated[int, SAMPLES(". Each failure is judged by the same.", min=2)]
+
+
+def failures(
+    fabric: FabricArgument,
+    routes: RoutesOption = None,
+    route: EngineOption = None,
+    samples: SamplesOption = 200,
+    seed: SeedOption = 1,
+    json: JsonOption = None,
+    plot: PlotOption = None,
+) -> None:
+    """Let every switch and cable die, one at a time, and rank them by what that costs.
+
+    Tables are mended as little as lets all messages arrive; the worst failures are also routed
+    anew, and tried two at a time.
+
+    Example: contend fabric failures net.ibnetdiscover --routes net.lfts
+    """
+    if plot is not None:
+        report.check_suffix(plot)
+    loaded = load(fabric, routes, route, need_routes=True)
+    with report.progress_bar(loaded.name, "failures") as bar:
+        task = bar.add_task("", total=None)
+        found = fail(
+            loaded,
+            samples=samples,
+            seed=seed,
+            engine=route or "contend",
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    console = console_for(json)
+    console.print(Text(report.failures_verdict(found), style="bold"), soft_wrap=True)
+    tables = report.failures_tables(found)
+    report.print_tables(console, tables)
+    write_json(json, report.failures_json(found))
+    if plot is not None:
+        report.save_figure(report.failures_figure(found), plot, tables)

@@ -1,0 +1,134 @@
+"""Routing engines side by side: what each makes of a fabric, or why it refuses it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from contend.congestion import Simulation, simulate
+from contend.errors import ContendError, MissingError, UsageError
+from contend.fabric import Fabric
+from contend.routes import compute, dependency_cycle, engine_names
+from contend.units import nearest
+
+PRESENT = "present"
+"""What the tables are called that the fabric comes with."""
+# Engines that are made for one fabric alone.
+_NOT_COMPARED = ("fig1",)
+_BY_OPENSM = "opensm:"
+
+
+@dataclass(frozen=True, eq=False)
+class RoutedBy:
+    """What an engine makes of a fabric.
+
+    Attributes:
+        engine: with its options, or `PRESENT`.
+        seconds: that computing the tables took; None for present ones.
+        bisect: random pairs of hosts by its tables; None where it refuses.
+        shifts: all hosts by every distance in turn, in the fabric's order of hosts.
+        lanes: virtual lanes that the tables say they use.
+        dependency_cycle: channels that wait for each other in a circle on one of these lanes: a
+            lossless network can lock up.
+        refusal: why there are no tables, or none by which all messages arrive; "" where there are.
+    """
+
+    engine: str
+    seconds: float | None = None
+    bisect: Simulation | None = None
+    shifts: Simulation | None = None
+    lanes: int = 1
+    dependency_cycle: tuple[int, ...] = ()
+    refusal: str = ""
+
+    @property
+    def bandwidth(self) -> float:
+        """Effective bisection bandwidth, as a share of a link's rate; 0 where it refuses."""
+        return 0.0 if self.bisect is None else self.bisect.effective_bandwidth
+
+    @property
+    def worst_shift(self) -> float:
+        """1 over the mean congestion of the distance that meets most; 0 where it refuses."""
+        return 0.0 if self.shifts is None else 1 / float(self.shifts.round_mean_congestion.max())
+
+    @property
+    def alltoall(self) -> float:
+        """What an all-to-all can get at most: a port's messages over those of the fullest channel.
+
+        No schedule of its messages is faster.
+        """
+        if self.shifts is None:
+            return 0.0
+        through_port = self.shifts.ranks - 1
+        fullest = float(self.shifts.channel_load.max()) * self.shifts.rounds
+        return through_port / max(fullest, through_port, 1)
+
+
+def compare_engines(
+    fabric: Fabric,
+    engines: Sequence[str] = (),
+    *,
+    limit: float = 60.0,
+    seed: int = 1,
+    progress: Callable[[str], None] | None = None,
+) -> list[RoutedBy]:
+    """Computes a fabric's tables with one engine after the other, and judges them alike.
+
+    Args:
+        fabric: with its present tables, if any, which are judged too.
+        engines: names with their options; none: all that there are, OpenSM's if it is installed.
+        limit: seconds after which an engine of OpenSM is given up.
+        seed: of every random choice, the same for all.
+        progress: told the name of each engine before its turn.
+
+    Returns:
+        The best first; those that refuse the fabric last, in the order in which they were asked.
+
+    Raises:
+        UsageError: there is no such engine.
+    """
+    known = engine_names()
+    for engine in engines:
+        if (name := engine.partition(",")[0]) not in known:
+            raise UsageError(f"no engine {name!r} among {', '.join(known)}{nearest(name, known)}")
+    judged = []
+    if fabric.routes is not None:
+        judged.append(_judge(PRESENT, lambda: fabric, seed))
+    for engine in engines or _all_engines():
+        if progress is not None:
+            progress(engine)
+        limited = engine
+        if engine.startswith(_BY_OPENSM) and "limit=" not in engine:
+            limited = f"{engine},limit={limit:g}"
+        try:
+            judged.append(_judge(engine, partial(compute, fabric, limited), seed))
+        except MissingError as error:
+            judged.append(RoutedBy(engine, refusal=str(error)))
+    return sorted(judged, key=lambda one: -one.bandwidth)
+
+
+def _all_engines() -> list[str]:
+    names = [name for name in engine_names() if name not in _NOT_COMPARED]
+    return [names[0], f"{names[0]},lanes=8", *names[1:]]
+
+
+def _judge(engine: str, route: Callable[[], Fabric], seed: int) -> RoutedBy:
+    began = time.perf_counter()
+    try:
+        routed = route()
+        seconds = None if engine == PRESENT else time.perf_counter() - began
+        assert routed.routes is not None
+        return RoutedBy(
+            engine,
+            seconds,
+            simulate(routed, "bisect", seed=seed),
+            simulate(routed, "shifts", placement="linear", seed=seed),
+            routed.routes.lanes,
+            dependency_cycle(routed)[1],
+        )
+    except MissingError:
+        raise
+    except ContendError as error:
+        return RoutedBy(engine, refusal=str(error))

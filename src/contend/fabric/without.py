@@ -1,0 +1,240 @@
+"""What is left of a fabric where switches, cables or hosts die."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.errors import InputError, UsageError
+from contend.fabric.fabric import Fabric
+from contend.fabric.parts import connected_parts
+from contend.units import counted, nearest
+
+_FILE = "file:"
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """What is left of a fabric.
+
+    Attributes:
+        fabric: without what died, the hosts that died with it, and those that are cut off from
+            most others; without routes. Ports and addresses stay.
+        switches: numbers that its switches had before.
+        lost: what died, in words: ``switch "top 1" with 6 cables``.
+        hosts_lost: hosts that hung on a switch or link that died.
+        hosts_cut: hosts that no cables join to the larger part any more.
+    """
+
+    fabric: Fabric
+    switches: NDArray[np.int64]
+    lost: tuple[str, ...]
+    hosts_lost: int
+    hosts_cut: int
+
+    @property
+    def words(self) -> str:
+        """All of it in a line."""
+        parts = [", ".join(self.lost)]
+        if self.hosts_lost:
+            parts.append(f"{counted(self.hosts_lost, 'host')} on it")
+        if self.hosts_cut:
+            parts.append(f"{counted(self.hosts_cut, 'host')} cut off")
+        return "; ".join(parts)
+
+
+def without(fabric: Fabric, names: Iterable[str]) -> Rest:
+    """The fabric without switches, cables or hosts.
+
+    Args:
+        fabric: whole; its routes are left behind.
+        names: each a switch by name or GUID (``0x...``), a cable by switch and port (``spine
+            3:12``), a host by name, several of them with commas between, or ``file:PATH`` with one
+            on each line.
+
+    Raises:
+        UsageError: there is no such thing, several bear the name, or no host would be left.
+        InputError: a file of names cannot be read.
+    """
+    dead = _Dead(fabric)
+    for name in names:
+        for one in _names_in(name):
+            dead.take(one)
+    return dead.rest()
+
+
+def without_numbers(
+    fabric: Fabric, *, switches: Iterable[int] = (), cables: Iterable[int] = ()
+) -> Rest:
+    """The fabric without switches and cables that are given by their numbers.
+
+    Raises:
+        UsageError: no host would be left.
+    """
+    dead = _Dead(fabric)
+    for what, numbers in (("switch", switches), ("cable", cables)):
+        for number in numbers:
+            dead.kill(what, number)
+    return dead.rest()
+
+
+def _names_in(text: str) -> list[str]:
+    if not text.startswith(_FILE):
+        return [text]
+    path = text.removeprefix(_FILE)
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(path, 0, "a file of names", str(error)) from None
+    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
+class _Dead:
+    """What has died so far."""
+
+    def __init__(self, fabric: Fabric) -> None:
+        self._fabric = fabric
+        self._switch = np.zeros(fabric.switches, dtype=bool)
+        self._cable = np.zeros(fabric.cables, dtype=bool)
+        self._host = np.zeros(fabric.hosts, dtype=bool)
+        self._lost: list[str] = []
+
+    def take(self, text: str) -> None:
+        """Takes away what a text names, or all that its items name."""
+        found = self._find(text)
+        if found is None and "," in text:
+            for item in text.split(","):
+                if item.strip():
+                    self.take(item.strip())
+            return
+        if found is None:
+            known = (*self._fabric.switch_name, *self._fabric.host_name)
+            name = text.rpartition(":")[0] or text
+            raise UsageError(
+                f"{text}: {self._fabric.name} has no such switch, cable (SWITCH:PORT) or "
+                f"host{nearest(name, known)}"
+            )
+        self.kill(*found)
+
+    def kill(self, what: str, number: int) -> None:
+        """Takes away a switch, cable or host by its number."""
+        if what == "switch":
+            cables = int(np.count_nonzero(self._at(number)))
+            name = self._fabric.switch_name[number]
+            self._lost.append(f'switch "{name}" with {counted(cables, "cable")}')
+            self._switch[number] = True
+        elif what == "cable":
+            ends = " - ".join(self._fabric.channel_ends(2 * number))
+            self._lost.append(f"the cable {ends}")
+            self._cable[number] = True
+        else:
+            self._lost.append(f'host "{self._fabric.host_name[number]}"')
+            self._host[number] = True
+
+    def _find(self, text: str) -> tuple[str, int] | None:
+        for what, names, guids in (
+            ("switch", self._fabric.switch_name, self._fabric.switch_guid),
+            ("host", self._fabric.host_name, self._fabric.host_port_guid),
+        ):
+            if (number := _number(text, names, guids)) is not None:
+                return what, number
+        name, _, port = text.rpartition(":")
+        switch = _number(name, self._fabric.switch_name, self._fabric.switch_guid)
+        return None if switch is None or not port.isdecimal() else self._plugged(switch, int(port))
+
+    def _plugged(self, switch: int, port: int) -> tuple[str, int]:
+        """What hangs on a port: a cable to another switch, or a host."""
+        fabric = self._fabric
+        for ends, ports in (
+            (fabric.cable_from, fabric.cable_from_port),
+            (fabric.cable_to, fabric.cable_to_port),
+        ):
+            if len(found := np.flatnonzero((ends == switch) & (ports == port))):
+                return "cable", int(found[0])
+        found = np.flatnonzero((fabric.host_switch == switch) & (fabric.host_port == port))
+        if len(found) == 0:
+            name = fabric.switch_name[switch]
+            raise UsageError(f'{name}:{port}: nothing hangs on port {port} of "{name}"')
+        return "host", int(found[0])
+
+    def _at(self, switch: int) -> NDArray[np.bool_]:
+        at: NDArray[np.bool_] = (self._fabric.cable_from == switch) | (
+            self._fabric.cable_to == switch
+        )
+        return at
+
+    def rest(self) -> Rest:
+        """What is left."""
+        fabric = self._fabric
+        cables = ~(self._cable | self._switch[fabric.cable_from] | self._switch[fabric.cable_to])
+        hosts = ~(self._host | self._switch[fabric.host_switch])
+        part = connected_parts(fabric.switches, fabric.cable_from[cables], fabric.cable_to[cables])[
+            fabric.host_switch
+        ]
+        if not hosts.any():
+            raise UsageError(f"without {', '.join(self._lost)} no host would be left")
+        most = np.bincount(part[hosts]).argmax()
+        joined = hosts & (part == most)
+        kept = np.flatnonzero(~self._switch)
+        return Rest(
+            _subset(fabric, joined, kept, cables),
+            kept,
+            tuple(dict.fromkeys(self._lost)),
+            int(np.count_nonzero(self._switch[fabric.host_switch] & ~self._host)),
+            int(np.count_nonzero(hosts & ~joined)),
+        )
+
+
+def _number(text: str, names: Sequence[str], guids: NDArray[np.uint64]) -> int | None:
+    """The number of what has a name or GUID; None where nothing has."""
+    if text.lower().startswith("0x"):
+        try:
+            found = np.flatnonzero(guids == int(text, 16))
+        except (ValueError, OverflowError):
+            return None
+    else:
+        found = np.flatnonzero([name == text for name in names])
+    if len(found) > 1:
+        raise UsageError(
+            f"{text}: {len(found)} bear this name; give a GUID, such as "
+            f"0x{int(guids[found[0]]):016x}"
+        )
+    return int(found[0]) if len(found) else None
+
+
+def _subset(
+    fabric: Fabric, hosts: NDArray[np.bool_], switches: NDArray[np.int64], cables: NDArray[np.bool_]
+) -> Fabric:
+    number = np.zeros(fabric.switches, dtype=np.uint32)
+    number[switches] = np.arange(len(switches), dtype=np.uint32)
+    left: dict[str, Any] = {
+        name: getattr(fabric, name)[chosen]
+        for chosen, names in (
+            (hosts, _HOST_COLUMNS),
+            (switches, _SWITCH_COLUMNS),
+            (cables, _CABLE_COLUMNS),
+        )
+        for name in names
+    }
+    left["host_switch"] = number[left["host_switch"]]
+    left["cable_from"] = number[left["cable_from"]]
+    left["cable_to"] = number[left["cable_to"]]
+    return fabric.replace(
+        host_name=tuple(fabric.host_name[host] for host in np.flatnonzero(hosts)),
+        switch_name=tuple(fabric.switch_name[switch] for switch in switches),
+        routes=None,
+        **left,
+    )
+
+
+_HOST_COLUMNS = (
+    *("host_guid", "host_port_guid", "host_adapter_port", "host_system_guid", "host_lid"),
+    *("host_lmc", "host_switch", "host_port", "host_rate"),
+)
+_SWITCH_COLUMNS = ("switch_guid", "switch_system_guid", "switch_ports", "switch_lid")
+_CABLE_COLUMNS = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")

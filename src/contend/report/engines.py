@@ -1,0 +1,185 @@
+"""Routing engines side by side: a verdict, a table, a figure and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from contend.cure import PRESENT, RoutedBy
+from contend.fabric import Fabric, FabricSize, bisection, size_of
+from contend.report.simulation.figures import simulation_comparison
+from contend.report.table import ResultTable
+from contend.report.words import UNKNOWN, percent
+from contend.units import counted, format_seconds
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# So many engines are named that serve as well as the best.
+_FEW = 3
+
+
+def engines_verdict(judged: Sequence[RoutedBy]) -> str:
+    """Which engine serves random pairs best, and how the next and the present tables compare."""
+    routed = [one for one in judged if one.bisect is not None]
+    if not routed:
+        return f"None of {counted(len(judged), 'engine')} routes this fabric."
+    best = routed[0]
+    alike = [one for one in routed[1:] if _overlap(one, best)]
+    behind = [one for one in routed[1:] if not _overlap(one, best)]
+    line = (
+        f"{_named(best)} serves random pairs best: they get {percent(best.bandwidth)} of a link's "
+        f"rate, {_deadlock(best)}"
+    )
+    if alike:
+        line += f"; {_listed(alike)} no worse"
+    if behind:
+        line += f"; next: {_named(behind[0])} with {percent(behind[0].bandwidth)}"
+    for one in behind[1:]:
+        if one.engine == PRESENT:
+            line += f"; {_named(one)}: {percent(one.bandwidth)}"
+    return f"{line}."
+
+
+def _overlap(one: RoutedBy, other: RoutedBy) -> bool:
+    """Whether the intervals of what random pairs get overlap."""
+    if one.bisect is None or other.bisect is None:
+        return False
+    (low, high), (least, most) = one.bisect.ci95, other.bisect.ci95
+    return low <= most and least <= high
+
+
+def _listed(alike: Sequence[RoutedBy]) -> str:
+    if len(alike) > _FEW:
+        return f"{len(alike)} others are"
+    names = [_named(one) for one in alike]
+    *first, last = names
+    return f"{', '.join(first)} and {last} are" if first else f"{last} is"
+
+
+def _named(one: RoutedBy) -> str:
+    return "what runs" if one.engine == PRESENT else one.engine
+
+
+def _deadlock(one: RoutedBy) -> str:
+    if one.dependency_cycle:
+        return "but on one lane they can lock up"
+    lanes = "one lane" if one.lanes == 1 else f"{one.lanes} lanes"
+    return f"free of deadlock on {lanes}"
+
+
+def engines_tables(fabric: Fabric, judged: Sequence[RoutedBy]) -> list[ResultTable]:
+    """Engines that route the fabric, the best first, and why the others do not."""
+    routed = [one for one in judged if one.bisect is not None]
+    refusals = [one for one in judged if one.bisect is None]
+    tables = []
+    if routed:
+        bandwidth, worst, all_to_all = "bisection bandwidth", "worst shift", "all-to-all, at most"
+        rows = [
+            (
+                one.engine,
+                percent(one.bandwidth),
+                percent(one.worst_shift),
+                percent(one.alltoall),
+                "can lock up" if one.dependency_cycle else "free",
+                str(one.lanes),
+                UNKNOWN if one.seconds is None else format_seconds(one.seconds),
+            )
+            for one in routed
+        ]
+        tables.append(
+            ResultTable(
+                title=f"Engines for {fabric.name}",
+                columns=("engine", bandwidth, worst, all_to_all, "deadlock", "lanes", "took"),
+                rows=tuple(rows),
+                numeric=frozenset({bandwidth, worst, all_to_all, "lanes", "took"}),
+                note="shares of a link's rate; bisection bandwidth is the mean of 1/π of random "
+                "pairs; deadlock as tables alone tell: dfsssp, lash and nue assign lanes that no "
+                "table holds",
+            )
+        )
+    if refusals:
+        tables.append(
+            ResultTable(
+                title="Refusals",
+                columns=("engine", "why"),
+                rows=tuple((one.engine, one.refusal) for one in refusals),
+            )
+        )
+    return tables
+
+
+def engines_figure(fabric: Fabric, judged: Sequence[RoutedBy]) -> Figure:
+    """Effective bisection bandwidth of every engine that routes the fabric."""
+    simulations = [
+        replace(one.bisect, engine=one.engine) for one in judged if one.bisect is not None
+    ]
+    rated = bisection(fabric).share
+    return simulation_comparison(simulations, rated=[rated] * len(simulations))
+
+
+class EngineJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What an engine makes of a fabric; bandwidths are shares of a link's rate.
+
+    Attributes:
+        engine: with its options; "present" for the tables that the fabric came with.
+        refusal: why it does not route the fabric; null where it does.
+        bandwidth: mean of 1/π of random pairs; null, as what follows, where it refuses.
+        ci95: both ends of its 95 % interval.
+        worst_shift: 1 over the mean π of the distance that meets most.
+        alltoall_bound: what an all-to-all gets at most.
+        deadlock_free: whether on none of `lanes` channels wait for each other in a circle.
+        lanes: virtual lanes that the tables say they use.
+        seconds: that computing the tables took; null for present ones.
+    """
+
+    engine: str
+    refusal: str | None
+    bandwidth: float | None
+    ci95: tuple[float, float] | None
+    worst_shift: float | None
+    alltoall_bound: float | None
+    deadlock_free: bool | None
+    lanes: int | None
+    seconds: float | None
+
+
+class EnginesJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Engines side by side.
+
+    Attributes:
+        fabric: that they route.
+        verdict: what it comes to, in words.
+        engines: the best first, those that refuse last.
+    """
+
+    fabric: FabricSize
+    verdict: str
+    engines: list[EngineJson]
+
+
+def engines_json(fabric: Fabric, judged: Sequence[RoutedBy]) -> EnginesJson:
+    """The result of ``contend fabric engines --json``."""
+    return EnginesJson(
+        fabric=size_of(fabric),
+        verdict=engines_verdict(judged),
+        engines=[_engine_json(one) for one in judged],
+    )
+
+
+def _engine_json(one: RoutedBy) -> EngineJson:
+    routed = one.bisect is not None
+    return EngineJson(
+        engine=one.engine,
+        refusal=one.refusal or None,
+        bandwidth=one.bandwidth if routed else None,
+        ci95=None if one.bisect is None else one.bisect.ci95,
+        worst_shift=one.worst_shift if routed else None,
+        alltoall_bound=one.alltoall if routed else None,
+        deadlock_free=not one.dependency_cycle if routed else None,
+        lanes=one.lanes if routed else None,
+        seconds=one.seconds,
+    )

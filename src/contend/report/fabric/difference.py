@@ -1,0 +1,191 @@
+"""What differs between two states of a network: a verdict, tables and JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion import Simulation
+from contend.fabric import Change, Difference, Fabric, FabricSize, size_of
+from contend.report.table import ResultTable
+from contend.report.words import percent
+from contend.units import counted
+
+# So many changes of each kind are listed; JSON has all.
+_LISTED = 10
+_HOWS = ("added", "removed", "moved", "renamed", "replaced", "speed")
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """Two states of a network and what differs.
+
+    Attributes:
+        old: the earlier state.
+        new: the later one.
+        difference: of nodes and cables.
+        entries: entries of tables for hosts that differ at every switch that both have; None where
+            one of them has no tables.
+        before: random pairs of hosts by the earlier tables; None likewise.
+        after: the same by the later ones.
+    """
+
+    old: Fabric
+    new: Fabric
+    difference: Difference
+    entries: NDArray[np.int64] | None
+    before: Simulation | None
+    after: Simulation | None
+
+
+def difference_verdict(changed: Changed) -> str:
+    """What differs, and what it did to random pairs of hosts."""
+    counts = Counter((change.what, change.how) for change in changed.difference.changes)
+    parts = [
+        f"{counted(counts[what, how], what)} {'with another speed' if how == 'speed' else how}"
+        for what in ("host", "switch", "cable")
+        for how in _HOWS
+        if counts[what, how]
+    ]
+    line = ", ".join(parts) or "The same hosts, switches and cables"
+    if changed.entries is not None:
+        entries = int(changed.entries.sum())
+        total = len(changed.entries) * len(changed.difference.hosts)
+        line += f"; {entries:,} of {total:,} table entries changed"
+    if changed.before is not None and changed.after is not None:
+        before, after = (
+            percent(one.effective_bandwidth) for one in (changed.before, changed.after)
+        )
+        line += f"; random pairs get {after} of a link's rate, before {before}"
+    return f"{line}."
+
+
+def difference_tables(changed: Changed) -> list[ResultTable]:
+    """The changes of every kind, then the switches whose tables changed most."""
+    tables = []
+    for what in ("host", "switch", "cable"):
+        changes = [change for change in changed.difference.changes if change.what == what]
+        if changes:
+            tables.append(_changes_table(what, changes))
+    if changed.entries is not None and changed.entries.any():
+        tables.append(_entries_table(changed, changed.entries))
+    return tables
+
+
+def _changes_table(what: str, changes: Sequence[Change]) -> ResultTable:
+    shown: list[Change] = []
+    for how in _HOWS:
+        shown += [change for change in changes if change.how == how][:_LISTED]
+    left = len(changes) - len(shown)
+    # What only came or went is named and nothing else.
+    told = {"moved", "renamed", "replaced", "speed"}
+    return ResultTable(
+        title={"host": "Hosts", "switch": "Switches", "cable": "Cables"}[what],
+        columns=("change", what, "before", "now"),
+        rows=tuple(
+            (
+                change.how,
+                "" if what == "cable" and change.how == "moved" else change.name,
+                change.before if change.how in told else "",
+                change.after if change.how in told else "",
+            )
+            for change in shown
+        ),
+        note=f"{left:,} more are in the JSON" if left else "",
+    )
+
+
+def _entries_table(changed: Changed, entries: NDArray[np.int64]) -> ResultTable:
+    order = np.argsort(-entries, kind="stable")[:_LISTED]
+    hosts = len(changed.difference.hosts)
+    differing = int(np.count_nonzero(entries))
+    return ResultTable(
+        title="Tables that changed most",
+        columns=("switch", "entries", "of hosts"),
+        rows=tuple(
+            (
+                changed.new.switch_name[changed.difference.switches[at][1]],
+                f"{entries[at]:,}",
+                percent(entries[at] / max(hosts, 1)),
+            )
+            for at in order
+            if entries[at]
+        ),
+        numeric=frozenset({"entries", "of hosts"}),
+        note=f"{counted(differing, 'switch')} of {len(entries):,} with other entries for hosts",
+    )
+
+
+class ChangeJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that differs.
+
+    Attributes:
+        what: "host", "switch" or "cable".
+        how: "added", "removed", "renamed", "replaced", "moved" or "speed".
+        name: of it, now, or before where it is gone.
+        before: what was there.
+        after: what is there.
+    """
+
+    what: str
+    how: str
+    name: str
+    before: str
+    after: str
+
+
+class DifferenceJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What differs between two states of a network.
+
+    Attributes:
+        old: size of the earlier state.
+        new: size of the later one.
+        verdict: what it comes to, in words.
+        changes: of hosts, switches and cables.
+        changed_entries: entries of tables for hosts that differ, by switch where any do; null
+            where one state has no tables.
+        bandwidth_before: mean of 1/π of random pairs of hosts; null without tables.
+        bandwidth_after: the same by the later tables.
+    """
+
+    old: FabricSize
+    new: FabricSize
+    verdict: str
+    changes: list[ChangeJson]
+    changed_entries: dict[str, int] | None
+    bandwidth_before: float | None
+    bandwidth_after: float | None
+
+
+def difference_json(changed: Changed) -> DifferenceJson:
+    """The result of ``contend fabric diff --json``."""
+    entries = None
+    if changed.entries is not None:
+        entries = {
+            f"0x{int(changed.new.switch_guid[after]):016x}": int(count)
+            for (_, after), count in zip(changed.difference.switches, changed.entries, strict=True)
+            if count
+        }
+    return DifferenceJson(
+        old=size_of(changed.old),
+        new=size_of(changed.new),
+        verdict=difference_verdict(changed),
+        changes=[
+            ChangeJson(
+                what=change.what,
+                how=change.how,
+                name=change.name,
+                before=change.before,
+                after=change.after,
+            )
+            for change in changed.difference.changes
+        ],
+        changed_entries=entries,
+        bandwidth_before=None if changed.before is None else changed.before.effective_bandwidth,
+        bandwidth_after=None if changed.after is None else changed.after.effective_bandwidth,
+    )

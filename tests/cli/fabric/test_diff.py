@@ -1,0 +1,68 @@
+"""``contend fabric diff`` from outside: two states of a network, their tables and bandwidth."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import contend
+from contend.cli.app import run
+from contend.congestion import simulate
+from contend.routes import save
+
+
+def test_what_changed_and_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, new, figure = tmp_path / "old.fabric", tmp_path / "new.fabric", tmp_path / "it.svg"
+    made = ["fabric", "make", "xgft:2;4,6;1,4", "--route", "minhop"]
+    assert run([*made, "-o", str(old)]) == 0
+    assert run([*made, "--remove", "10%", "--seed", "3", "-o", str(new)]) == 0
+    capsys.readouterr()
+    result = tmp_path / "it.json"
+    options = ["--json", str(result), "--plot", str(figure)]
+    assert run(["fabric", "diff", str(old), str(new), *options]) == 0
+    verdict = capsys.readouterr().out.splitlines()[0]
+    before, after = (contend.load(path) for path in (old, new))
+    share = [
+        f"{100 * simulate(one, 'bisect', seed=1).effective_bandwidth:.1f}"
+        for one in (before, after)
+    ]
+    said = json.loads(result.read_text())
+    assert verdict == said["verdict"]
+    assert verdict.startswith("2 cables removed; ")
+    assert verdict.endswith(f"random pairs get {share[1]} % of a link's rate, before {share[0]} %.")
+    assert [(one["what"], one["how"]) for one in said["changes"]] == [("cable", "removed")] * 2
+    assert before.routes is not None
+    assert after.routes is not None
+    hosts = before.host_lid
+    differing = (before.routes.ports[:, hosts] != after.routes.ports[:, hosts]).sum(axis=1)
+    assert said["changed_entries"] == {
+        f"0x{guid:016x}": count
+        for guid, count in zip(before.switch_guid.tolist(), differing.tolist(), strict=True)
+        if count
+    }
+    assert figure.stat().st_size > 0
+
+
+def test_two_tables_of_one_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = []
+    for engine in ("minhop", "dmodk"):
+        files.append(tmp_path / f"{engine}.lfts")
+        save(contend.load("chic", route=engine), files[-1], "lfts")
+    routes = [word for path in files for word in ("--routes", str(path))]
+    assert run(["fabric", "diff", "chic", "chic", *routes]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("The same hosts, switches and cables; ")
+    assert "random pairs get 73.9 % of a link's rate, before 57.6 %" in said.splitlines()[0]
+
+
+def test_what_makes_no_sense_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for options, expected in (
+        (["--routes", "a", "--routes", "b", "--routes", "c"], "--routes is for OLD and NEW, got 3"),
+        (["--plot", str(tmp_path / "x.svg")], "give both states routes"),
+    ):
+        assert run(["fabric", "diff", "chic", "chic", *options]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert expected in captured.err

@@ -1,0 +1,64 @@
+"""``contend fabric engines`` from outside: every engine, the tables that run, and refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import contend
+from contend.cli.app import run
+from contend.congestion import simulate
+from contend.routes import save
+
+
+def _engines(tmp_path: Path, *arguments: str, status: int = 0) -> dict[str, dict[str, object]]:
+    result = tmp_path / "result.json"
+    assert run(["fabric", "engines", *arguments, "--json", str(result)]) == status
+    return {one["engine"]: one for one in json.loads(result.read_text())["engines"]}
+
+
+def test_engines_stand_beside_what_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables, figure = tmp_path / "net.lfts", tmp_path / "net.svg"
+    fabric = contend.load("torus:4x4;2", route="minhop")
+    save(fabric, tables, "lfts")
+    asked = ["contend", "dmodk", "opensm:minhop", "opensm:ftree"]
+    options = [word for name in asked for word in ("--route", name)]
+    found = _engines(
+        tmp_path, "torus:4x4;2", "--routes", str(tables), *options, "--plot", str(figure)
+    )
+    assert list(found) == ["contend", "present", "opensm:minhop", "dmodk", "opensm:ftree"]
+    said = capsys.readouterr().out
+    assert said.startswith("contend serves random pairs best: they get 77.4 % of a link's rate, ")
+    assert "; next: what runs with 71.8 %." in said.splitlines()[0]
+    simulated = simulate(fabric, "bisect", seed=1)
+    assert found["present"]["bandwidth"] == simulated.effective_bandwidth
+    # The real OpenSM gives LIDs of its own, so its ties fall otherwise; the rule is the same.
+    assert found["opensm:minhop"]["bandwidth"] == pytest.approx(0.718, abs=0.02)
+    assert found["contend"]["deadlock_free"] is True
+    assert found["present"]["deadlock_free"] is False
+    assert str(found["dmodk"]["refusal"]).startswith("dmodk needs a tree")
+    assert "more than one root" in str(found["opensm:ftree"]["refusal"])
+    assert found["dmodk"]["bandwidth"] is None
+    assert figure.stat().st_size > 0
+
+
+def test_shifts_and_the_all_to_all_are_those_of_the_tables(tmp_path: Path) -> None:
+    """Two leaves of four hosts with one cable: the fullest channel has 4 x 4 of 7 messages a port.
+
+    The worst distance is 4, where all four messages of a leaf meet.
+    """
+    found = _engines(tmp_path, "xgft:2;4,2;1,1", "--route", "minhop")
+    assert found["minhop"]["alltoall_bound"] == pytest.approx(7 / 16)
+    assert found["minhop"]["worst_shift"] == pytest.approx(1 / 4)
+
+
+def test_what_no_engine_routes_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = _engines(tmp_path, "torus:3x3;1", "--route", "dmodk", status=1)
+    assert list(found) == ["dmodk"]
+    captured = capsys.readouterr()
+    assert captured.out.startswith("None of 1 engine routes this fabric.")
+    assert captured.err.endswith("no engine routes it\n")
+    assert run(["fabric", "engines", "fig1", "--route", "minhopp"]) == 2
+    assert "did you mean 'minhop'" in capsys.readouterr().err

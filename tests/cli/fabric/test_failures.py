@@ -1,0 +1,62 @@
+"""``contend fabric failures`` from outside: what dies, what it costs, and what ties."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import contend
+from contend.cli.app import run
+from contend.congestion import simulate
+from contend.cure import failures
+from contend.routes import all_to_all_load
+
+
+def test_every_part_dies_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result, figure = tmp_path / "it.json", tmp_path / "it.svg"
+    options = ["--json", str(result), "--plot", str(figure), "--samples", "100"]
+    assert run(["fabric", "failures", "xgft:2;4,6;1,4", "--route", "minhop", *options]) == 0
+    said = json.loads(result.read_text())
+    alone = {one["parts"]: one for one in said["alone"]}
+    # Six leaves, four switches above, a cable between each two.
+    assert len(alone) == len(said["alone"]) == 6 + 4 + 24
+    assert [one["hosts"] for one in said["alone"]] == [4] * 6 + [0] * 28
+    assert {alone[f"top {number}"]["kinds"][0] for number in range(1, 5)} == {"switch"}
+    # Without a switch above a leaf has three cables instead of four.
+    for number in range(1, 5):
+        one = alone[f"top {number}"]
+        assert one["change"] + one["margin"] < 0
+        assert one["change"] == pytest.approx(one["bandwidth"] - said["bandwidth"])
+        dead = contend.load("xgft:2;4,6;1,4", route="minhop", without=[f"top {number}"])
+        anew = simulate(dead, "bisect", samples=100, seed=1)
+        assert one["rerouted"] == anew.effective_bandwidth
+    # Two at once cost more than one.
+    assert len(said["pairs"]) == 45
+    assert said["pairs"][0]["change"] < said["alone"][6]["change"]
+    verdict = capsys.readouterr().out.splitlines()[0]
+    assert verdict == said["verdict"]
+    assert verdict.startswith("6 failures of one part cut hosts off, switch leaf 1 most: 4 hosts; ")
+    assert figure.stat().st_size > 0
+
+
+def test_what_no_route_uses_costs_nothing() -> None:
+    fabric = contend.load("fig1", route="dor")
+    unused = set(np.flatnonzero(all_to_all_load(fabric).reshape(-1, 2).max(axis=1) == 0).tolist())
+    assert unused
+    found = failures(fabric, samples=10)
+    free = [one for one in found.alone if one.parts[0][0] == "cable" and one.parts[0][1] in unused]
+    assert len(free) == len(unused)
+    assert all((one.change, one.margin, one.changed) == (0, 0, 0) for one in free)
+
+
+def test_a_fabric_without_routes_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "net.fabric"
+    assert run(["fabric", "make", "fig1", "-o", str(file)]) == 0
+    capsys.readouterr()
+    assert run(["fabric", "failures", str(file)]) == 2
+    assert "holds no routes" in capsys.readouterr().err
