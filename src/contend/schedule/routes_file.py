@@ -10,6 +10,7 @@ import numpy as np
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.files import whole_file
+from contend.routes import tables_of
 
 ROUTES = "routes.txt"
 """What the file is called, in the folder of a run and in one of rules."""
@@ -29,14 +30,12 @@ def write_routes(fabric: Fabric, names: Sequence[str], path: Path) -> None:
         path: of the file.
 
     Raises:
-        UsageError: the fabric has no routes, or a name is not one line.
+        UsageError: the fabric has no tables, or a name is not one line.
     """
     for name in names:
         if not name.strip() or len(name.splitlines()) != 1:
             raise UsageError(f"expected names of hosts in one line, got {name!r}")
-    if fabric.routes is None:
-        raise UsageError(f"{fabric.name} has no routes: give routes=FILE or route=ENGINE")
-    tables = fabric.routes
+    tables = tables_of(fabric)
     address = np.minimum(fabric.host_lid, tables.addresses - 1)
     channels = _channels(fabric)
     with whole_file(path) as file:
