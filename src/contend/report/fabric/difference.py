@@ -149,7 +149,7 @@ class FabricChangesJson(msgspec.Struct, frozen=True, kw_only=True):
         changes: of hosts, switches and cables.
         changed_entries: entries of tables for hosts that differ, by switch where any do; null
             where one state has no tables.
-        bandwidth_before: mean of 1/π of random pairs of hosts; null without tables.
+        bandwidth_before: what random pairs of hosts get in the mean; null without tables.
         bandwidth_after: the same by the later tables.
     """
 
