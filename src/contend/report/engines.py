@@ -96,9 +96,9 @@ def engines_tables(fabric: Fabric, judged: Sequence[RoutedBy]) -> list[ResultTab
                 columns=("engine", bandwidth, worst, all_to_all, "deadlock", "lanes", "took"),
                 rows=tuple(rows),
                 numeric=frozenset({bandwidth, worst, all_to_all, "lanes", "took"}),
-                note="shares of a link's rate; bisection bandwidth is what random pairs of hosts get "
-                "in the mean; deadlock as tables alone tell: dfsssp, lash and nue assign lanes "
-                "that no table holds",
+                note="shares of a link's rate; bisection bandwidth is what random pairs get in the "
+                "mean; deadlock as tables alone tell: dfsssp, lash and nue assign lanes that no "
+                "table holds",
             )
         )
     if refusals:
@@ -127,7 +127,7 @@ class EngineJson(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         engine: with its options; "present" for the tables that the fabric came with.
         refusal: why it does not route the fabric; null where it does.
-        bandwidth: what random pairs of hosts get in the mean; null, as what follows, where it refuses.
+        bandwidth: what random pairs get in the mean; null, as what follows, where it refuses.
         ci95: both ends of its 95 % interval.
         worst_shift: what all hosts get in the mean at the distance that is worst.
         alltoall_bound: what an all-to-all gets at most.
