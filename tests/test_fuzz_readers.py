@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from contend.errors import UsageError
 from contend.fabric import Fabric, open_chunks, read_topology
-from contend.fabric.formats import lst
+from contend.fabric.formats import graph_elements, lldp, lst, topology_conf
 from contend.fabric.formats.topology import READERS
 from contend.loading import load, load_topology
 from contend.routes import KINDS, ForwardingTables, adopt, save
@@ -26,6 +27,10 @@ SEEDS = {
     "contend's .fabric": ["two-leaves-1.fabric"],
     "ibdiagnet .db_csv": ["tiny.db_csv"],
     "ibdiagnet .lst": ["tiny.opensm-subnet.lst"],
+    "lldpctl -f json": ["lldp/leaf1.json", "lldp/spine2.json0"],
+    "GraphML": ["tiny.graphml"],
+    "iblinkinfo": ["tiny.iblinkinfo", "tiny.lines.iblinkinfo"],
+    "Slurm's topology.conf": ["tiny.topology.conf"],
     "ORCS .dot": ["tiny.dot"],
     "ibsim net file": ["tiny.net"],
     "ibnetdiscover": ["tiny.ibnetdiscover"],
@@ -94,15 +99,38 @@ def test_whole_files_compressed_or_not(suffix: str, tmp_path: Path) -> None:
     assert drive(read, [seed.read_bytes()], rounds=ROUNDS // 2) == []
 
 
+# Planted faults, each a check that a reader leaves out: where, what stands there instead, and what
+# escapes then.
+PLANTED: dict[str, tuple[Any, str, Any, type[Exception]]] = {
+    # LIDs index a table without a look at its size.
+    "ibdiagnet .lst": (lst, "unicast", list(range(0x100)).__getitem__, IndexError),
+    # A range of names is taken apart without a look at what stands in its bracket.
+    "Slurm's topology.conf": (
+        topology_conf,
+        "expand",
+        lambda name, *_: [str(int(number)) for number in re.findall(r"\[(.*?)-", name)] or [name],
+        ValueError,
+    ),
+    # What an object should hold is taken for one.
+    "lldpctl -f json": (lldp, "_only", lambda value: value[0], KeyError),
+    # Numbers are read without a look at whether they are some.
+    "GraphML": (
+        graph_elements.Node,
+        "number",
+        lambda node, name, most=0: int(node.text(name) or "0", 0),
+        ValueError,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", PLANTED)
 def test_the_driver_finds_an_error_that_is_no_contend_error(
-    monkeypatch: pytest.MonkeyPatch,
+    kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A planted fault: LIDs index a table without a look at its size.
-    table = list(range(0x100))
-    monkeypatch.setattr(lst, "unicast", lambda lid: table[lid])
-    kind = "ibdiagnet .lst"
-    faults = drive(lambda content: lst.read([content], "x"), seeds(kind), rounds=ROUNDS)
-    assert {type(fault.error) for fault in faults} == {IndexError}
+    where, name, planted, error = PLANTED[kind]
+    monkeypatch.setattr(where, name, planted)
+    faults = drive(lambda content: READERS[kind].read([content], "x"), seeds(kind), rounds=ROUNDS)
+    assert error in {type(fault.error) for fault in faults}
 
 
 def test_the_driver_finds_a_reader_that_asks_for_what_the_file_claims() -> None:

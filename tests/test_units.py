@@ -38,6 +38,8 @@ def test_rate_is_lanes_times_lane_rate(label: str, gigabits: float) -> None:
 
 def test_fdr_loses_two_bits_of_66_to_its_line_code() -> None:
     """FDR signals 14.0625 Gbit/s per lane and codes 64 bits in 66: 4 lanes carry 54.5 Gbit/s."""
+    assert rate_of("100GbE") == 12.5e9
+    assert rate_of("2.5GbE") == 2.5e9 / 8
     assert rate_of("4xFDR") == pytest.approx(4 * 14.0625e9 * 64 / 66 / 8, rel=1e-9)
 
 

@@ -19,7 +19,7 @@ from contend.report.better_tables import BetterTablesJson
 from contend.report.emulate import EmulationJson
 from contend.report.engines import EnginesJson
 from contend.report.explanation import ExplanationJson
-from contend.report.fabric.difference import DifferenceJson
+from contend.report.fabric.difference import FabricChangesJson
 from contend.report.fabric.tables import FabricSummary, HostListJson
 from contend.report.failures import FailuresJson
 from contend.report.memory import MemoryJson
@@ -46,7 +46,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend route": (BetterTablesJson,),
     "contend fabric show": (FabricSummary,),
     "contend fabric check": (CheckReport,),
-    "contend fabric diff": (DifferenceJson,),
+    "contend fabric diff": (FabricChangesJson,),
     "contend fabric engines": (EnginesJson,),
     "contend fabric failures": (FailuresJson,),
     "contend fabric hosts": (HostListJson,),

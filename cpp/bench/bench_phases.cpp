@@ -11,11 +11,11 @@
 #include <random>
 #include <vector>
 
-#include "tuned/phases_by_routes.hpp"
+#include "contend/schedule/phases_by_routes.hpp"
 
 namespace {
 
-using contend::tuned::HostRoutes;
+using contend::HostRoutes;
 
 /// A tree of as many leaves as hosts on each leaf and as top switches.
 HostRoutes tree(std::uint32_t each, bool by_target) {
@@ -43,7 +43,7 @@ void bench(std::uint32_t each, bool by_target, bool half) {
   std::shuffle(host_of_rank.begin(), host_of_rank.end(), std::mt19937(1));
   if (half) host_of_rank.resize(routes.hosts / 2);
   const std::clock_t begin = std::clock();
-  const auto phases = contend::tuned::phases_by_routes(routes, host_of_rank);
+  const auto phases = contend::phases_by_routes(routes, host_of_rank);
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   std::printf("%4u ranks, %-4s tree %-9s  %4u phases  bound %4u  ratio %.3f  %8.3f s\n",
               phases.ranks, half ? "half" : "full", by_target ? "by target" : "by hash",

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "bind.hpp"
+#include "contend/fabric/iblinkinfo.hpp"
 #include "contend/fabric/ibnetdiscover.hpp"
 #include "contend/routes/dumps.hpp"
 
@@ -35,7 +36,8 @@ static auto finish(Parser& parser) {
   return parser.finish();
 }
 
-static Columns finish_subnet(IbnetdiscoverParser& parser) {
+template <class Parser>
+static Columns finish_subnet(Parser& parser) {
   SubnetColumns columns = finish(parser);
   Columns result;
   result["kind"] = to_numpy(std::move(columns.kind));
@@ -77,7 +79,11 @@ void bind_readers(nb::module_& m) {
   nb::class_<IbnetdiscoverParser>(m, "IbnetdiscoverParser")
       .def(nb::init<>())
       .def("feed", &feed<IbnetdiscoverParser>, nb::arg("chunk"))
-      .def("finish", &finish_subnet);
+      .def("finish", &finish_subnet<IbnetdiscoverParser>);
+  nb::class_<IblinkinfoParser>(m, "IblinkinfoParser")
+      .def(nb::init<>())
+      .def("feed", &feed<IblinkinfoParser>, nb::arg("chunk"))
+      .def("finish", &finish_subnet<IblinkinfoParser>);
   nb::class_<LftsParser>(m, "LftsParser")
       .def(nb::init<>())
       .def("feed", &feed<LftsParser>, nb::arg("chunk"))

@@ -5,6 +5,7 @@
 
 #include "bind.hpp"
 #include "contend/base/error.hpp"
+#include "contend/routes/hashed_resolver.hpp"
 #include "contend/routes/resolver.hpp"
 
 namespace contend::bind {
@@ -47,6 +48,13 @@ std::unique_ptr<Resolver> make_resolver(const Fabric& fabric, const Matrix<std::
                 : make_walking_resolver(fabric, tables, addresses, places);
 }
 
+std::unique_ptr<Resolver> hashed_resolver(const Fabric& fabric,
+                                          const Vector<std::uint32_t>& hosts) {
+  const Places places{as_vector(hosts), false};
+  nb::gil_scoped_release release;
+  return make_hashed_resolver(fabric, places);
+}
+
 /// Channels between switches that messages cross, a row each; what is padding has a number from
 /// switch_channels on.
 Numpy<std::uint32_t> find_routes(const Resolver& resolver, const Vector<std::uint32_t>& source,
@@ -82,6 +90,7 @@ void bind_resolver(nb::module_& m) {
         nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"));
   m.def("tabled_bytes", &find_tabled_bytes, nb::arg("fabric"), nb::arg("host_lid"),
         nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"), nb::arg("hops"));
+  m.def("make_hashed_resolver", &hashed_resolver, nb::arg("fabric"), nb::arg("hosts"));
   // A walking resolver reads the fabric and the tables for as long as it lives.
   m.def("make_resolver", &make_resolver, nb::arg("fabric"), nb::arg("ports"), nb::arg("host_lid"),
         nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"), nb::arg("tabled"),

@@ -76,7 +76,7 @@ Columns run_schedule(const Resolver& resolver, const Vector<std::uint32_t>& rank
 /// For every phase the rank that each rank sends to and receives from, -1 for none, a row for a
 /// rank.
 Columns find_phases(const Resolver& resolver, const Vector<std::uint32_t>& place_of_rank) {
-  tuned::Phases phases;
+  Phases phases;
   {
     nb::gil_scoped_release release;
     phases = phases_by_routes(resolver, as_span(place_of_rank));

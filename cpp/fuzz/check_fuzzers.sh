@@ -28,6 +28,7 @@ seed() {
 }
 data=$root/tests/data/ibsim
 seed ibnetdiscover "$data"/*.ibnetdiscover
+seed iblinkinfo "$root"/tests/data/*.iblinkinfo
 seed lfts "$data"/*.dump_fts "$data"/*.opensm-lfts
 seed fdbs "$data"/*.fdbs
 
@@ -43,7 +44,7 @@ fuzz() {
 runs() { sed -n 's/^stat::number_of_executed_units: *//p' "$log"; }
 
 failed=0
-for name in ibnetdiscover lfts fdbs; do
+for name in ibnetdiscover iblinkinfo lfts fdbs; do
   if fuzz "fuzz_${name}_planted" "$planted_seconds"; then
     echo "fuzz_$name: the planted fault was not found in $planted_seconds s, $(runs) runs"
     failed=1

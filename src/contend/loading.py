@@ -168,6 +168,8 @@ def load_topology(path: str) -> Fabric:
         InputError: a file that is not what it should be.
     """
     source = fabrics.source_name(path)
+    if Path(path).is_dir() and (folder := fabrics.read_folder(path)) is not None:
+        return folder.fabric.replace(name=_short_name(source))
     head, chunks = fabrics.peek(fabrics.open_chunks(path))
     try:
         reader = fabrics.recognise(head, source)
@@ -190,5 +192,5 @@ def load_topology(path: str) -> Fabric:
 
 def _short_name(source: str) -> str:
     """What tables and figures call a fabric that has no name of its own: its file's, bare."""
-    name = re.sub(r"\.(gz|xz|zst)$", "", Path(source).name)
+    name = re.sub(r"\.(gz|bz2|xz|zst|zip)$", "", Path(source).name)
     return re.sub(r"(?<=.)\.[A-Za-z_]+$", "", name)

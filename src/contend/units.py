@@ -52,10 +52,13 @@ _MOST_BYTES = 2**63 - 1
 # Far above any list that a person means: more is a typing error.
 _MOST_NUMBERS = 100_000
 _RATE = re.compile(r"(\d{1,2})x([A-Z0-9]+)")
+_ETHERNET = re.compile(r"(\d{1,4}(?:\.\d{1,3})?)GbE")
 
 
 def rate_of(label: str) -> float | None:
-    """Bytes per second of a link rate such as ``4xHDR``, or None when the label is not known."""
+    """Bytes per second of a link rate such as ``4xHDR`` or ``100GbE``; None if it is unknown."""
+    if ethernet := _ETHERNET.fullmatch(label):
+        return float(ethernet[1]) * 1e9 / 8
     match = _RATE.fullmatch(label)
     if match is None or match[2] not in _LANE_BITS_PER_SECOND:
         return None

@@ -38,6 +38,7 @@ def _fabric(names: list[str], systems: list[int] | None = None) -> Fabric:
         (["mlx5_0", "mlx5_0"], ["0x0000000000000100", "0x0000000000000101"]),
         (["localhost mlx5_0", "node1 mlx5_0", "localhost mlx5_0"][::2], None),
         (["mlx5_0", "node1 mlx5_0"], ["0x0000000000000100", "node1"]),
+        (["node_7", "gpu_12 mlx5_bond_0"], ["node_7", "gpu_12"]),
     ],
 )
 def test_a_server_has_one_name(descriptions: list[str], names: list[str] | None) -> None:

@@ -14,9 +14,8 @@ from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
 from contend.loading import load
+from contend.names import expand, shorten, split_list
 from contend.placement import ListFormat, Placement, list_hosts, write_list
-from contend.placement.host_list import shorten
-from contend.placement.names import expand, split_list
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from contend.errors import InputError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
-from contend.placement.names import HostNames, expand, split_list
+from contend.names import expand, split_list
+from contend.placement.names import HostNames
 
 
 def fabric_of(names: list[str]) -> Fabric:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from contend.cure import Rule, Rules, write_rules
+from contend.loading import load
 from contend.mpi import carry
+from contend.schedule import write_routes
 from probe_programs import Ended, Mpi
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -19,6 +22,7 @@ Build = Callable[..., Path]
 OF_FIVE = (
     *("shift", "shift-barrier", "one-factor", "linear"),
     *("scattered", "inflight", "node-ordered", "node-ordered-barrier"),
+    *("routed", "routed-barrier"),
 )
 MANY = 1 << 40
 EVERY_SCHEDULE = Rules(
@@ -28,7 +32,7 @@ EVERY_SCHEDULE = Rules(
             for power, schedule in enumerate(OF_FIVE)
         ),
         Rule((4, 4), (1, MANY), (0, MANY), "xor"),
-        Rule((3, 3), (1, MANY), (0, MANY), "one-factor"),
+        Rule((3, 3), (1, MANY), (0, MANY), "routed"),
         Rule((2, 2), (1, MANY), (0, MANY), "node-ordered"),
     )
 )
@@ -56,7 +60,9 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 def every_schedule(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of rules that use every schedule."""
     folder = tmp_path_factory.mktemp("rules")
-    write_rules(EVERY_SCHEDULE, folder)
+    routes = folder / "routes"
+    write_routes(load("crossbar:1", need_routes=True), [socket.gethostname()], routes)
+    write_rules(EVERY_SCHEDULE, folder, routes=routes)
     return folder
 
 

@@ -18,6 +18,7 @@ RULES = (
     Rule((4, 4), (1, 64), (2000, 2999), "linear"),
     Rule((4, 4), (1, 64), (3000, 3999), "inflight"),
 )
+SCATTERED = Rule((4, 4), (1, 64), (64 << 10, 128 << 10), "scattered")
 
 
 @pytest.mark.parametrize(
@@ -43,13 +44,44 @@ def test_open_mpi_uses_what_the_rules_say(
     assert told == {f"witness: {used}"}
 
 
+@pytest.mark.parametrize(
+    ("ranks", "size", "at_once"),
+    [(4, 70000, 4), (4, 128 << 10, 4), (4, (128 << 10) + 1, 1), (4, 60000, 1), (5, 70000, 1)],
+)
+def test_mpich_uses_what_the_rules_say(
+    require_program: Callable[[str], str],
+    build: Build,
+    tmp_path: Path,
+    ranks: int,
+    size: int,
+    at_once: int,
+) -> None:
+    """By what the rules say all messages at once, its own choice for such sizes one by one."""
+    mpi = Mpi("mpich", require_program("mpicc.mpich"), require_program("mpirun.mpich"))
+    witness = tmp_path / "witness.so"
+    source = PROGRAMS / "witness_mpich.c"
+    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(witness), "-ldl"], check=True)
+    write_rules(Rules((SCATTERED,), mpi="MPICH 4.0.2"), tmp_path, Path(library(mpi.wrapper).file))
+    environment = {
+        "LD_PRELOAD": str(witness),
+        "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(tmp_path / "mpich.json"),
+        # Ranks of one host talk over the network too, where the witness is.
+        "MPIR_CVAR_NOLOCAL": "1",
+    }
+    ended = mpi.run(ranks, build(mpi.wrapper, "sized.c"), size, environment=environment)
+    assert ended.output.count("right") == ranks, ended.errors
+    told = [line for line in ended.errors.splitlines() if line.startswith("witness")]
+    assert told == [f"witness: {at_once} at a time"] * ranks
+
+
 def test_mpich_reads_its_file(
     require_program: Callable[[str], str], build: Build, tmp_path: Path
 ) -> None:
     mpi = Mpi("mpich", require_program("mpicc.mpich"), require_program("mpirun.mpich"))
-    rule = Rule((4, 4), (1, 64), (64 << 10, 128 << 10), "scattered")
     folder = tmp_path / "rules"
-    files = write_rules(Rules((rule,), mpi="MPICH 4.0.2"), folder, Path(library(mpi.wrapper).file))
+    files = write_rules(
+        Rules((SCATTERED,), mpi="MPICH 4.0.2"), folder, Path(library(mpi.wrapper).file)
+    )
     assert files == ("rules.toml", "mpich.json")
     told = json.loads((folder / "mpich.json").read_text())
     assert len(told) > 1

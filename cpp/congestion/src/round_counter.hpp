@@ -43,10 +43,13 @@ class RoundCounter {
         sent_total_(sent_.size(), 0),
         received_total_(sent_.size(), 0) {}
 
+  /// Which drawing of routes the pieces that follow take; see Resolver::resolve_drawn.
+  void draw_routes(std::uint64_t draw) { draw_ = draw; }
+
   /// Looks up the routes of a piece and counts it. Source and target differ in every message.
   void count(std::span<const Place> source, std::span<const Place> target) {
     routes_.resize(std::max(routes_.size(), source.size() * resolver_.stride()));
-    resolver_.resolve(source, target, routes_.data());
+    resolver_.resolve_drawn(source, target, draw_, routes_.data());
     switch (resolver_.stride()) {
       case 2:
         add_routes<2>(source.size());
@@ -83,7 +86,7 @@ class RoundCounter {
   void judge(std::span<const Place> source, std::span<const Place> target,
              std::span<const std::uint64_t> weight, bool look_up_again,
              std::span<std::uint64_t> by_pi) {
-    if (look_up_again) resolver_.resolve(source, target, routes_.data());
+    if (look_up_again) resolver_.resolve_drawn(source, target, draw_, routes_.data());
     switch (resolver_.stride()) {
       case 2:
         find_pi<2>(source.size());
@@ -235,6 +238,7 @@ class RoundCounter {
   std::vector<std::uint32_t> received_;
   std::vector<std::uint32_t> sent_total_;
   std::vector<std::uint32_t> received_total_;
+  std::uint64_t draw_ = 0;
   std::vector<Id> routes_;
   std::vector<std::uint32_t> pi_;
   std::vector<std::uint32_t> counters_;

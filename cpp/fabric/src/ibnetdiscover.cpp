@@ -1,5 +1,6 @@
 #include "contend/fabric/ibnetdiscover.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -36,14 +37,44 @@ static bool is_heading(std::string_view text) {
          text.starts_with("Hostname: ");
 }
 
+/// Passes over what a terminal's capture holds before the text: colours, titles, carriage returns.
+static Cursor behind_escapes(std::string_view text) {
+  Cursor at(text);
+  while (at.take('\x1b') || at.take('\r')) {
+    const std::string_view rest = at.rest();
+    const bool title = rest.starts_with(']');
+    if (!title && !rest.starts_with('[')) continue;
+    std::size_t end = 1;
+    while (end < rest.size() && (title ? rest[end] != '\a' : rest[end] < '@')) ++end;
+    at = Cursor(rest.substr(std::min(end + 1, rest.size())));
+  }
+  return at;
+}
+
+/// Whether a line with a bracket in front is a port's: `[3]` and a node, which may be missing or
+/// damaged. Shells' prompts, `[user@host dir]#`, and job numbers begin alike.
+static bool is_port(std::string_view text) {
+  Cursor at(text);
+  if (at.take('[') && at.take_decimal(65535) && at.take(']')) {
+    at.skip_blanks();
+    if (at.at_end() || at.at('"') || at.at('(') || at.at('[')) return true;
+  }
+  return text.find("\"[") != text.npos;
+}
+
 void IbnetdiscoverParser::read(const Line& line) {
-  const Line trimmed{Cursor(line.text).skip_blanks().rest(), line.number, line.ended};
+  Cursor start = behind_escapes(line.text);
+  const Line trimmed{start.skip_blanks().rest(), line.number, line.ended};
   if (trimmed.text.empty()) return;
   switch (trimmed.text.front()) {
     case '#':
       return;
     case '[':
-      read_port(trimmed);
+      if (is_port(trimmed.text)) {
+        read_port(trimmed);
+      } else {
+        noise_.add(trimmed.number, trimmed.text);
+      }
       return;
     default:
       if (read_identity(trimmed) || read_header(trimmed) || read_listing(trimmed) ||

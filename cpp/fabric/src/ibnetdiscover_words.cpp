@@ -58,7 +58,8 @@ NodeName node_name(Cursor& at, const Line& line) {
   return {kind, *guid};
 }
 
-/// Words such as `lid 9 lmc 0 4xEDR`; unknown ones are left alone.
+/// Words such as `lid 9 lmc 0 4xEDR`; unknown ones are left alone. A LID or LMC without its number,
+/// `lid 4xEDR`, is one that the tool did not know.
 static void attributes(std::string_view text, const Line& line, std::uint32_t& lid_value,
                        std::uint8_t& lmc, std::string_view* rate) {
   Cursor at(text);
@@ -66,6 +67,7 @@ static void attributes(std::string_view text, const Line& line, std::uint32_t& l
     const std::string_view word = at.take_word();
     if (word == "lid" || word == "smalid" || word == "lmc") {
       Cursor value = at.skip_blanks();
+      if (!value.at_digit() || is_rate(Cursor(value).take_word())) continue;
       if (word == "lmc") {
         lmc = static_cast<std::uint8_t>(number(value, kHighestLmc, line, "an LMC of at most 7"));
       } else {
@@ -78,6 +80,38 @@ static void attributes(std::string_view text, const Line& line, std::uint32_t& l
   }
 }
 
+static bool is_attribute(std::string_view word) {
+  return word == "lid" || word == "smalid" || word == "lmc" || is_rate(word);
+}
+
+/// A comment whose description has no quotes: it stands between the attributes before and behind.
+static Comment unquoted_comment(std::string_view text, const Line& line) {
+  Cursor at(text);
+  while (Cursor(at.skip_blanks()).take("lid ") || Cursor(at).take("lmc ")) {
+    at.take_word();
+    if (at.skip_blanks().at_digit()) at.take_word();
+  }
+  const std::size_t open = text.size() - at.rest().size();
+  std::size_t close = open;
+  while (!at.skip_blanks().at_end()) {
+    const std::string_view rest = at.rest();
+    if (rest.starts_with("base port 0 ") || rest.starts_with("enhanced port 0 ") ||
+        rest.starts_with("port 0 ") || is_attribute(at.take_word())) {
+      break;
+    }
+    close = text.size() - at.rest().size();
+  }
+  Comment result;
+  if (close == open) {
+    attributes(text, line, result.lid, result.lmc, &result.rate);
+    return result;
+  }
+  result.description = text.substr(open, close - open);
+  attributes(text.substr(0, open), line, result.own_lid, result.own_lmc, nullptr);
+  attributes(text.substr(close), line, result.lid, result.lmc, &result.rate);
+  return result;
+}
+
 Comment comment(Cursor& at, const Line& line) {
   Comment result;
   if (!at.skip_blanks().take('#')) {
@@ -86,10 +120,7 @@ Comment comment(Cursor& at, const Line& line) {
   }
   const std::string_view text = at.rest();
   const std::size_t open = text.find('"');
-  if (open == text.npos) {
-    attributes(text, line, result.lid, result.lmc, &result.rate);
-    return result;
-  }
+  if (open == text.npos) return unquoted_comment(text, line);
   std::size_t close = text.rfind('"');
   if (kPlantedFault && close == open) close = text.size() + open;
   if (close == open) fail(line, "a description in quotes", Cursor(text.substr(open)));

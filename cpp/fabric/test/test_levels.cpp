@@ -7,8 +7,9 @@ using namespace contend;
 namespace {
 
 /// Leaves 0 .. leaves - 1 of so many hosts under spines that follow, and more hosts on switches.
-Fabric tree(SwitchId leaves, PortNumber hosts, SwitchId spines, std::vector<SwitchId> more = {},
-            std::vector<Cable> cables = {}, SwitchId more_switches = 0) {
+Fabric leaves_and_spines(SwitchId leaves, PortNumber hosts, SwitchId spines,
+                         std::vector<SwitchId> more = {}, std::vector<Cable> cables = {},
+                         SwitchId more_switches = 0) {
   std::vector<SwitchId> at;
   std::vector<PortNumber> port;
   for (SwitchId leaf = 0; leaf < leaves; ++leaf) {
@@ -28,31 +29,32 @@ Fabric tree(SwitchId leaves, PortNumber hosts, SwitchId spines, std::vector<Swit
   return {at, port, std::vector<PortNumber>(leaves + spines + more_switches, 60), cables};
 }
 
-using Numbers = std::vector<std::uint32_t>;
+using LevelNumbers = std::vector<std::uint32_t>;
 
 }  // namespace
 
 TEST_CASE("a few hosts on a spine leave it where it is") {
-  const Levels levels = find_levels(tree(4, 3, 2, {4, 4}));
-  CHECK(levels.of == Numbers{1, 1, 1, 1, 2, 2});
+  const Levels levels = find_levels(leaves_and_spines(4, 3, 2, {4, 4}));
+  CHECK(levels.of == LevelNumbers{1, 1, 1, 1, 2, 2});
   CHECK(levels.needed == std::vector<std::uint8_t>(6, 1));
 }
 
 TEST_CASE("a leaf without hosts is a leaf that no path needs") {
   // Switch 6 is cabled to both spines.
-  const Levels levels = find_levels(tree(4, 3, 2, {}, {{6, 1, 4, 9}, {6, 2, 5, 9}}, 1));
-  CHECK(levels.of == Numbers{1, 1, 1, 1, 2, 2, 1});
+  const Levels levels =
+      find_levels(leaves_and_spines(4, 3, 2, {}, {{6, 1, 4, 9}, {6, 2, 5, 9}}, 1));
+  CHECK(levels.of == LevelNumbers{1, 1, 1, 1, 2, 2, 1});
   CHECK(levels.needed[6] == 0);
 }
 
 TEST_CASE("a switch with hosts below a leaf moves nothing else") {
-  const Levels levels = find_levels(tree(4, 3, 2, {6}, {{6, 1, 0, 20}}, 1));
-  CHECK(levels.of == Numbers{1, 1, 1, 1, 2, 2, 1});
+  const Levels levels = find_levels(leaves_and_spines(4, 3, 2, {6}, {{6, 1, 0, 20}}, 1));
+  CHECK(levels.of == LevelNumbers{1, 1, 1, 1, 2, 2, 1});
 }
 
 TEST_CASE("what no path can reach stands on no level") {
-  const Levels levels = find_levels(tree(2, 2, 1, {}, {}, 1));
-  CHECK(levels.of == Numbers{1, 1, 2, 0});
+  const Levels levels = find_levels(leaves_and_spines(2, 2, 1, {}, {}, 1));
+  CHECK(levels.of == LevelNumbers{1, 1, 2, 0});
 }
 
 TEST_CASE("a ring has no up and no down") {
@@ -63,5 +65,5 @@ TEST_CASE("a ring has no up and no down") {
     at.push_back(s);
   }
   const Fabric ring(at, std::vector<PortNumber>(6, 3), std::vector<PortNumber>(6, 3), cables);
-  CHECK(find_levels(ring).of == Numbers(6, 1));
+  CHECK(find_levels(ring).of == LevelNumbers(6, 1));
 }

@@ -1,16 +1,13 @@
 #include "contend/schedule/host_routes.hpp"
 
-#include <stdexcept>
 #include <vector>
-
-#include "contend/base/error.hpp"
 
 namespace contend {
 
-tuned::HostRoutes host_routes(const Resolver& resolver) {
+HostRoutes host_routes(const Resolver& resolver) {
   const auto places = static_cast<Place>(resolver.places());
   const std::size_t stride = resolver.stride();
-  tuned::HostRoutes routes;
+  HostRoutes routes;
   routes.hosts = places;
   routes.channels = static_cast<std::uint32_t>(resolver.switch_channels());
   routes.begin.reserve(std::size_t{places} * places + 1);
@@ -40,14 +37,8 @@ tuned::HostRoutes host_routes(const Resolver& resolver) {
   return routes;
 }
 
-tuned::Phases phases_by_routes(const Resolver& resolver,
-                               std::span<const std::uint32_t> place_of_rank) {
-  try {
-    return tuned::phases_by_routes(host_routes(resolver),
-                                   {place_of_rank.begin(), place_of_rank.end()});
-  } catch (const std::invalid_argument& reason) {
-    throw Error(reason.what());
-  }
+Phases phases_by_routes(const Resolver& resolver, std::span<const std::uint32_t> place_of_rank) {
+  return phases_by_routes(host_routes(resolver), {place_of_rank.begin(), place_of_rank.end()});
 }
 
 }  // namespace contend

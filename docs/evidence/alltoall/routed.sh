@@ -1,27 +1,38 @@
 #!/bin/sh
-# All schedules in turns on a tree routed by minhop with scattered ranks, beside their predictions: the
-# case of "Phases that know the routes" in docs/probes.md. "routed.sh predict" writes what is
+# All schedules in turns on trees routed by minhop with scattered ranks, beside their predictions: the
+# cases of "Phases that know the routes" in docs/probes.md. "routed.sh predict" writes what is
 # predicted, from the calibration here; "routed.sh measure" measures the same and puts it beside. Needs
-# root and takes a quarter of an hour.
+# root and takes twenty minutes.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # Named as it is kept beside the results, wherever they are.
 cmp -s "$here/scattered.hosts" scattered.hosts || cp "$here/scattered.hosts" .
-fabric="xgft:2;4,4;1,4"
-what="-n 16 --bytes 256K --route minhop --rate 20Mbit --buffer 200kB"
-others="library,linear,scattered,inflight,shift,shift-barrier,xor,one-factor"
+most="library,linear,scattered,shift,shift-barrier,xor,routed,routed-barrier"
+all="$most,inflight,one-factor"
 
-predict() {
-  contend predict alltoall "$fabric" $what --placement file:scattered.hosts \
-    --algorithm "$others,routed,routed-barrier" --calibration "$here/calibration.json" "$@"
+each() {
+  "$1" routed "xgft:2;4,4;1,4" "$all" 6 -n 16 --rate 20Mbit --buffer 200kB
+  "$1" routed-small "xgft:2;4,4;1,4" "$most" 3 -n 16 --rate 18Mbit --buffer 20kB
 }
 
-case $1 in
-predict) predict --json "$here/predicted-routed.json" ;;
-measure)
-  contend measure alltoall --on "emulated:$fabric" $what \
-    --placement file:scattered.hosts --algorithm "$others,routed,routed-barrier" \
-    --launches 3 --repetitions 6:6 --budget 20min --output runs/routed
-  predict --measured runs/routed --json "$here/compared-routed.json" --plot runs/routed.png
-  ;;
-esac
+predict() {
+  name=$1 fabric=$2 schedules=$3
+  shift 4
+  contend predict alltoall "$fabric" "$@" --bytes 256K --route minhop \
+    --placement file:scattered.hosts --algorithm "$schedules" \
+    --calibration "$here/calibration.json" --json "$here/predicted-$name.json"
+}
+
+measure() {
+  name=$1 fabric=$2 schedules=$3 samples=$4
+  shift 4
+  contend measure alltoall --on "emulated:$fabric" "$@" --bytes 256K --route minhop \
+    --placement file:scattered.hosts --algorithm "$schedules" --launches 3 \
+    --repetitions "$samples:$samples" --budget 20min --output "runs/$name"
+  contend predict alltoall "$fabric" "$@" --bytes 256K --route minhop \
+    --placement file:scattered.hosts --algorithm "$schedules" \
+    --calibration "$here/calibration.json" --measured "runs/$name" \
+    --json "$here/compared-$name.json" --plot "runs/$name.png"
+}
+
+each "$1"

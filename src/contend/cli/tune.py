@@ -40,7 +40,7 @@ def tune(runs: RunsArgument, output: RulesFolderOption = None, json: JsonOption 
     loaded = [Run.load(folder) for path in runs for folder in find_runs(path)]
     lessons = learn(loaded)
     if output is not None:
-        write_rules(lessons.rules, output, _library_file(loaded))
+        write_rules(lessons.rules, output, _library_file(loaded), lessons.routes)
     console = console_for(json)
     console.print(Text(tuning_verdict(lessons), style="bold"), soft_wrap=True)
     console.print()

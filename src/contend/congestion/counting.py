@@ -27,7 +27,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.pattern import Pattern
 from contend.placement import HostChoice, Placement
-from contend.routes import make_resolver
+from contend.routes import HashedRoutes, make_resolver
 
 Progress = Callable[[int, int], None]
 """Called with the samples done and the samples to do (an estimate while a precision is sought)."""
@@ -87,7 +87,8 @@ def simulate(
         check_seed(seed)
         chosen = arrange(fabric, pattern, placement, hosts, ranks_per_host, ranks)
         seating = seat(*chosen)
-        plan = plan_samples(*chosen, seating, samples, precision, exhaustive)
+        drawn = isinstance(fabric.routes, HashedRoutes)
+        plan = plan_samples(*chosen, seating, samples, precision, exhaustive, drawn=drawn)
         rates = link_rates(fabric, seating.hosts, rate=rate, equal=equal_rates)
         return _Count(fabric, *chosen, seating, plan, seed, spread, rates, started)
 
@@ -316,8 +317,12 @@ def plan_samples(
     samples: int | None,
     precision: float | None,
     exhaustive: bool,
+    *,
+    drawn: bool = False,
 ) -> SamplePlan:
     """Decides how many samples to draw, or to count every outcome; see `simulate`.
+
+    Where routes are drawn too, outcomes are not counted.
 
     Raises:
         UsageError: a number is out of range, or there are too many outcomes to count.
@@ -326,7 +331,11 @@ def plan_samples(
         raise UsageError(f"expected at least 1 sample, got {samples}")
     if precision is not None and not 0 < precision < 1:
         raise UsageError(f"expected a precision between 0 and 100 %, got {precision:%}")
-    outcomes = _core.outcomes(pattern.core, seating.slots, seating.ranks_per_slot, seating.random)
+    outcomes = (
+        None
+        if drawn
+        else _core.outcomes(pattern.core, seating.slots, seating.ranks_per_slot, seating.random)
+    )
     if exhaustive and (outcomes is None or outcomes > _MOST_OUTCOMES):
         count = (
             "too many to count, or not equally likely ones" if outcomes is None else f"{outcomes:,}"

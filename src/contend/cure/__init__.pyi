@@ -1,9 +1,9 @@
+from .each_failure import Failure as Failure
+from .each_failure import Failures as Failures
+from .each_failure import failures as failures
 from .engines import PRESENT as PRESENT
 from .engines import RoutedBy as RoutedBy
 from .engines import compare_engines as compare_engines
-from .failures import Failure as Failure
-from .failures import Failures as Failures
-from .failures import failures as failures
 from .phased_traffic import Sent as Sent
 from .phased_traffic import sent_by as sent_by
 from .rules import LIBRARY as LIBRARY

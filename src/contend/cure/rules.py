@@ -17,6 +17,7 @@ from typing import Any
 
 from contend.errors import InputError, UsageError
 from contend.files import write_whole
+from contend.schedule import ROUTED, ROUTES
 
 RULES = "rules.toml"
 OPEN_MPI = "openmpi.conf"
@@ -34,6 +35,7 @@ SCHEDULES = (
     "inflight",
     "node-ordered",
     "node-ordered-barrier",
+    *ROUTED,
 )
 """What the drop-in library carries, by the names of the probe's algorithms."""
 MOST_BYTES = (1 << 63) - 1
@@ -77,11 +79,18 @@ class Rules:
         rules: in order.
         mpi: the library that they were learnt with, as ``Open MPI 4.1.4``; "" where nobody says.
         nonblocking: whether nonblocking calls are carried too.
+        phases_seconds: that finding phases by routes may take, for each new list of hosts.
     """
 
     rules: tuple[Rule, ...]
     mpi: str = ""
     nonblocking: bool = True
+    phases_seconds: int = 10
+
+    @property
+    def routed(self) -> bool:
+        """Whether a rule goes by the routes."""
+        return any(rule.schedule in ROUTED for rule in self.rules)
 
     def text(self) -> str:
         """As ``rules.toml``."""
@@ -91,6 +100,8 @@ class Rules:
             f"mpi = {json.dumps(self.mpi)}",
             f"nonblocking = {'true' if self.nonblocking else 'false'}",
         ]
+        if self.routed:
+            lines.append(f"phases_seconds = {self.phases_seconds}")
         for rule in self.rules:
             lines += ["", "[[rule]]"]
             if rule.note:
@@ -104,7 +115,9 @@ class Rules:
         return "\n".join(lines) + "\n"
 
 
-def write_rules(rules: Rules, folder: Path, library: Path | None = None) -> tuple[str, ...]:
+def write_rules(
+    rules: Rules, folder: Path, library: Path | None = None, routes: Path | None = None
+) -> tuple[str, ...]:
     """Writes rules into a folder, which is made, and what the library itself can read of them.
 
     Args:
@@ -112,6 +125,7 @@ def write_rules(rules: Rules, folder: Path, library: Path | None = None) -> tupl
         folder: where to.
         library: the shared file of the library that they are for, which MPICH's table is read from;
             None where it is not known.
+        routes: the file of the routes that rules go by, which is copied; None where none do.
 
     Returns:
         Names of the files.
@@ -121,9 +135,11 @@ def write_rules(rules: Rules, folder: Path, library: Path | None = None) -> tupl
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        texts = {} if routes is None else {ROUTES: routes.read_text(encoding="utf-8")}
     except OSError as error:
-        raise UsageError(f"{folder}: {error.strerror}") from None
-    texts = {RULES: rules.text()}
+        raise UsageError(f"{error.filename}: {error.strerror}") from None
+    # Those who see the rules find their routes.
+    texts[RULES] = rules.text()
     if rules.mpi.startswith("Open MPI"):
         texts[OPEN_MPI] = open_mpi_text(rules)
     elif library is not None and (text := mpich_text(rules, library)) is not None:
@@ -154,11 +170,17 @@ def read_rules(folder: Path) -> Rules:
     listed = content.get("rule", [])
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         raise InputError(str(path), 0, "tables [[rule]]", "something else")
-    return Rules(
+    rules = Rules(
         tuple(_rule(each, number, path) for number, each in enumerate(listed, 1)),
         mpi=_taken(content, "mpi", str, "", path),
         nonblocking=_taken(content, "nonblocking", bool, True, path),
+        phases_seconds=_taken(content, "phases_seconds", int, Rules.phases_seconds, path),
     )
+    if rules.phases_seconds < 0:
+        raise InputError(str(path), 0, "phases_seconds from 0 on", repr(rules.phases_seconds))
+    if rules.routed and not (folder / ROUTES).is_file():
+        raise UsageError(f"{folder}: the rules go by routes, and {ROUTES} is not there")
+    return rules
 
 
 def _taken(content: Mapping[str, Any], key: str, kind: Any, default: Any, path: Path) -> Any:
@@ -261,7 +283,8 @@ def mpich_text(rules: Rules, library: Path) -> str | None:
     by_ranks: dict[str, Any] = {}
     for first, last in _pieces({rule.ranks for rule in known}):
         here = [rule for rule in known if rule.ranks[0] <= last and first <= rule.ranks[1]]
-        by_ranks[f"comm_size<{first}"] = own
+        # MPICH 4.0 takes comm_size< for comm_size<=.
+        by_ranks[f"comm_size<={first - 1}"] = own
         by_ranks[f"comm_size<={last}"] = _by_bytes(here, own)
     choice["is_sendbuf_inplace=no"] = {**by_ranks, "comm_size=any": own}
     return json.dumps(table, indent=1) + "\n"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from filecmp import cmp
 from itertools import groupby, pairwise
 from math import isqrt
+from pathlib import Path
 
 from contend.cure.rules import LIBRARY, SCHEDULES, Rule, Rules
 from contend.errors import UsageError
 from contend.runs import CellSummary, Contest, Estimate, Run, contests, ratio, typical_time
+from contend.schedule import ROUTED, ROUTES
 
 _PROBE = "alltoall"
 # What the drop-in library does by values of its own.
@@ -62,10 +65,12 @@ class Lessons:
     Attributes:
         lessons: in that order.
         rules: what the drop-in library is to go by.
+        routes: the file of the routes that some of these go by; None where none do.
     """
 
     lessons: tuple[Lesson, ...]
     rules: Rules
+    routes: Path | None = None
 
 
 def learn(runs: Sequence[Run]) -> Lessons:
@@ -75,11 +80,12 @@ def learn(runs: Sequence[Run]) -> Lessons:
     is proven faster than the library's call, as `contend.runs.contests` proves it. A median tells
     of one kind of samples only, and a program pays for all: where some samples of the library's
     call stall, a schedule is taken too that does not stall and whose typical time is the least, if
-    the interval of the ratio lies above 1 (see `contend.runs.typical_time`).
+    the interval of the ratio lies above 1 (see `contend.runs.typical_time`). Schedules that know
+    the routes count where the run's folder has these.
 
     Raises:
-        UsageError: runs of something else, of several MPI libraries, or without the library's call
-            beside another schedule.
+        UsageError: runs of something else, of several MPI libraries, without the library's call
+            beside another schedule, or on several fabrics whose routes rules would go by.
     """
     measured = [run for run in runs if run.record.probe == _PROBE]
     if not measured:
@@ -90,23 +96,46 @@ def learn(runs: Sequence[Run]) -> Lessons:
             f"rules are for one MPI library, and these runs are of {', '.join(libraries)}"
         )
     lessons: dict[tuple[int, int, int], Lesson] = {}
+    learnt_from: dict[tuple[int, int, int], Run] = {}
     for run in sorted(measured, key=lambda run: run.record.created):
-        for contest in contests(_fitting(run.summaries)):
+        for contest in contests(_fitting(run)):
             lesson = _lesson(contest)
             if lesson is not None:
-                lessons[lesson.ranks, lesson.ranks_per_host, lesson.bytes] = lesson
+                key = lesson.ranks, lesson.ranks_per_host, lesson.bytes
+                lessons[key], learnt_from[key] = lesson, run
     if not lessons:
         raise UsageError(
             "these runs do not have the library's call beside another schedule: "
             "measure with --algorithm library,shift,shift-barrier,xor,linear"
         )
     ordered = tuple(lessons[key] for key in sorted(lessons))
-    return Lessons(ordered, Rules(_rules(ordered), mpi=next(iter(libraries))))
+    rules = Rules(_rules(ordered), mpi=next(iter(libraries)))
+    routed = {
+        run.folder: None for key, run in learnt_from.items() if lessons[key].schedule in ROUTED
+    }
+    return Lessons(ordered, rules, _routes_of(list(routed)))
 
 
-def _fitting(cells: Iterable[CellSummary]) -> list[CellSummary]:
+def _routes_of(folders: Sequence[Path]) -> Path | None:
+    """The routes that runs have in common; None for no runs."""
+    files = [folder / ROUTES for folder in folders]
+    for other in files[1:]:
+        if not cmp(files[0], other, shallow=False):
+            raise UsageError(
+                "rules go by the routes of one fabric, and these runs were on several: "
+                f"{folders[0]}, {other.parent}"
+            )
+    return files[0] if files else None
+
+
+def _fitting(run: Run) -> list[CellSummary]:
     """Cells of even blocks, of the library's call and of schedules as the drop-in has them."""
-    return [cell for cell in cells if _fits(cell)]
+    knows_routes = (run.folder / ROUTES).is_file()
+    return [
+        cell
+        for cell in run.summaries
+        if _fits(cell) and (knows_routes or cell.record.algorithm not in ROUTED)
+    ]
 
 
 def _fits(cell: CellSummary) -> bool:

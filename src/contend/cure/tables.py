@@ -25,6 +25,7 @@ from contend.routes import (
     dependency_cycle,
     fewest_collisions,
     table_steps,
+    tables_of,
 )
 
 # Every pair sends as much as any other: the routes are those for no traffic in particular.
@@ -222,11 +223,11 @@ def _gain(present: Fabric | None, routed: Fabric, spec: str, placement: str, see
 
 def hosts_entries(fabric: Fabric) -> NDArray[np.uint16]:
     """The tables' columns for hosts, shape [switches, addresses of hosts]."""
-    assert fabric.routes is not None
+    ports = tables_of(fabric).ports
     count = np.left_shift(1, fabric.host_lmc.astype(np.int64))
     first = np.repeat(fabric.host_lid.astype(np.int64), count)
     nth = np.arange(len(first)) - np.repeat(np.cumsum(count) - count, count)
-    columns: NDArray[np.uint16] = fabric.routes.ports[:, first + nth]
+    columns: NDArray[np.uint16] = ports[:, first + nth]
     return columns
 
 

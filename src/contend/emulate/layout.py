@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from contend.errors import UsageError
 from contend.fabric import Fabric, relative_rates
-from contend.routes import NO_PORT, ForwardingTables, make_resolver
+from contend.routes import NO_PORT, ForwardingTables, make_resolver, tables_of
 
 FABRIC_NETWORK = IPv4Network("10.1.0.0/16")
 MANAGEMENT_NETWORK = IPv4Network("10.2.0.0/16")
@@ -199,7 +199,7 @@ def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
         )
     # It names hosts that have no address or cannot be reached.
     resolver = make_resolver(fabric, np.array(chosen, dtype=np.uint32), messages=0)
-    assert fabric.routes is not None
+    tables = tables_of(fabric)
     switches = list(range(fabric.switches))
     cables = list(range(fabric.cables))
     if hosts is not None:
@@ -229,7 +229,7 @@ def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
         routes=tuple(
             tuple(
                 route
-                for route in _routes(fabric, fabric.routes, chosen, switch)
+                for route in _routes(fabric, tables, chosen, switch)
                 # Tables may name ports without a cable, for hosts that do not pass here.
                 if (node_of[switch], route.index) in interfaces
             )

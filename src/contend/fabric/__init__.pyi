@@ -1,4 +1,7 @@
 from .assemble import what_is_missing as what_is_missing
+from .changes import Change as Change
+from .changes import Difference as Difference
+from .changes import difference as difference
 from .composition import FabricSize as FabricSize
 from .composition import Structure as Structure
 from .composition import cables_per_pair as cables_per_pair
@@ -6,9 +9,6 @@ from .composition import capacities as capacities
 from .composition import relative_rates as relative_rates
 from .composition import size_of as size_of
 from .composition import structure as structure
-from .difference import Change as Change
-from .difference import Difference as Difference
-from .difference import difference as difference
 from .fabric import Fabric as Fabric
 from .fabric import Finding as Finding
 from .fabric import build as build
@@ -23,6 +23,7 @@ from .formats.text import check_lids as check_lids
 from .formats.text import one_line as one_line
 from .formats.topology import WRITERS as WRITERS
 from .formats.topology import Writer as Writer
+from .formats.topology import read_folder as read_folder
 from .formats.topology import read_topology as read_topology
 from .formats.topology import recognise as recognise
 from .generate.catalogue import catalogue as catalogue
@@ -38,6 +39,9 @@ from .levels import is_tree as is_tree
 from .levels import switch_levels as switch_levels
 from .rated_bisection import Bisection as Bisection
 from .rated_bisection import bisection as bisection
+from .rest import Rest as Rest
+from .rest import without as without
+from .rest import without_numbers as without_numbers
 from .servers import server_names as server_names
 from .servers import servers_of as servers_of
 from .soundness import MOST_DETAILS as MOST_DETAILS
@@ -46,6 +50,3 @@ from .soundness import Check as Check
 from .soundness import Status as Status
 from .soundness import check_soundness as check_soundness
 from .subnet import LARGEST_LID as LARGEST_LID
-from .without import Rest as Rest
-from .without import without as without
-from .without import without_numbers as without_numbers

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from contend.errors import UsageError
 from contend.units import counted, nearest
 
 if TYPE_CHECKING:
-    from contend.routes import ForwardingTables
+    from contend.routes import ForwardingTables, HashedRoutes
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Fabric:
 
     rates: tuple[str, ...] = ("",)
     findings: tuple[Finding, ...] = ()
-    routes: ForwardingTables | None = field(default=None, repr=False)
+    routes: ForwardingTables | HashedRoutes | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for column in fields(self):
@@ -110,6 +110,11 @@ class Fabric:
     def cables(self) -> int:
         """Number of cables between switches."""
         return len(self.cable_from)
+
+    @property
+    def tables(self) -> ForwardingTables | None:
+        """The routes where they are forwarding tables."""
+        return cast("ForwardingTables", self.routes) if hasattr(self.routes, "ports") else None
 
     @property
     def channels(self) -> int:

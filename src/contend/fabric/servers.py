@@ -13,6 +13,12 @@ from contend.fabric.parts import connected_parts
 
 # What drivers and subnet managers append to a server's name: mlx5_0, HCA-2, hfi1_0, ib0, qib1.
 _ADAPTER = re.compile(r"(?:[a-z]+\d*_\d+|HCA-?\d+|ib\d+|qib\d+)", re.IGNORECASE)
+# The same where no server's name stands before it: a server may well be called node_7.
+_DRIVER = re.compile(
+    r"(?:(?:mlx\d|hfi\d|efa|mthca|ipath|irdma|i40iw|bnxt_re|cxgb\d|qedr|rxe|siw|erdma)_?\d+"
+    r"|HCA-?\d+|q?ib\d+)",
+    re.IGNORECASE,
+)
 
 
 def servers_of(fabric: Fabric) -> NDArray[np.int64]:
@@ -79,7 +85,7 @@ def _beginnings(description: str) -> list[str]:
     return [
         beginning
         for beginning in beginnings
-        if not all(_ADAPTER.fullmatch(word) for word in _END_OF_NAME.split(beginning) if word)
+        if not all(_DRIVER.fullmatch(word) for word in _END_OF_NAME.split(beginning) if word)
     ]
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from contend.errors import UsageError
+from contend.fabric import Fabric
 from contend.measurement.place import Place, Shape
 from contend.measurement.question import MeasuredCell
-from contend.schedule import ROUTED, phases_by_routes
+from contend.schedule import ROUTED, ROUTES, phases_by_routes, write_routes
 
 _ALL = "all"
 
@@ -19,7 +22,8 @@ def phases_arguments(
     """What the probe is told of phases: the file that has them, if a schedule goes by routes.
 
     They are computed once for the run and kept in its folder, ``phases-RANKS-on-HOSTS.txt``; the
-    probe's rank 0 hands each rank its own part.
+    probe's rank 0 hands each rank its own part. The routes are kept there too, for rules that may
+    follow.
 
     Raises:
         UsageError: some rank's host is not in the fabric.
@@ -29,6 +33,8 @@ def phases_arguments(
     path = folder / f"phases-{shape.ranks}-on-{len(shape.hosts)}.txt"
     if not path.exists():
         phases_by_routes(place.fabric, place.numbers_of(_host_of_rank(shape))).write(path)
+    if not (folder / ROUTES).exists():
+        write_routes(place.fabric, _host_names(place.fabric, place), folder / ROUTES)
     return (f"--phases={path.resolve()}",)
 
 
@@ -53,6 +59,22 @@ def check_routes(cell: MeasuredCell, shapes: Sequence[Shape], place: Place) -> N
 
 def _host_of_rank(shape: Shape) -> list[str]:
     return [host.name for host in shape.hosts for _ in range(host.ranks)]
+
+
+def _host_names(fabric: Fabric, place: Place) -> list[str]:
+    """Names of all hosts of a fabric: as the place's hosts are called, else without the adapter."""
+    servers = [full.split()[0] for full in fabric.host_name]
+    several = {name for name, count in Counter(servers).items() if count > 1}
+    names = [
+        full if server in several else server
+        for full, server in zip(fabric.host_name, servers, strict=True)
+    ]
+    called = [name for name, _ in place.slots]
+    # A host file may have others too; then its hosts are called as the fabric calls their servers.
+    with suppress(UsageError):
+        for number, name in zip(place.numbers_of(called), called, strict=True):
+            names[number] = name
+    return names
 
 
 def _goes_by_routes(cell: MeasuredCell) -> bool:

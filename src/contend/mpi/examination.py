@@ -68,7 +68,7 @@ def examine(candidate: Candidate, *, run: Run = run_process, limit: float = _LIM
 
 def _compile_and_run(candidate: Candidate, run: Run, limit: float) -> tuple[Path, Finished]:
     """The probe, and how it ended by itself; compiled again when an older one does not run."""
-    environment = launch_environment(candidate.environment)
+    environment = _without_ours(candidate.environment)
     program = compile_probe(_PROBE, candidate, "", run, limit)
     alone = run([str(program)], environment, limit)
     if _facts(alone) is None:
@@ -83,7 +83,7 @@ def _launch(
 ) -> Library:
     """Tries one launcher after the other until the ranks of one find each other."""
     faults: list[str] = []
-    environment = launch_environment(candidate.environment)
+    environment = _without_ours(candidate.environment)
     for launcher in launchers(candidate):
         ended = run([str(launcher), "-n", str(_RANKS), str(program)], environment, limit)
         facts = _facts(ended)
@@ -171,6 +171,14 @@ def launchers(candidate: Candidate) -> list[Path]:
             # Two names of one launcher act alike, so here all links are followed.
             by_file.setdefault(path.resolve(), path)
     return list(by_file.values())
+
+
+def _without_ours(environment: Mapping[str, str]) -> dict[str, str]:
+    """A launcher's environment without what another command of contend's has preloaded."""
+    ours = ("CONTEND_PROFILE", "CONTEND_TUNED")
+    emptied = (*ours, "LD_PRELOAD") if any(name in environment for name in ours) else ()
+    # Empty, not away: lists of variables that launchers pass on may name them.
+    return {**launch_environment(environment), **dict.fromkeys(emptied, "")}
 
 
 def launch_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contend.errors import InputError
-from contend.placement.names import HostNames, expand, split_list
+from contend.names import expand, split_list
+from contend.placement.names import HostNames
 
 _SLOTS = re.compile(r"\s+slots\s*=\s*(\S*)")
 _OTHER_OPTION = re.compile(r"\s+(?:max[-_]slots|sockets|port|user)\s*=\s*\S*")

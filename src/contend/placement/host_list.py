@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
 from contend.errors import UsageError
 from contend.fabric import Fabric, server_names
+from contend.names import shorten
 from contend.placement.order import natural
 from contend.placement.placement import Placement
 from contend.units import counted
@@ -18,7 +19,6 @@ from contend.units import counted
 # What a launcher takes as a name; blanks, commas and colons mean something else to it.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _GUID = re.compile(r"0x[0-9a-f]{16}")
-_LAST_NUMBER = re.compile(r"(.*?)(\d{1,9})")
 
 
 class ListFormat(StrEnum):
@@ -137,33 +137,3 @@ def _rank_order(servers: Sequence[tuple[str, int]]) -> str:
                 f"{ListFormat.SLURM} takes any number"
             )
     return "".join(",".join(held[name]) + "\n" for name in names)
-
-
-def shorten(names: Iterable[str]) -> str:
-    """The list that a scheduler takes for these names: ``node[08-10,12],login1``.
-
-    Names that differ in the number at their end, and write it with as many digits, share a bracket,
-    which Slurm wants at the end too. Names come once, sorted within it.
-    """
-    numbers: dict[tuple[str, int], set[int]] = {}
-    for name in names:
-        match = _LAST_NUMBER.fullmatch(name)
-        if match is None:
-            numbers.setdefault((name, 0), set())
-        else:
-            numbers.setdefault((match[1], len(match[2])), set()).add(int(match[2]))
-    return ",".join(_bracketed(*key, sorted(ends)) for key, ends in numbers.items())
-
-
-def _bracketed(before: str, digits: int, numbers: list[int]) -> str:
-    if not numbers:
-        return before
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    ends = [dict.fromkeys(f"{end:0{digits}d}" for end in (run[0], run[-1])) for run in runs]
-    inside = ",".join("-".join(run) for run in ends)
-    return f"{before}{inside if len(numbers) == 1 else f'[{inside}]'}"

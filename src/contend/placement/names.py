@@ -1,9 +1,7 @@
-"""Names that people and schedulers write: lists such as ``node[01-04,7]``, and whom they mean."""
+"""Whom the names mean that people and schedulers write."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import cached_property
 
@@ -13,53 +11,6 @@ from contend.placement.order import by_name
 
 # What may follow a server's name within a host's: node1.cluster HCA-1, node1/P2, node1:mlx5_0.
 _SEPARATORS = " .:/"
-_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
-_RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
-# Far above any fabric: an expansion beyond it is a typing error.
-_LARGEST = 1_000_000
-
-
-def split_list(text: str) -> list[str]:
-    """Splits at commas outside brackets; empty items are dropped."""
-    items, item, depth = [], "", 0
-    for character in text:
-        depth += {"[": 1, "]": -1}.get(character, 0)
-        if character == "," and depth <= 0:
-            items.append(item)
-            item = ""
-        else:
-            item += character
-    return [item.strip() for item in (*items, item) if item.strip()]
-
-
-def expand(name: str, source: str, line: int = 0) -> list[str]:
-    """Expands bracketed ranges: ``node[08-10]`` is node08, node09, node10.
-
-    A name with several brackets yields all combinations, the last bracket varying fastest.
-
-    Raises:
-        InputError: for a bracket that is not a list of ranges, or an expansion beyond reason.
-    """
-    names = [""]
-    position = 0
-    for bracket in _BRACKETS.finditer(name):
-        numbers = [n for part in bracket[1].split(",") for n in _numbers(part, name, source, line)]
-        if len(names) * len(numbers) > _LARGEST:
-            raise InputError(source, line, f"at most {_LARGEST} names", name)
-        before = name[position : bracket.start()]
-        names = [f"{start}{before}{number}" for start in names for number in numbers]
-        position = bracket.end()
-    return [start + name[position:] for start in names]
-
-
-def _numbers(part: str, name: str, source: str, line: int) -> Iterator[str]:
-    match = _RANGE.fullmatch(part.strip())
-    if match is None:
-        raise InputError(source, line, "ranges of numbers within brackets", f'"{name}"')
-    first, last = match[1], match[2] or match[1]
-    if not 0 <= int(last) - int(first) < _LARGEST:
-        raise InputError(source, line, f"a rising range of at most {_LARGEST}", f'"{name}"')
-    return (f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1))
 
 
 class HostNames:

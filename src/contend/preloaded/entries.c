@@ -24,7 +24,7 @@
 #endif
 
 void* contend_real[CONTEND_ROUTINE_COUNT];
-static void* library;
+static void* library;  // the MPI library itself
 
 static void find_library(void* caller);
 
@@ -100,8 +100,15 @@ void contend_lead_all(bool wanted) {
 
 void* contend_symbol(const char* name) { return dlsym(library, name); }
 
-/// The library that a call would have gone to without us.
-static void* library_behind(void* caller) {
+/// Asked by a library of contend's that was preloaded before this one: the MPI library behind both.
+__attribute__((visibility("default"))) void* contend_library_behind(void* caller);
+void* contend_library_behind(void* caller) {
+  if (library == NULL) find_library(caller);
+  return library;
+}
+
+/// The library that a call would have gone to without us: MPI's, or another one of contend's.
+static void* next_library(void* caller) {
   void* routine = dlsym(RTLD_NEXT, "PMPI_Init");
   Dl_info place;
   if (routine == NULL) {
@@ -191,7 +198,9 @@ static int forget_absent(struct dl_phdr_info* module, size_t size, void* unused)
 
 /// Finds the library behind a caller, once; every entry then leads to it.
 static void find_library(void* caller) {
-  library = library_behind(caller);
+  void* next = next_library(caller);
+  void* (*behind)(void*) = next ? (void* (*)(void*))dlsym(next, "contend_library_behind") : NULL;
+  library = behind ? behind(caller) : next;
   if (library == NULL) {
     fputs("contend: a call of MPI came before any MPI library was loaded\n", stderr);
     exit(127);
@@ -199,7 +208,8 @@ static void find_library(void* caller) {
   bool lacks = false;
   for (int index = 0; index < CONTEND_ROUTINE_COUNT; index++) {
     void* routine = dlsym(library, names[index]);
-    contend_real[index] = routine ? routine : absentees[index];
+    void* sooner = behind && routine ? dlsym(next, names[index]) : NULL;
+    contend_real[index] = sooner ? sooner : routine ? routine : absentees[index];
     lacks |= routine == NULL;
   }
   if (lacks) dl_iterate_phdr(forget_absent, NULL);

@@ -96,8 +96,8 @@ def engines_tables(fabric: Fabric, judged: Sequence[RoutedBy]) -> list[ResultTab
                 columns=("engine", bandwidth, worst, all_to_all, "deadlock", "lanes", "took"),
                 rows=tuple(rows),
                 numeric=frozenset({bandwidth, worst, all_to_all, "lanes", "took"}),
-                note="shares of a link's rate; bisection bandwidth is the mean of 1/π of random "
-                "pairs; deadlock as tables alone tell: dfsssp, lash and nue assign lanes that no "
+                note="shares of a link's rate; bisection bandwidth is what random pairs get in the "
+                "mean; deadlock as tables alone tell: dfsssp, lash and nue assign lanes that no "
                 "table holds",
             )
         )
@@ -127,9 +127,9 @@ class EngineJson(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         engine: with its options; "present" for the tables that the fabric came with.
         refusal: why it does not route the fabric; null where it does.
-        bandwidth: mean of 1/π of random pairs; null, as what follows, where it refuses.
+        bandwidth: what random pairs get in the mean; null, as what follows, where it refuses.
         ci95: both ends of its 95 % interval.
-        worst_shift: 1 over the mean π of the distance that meets most.
+        worst_shift: what all hosts get in the mean at the distance that is worst.
         alltoall_bound: what an all-to-all gets at most.
         deadlock_free: whether on none of `lanes` channels wait for each other in a circle.
         lanes: virtual lanes that the tables say they use.

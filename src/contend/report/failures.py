@@ -171,7 +171,7 @@ class FailureJson(msgspec.Struct, frozen=True, kw_only=True):
         kinds: "switch" or "cable", for each.
         hosts: that are gone with it or cut off.
         changed: table entries that had to change.
-        bandwidth: mean of 1/π of random pairs by mended tables.
+        bandwidth: what random pairs of hosts get in the mean, by mended tables.
         change: against what the same pairs get on the whole fabric.
         margin: half of the 95 % interval of the change; null where it is not known.
         rerouted: the same mean with all tables computed anew; null where that was not tried.
@@ -193,7 +193,7 @@ class FailuresJson(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         fabric: whole.
         verdict: what it comes to, in words.
-        bandwidth: mean of 1/π of random pairs with all parts.
+        bandwidth: what random pairs of hosts get in the mean, with all parts.
         samples: patterns of random pairs that each was judged by.
         engine: that computed tables anew.
         alone: every switch and cable, the worst first.

@@ -14,6 +14,7 @@ from .engines import compute as compute
 from .engines import engine_names as engine_names
 from .engines import fewest_collisions as fewest_collisions
 from .engines import table_steps as table_steps
+from .hashed import HashedRoutes as HashedRoutes
 from .mending import mendable as mendable
 from .mending import mended as mended
 from .resolver import Route as Route
@@ -28,3 +29,4 @@ from .saving import save_to as save_to
 from .tables import NO_PORT as NO_PORT
 from .tables import ForwardingTables as ForwardingTables
 from .tables import adopt as adopt
+from .tables import tables_of as tables_of

@@ -15,6 +15,7 @@ from contend.errors import MissingError, UsageError
 from contend.fabric import Fabric, capacities
 from contend.routes import opensm
 from contend.routes.addresses import table_size, targets_of, with_addresses, with_lmc
+from contend.routes.hashed import HashedRoutes
 from contend.routes.options import read_roots, split
 from contend.routes.tables import NO_PORT, ForwardingTables, tables_of
 from contend.units import format_bytes, nearest
@@ -41,7 +42,7 @@ class _Engine:
     """What an engine does, in one line, how it makes tables, and which options it takes."""
 
     about: str
-    tables: Callable[[_Job], ForwardingTables]
+    tables: Callable[[_Job], ForwardingTables | HashedRoutes]
     options: tuple[str, ...] = ()
 
 
@@ -84,6 +85,10 @@ def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> ForwardingTable
             f'"{fabric.switch_label[far]}" are cabled to each other and both on level {level + 1}'
         )
     return ForwardingTables(_core.d_mod_k(fabric.core, job.targets, in_order_of_ports))
+
+
+def _ecmp(job: _Job) -> HashedRoutes:
+    return HashedRoutes()
 
 
 def _contend(job: _Job) -> ForwardingTables:
@@ -134,6 +139,9 @@ _ENGINES = {
         ("roots",),
     ),
     "dor": _Engine("dimension order on meshes and tori; the same tables as OpenSM's", _dor),
+    "ecmp": _Engine(
+        "hashed shortest paths of Ethernet fabrics, drawn anew for every sample; no tables", _ecmp
+    ),
     "dmodk": _Engine("destination-mod-k on fat trees, the closed form", _dmodk),
     "fig1": _Engine("the 16-node figure of Hoefler et al. 2008, dmodk by port", _fig1),
 }

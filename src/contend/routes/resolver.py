@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.errors import UnreachableError, UsageError
 from contend.fabric import Fabric
+from contend.routes.hashed import HashedRoutes
 from contend.routes.tables import NO_PORT, tables_of
 
 # A route table up to this size is looked up faster than the forwarding tables are walked, even when
@@ -33,6 +34,8 @@ def make_resolver(
     Raises:
         UsageError: when the fabric has no routes, or a host cannot be reached.
     """
+    if isinstance(fabric.routes, HashedRoutes):
+        return _make_hashed_resolver(fabric, hosts, spread)
     ports = tables_of(fabric).ports
     addresses = (fabric.host_lid, fabric.host_lmc)
     without = hosts[fabric.host_lid[hosts] == 0]
@@ -49,6 +52,22 @@ def make_resolver(
         return _core.make_resolver(fabric.core, ports, *addresses, hosts, spread, tabled)
     except UnreachableError as error:
         raise UsageError(_sentence(fabric, error)) from None
+
+
+def _make_hashed_resolver(
+    fabric: Fabric, hosts: NDArray[np.uint32], spread: bool
+) -> _core.Resolver:
+    if spread:
+        raise UsageError(
+            "ecmp draws routes between hosts: they have no further LIDs to spread over"
+        )
+    try:
+        return _core.make_hashed_resolver(fabric.core, hosts)
+    except UnreachableError as error:
+        raise UsageError(
+            f'host "{fabric.host_name[error.host]}" cannot be reached from switch '
+            f'"{fabric.switch_name[error.start]}", which {error.why}; leave hosts out with hosts='
+        ) from None
 
 
 def _sentence(fabric: Fabric, error: UnreachableError) -> str:

@@ -16,6 +16,7 @@ from contend.errors import UsageError
 from contend.fabric import WRITERS, Fabric, Writer, not_read_by_ibsim
 from contend.files import whole_file
 from contend.routes.dumps import write as write_dump
+from contend.routes.hashed import HashedRoutes
 from contend.units import nearest
 
 _WRITERS: dict[str, Writer] = {**WRITERS, "lfts": write_dump}
@@ -29,6 +30,7 @@ _SUFFIXES = {
     ".dump": "lfts",
     ".dot": "orcs",
     ".graphml": "graphml",
+    ".conf": "slurm",
 }
 _COMPRESSIONS = (".gz", ".xz", ".zst")
 # Surrogates that stand for no byte.
@@ -87,11 +89,17 @@ def content(fabric: Fabric, kind: str) -> Iterator[bytes]:
     """What a file of this kind holds, in pieces.
 
     Raises:
-        UsageError: no such kind, or one that cannot say which virtual lanes the routes need.
+        UsageError: no such kind, one that cannot say which virtual lanes the routes need, or one
+            that holds tables where routes are none.
     """
     write = _WRITERS.get(kind)
     if write is None:
         raise UsageError(f"no kind of file {kind!r} among {', '.join(KINDS)}{nearest(kind, KINDS)}")
+    if isinstance(fabric.routes, HashedRoutes) and kind in _HOLD_ROUTES:
+        raise UsageError(
+            f"routes by {fabric.routes.engine} are drawn by hashes, and {kind} files hold tables: "
+            "leave route= out, or give another"
+        )
     if fabric.routes is not None and fabric.routes.lanes > 1 and kind in _HOLD_ROUTES:
         raise UsageError(
             f"these routes are free of deadlock only on {fabric.routes.lanes} virtual lanes, and "

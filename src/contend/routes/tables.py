@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from contend.errors import InputError, UsageError
 from contend.fabric import Fabric, Finding
+from contend.routes.hashed import HashedRoutes
 from contend.units import counted
 
 NO_PORT = 0xFFFF
@@ -56,10 +57,15 @@ def tables_of(fabric: Fabric) -> ForwardingTables:
     """The tables of a fabric.
 
     Raises:
-        UsageError: it has none.
+        UsageError: it has none, or routes that no tables tell.
     """
     if fabric.routes is None:
         raise UsageError(f"{fabric.name} has no routes: give routes=FILE or route=ENGINE")
+    if isinstance(fabric.routes, HashedRoutes):
+        raise UsageError(
+            f"routes by {fabric.routes.engine} are drawn by hashes, and this needs tables: give "
+            "routes=FILE or another route=ENGINE"
+        )
     return fabric.routes
 
 

@@ -17,6 +17,8 @@ from .member import Operation as Operation
 from .member import all_members as all_members
 from .phases import Phases as Phases
 from .phases import phases_by_routes as phases_by_routes
+from .routes_file import ROUTES as ROUTES
+from .routes_file import write_routes as write_routes
 from .schedule import Action as Action
 from .schedule import Schedule as Schedule
 from .schedule import Strand as Strand

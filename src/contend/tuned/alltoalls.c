@@ -31,8 +31,9 @@ typedef struct {
 /// The counts of others are not known where blocks differ. Then whether a call is carried depends
 /// on the ranks alone, and only how many messages are under way at a time on this rank's own
 /// blocks: by the schedule, or all at once where they are of another size than its rules are for.
-/// Ranks that send all at once never keep those waiting that go by phases.
-static carriage carriage_of(contend_blocks* blocks, contend_members* members) {
+/// Ranks that send all at once never keep those waiting that go by phases. In a call that may wait
+/// all ranks are `together`.
+static carriage carriage_of(contend_blocks* blocks, contend_members* members, bool together) {
   carriage none = {.schedule = CONTEND_LIBRARYS_OWN}, found = {.members = members};
   if (members == NULL || members->passes) return none;
   if (contend_measure_blocks(blocks)) return none;
@@ -41,7 +42,8 @@ static carriage carriage_of(contend_blocks* blocks, contend_members* members) {
     found.schedule = contend_schedule_for(members->size, members->ranks_per_host, bytes);
   } else {
     found.schedule = contend_uneven_schedule(members->size, members->ranks_per_host);
-    if (found.schedule != CONTEND_LIBRARYS_OWN && !contend_plan_of(members, found.schedule))
+    if (found.schedule != CONTEND_LIBRARYS_OWN &&
+        !contend_plan_of(members, found.schedule, together))
       return none;
     if (found.schedule != CONTEND_LIBRARYS_OWN) {
       uint64_t bytes = contend_mean_bytes(blocks, members);
@@ -50,7 +52,7 @@ static carriage carriage_of(contend_blocks* blocks, contend_members* members) {
     }
   }
   if (found.schedule == CONTEND_LIBRARYS_OWN) return none;
-  found.plan = contend_plan_of(members, found.schedule);
+  found.plan = contend_plan_of(members, found.schedule, together);
   return found.plan ? found : none;
 }
 

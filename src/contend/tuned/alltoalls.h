@@ -13,7 +13,7 @@
     if (covered) {                                                                   \
       contend_blocks blocks = described;                                             \
       contend_members* members = contend_make_ready(comm);                           \
-      carriage by = carriage_of(&blocks, members);                                   \
+      carriage by = carriage_of(&blocks, members, true);                             \
       if (by.plan && members->persistent < CONTEND_TAGS) {                           \
         contend_count(by.schedule);                                                  \
         return contend_make_persistent(&blocks, by.members, by.plan, comm, request); \
@@ -31,7 +31,7 @@
   int FUNCTION(NAMED(name))(OPEN parameters, MPI_Comm comm) {                            \
     if (covered) {                                                                       \
       contend_blocks blocks = described;                                                 \
-      carriage by = carriage_of(&blocks, contend_make_ready(comm));                      \
+      carriage by = carriage_of(&blocks, contend_make_ready(comm), true);                \
       if (by.plan) return carried(&blocks, &by, comm);                                   \
     }                                                                                    \
     contend_count(CONTEND_LIBRARYS_OWN);                                                 \
@@ -41,7 +41,7 @@
   int FUNCTION(NAMED(I##lower))(OPEN parameters, MPI_Comm comm, MPI_Request * request) { \
     if (contend_rules.nonblocking && covered) {                                          \
       contend_blocks blocks = described;                                                 \
-      carriage by = carriage_of(&blocks, contend_known_members(comm));                   \
+      carriage by = carriage_of(&blocks, contend_known_members(comm), false);            \
       if (by.plan) {                                                                     \
         contend_count(by.schedule);                                                      \
         return contend_begin(&blocks, by.members, by.plan, comm, request);               \

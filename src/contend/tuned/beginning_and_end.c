@@ -89,12 +89,13 @@ int contend_Init_thread(int* count, char*** words, int wanted, int* level) {
   return result;
 }
 
-/// The calls of all ranks, by the schedule that carried them.
+/// The calls of all ranks, by the schedule that carried them, and their communicators.
 static void report(void) {
-  uint64_t all[CONTEND_SCHEDULES + 1] = {0}, sum = 0;
+  uint64_t all[CONTEND_SCHEDULES + 1] = {0}, made[3] = {0}, sum = 0;
   int rank = 0;
   contend_library.Comm_rank(MPI_COMM_WORLD, &rank);
   REAL(Reduce)(counts, all, CONTEND_SCHEDULES + 1, MPI_UNSIGNED_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+  REAL(Reduce)(contend_phase_counts, made, 3, MPI_UNSIGNED_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank != 0) return;
   for (int index = 0; index < CONTEND_SCHEDULES; index++) sum += all[index];
   fprintf(stderr, "contend: %lu calls of all-to-alls carried, %lu passed on", (unsigned long)sum,
@@ -107,6 +108,11 @@ static void report(void) {
     before = ",";
   }
   fputc('\n', stderr);
+  if (made[0] + made[1] + made[2])
+    fprintf(stderr,
+            "contend: phases by routes: found for %lu, kept for %lu, none for %lu "
+            "communicators\n",
+            (unsigned long)made[0], (unsigned long)made[1], (unsigned long)made[2]);
 }
 
 int contend_Finalize(void) {
@@ -118,7 +124,8 @@ int contend_Finalize(void) {
 }
 
 void contend_other_library(const char* library) {
-  if (getenv("CONTEND_TUNED"))
+  const char* folder = getenv("CONTEND_TUNED");
+  if (folder && *folder)
     fprintf(stderr,
             "contend: the program loaded %s, and the drop-in all-to-all is for another MPI "
             "library: nothing is carried\n",

@@ -86,6 +86,7 @@ static bool learn_hosts(contend_members* members) {
   for (int rank = 0; good && rank < members->size; rank++) {
     if (all[2 * rank + 1] != contend_rules.hash) good = false;
     seats[rank] = (seat){all[2 * rank], rank};
+    members->hosts_hash = (members->hosts_hash ^ all[2 * rank]) * 0x100000001b3u;
   }
   if (good) number_hosts(members, seats);
   free(all);
@@ -103,8 +104,9 @@ contend_members* contend_make_ready(MPI_Comm comm) {
   contend_library.Comm_test_inter(comm, &between);
   contend_library.Comm_size(comm, &members->size);
   contend_library.Comm_rank(comm, &members->rank);
-  members->passes = between;
-  if (!between) {
+  // A rank by itself sends nothing.
+  members->passes = between || members->size < 2;
+  if (!members->passes) {
     // MPI_Comm_dup would call what the program has given to copy its attributes.
     if (REAL(Comm_split)(comm, 0, members->rank, &members->comm)) {
       free(members);

@@ -7,7 +7,7 @@
 // As many messages each way as MPICH sends at a time, and as the probe's algorithms of these names.
 #define BATCH 32
 
-static contend_plan* new_plan(int phases, int messages) {
+contend_plan* contend_new_plan(int phases, int messages) {
   contend_plan* plan = contend_room(sizeof *plan);
   plan->phases = phases;
   plan->in_flight = 0;
@@ -31,7 +31,7 @@ void contend_free_plan(contend_plan* plan) {
 /// further back.
 static contend_plan* shifting(const contend_members* members, int width) {
   int size = members->size, messages = size - 1;
-  contend_plan* plan = new_plan((messages + width - 1) / width, messages);
+  contend_plan* plan = contend_new_plan((messages + width - 1) / width, messages);
   for (int places = 1; places < size; places++) {
     plan->to[places - 1] = (members->rank + places) % size;
     plan->from[places - 1] = (members->rank - places + size) % size;
@@ -48,7 +48,7 @@ static contend_plan* shifting(const contend_members* members, int width) {
 static contend_plan* pairing(const contend_members* members, bool exclusive_or) {
   int size = members->size, rank = members->rank, made = 0;
   if (exclusive_or && (size & (size - 1))) return NULL;
-  contend_plan* plan = new_plan(size, size - 1);
+  contend_plan* plan = contend_new_plan(size, size - 1);
   for (int phase = 0; phase < size; phase++) {
     int partner = exclusive_or ? rank ^ phase : (phase - rank + size) % size;
     if (partner != rank) plan->to[made] = plan->from[made] = partner, made++;
@@ -82,7 +82,7 @@ static int add_host(const contend_members* members, int host, int place, int* pe
 static contend_plan* by_hosts(const contend_members* members) {
   int hosts = members->hosts, own = members->host_of[members->rank], place = 0, to = 0, from = 0;
   for (int rank = 0; rank < members->rank; rank++) place += members->host_of[rank] == own;
-  contend_plan* plan = new_plan(hosts, members->size);
+  contend_plan* plan = contend_new_plan(hosts, members->size);
   for (int phase = 0; phase < hosts; phase++) {
     to = add_host(members, (own + phase) % hosts, place, plan->to, to);
     from = add_host(members, (own - phase + hosts) % hosts, place, plan->from, from);
@@ -113,16 +113,24 @@ static contend_plan* make_plan(contend_members* members, enum contend_schedule s
     case CONTEND_NODE_ORDERED:
     case CONTEND_NODE_ORDERED_BARRIER:
       return by_hosts(members);
+    case CONTEND_ROUTED:
+    case CONTEND_ROUTED_BARRIER:
+      return contend_routed_plan(members);
     default:
       return NULL;
   }
 }
 
-const contend_plan* contend_plan_of(contend_members* members, enum contend_schedule schedule) {
+const contend_plan* contend_plan_of(contend_members* members, enum contend_schedule schedule,
+                                    bool together) {
   contend_plan** plan = &members->plans[schedule];
   if (*plan) return *plan;
+  bool routed = schedule == CONTEND_ROUTED || schedule == CONTEND_ROUTED_BARRIER;
+  if (routed && together) contend_agree_on_phases(members);
   *plan = make_plan(members, schedule);
   if (*plan == NULL) return NULL;
-  (*plan)->barriers = schedule == CONTEND_SHIFT_BARRIER || schedule == CONTEND_NODE_ORDERED_BARRIER;
+  (*plan)->barriers = schedule == CONTEND_SHIFT_BARRIER ||
+                      schedule == CONTEND_NODE_ORDERED_BARRIER ||
+                      schedule == CONTEND_ROUTED_BARRIER;
   return *plan;
 }

@@ -12,12 +12,14 @@
 
 #define LONGEST_LINE 1024
 #define MOST_RULES 100000
+#define PHASES_SECONDS 10
 
 contend_rule_book contend_rules;
 
-static const char* const names[] = {
-    "shift",     "shift-barrier", "xor",          "one-factor",           "linear",
-    "scattered", "inflight",      "node-ordered", "node-ordered-barrier", "library"};
+static const char* const names[] = {"shift",      "shift-barrier",  "xor",
+                                    "one-factor", "linear",         "scattered",
+                                    "inflight",   "node-ordered",   "node-ordered-barrier",
+                                    "routed",     "routed-barrier", "library"};
 
 const char* contend_schedule_name(enum contend_schedule schedule) { return names[schedule]; }
 
@@ -57,6 +59,8 @@ static bool take(contend_rule* rule, const char* key, char* value) {
       contend_rules.nonblocking = strcmp(value, "true") == 0;
       return contend_rules.nonblocking || strcmp(value, "false") == 0;
     }
+    if (strcmp(key, "phases_seconds") == 0)
+      return is_number(&text, &contend_rules.phases_seconds) && !*text;
     return true;  // what contend notes of where the rules are from
   }
   if (strcmp(key, "ranks") == 0) return is_range(value, &rule->ranks);
@@ -141,6 +145,7 @@ bool contend_read_rules(const char* folder) {
   if (strlen(folder) >= sizeof contend_rules.folder) return false;
   strcpy(contend_rules.folder, folder);
   contend_rules.hash = 0xcbf29ce484222325u;
+  contend_rules.phases_seconds = PHASES_SECONDS;
   snprintf(path, sizeof path, "%s/rules.toml", folder);
   FILE* file = fopen(path, "re");
   if (file == NULL) {

@@ -53,6 +53,8 @@ enum contend_schedule {
   CONTEND_IN_FLIGHT,
   CONTEND_NODE_ORDERED,
   CONTEND_NODE_ORDERED_BARRIER,
+  CONTEND_ROUTED,
+  CONTEND_ROUTED_BARRIER,
   CONTEND_SCHEDULES,
   CONTEND_LIBRARYS_OWN = CONTEND_SCHEDULES
 };
@@ -72,6 +74,7 @@ typedef struct {
   size_t count;
   contend_range ranks, bytes;  ///< around those of all rules that have a schedule
   bool nonblocking;            ///< communicators are made ready for nonblocking calls
+  uint64_t phases_seconds;     ///< that finding phases by routes may take
   uint64_t hash;               ///< of the file
   char folder[4096];
 } contend_rule_book;
@@ -93,14 +96,17 @@ enum contend_schedule contend_uneven_schedule(int ranks, int ranks_per_host);
 // ---- members.c: what is known of a communicator
 
 struct contend_plan;
+struct contend_phase_part;
 
 typedef struct contend_members {
   MPI_Comm comm;  ///< private duplicate
   int rank, size;
   int ranks_per_host;  ///< the most
   int hosts;
-  int* host_of;  ///< by rank, from 0
-  bool passes;   ///< its calls all go to the library
+  int* host_of;                             ///< by rank, from 0
+  bool passes;                              ///< its calls all go to the library
+  uint64_t hosts_hash;                      ///< of the list of the ranks' hosts
+  const struct contend_phase_part* phases;  ///< by routes; NULL before they were asked for
   struct contend_plan* plans[CONTEND_SCHEDULES];
   MPI_Request* requests;  ///< of a blocking call; two for each rank
   uint32_t begun;         ///< nonblocking calls so far
@@ -137,9 +143,22 @@ typedef struct contend_plan {
   int in_flight;  ///< where above 0, of one long phase, so many messages each way at a time
 } contend_plan;
 
-/// The plan of a schedule; NULL, on all ranks, where it is not for so many.
-const contend_plan* contend_plan_of(contend_members* members, enum contend_schedule schedule);
+/// The plan of a schedule; NULL, on all ranks, where it is not for so many, or where phases by
+/// routes are not there. These are made where all ranks are `together` in a call that may wait.
+const contend_plan* contend_plan_of(contend_members* members, enum contend_schedule schedule,
+                                    bool together);
+contend_plan* contend_new_plan(int phases, int messages);
 void contend_free_plan(contend_plan* plan);
+
+// ---- routed.c: phases by routes
+
+/// Finds the phases of a communicator, all its ranks together.
+void contend_agree_on_phases(contend_members* members);
+/// This rank's messages in phases by routes; NULL, on all ranks, where there are none.
+contend_plan* contend_routed_plan(const contend_members* members);
+/// Communicators with phases that were found, with kept ones, and without, on this rank as their
+/// first.
+extern uint64_t contend_phase_counts[3];
 
 // ---- blocks.c: what is sent to and received from each
 

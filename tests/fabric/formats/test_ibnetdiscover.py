@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import lzma
+import re
 from pathlib import Path
 
 import numpy as np
@@ -255,7 +256,7 @@ def test_a_port_with_two_cables_keeps_both_for_the_judge() -> None:
         (SWITCH + "[0]" + PORT[3:], 2, "a port from 1 to 254", "'0]"),
         (SWITCH + "[99999999999999999999]" + PORT[3:], 2, "a port from 1 to 254", "'999"),
         (SWITCH + PORT.replace("lid 4", "lid 65536"), 2, "a LID of at most 65535", "'65536 "),
-        (SWITCH + PORT.replace("lid 4", "lid"), 2, "a number", "'4xHDR'"),
+        (SWITCH + PORT.replace("lid 4", "lid 4x"), 2, "a number", "'4x 4xHDR'"),
         (SWITCH + PORT.replace("H-", "X-"), 2, 'a node such as "S-0002c903007b78b0"', "'\"X-"),
         (SWITCH + PORT.replace("b1)", "b1"), 2, "a port GUID in parentheses", "'(b1 "),
         (SWITCH + '[1]\t"H-00000000000000b0"[1', 2, "a closing bracket", "the end of the line"),
@@ -295,3 +296,56 @@ def test_recognises_its_own_kind_only() -> None:
         assert recognises(file.read_bytes()) == (file.suffix == ".ibnetdiscover"), file.name
     assert recognises(b'ibwarn: noise\n\nCa 1 "H-000000000000000b"\n')
     assert not recognises(b"Switch to another network\n")
+
+
+TWO = (DATA / "two-switches.ibnetdiscover").read_text()
+
+
+def same(text: str) -> bool:
+    """Whether a text tells the same cables, names and LIDs as the real file."""
+    ours, real = parse(text), parse(TWO)
+    columns = ("guid", "name", "lid", "end_lid", "end_lmc", "port_guid")
+    return cables(ours) == cables(real) and all(
+        list(getattr(ours, column)) == list(getattr(real, column)) for column in columns
+    )
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "[root@node01 ~]# ",
+        "[12:30:01 admin@head /tmp]$ ",
+        "root@node01:~# ",
+        "[standalone: master] # ",
+        "[1]+  Done   opensm\n[1] 4711\n> ",
+        "\x1b]0;root@node01\x07\x1b[01;32m[root@node01 ~]#\x1b[0m ",
+    ],
+)
+def test_a_terminals_capture_may_have_any_prompt(prompt: str) -> None:
+    captured = f"{prompt}ibnetdiscover\r\n\x1b[?2004l\r{TWO}{prompt}exit\n"
+    assert same(captured.replace("\n", "\r\n"))
+    assert recognises(captured.encode())
+
+
+def test_a_damaged_port_is_no_prompt() -> None:
+    port = next(number for number, line in enumerate(TWO.splitlines(), 1) if line[:1] == "[")
+    for damaged in ("[x]", "[300]", "[@1]"):
+        text = TWO.replace("\n[1]", f"\n{damaged}", 1)
+        assert failure(text).line == port
+        assert failure(text).expected == "a port from 1 to 254"
+
+
+def test_descriptions_may_have_no_quotes() -> None:
+    bare = re.sub(r'# (lid \d+ lmc \d+ )?"([^"]*)"', r"# \1\2", TWO)
+    assert bare.count('"') < TWO.count('"')
+    assert same(bare)
+
+
+def test_a_lid_without_its_number_is_unknown() -> None:
+    subnet = parse(re.sub(r"\blid \d+ (lmc|4x)", r"lid \1", TWO))
+    assert cables(subnet) == cables(parse(TWO))
+    assert not subnet.end_lid.any()
+    assert set(subnet.rates) == set(parse(TWO).rates)
+    header = 'Switch 4 "S-00000000000000a0" # "leaf" base port 0 lid lmc 0\n'
+    assert parse(header).lid.tolist() == [0]
+    assert failure(header.replace("lid", "lid 12y")).expected == "a number"

@@ -41,6 +41,18 @@ def test_ibdiagnets_nameless_line_counts_ports_in_hexadecimal() -> None:
     assert fabric.host_port.tolist() == [0x14]
 
 
+def test_the_first_versions_wrote_no_speed() -> None:
+    subnet = lst.read([NAMELESS.replace(b" SPD=2.5", b"")], "x")
+    assert len(subnet.node) == 2
+    assert subnet.rates == ("",)
+    assert subnet.notes == ("1 link without a speed",)
+
+
+def test_a_line_without_a_speed_among_others_is_cut() -> None:
+    with pytest.raises(InputError, match=r"x:2: expected \{ end \} \{ end \} PHY="):
+        lst.read([NAMELESS + NAMELESS.replace(b" SPD=2.5\n", b"")], "x")
+
+
 def test_lines_between_are_passed_over_and_told() -> None:
     subnet = lst.read([b"-W- something\n" + NAMELESS + b"# comment\n"], "x")
     assert subnet.notes == ("skipped 1 line without a cable",)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import lzma
 import tracemalloc
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,11 +16,13 @@ from hypothesis import strategies as st
 
 from contend.errors import InputError, UsageError
 from contend.fabric import naming, open_chunks, peek
-from contend.fabric.formats.source import HEAD, PIECE
+from contend.fabric.formats.compressed import PIECE
+from contend.fabric.formats.source import HEAD
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
     "xz": lzma.compress,
+    "bzip2": bz2.compress,
     "Zstandard": zstandard.compress,
 }
 # Neither all alike nor larger than it need be: two pieces and a bit.
@@ -66,6 +70,62 @@ def test_a_damaged_stream_is_an_error(tmp_path: Path, title: str) -> None:
     # Zstandard has no checksum unless asked for, but its blocks do not survive this.
     with pytest.raises(InputError, match=f"expected a whole {title} stream"):
         b"".join(open_chunks(written(tmp_path, bytes(whole) + b"no stream")))
+
+
+class Pipe(io.BytesIO):
+    """Written once, in order, as ``zip -`` does; sizes stand behind the files."""
+
+    def seekable(self) -> bool:
+        return False
+
+    def seek(self, *_: int) -> int:
+        raise io.UnsupportedOperation
+
+    def tell(self) -> int:
+        raise io.UnsupportedOperation
+
+
+def zipped(
+    files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED, *, pipe: bool = False
+) -> bytes:
+    out = Pipe() if pipe else io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("pipe", [False, True])
+def test_a_zip_of_one_file_is_that_file(tmp_path: Path, pipe: bool) -> None:
+    beside = {"net/": b"", "net/dump": CONTENT, "__MACOSX/net/._dump": b"icon"}
+    for files in ({"dump": CONTENT}, beside):
+        path = written(tmp_path, zipped(files, pipe=pipe))
+        assert b"".join(open_chunks(path)) == CONTENT
+    stored = zipped({"dump": CONTENT}, zipfile.ZIP_STORED)
+    assert b"".join(open_chunks(written(tmp_path, stored))) == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (zipped({"a": b"1", "b": b"2"}), "expected one file in the .zip, got 'a' and 'b'"),
+        (zipped({}), "expected one file in the .zip, got none"),
+        (zipped({"a": b"1"}, zipfile.ZIP_BZIP2), "expected a .zip packed by deflate"),
+        (zipped({"a": CONTENT})[:-100], "expected a whole zip stream"),
+        (zipped({"a": CONTENT})[:200], "expected a whole zip stream"),
+        (zipped({"a": b"text"}, 0).replace(b"text", b"next"), "'a' with another checksum"),
+    ],
+)
+def test_any_other_zip_is_an_error(tmp_path: Path, content: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        b"".join(open_chunks(written(tmp_path, content)))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_read_as_utf_8(tmp_path: Path, encoding: str) -> None:
+    text = "Switch 4 caf\u00e9 \U0001f680\r\n" * 70000
+    path = written(tmp_path, text.encode(encoding))
+    assert b"".join(open_chunks(path)).decode() == text
 
 
 def test_a_stream_of_zeros_never_fills_memory(tmp_path: Path, title: str) -> None:

@@ -294,7 +294,7 @@ def write(fabric: Fabric) -> Iterator[bytes]:
 
 def _container(fabric: Fabric) -> Iterator[bytes]:
     """The file before compression."""
-    tables = fabric.routes
+    tables = fabric.tables
     counts = {
         "hosts": fabric.hosts,
         "switches": fabric.switches,

@@ -1,19 +1,25 @@
-"""Writes a topology as GraphML, which graph tools read."""
+"""A topology as GraphML, which graph tools read and write."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 
+from contend.fabric.assemble import Topology, assemble
 from contend.fabric.fabric import Fabric
+from contend.fabric.formats.graph_elements import MOST_PORTS, Edge, Graph, parse
+from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder
 
 # Attributes of nodes and edges: name, of what, type.
 _KEYS = (
     ("kind", "node", "string"),
     ("name", "node", "string"),
     ("guid", "node", "string"),
+    ("port_guid", "node", "string"),
+    ("system_guid", "node", "string"),
     ("lid", "node", "long"),
+    ("lmc", "node", "int"),
     ("ports", "node", "int"),
     ("source_port", "edge", "int"),
     ("target_port", "edge", "int"),
@@ -21,6 +27,145 @@ _KEYS = (
 )
 # Characters that XML 1.0 cannot hold, even escaped.
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
+
+
+_HEAD = re.compile(rb"<(?:[A-Za-z]{1,20}:)?graphml[\s>]")
+_FIRST_HOST, _FIRST_SWITCH = 0x1_0000_0000, 0x2_0000_0000
+_KINDS = {"host": NodeKind.ADAPTER, "switch": NodeKind.SWITCH}
+
+
+def recognises(head: bytes) -> bool:
+    """Whether a graph in XML begins within the head."""
+    return _HEAD.search(head) is not None
+
+
+def read(chunks: Iterable[bytes], source: str) -> Topology:
+    """Reads an undirected graph, an edge for each cable.
+
+    A graph that contend did not write may lack any attribute, which a note tells: without ``kind``
+    nodes with one edge are hosts, without ``name`` their ids are, GUIDs and LIDs are given out
+    where not all nodes have one, edges take the lowest free ports, and rates are unknown.
+
+    Raises:
+        InputError: not well-formed, directed, an attribute that cannot be, or no host on a switch.
+    """
+    graph = parse(chunks, source)
+    kinds = _kinds(graph)
+    fabric = assemble(_subnet(graph, kinds), source)
+    return Topology(fabric.replace(name=graph.name or source))
+
+
+def _kinds(graph: Graph) -> list[NodeKind]:
+    """What every node is."""
+    if graph.lacks("kind"):
+        edges = [0] * len(graph.nodes)
+        for edge in graph.edges:
+            edges[edge.near] += 1
+            edges[edge.far] += 1
+        return [NodeKind.ADAPTER if count == 1 else NodeKind.SWITCH for count in edges]
+    for node in graph.nodes:
+        if node.text("kind") not in _KINDS:
+            got = repr(node.text("kind")[:40])
+            raise graph.bad(node.line, "host or switch as kind of every node or of none", got)
+    return [_KINDS[node.text("kind")] for node in graph.nodes]
+
+
+def _subnet(graph: Graph, kinds: list[NodeKind]) -> Subnet:
+    builder = SubnetBuilder(graph.source)
+    is_host = [kind is NodeKind.ADAPTER for kind in kinds]
+    given_guids = all(node.number("guid") for node in graph.nodes)
+    # A switch may have no address; hosts without any get some.
+    given_lids = all(
+        node.number("lid") for node, host in zip(graph.nodes, is_host, strict=True) if host
+    )
+    hosts = sum(is_host)
+    next_guid = {True: _FIRST_HOST, False: _FIRST_SWITCH}
+    next_lid = {True: 1, False: hosts + 1}
+    adapters: dict[tuple[int, str], int] = {}
+    rows, lids = [], []
+    for node, host in zip(graph.nodes, is_host, strict=True):
+        guid = node.number("guid") if given_guids else next_guid[host]
+        lid = node.number("lid") if given_lids else next_lid[host]
+        next_guid[host] += 16 if host else 1
+        next_lid[host] += 1
+        name = node.text("name") or node.identity
+        row = adapters.get((guid, name)) if host else None
+        if row is None:
+            row = builder.node(
+                NodeKind.ADAPTER if host else NodeKind.SWITCH,
+                name,
+                guid=guid,
+                system_guid=node.number("system_guid") or (0 if given_guids else guid),
+                ports=0 if host else node.number("ports", MOST_PORTS),
+                lid=0 if host else lid,
+                line=node.line,
+            )
+            if host:
+                # The ports of an adapter are hosts of their own.
+                adapters[guid, name] = row
+        rows.append(row)
+        lids.append(lid)
+    for edge, ports in zip(graph.edges, _ports(graph, rows), strict=True):
+        ends = ((edge.near, ports[0]), (edge.far, ports[1]))
+        for (near, port), (far, peer_port) in (ends, ends[::-1]):
+            node = graph.nodes[near]
+            builder.end(
+                rows[near],
+                port,
+                rows[far],
+                peer_port,
+                port_guid=node.number("port_guid") if is_host[near] else 0,
+                lid=lids[near] if is_host[near] else 0,
+                lmc=node.number("lmc", 7) if is_host[near] else 0,
+                rate=edge.text("rate"),
+                line=edge.line,
+            )
+    return builder.subnet(tuple(_notes(graph, given_guids, given_lids)))
+
+
+def _ports(graph: Graph, rows: list[int]) -> Iterator[tuple[int, int]]:
+    """The ports at both ends of every edge: as given, else the lowest that is free."""
+    used: dict[int, set[int]] = {row: set() for row in rows}
+    for edge in graph.edges:
+        used[rows[edge.near]].add(edge.number("source_port", MOST_PORTS))
+        used[rows[edge.far]].add(edge.number("target_port", MOST_PORTS))
+    free = dict.fromkeys(used, 1)
+
+    def port_of(edge: Edge, node: int, given: str) -> int:
+        port = edge.number(given, MOST_PORTS)
+        row = rows[node]
+        if port == 0:
+            while free[row] in used[row]:
+                free[row] += 1
+            port = free[row]
+            used[row].add(port)
+        if port > MOST_PORTS:
+            raise graph.bad(edge.line, f"at most {MOST_PORTS} ports", "more")
+        return port
+
+    for edge in graph.edges:
+        yield port_of(edge, edge.near, "source_port"), port_of(edge, edge.far, "target_port")
+
+
+def _notes(graph: Graph, given_guids: bool, given_lids: bool) -> Iterator[str]:
+    """What the graph lacks, and what stands for it."""
+    if graph.lacks("kind"):
+        yield "no node has a kind: nodes with one edge are hosts, all others switches"
+    if graph.lacks("name"):
+        yield "no node has a name: their ids stand for names"
+    if not given_guids:
+        yield "not all nodes have a guid: GUIDs are given out"
+    if not given_lids:
+        yield "not all hosts have a lid: LIDs are given out"
+    without_ports = sum(
+        not edge.number("source_port", MOST_PORTS) or not edge.number("target_port", MOST_PORTS)
+        for edge in graph.edges
+    )
+    if without_ports:
+        yield f"{without_ports} of {len(graph.edges)} edges lack ports: the lowest free are taken"
+    without_rate = sum(not edge.text("rate") for edge in graph.edges)
+    if without_rate:
+        yield f"{without_rate} of {len(graph.edges)} edges lack a rate, which is unknown"
 
 
 def write(fabric: Fabric) -> Iterator[str]:
@@ -50,6 +195,7 @@ def _nodes(fabric: Fabric) -> Iterator[str]:
             kind="switch",
             name=name,
             guid=f"0x{int(fabric.switch_guid[switch]):016x}",
+            system_guid=f"0x{int(fabric.switch_system_guid[switch]):016x}",
             lid=int(fabric.switch_lid[switch]),
             ports=int(fabric.switch_ports[switch]),
         )
@@ -59,7 +205,10 @@ def _nodes(fabric: Fabric) -> Iterator[str]:
             kind="host",
             name=name,
             guid=f"0x{int(fabric.host_guid[host]):016x}",
+            port_guid=f"0x{int(fabric.host_port_guid[host]):016x}",
+            system_guid=f"0x{int(fabric.host_system_guid[host]):016x}",
             lid=int(fabric.host_lid[host]),
+            lmc=int(fabric.host_lmc[host]),
         )
 
 

@@ -3,7 +3,8 @@
     { CA Ports:02 SystemGUID:.. NodeGUID:.. PortGUID:.. VenID:.. DevID:.. Rev:.. {name} LID:0035
     PN:01 } { SW ... } PHY=4x LOG=ACT SPD=10
 
-all on one line, numbers in hexadecimal but for the link's speed in gigabits per lane.
+all on one line, numbers in hexadecimal but for the link's speed in gigabits per lane. The first
+versions wrote no speed.
 """
 
 from __future__ import annotations
@@ -23,12 +24,15 @@ _END = (
     rf"PortGUID:{_HEX} VenID:{_HEX} DevID:([0-9A-Fa-f]{{1,8}}) Rev:{_HEX} +"
     r"(?:\{(.{0,256}?)\} +)?LID:([0-9A-Fa-f]{1,4}) PN:([0-9A-Fa-f]{1,2}) \}"
 )
-_LINE = re.compile(rf"\s*{_END}\s+{_END}\s+PHY=(\S{{1,8}})\s+LOG=(\S{{1,8}})\s+SPD=(\S{{1,8}})\s*")
+_LINE = re.compile(
+    rf"\s*{_END}\s+{_END}\s+PHY=(\S{{1,8}})\s+LOG=(\S{{1,8}})(?:\s+SPD=(\S{{1,8}}))?\s*"
+)
 _HEAD = re.compile(rb"^[^\S\n]*\{ \S{2,8} Ports:[0-9A-Fa-f]{1,2} SystemGUID:", re.MULTILINE)
 _KINDS = {"CA": NodeKind.ADAPTER, "SW": NodeKind.SWITCH, "RT": NodeKind.ROUTER}
 _SPEEDS = {**SPEEDS, "FDR10": "FDR10"}
 _WIDTHS = {"1x", "2x", "4x", "8x", "12x"}
 _DOWN = "DWN"
+_STATES = {"INI", "ARM", "ACT", _DOWN}
 
 
 def recognises(head: bytes) -> bool:
@@ -56,12 +60,13 @@ class _Reader:
         self._other_lines = 0
         self._unknown_kinds = 0
         self._down = 0
+        self._with_speed = self._without_speed = 0
 
     def line(self, number: int, line: str) -> None:
         if not line.strip() or line.lstrip().startswith("#"):
             return
         match = _LINE.fullmatch(line)
-        if match is None:
+        if match is None or self._is_cut(*match.groups()[23:]):
             if line.lstrip().startswith("{ "):
                 expected = "{ end } { end } PHY=.. LOG=.. SPD=.."
                 raise InputError(self._source, number, expected, repr(line.strip()[:80]))
@@ -77,9 +82,15 @@ class _Reader:
         if state == _DOWN:
             self._down += 1
             return
+        self._with_speed += speed is not None
+        self._without_speed += speed is None
         rate = width + _SPEEDS[speed] if width in _WIDTHS and speed in _SPEEDS else ""
         self._end(near, fields[:11], far, fields[11:22], rate, number)
         self._end(far, fields[11:22], near, fields[:11], rate, number)
+
+    def _is_cut(self, state: str, speed: str | None) -> bool:
+        """Whether a line without a speed once had one: all lines of a file are alike."""
+        return speed is None and (state not in _STATES or self._with_speed > 0)
 
     def _node(self, fields: tuple[str, ...], number: int) -> int:
         """Row of the node that an end belongs to, -1 when it is of no known kind."""
@@ -136,4 +147,6 @@ class _Reader:
             )
         if self._down:
             notes.append(f"skipped {counted(self._down, 'link')} marked as down")
+        if self._without_speed:
+            notes.append(f"{counted(self._without_speed, 'link')} without a speed")
         return self._builder.subnet(tuple(notes))

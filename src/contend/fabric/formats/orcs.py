@@ -166,7 +166,7 @@ def write(fabric: Fabric) -> Iterator[str]:
         UsageError: the fabric has no routes, or hosts with several addresses (LMC): a graph holds
             one route to a host.
     """
-    if fabric.routes is None:
+    if fabric.tables is None:
         raise UsageError("an ORCS graph carries routes: give routes=FILE or route=ENGINE")
     if fabric.host_lmc.any():
         raise UsageError("an ORCS graph holds one route to a host, but hosts have several LIDs")
@@ -235,8 +235,8 @@ class _Taken:
     """Which hosts the tables send through which port."""
 
     def __init__(self, fabric: Fabric, hosts: list[str]) -> None:
-        assert fabric.routes is not None
-        tables = fabric.routes
+        assert fabric.tables is not None
+        tables = fabric.tables
         # A host without an address has no entry either.
         reachable = (fabric.host_lid > 0) & (fabric.host_lid < tables.addresses)
         self._names = np.array(hosts, dtype=object)[reachable]

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import lzma
+import codecs
 import sys
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
-
-import zstandard
+from typing import BinaryIO
 
 from contend.errors import InputError, UsageError
+from contend.fabric.formats.compressed import PIECE, decompressed
 
-PIECE = 1 << 20
 HEAD = 1 << 16
 LONGEST_LINE = 1 << 16
-# Zstandard cannot be told how much to hand out at once, but one byte of a block yields at most
-# 32 KiB, so that this many bytes of input bound the output.
-_ZSTANDARD_INPUT = 1 << 8
-_ZSTANDARD_WINDOW = 1 << 27
-_XZ_MEMORY = 1 << 28
 
 _Pieces = Iterator[bytes]
 
@@ -37,9 +27,10 @@ def source_name(path: str) -> str:
 def open_chunks(path: str) -> Iterator[bytes]:
     """The content of a file in pieces of about 1 MiB, decompressed.
 
-    Compression (gzip, xz, Zstandard) is recognised by the first bytes, not by the file's name, and
-    several streams one after another are read as one. Never more than a few MiB are held, however
-    well the file is compressed.
+    Compression (gzip, bzip2, xz, Zstandard, a .zip of one file) is recognised by the first bytes,
+    not by the file's name, and several streams one after another are read as one. Never more than a
+    few MiB are held, however well the file is compressed. UTF-16, which Windows' shells write,
+    becomes UTF-8.
 
     Args:
         path: a file, or ``-`` for standard input.
@@ -50,7 +41,7 @@ def open_chunks(path: str) -> Iterator[bytes]:
     """
     if path != "-":
         _check(Path(path))
-    return _decompressed(_raw(path), source_name(path))
+    return _as_utf8(decompressed(_raw(path), source_name(path)))
 
 
 def peek(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
@@ -87,147 +78,41 @@ def _raw(path: str) -> _Pieces:
         raise UsageError(f"{path}: {error.strerror or error}") from error
 
 
+def _as_utf8(pieces: _Pieces) -> _Pieces:
+    """The same text in UTF-8 where it is UTF-16, else the same bytes."""
+    first = next(pieces, b"")
+    while len(first) < 4 and (more := next(pieces, b"")):
+        first += more
+    encoding = _utf16(first)
+    if first and not encoding:
+        yield first
+        yield from pieces
+    if not encoding:
+        return
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    for piece in chain([first], pieces):
+        yield decoder.decode(piece).encode("utf-8", "replace")
+    yield decoder.decode(b"", final=True).encode("utf-8", "replace")
+
+
+def _utf16(first: bytes) -> str:
+    """Which UTF-16 a file is that begins with these four bytes or more, "" if none.
+
+    Without a byte order mark two characters of ASCII tell.
+    """
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    low, high = first[0:4:2], first[1:4:2]
+    if len(high) == 2 and not any(high) and low.isascii() and all(low):
+        return "utf-16-le"
+    if len(high) == 2 and not any(low) and high.isascii() and all(high):
+        return "utf-16-be"
+    return ""
+
+
 def _pieces(file: BinaryIO) -> _Pieces:
     while piece := file.read(PIECE):
         yield piece
-
-
-def _decompressed(raw: _Pieces, name: str) -> _Pieces:
-    first = next(raw, b"")
-    # A pipe may hand out less than the longest magic at first.
-    while len(first) < 6 and (more := next(raw, b"")):
-        first += more
-    pieces = chain([first] if first else [], raw)
-    for magic, title, decompress in _COMPRESSIONS:
-        if first.startswith(magic):
-            return _whole(decompress(pieces), name, title)
-    return pieces
-
-
-def _whole(pieces: _Pieces, name: str, title: str) -> _Pieces:
-    """The content of a compressed file in large pieces; damage becomes an error of that file."""
-    held: list[bytes] = []
-    size = 0
-    try:
-        for piece in pieces:
-            held.append(piece)
-            size += len(piece)
-            if size >= PIECE:
-                yield b"".join(held)
-                held, size = [], 0
-    except EOFError:
-        got = "its first part only: the file is cut off"
-        raise InputError(name, 0, f"a whole {title} stream", got) from None
-    except (gzip.BadGzipFile, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
-        raise InputError(name, 0, f"a whole {title} stream", str(error)) from error
-    if held:
-        yield b"".join(held)
-
-
-def _gzip(pieces: _Pieces) -> _Pieces:
-    with gzip.GzipFile(fileobj=io.BufferedReader(_AsFile(pieces), PIECE)) as file:
-        while piece := file.read(PIECE):
-            yield piece
-
-
-class _AsFile(io.RawIOBase):
-    """Pieces as a file that can be read once."""
-
-    def __init__(self, pieces: _Pieces) -> None:
-        self._pieces = pieces
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        self._rest = self._rest or memoryview(next(self._pieces, b""))
-        size = min(len(buffer), len(self._rest))
-        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
-        return size
-
-
-def _xz(pieces: _Pieces) -> _Pieces:
-    return _streams(pieces, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY))
-
-
-def _zstandard(pieces: _Pieces) -> _Pieces:
-    context = zstandard.ZstdDecompressor(max_window_size=_ZSTANDARD_WINDOW)
-    parts = (
-        piece[start : start + _ZSTANDARD_INPUT]
-        for piece in pieces
-        for start in range(0, len(piece), _ZSTANDARD_INPUT)
-    )
-    return _streams(parts, lambda: _ZstandardStream(context.decompressobj()))
-
-
-class _Stream(Protocol):
-    """A stream being decompressed, as `lzma.LZMADecompressor` is."""
-
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def needs_input(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
-
-
-class _ZstandardStream:
-    """A Zstandard stream; it always hands out all that its input holds.
-
-    The library's file object is of no use here: it takes a stream that is cut off for a whole one.
-    """
-
-    needs_input = True
-
-    def __init__(self, stream: zstandard.ZstdDecompressionObj) -> None:
-        self._stream = stream
-
-    @property
-    def eof(self) -> bool:
-        return self._stream.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._stream.unused_data
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        return self._stream.decompress(data)
-
-
-def _streams(pieces: _Pieces, begin: Callable[[], _Stream]) -> _Pieces:
-    """Streams one after another, with zeros between and after them for padding.
-
-    Neither the library of xz, with a limit of memory, nor that of Zstandard reads several as one.
-
-    Raises:
-        EOFError: the last one is cut off.
-    """
-    stream = None
-    for rest in pieces:
-        while stream is not None or (rest := rest.lstrip(b"\0")):
-            stream = stream or begin()
-            if out := stream.decompress(rest, PIECE):
-                yield out
-            if stream.eof:
-                rest, stream = stream.unused_data, None
-            elif stream.needs_input:
-                break
-            else:
-                rest = b""
-    if stream is not None:
-        raise EOFError
-
-
-_COMPRESSIONS: tuple[tuple[bytes, str, Callable[[_Pieces], _Pieces]], ...] = (
-    (b"\x1f\x8b", "gzip", _gzip),
-    (b"\xfd7zXZ\0", "xz", _xz),
-    (b"\x28\xb5\x2f\xfd", "Zstandard", _zstandard),
-)
 
 
 def lines(chunks: Iterable[bytes], source: str) -> Iterator[tuple[int, str]]:

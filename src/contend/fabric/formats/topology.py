@@ -8,7 +8,18 @@ from typing import Protocol
 from contend.errors import InputError
 from contend.fabric.assemble import Topology, assemble
 from contend.fabric.fabric import Fabric
-from contend.fabric.formats import db_csv, fabric_file, graphml, ibnetdiscover, ibsim, lst, orcs
+from contend.fabric.formats import (
+    db_csv,
+    fabric_file,
+    graphml,
+    iblinkinfo,
+    ibnetdiscover,
+    ibsim,
+    lldp,
+    lst,
+    orcs,
+    topology_conf,
+)
 from contend.fabric.subnet import Subnet
 
 
@@ -27,6 +38,10 @@ READERS: dict[str, TopologyReader] = {
     "contend's .fabric": fabric_file,
     "ibdiagnet .db_csv": db_csv,
     "ibdiagnet .lst": lst,
+    "lldpctl -f json": lldp,
+    "GraphML": graphml,
+    "iblinkinfo": iblinkinfo,
+    "Slurm's topology.conf": topology_conf,
     "ORCS .dot": orcs,
     "ibsim net file": ibsim,
     "ibnetdiscover": ibnetdiscover,
@@ -41,6 +56,7 @@ WRITERS: dict[str, Writer] = {
     "ibsim": ibsim.write,
     "orcs": orcs.write,
     "graphml": graphml.write,
+    "slurm": topology_conf.write,
 }
 """The writers by the names of their formats."""
 
@@ -65,6 +81,16 @@ def _beginning(head: bytes) -> str:
     text = head[:200].decode("utf-8", "replace").strip()
     line = text.splitlines()[0][:60] if text else ""
     return f"a file that begins with {line!r}"
+
+
+def read_folder(folder: str) -> Topology | None:
+    """The fabric that a folder of files tells, one for each device; None where it is no such.
+
+    Raises:
+        InputError: a file that is not what it should be.
+    """
+    described = lldp.read_folder(folder)
+    return None if described is None else Topology(assemble(described, folder))
 
 
 def read_topology(reader: TopologyReader, chunks: Iterable[bytes], source: str) -> Topology:

@@ -139,7 +139,7 @@ class ChangeJson(msgspec.Struct, frozen=True, kw_only=True):
     after: str
 
 
-class DifferenceJson(msgspec.Struct, frozen=True, kw_only=True):
+class FabricChangesJson(msgspec.Struct, frozen=True, kw_only=True):
     """What differs between two states of a network.
 
     Attributes:
@@ -149,7 +149,7 @@ class DifferenceJson(msgspec.Struct, frozen=True, kw_only=True):
         changes: of hosts, switches and cables.
         changed_entries: entries of tables for hosts that differ, by switch where any do; null
             where one state has no tables.
-        bandwidth_before: mean of 1/π of random pairs of hosts; null without tables.
+        bandwidth_before: what random pairs of hosts get in the mean; null without tables.
         bandwidth_after: the same by the later tables.
     """
 
@@ -162,7 +162,7 @@ class DifferenceJson(msgspec.Struct, frozen=True, kw_only=True):
     bandwidth_after: float | None
 
 
-def difference_json(changed: Changed) -> DifferenceJson:
+def difference_json(changed: Changed) -> FabricChangesJson:
     """The result of ``contend fabric diff --json``."""
     entries = None
     if changed.entries is not None:
@@ -171,7 +171,7 @@ def difference_json(changed: Changed) -> DifferenceJson:
             for (_, after), count in zip(changed.difference.switches, changed.entries, strict=True)
             if count
         }
-    return DifferenceJson(
+    return FabricChangesJson(
         old=size_of(changed.old),
         new=size_of(changed.new),
         verdict=difference_verdict(changed),

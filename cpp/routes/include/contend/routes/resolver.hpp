@@ -56,6 +56,17 @@ class Resolver {
   virtual void resolve(std::span<const Place> source, std::span<const Place> target,
                        std::uint32_t* channels) const = 0;
 
+  /// The same where routes are drawn: every number `draw` stands for one drawing of them all, and
+  /// resolve() gives that of number 0. Tables have nothing to draw.
+  virtual void resolve_drawn(std::span<const Place> source, std::span<const Place> target,
+                             std::uint64_t /*draw*/, std::uint16_t* channels) const {
+    resolve(source, target, channels);
+  }
+  virtual void resolve_drawn(std::span<const Place> source, std::span<const Place> target,
+                             std::uint64_t /*draw*/, std::uint32_t* channels) const {
+    resolve(source, target, channels);
+  }
+
  private:
   std::size_t places_;
   std::size_t switch_channels_;

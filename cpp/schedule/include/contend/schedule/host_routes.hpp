@@ -4,18 +4,17 @@
 #include <span>
 
 #include "contend/routes/resolver.hpp"
-#include "tuned/phases_by_routes.hpp"
+#include "contend/schedule/phases_by_routes.hpp"
 
 namespace contend {
 
 /// The routes between all places, as phases are made from. Places are the hosts there, and channels
 /// keep their numbers; those of hosts are left out. Cost: a look-up for each pair of places;
 /// memory: 8 bytes a pair and 4 a channel of its route.
-tuned::HostRoutes host_routes(const Resolver& resolver);
+HostRoutes host_routes(const Resolver& resolver);
 
-/// Phases for ranks at places; see tuned::phases_by_routes. Throws Error for a place that there is
+/// Phases for ranks at places; see above. Throws Error for a place that there is
 /// not.
-tuned::Phases phases_by_routes(const Resolver& resolver,
-                               std::span<const std::uint32_t> place_of_rank);
+Phases phases_by_routes(const Resolver& resolver, std::span<const std::uint32_t> place_of_rank);
 
 }  // namespace contend

@@ -1,0 +1,66 @@
+#include "contend/schedule/phases_by_routes.hpp"
+
+#include <limits>
+#include <new>
+#include <string>
+
+#include "contend/base/error.hpp"
+#include "tuned/phases_by_routes.h"
+
+namespace contend {
+
+namespace {
+
+/// Checks what was given; O(channels of all routes).
+void check(const HostRoutes& routes, const std::vector<std::uint32_t>& host_of_rank) {
+  const std::size_t hosts = routes.hosts;
+  const auto refuse = [](const std::string& what, std::uint64_t expected, std::uint64_t got) {
+    throw Error("phases by routes: expected " + what + " " + std::to_string(expected) + ", got " +
+                std::to_string(got));
+  };
+  if (host_of_rank.size() > CONTEND_MOST_PHASED_RANKS) {
+    refuse("ranks up to", CONTEND_MOST_PHASED_RANKS, host_of_rank.size());
+  }
+  if (routes.begin.size() != hosts * hosts + 1) {
+    refuse("beginnings of routes:", hosts * hosts + 1, routes.begin.size());
+  }
+  for (const std::uint32_t host : host_of_rank) {
+    if (host >= hosts) refuse("hosts below", hosts, host);
+  }
+  for (std::size_t pair = 0; pair < hosts * hosts; ++pair) {
+    if (routes.begin[pair] > routes.begin[pair + 1]) {
+      refuse("a route that ends at or after", routes.begin[pair], routes.begin[pair + 1]);
+    }
+  }
+  if (routes.begin.front() != 0 || routes.begin.back() != routes.channel.size()) {
+    refuse("routes that end at", routes.channel.size(), routes.begin.back());
+  }
+  for (const std::uint32_t channel : routes.channel) {
+    if (channel >= routes.channels) refuse("channels below", routes.channels, channel);
+  }
+}
+
+}  // namespace
+
+Phases phases_by_routes(const HostRoutes& routes, const std::vector<std::uint32_t>& host_of_rank) {
+  check(routes, host_of_rank);
+  const contend_host_routes given{routes.hosts, routes.channels, routes.begin.data(),
+                                  routes.channel.data()};
+  const contend_phase_limits limits{std::numeric_limits<std::uint64_t>::max(), nullptr, nullptr};
+  contend_phases found;
+  if (contend_find_phases(&given, host_of_rank.data(),
+                          static_cast<std::uint32_t>(host_of_rank.size()), limits,
+                          &found) != CONTEND_PHASES_FOUND) {
+    throw std::bad_alloc();
+  }
+  const std::size_t numbers = std::size_t{found.ranks} * found.count;
+  Phases phases{found.ranks,
+                found.count,
+                found.bound,
+                {found.to, found.to + numbers},
+                {found.from, found.from + numbers}};
+  contend_free_phases(&found);
+  return phases;
+}
+
+}  // namespace contend

@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contend.errors import InputError
+from contend.fabric import Fabric
+from contend.fabric.assemble import assemble
+from contend.fabric.fabric import build
+from contend.fabric.formats.topology_conf import read, recognises, write
+from contend.loading import load
+from contend.names import expand, shorten, split_list
+from sample_fabrics import DATA
+
+TINY = (DATA / "tiny.topology.conf").read_text()
+
+
+def fabric_of(text: str) -> Fabric:
+    return assemble(read([text.encode()], "topology.conf"), "topology.conf")
+
+
+def failure(text: str) -> str:
+    with pytest.raises(InputError) as caught:
+        fabric_of(text)
+    return str(caught.value)
+
+
+def below(text: str) -> dict[str, set[str]]:
+    """What a written file names below every switch."""
+    found: dict[str, set[str]] = {}
+    for name, names in re.findall(r"^SwitchName=(\S+) (?:Nodes|Switches)=(\S+)$", text, re.M):
+        assert name not in found
+        found[name] = {one for item in split_list(names) for one in expand(item, "x")}
+    return found
+
+
+def written(name: str) -> dict[str, set[str]]:
+    return below("".join(write(load(name))))
+
+
+def test_switches_and_nodes_with_one_cable_for_each_pair() -> None:
+    fabric = fabric_of(TINY)
+    assert recognises(TINY.encode())
+    assert fabric.switch_name == ("leaf1", "leaf2", "top")
+    assert fabric.host_name == ("node01", "node02", "node03", "login", "node04", "node05", "node06")
+    assert fabric.host_switch.tolist() == [0, 0, 0, 0, 1, 1, 1]
+    assert sorted(fabric.cable_from.tolist() + fabric.cable_to.tolist()) == [0, 1, 2, 2]
+    assert fabric.rates == ("",)
+    told = [finding.message for finding in fabric.findings]
+    assert "each pair has one cable here" in told[0]
+    assert "LinkSpeed" in told[1]
+    assert not any(finding.wrong for finding in fabric.findings)
+
+
+def test_what_scontrol_shows_names_nodes_again_above_the_leaves() -> None:
+    shown = (
+        "[root@head ~]# scontrol show topology\n"
+        "SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[1-2] \n"
+        "SwitchName=leaf2 Level=0 LinkSpeed=1 Nodes=n[3-4] \n"
+        "SwitchName=top Level=1 LinkSpeed=1 Nodes=n[1-4] Switches=leaf[1-2] \n"
+    )
+    fabric = fabric_of(shown)
+    assert (fabric.hosts, fabric.switches, fabric.cables) == (4, 3, 2)
+    assert any("skipped 1 line without" in finding.message for finding in fabric.findings)
+
+
+def test_a_node_of_two_leaves_is_two_hosts_of_one_adapter() -> None:
+    fabric = fabric_of("SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n2\n")
+    assert fabric.host_name == ("n1", "n2", "n2")
+    assert fabric.host_adapter_port.tolist() == [1, 1, 2]
+    assert fabric.host_guid[1] == fabric.host_guid[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("SwitchName=a Nodes=n[1-\n", "1: expected a bracket that ends"),
+        (
+            "SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n",
+            "2: expected the name of another switch",
+        ),
+        ("SwitchName=a Switches=b\n", '1: expected another switch of this file below, got "b"'),
+        ("SwitchName=a Switches=a\n", '1: expected another switch of this file below, got "a"'),
+        ("\nSwitchName=a Hosts=n1\n", "2: expected SwitchName=, Nodes=, Switches= and LinkSpeed="),
+        ("SwitchName=a Nodes=n1\nBlockName=b Nodes=n2\n", "2: expected SwitchName=, Nodes="),
+        ("SwitchName=a Nodes=n[0-99999]\n", "1: expected at most 65533 names"),
+        ("SwitchName=a LinkSpeed=1\n", "expected at least one host on a switch"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(text: str, message: str) -> None:
+    assert message in failure(text)
+
+
+def test_spines_are_one_switch_above_their_leaves() -> None:
+    """3 leaves of 4 hosts below 2 spines: 3 leaves and one switch above them all."""
+    assert written("xgft:2;4,3;1,2") == {
+        "leaf-1": {f"host-{number}" for number in range(1, 5)},
+        "leaf-2": {f"host-{number}" for number in range(5, 9)},
+        "leaf-3": {f"host-{number}" for number in range(9, 13)},
+        "level2-1": {"leaf-1", "leaf-2", "leaf-3"},
+    }
+
+
+def test_pods_are_switches_below_the_last() -> None:
+    """3 pods of 2 leaves: the leaves of a pod share switches, all pods share the top."""
+    tree = written("xgft:3;2,2,3;1,2,2")
+    pods = [tree[f"level2-{number}"] for number in (1, 2, 3)]
+    assert pods == [{"leaf-1", "leaf-2"}, {"leaf-3", "leaf-4"}, {"leaf-5", "leaf-6"}]
+    assert tree["level3-1"] == {"level2-1", "level2-2", "level2-3"}
+
+
+def test_hosts_on_a_spine_leave_the_pods_as_they_are() -> None:
+    fabric = load("xgft:3;8,4,3;1,4,4")
+    spine = int(np.flatnonzero(~np.isin(np.arange(fabric.switches), fabric.host_switch))[-1])
+    with_one = fabric.replace(
+        host_switch=np.append(fabric.host_switch[:-1], np.uint32(spine)),
+        host_port=np.append(fabric.host_port[:-1], np.uint16(fabric.switch_ports[spine] + 1)),
+        switch_ports=fabric.switch_ports + np.uint16(1),
+    )
+    tree = below("".join(write(with_one)))
+    assert tree["level2-1"] == {f"leaf-{number}" for number in range(1, 5)}
+    (name,) = (name for name, nodes in tree.items() if nodes == {"host-96"})
+    assert tree["level3-1"] == {"level2-1", "level2-2", "level2-3", name}
+
+
+def test_switches_that_are_cabled_to_each_other_need_no_switch_between() -> None:
+    assert written("ring:4;2")["level2-1"] == {f"switch-{number}" for number in range(4)}
+
+
+def test_names_come_once_and_as_slurm_takes_them() -> None:
+    fabric = build(
+        "odd",
+        host_name=["a b", "a b", "n_1"],
+        host_switch=np.array([0, 0, 1]),
+        host_port=np.array([1, 2, 1]),
+        switch_name=["MF0;x:Q/U1", "MF0;x:Q/U1"],
+        switch_ports=4,
+        cables=np.array([[0, 3, 1, 3]]),
+    )
+    text = "".join(write(fabric))
+    assert below(text) == {
+        "MF0-x-Q-U1-0": {"0x0000000100000000", "0x0000000100000010"},
+        "MF0-x-Q-U1-1": {"n_1"},
+        "level2-1": {"MF0-x-Q-U1-0", "MF0-x-Q-U1-1"},
+    }
+
+
+def test_what_is_written_reads_as_the_same_tree() -> None:
+    text = "".join(write(load("xgft:3;2,2,3;1,2,2")))
+    fabric = fabric_of(text)
+    assert (fabric.hosts, fabric.switches, fabric.cables) == (12, 10, 9)
+    assert below("".join(write(fabric))) == below(text)
+
+
+_CONFIGURATION = """\
+ClusterName=contend
+SlurmctldHost={machine}(127.0.0.1)
+SlurmctldPort={port}
+AuthType=auth/none
+CredType=cred/none
+SlurmUser={user}
+StateSaveLocation={folder}/state
+SlurmctldPidFile={folder}/slurmctld.pid
+ProctrackType=proctrack/pgid
+MpiDefault=none
+TopologyPlugin=topology/tree
+NodeName={nodes} NodeAddr=127.0.0.1
+PartitionName=test Nodes=ALL Default=YES
+"""
+
+
+def _shown(folder: Path, slurmctld: str, scontrol: str, nodes: set[str]) -> str:
+    """What a real Slurm takes the folder's topology.conf for."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (folder / "state").mkdir()
+    configuration = folder / "slurm.conf"
+    configuration.write_text(
+        _CONFIGURATION.format(
+            machine=socket.gethostname().split(".")[0],
+            port=port,
+            user=os.environ.get("USER") or "root",
+            folder=folder,
+            nodes=shorten(sorted(nodes)),
+        )
+    )
+    environment = {**os.environ, "SLURM_CONF": str(configuration)}
+    log = folder / "slurmctld.log"
+    with log.open("wb") as said:
+        command = [slurmctld, "-D", "-f", str(configuration)]
+        daemon = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+    try:
+        ends = time.monotonic() + 20
+        while time.monotonic() < ends and daemon.poll() is None:
+            shown = subprocess.run(
+                [scontrol, "show", "topology"], env=environment, capture_output=True, text=True
+            )
+            if shown.returncode == 0:
+                return shown.stdout
+            time.sleep(0.05)
+        pytest.fail(f"slurmctld shows no topology: {log.read_text()[-800:]}")
+    finally:
+        daemon.terminate()
+        daemon.wait(10)
+
+
+def test_slurm_takes_what_is_written(tmp_path: Path, require_program: Callable[..., str]) -> None:
+    programs = require_program("slurmctld"), require_program("scontrol")
+    text = "".join(write(load("xgft:3;2,2,3;1,2,2")))
+    (tmp_path / "topology.conf").write_text(text)
+    nodes = {node for node in set().union(*below(text).values()) if node.startswith("host")}
+    shown = fabric_of(_shown(tmp_path, *programs, nodes))
+    ours = fabric_of(text)
+    assert set(shown.host_name) == nodes
+    assert set(shown.switch_name) == set(ours.switch_name)
+    assert (shown.hosts, shown.switches, shown.cables) == (12, 10, 9)

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contend.congestion import simulate
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.fabric.fabric import build
+from contend.loading import load
+from contend.routes import HashedRoutes, compute, engine_names, make_resolver, save
+from contend.routes.tables import tables_of
+
+SHIFT = "shift:2"
+
+
+def ecmp(name: str) -> Fabric:
+    return load(name, route="ecmp")
+
+
+def test_every_route_is_a_shortest_path() -> None:
+    """Of a tree of three levels: as long as those of minhop, and without a gap."""
+    fabric = ecmp("xgft:3;2,2,3;1,2,2")
+    hashed = make_resolver(fabric, np.arange(fabric.hosts, dtype=np.uint32))
+    tabled = make_resolver(compute(fabric, "minhop"), np.arange(fabric.hosts, dtype=np.uint32))
+    source, target = np.nonzero(~np.eye(fabric.hosts, dtype=bool))
+    ends = source.astype(np.uint32), target.astype(np.uint32)
+    routes, lengths = hashed.routes(*ends), []
+    for route, end, start in zip(routes.tolist(), target.tolist(), source.tolist(), strict=True):
+        crossed = [channel for channel in route if channel < 2 * fabric.cables]
+        at = int(fabric.host_switch[start])
+        for channel in crossed:
+            near, far = fabric.cable_from[channel // 2], fabric.cable_to[channel // 2]
+            assert at == (far if channel % 2 else near)
+            at = int(near if channel % 2 else far)
+        assert at == fabric.host_switch[end]
+        lengths.append(len(crossed))
+    of_tables = (tabled.routes(*ends) < 2 * fabric.cables).sum(axis=1)
+    assert lengths == of_tables.tolist()
+    assert np.array_equal(hashed.routes(*ends), routes)
+
+
+def test_two_messages_over_two_spines_meet_in_half_of_the_draws() -> None:
+    """2 hosts on each of 2 leaves below 2 spines, all sending across: each of the two channels up
+    is taken with probability 1/2, so a message shares it, or none, each in half of the draws: the
+    mean of 1/pi is (1 + 1/2) / 2 where up and down channels agree, as they do below two spines."""
+    fabric = ecmp("xgft:2;2,2;1,2")
+    result = simulate(fabric, SHIFT, placement="linear", samples=20_000, seed=5)
+    assert not result.exhaustive
+    assert result.samples == 20_000
+    assert result.effective_bandwidth == pytest.approx(0.75, abs=0.01)
+    share = np.asarray(result.histogram, dtype=float) / sum(result.histogram)
+    assert share[1] == pytest.approx(0.5, abs=0.02)
+
+
+def test_parallel_cables_are_each_as_likely() -> None:
+    """Two cables join two switches: of many hosts' routes each carries half, to 5 deviations."""
+    fabric = build(
+        "pair",
+        host_name=[f"h{number}" for number in range(128)],
+        host_switch=np.repeat([0, 1], 64),
+        host_port=np.tile(np.arange(1, 65), 2),
+        switch_name=["a", "b"],
+        switch_ports=80,
+        cables=np.array([[0, 70, 1, 70], [0, 71, 1, 71], [1, 73, 0, 73], [0, 72, 1, 72]]),
+    )
+    resolver = make_resolver(compute(fabric, "ecmp"), np.arange(128, dtype=np.uint32))
+    source, target = (grid.ravel().astype(np.uint32) for grid in np.mgrid[0:64, 64:128])
+    taken = np.bincount(resolver.routes(source, target)[:, 0], minlength=8)
+    expected, deviation = 4096 / 4, (4096 * 3 / 16) ** 0.5
+    assert taken[[0, 2, 5, 6]] == pytest.approx(expected, abs=5 * deviation)
+    assert taken.sum() == 4096
+
+
+def test_the_same_seed_draws_the_same_and_another_another() -> None:
+    fabric = ecmp("xgft:2;4,4;1,4")
+    first, again, other = (
+        simulate(fabric, SHIFT, placement="linear", samples=500, seed=seed, threads=threads)
+        for seed, threads in ((3, 1), (3, 2), (4, 1))
+    )
+    assert np.array_equal(first.channel_load, again.channel_load)
+    assert not np.array_equal(first.channel_load, other.channel_load)
+    assert abs(first.effective_bandwidth - other.effective_bandwidth) < 0.02
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        tables_of,
+        lambda fabric: fabric.path(0, 1),
+        lambda fabric: save(fabric, Path("unwritten.fabric")),
+        lambda fabric: save(fabric, Path("unwritten.dot")),
+    ],
+)
+def test_what_needs_tables_says_so(use: Callable[[Fabric], object]) -> None:
+    with pytest.raises(UsageError, match="routes by ecmp are drawn by hashes, and"):
+        use(ecmp("xgft:2;2,2;1,2"))
+    assert not Path("unwritten.fabric").exists()
+
+
+def test_hosts_without_a_way_are_named() -> None:
+    fabric = build(
+        "parts",
+        host_name=["a", "b"],
+        host_switch=np.array([0, 1]),
+        host_port=np.array([1, 1]),
+        switch_name=["left", "right"],
+        switch_ports=4,
+        cables=np.zeros((0, 4)),
+    )
+    expected = 'host "a" cannot be reached from switch "right", which has no way there'
+    with pytest.raises(UsageError, match=expected):
+        make_resolver(compute(fabric, "ecmp"), np.arange(2, dtype=np.uint32))
+
+
+def test_counting_every_outcome_is_refused() -> None:
+    with pytest.raises(UsageError, match="draw samples instead"):
+        simulate(ecmp("xgft:2;2,2;1,2"), SHIFT, placement="linear", exhaustive=True)
+    assert "ecmp" in engine_names()
+    assert isinstance(ecmp("fig1").routes, HashedRoutes)
