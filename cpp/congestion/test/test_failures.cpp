@@ -15,11 +15,11 @@ using namespace contend;
 
 namespace {
 
-constexpr std::uint32_t kSamples = 6;
-constexpr std::uint64_t kSeed = 5;
+constexpr std::uint32_t kDraws = 6;
+constexpr std::uint64_t kDrawSeed = 5;
 
 /// A random fabric, addresses of its switches too, what dies in it, and rates or none.
-struct Case {
+struct FailureCase {
   test::RandomFabric made;
   std::vector<Address> switch_address;
   std::vector<std::uint64_t> guid;
@@ -27,7 +27,7 @@ struct Case {
   std::vector<double> rate;
   Losses losses;
 
-  explicit Case(std::uint32_t seed) : made(test::make_random_fabric(seed, 9, 20, 12, 1)) {
+  explicit FailureCase(std::uint32_t seed) : made(test::make_random_fabric(seed, 9, 20, 12, 1)) {
     std::mt19937 engine(seed);
     const std::size_t switches = made.fabric.switches();
     const std::size_t before = made.width;
@@ -71,20 +71,20 @@ struct Case {
   FailureCost cost() const {
     const auto pattern = make_bisect(static_cast<Rank>(hosts.size()), false);
     const FailureJudge judge(made.fabric, targets(made.first, switch_address), made.ports, *pattern,
-                             hosts, {kSeed, 0, kSamples, false}, rate);
+                             hosts, {kDrawSeed, 0, kDraws, false}, rate);
     return judge.judge(losses);
   }
 };
 
 /// The fabric without what died. Numbers stay: switches that died have no cables and no addresses,
 /// and hosts that are gone have no addresses.
-struct Broken {
+struct BrokenFabric {
   Fabric fabric;
   std::vector<Address> first;
   std::vector<Address> own;
   Tables tables;
 
-  Broken(const Case& on, const Remains& rest)
+  BrokenFabric(const FailureCase& on, const Remains& rest)
       : fabric(cut(on.made.fabric, rest)),
         first(on.made.first),
         own(on.switch_address),
@@ -119,8 +119,8 @@ struct Broken {
 };
 
 /// What the messages of a sample get whose ends are both left, one after the other.
-std::vector<double> slowly(const Case& on, const Remains& rest, const Fabric& fabric,
-                           const Tables& tables) {
+std::vector<double> counted_slowly(const FailureCase& on, const Remains& rest, const Fabric& fabric,
+                                   const Tables& tables) {
   std::vector<HostId> left;
   std::vector<Place> place(rest.host_gone.size(), 0);
   for (const HostId host : on.hosts) {
@@ -133,9 +133,9 @@ std::vector<double> slowly(const Case& on, const Remains& rest, const Fabric& fa
                             on.made.addresses(), {left, false});
   const auto pattern = make_bisect(static_cast<Rank>(on.hosts.size()), false);
   std::vector<double> means;
-  for (std::uint32_t sample = 0; sample < kSamples; ++sample) {
+  for (std::uint32_t sample = 0; sample < kDraws; ++sample) {
     Messages drawn;
-    RandomChoices choices({kSeed, sample, 1});
+    RandomChoices choices({kDrawSeed, sample, 1});
     pattern->fill(0, 0, choices, drawn);
     std::vector<Place> source, target;
     for (std::size_t m = 0; m < drawn.size(); ++m) {
@@ -167,7 +167,7 @@ std::vector<double> slowly(const Case& on, const Remains& rest, const Fabric& fa
   return means;
 }
 
-void check_near(const std::vector<double>& found, const std::vector<double>& expected) {
+void check_costs(const std::vector<double>& found, const std::vector<double>& expected) {
   REQUIRE(found.size() == expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     CHECK(found[i] == doctest::Approx(expected[i]).epsilon(1e-12));
@@ -180,7 +180,7 @@ TEST_CASE("what a failure costs is what the mended tables of the rest say") {
   std::size_t gone = 0;
   std::size_t turned = 0;
   for (std::uint32_t seed = 1; seed <= 200; ++seed) {
-    const Case on(seed);
+    const FailureCase on(seed);
     const FailureCost cost = on.cost();
     const Remains rest(on.made.fabric, on.losses);
     CHECK(cost.hosts_left == rest.hosts_left);
@@ -188,13 +188,13 @@ TEST_CASE("what a failure costs is what the mended tables of the rest say") {
       CHECK(cost.after.empty());
       continue;
     }
-    const Broken broken(on, rest);
+    const BrokenFabric broken(on, rest);
     const MendedTables mended =
         mend(broken.fabric, on.targets(broken.first, broken.own), broken.tables);
     // A switch that died changes nothing: it has no cables, and so gets no entries.
     CHECK(cost.changed == std::accumulate(mended.changed.begin(), mended.changed.end(), 0U));
-    check_near(cost.before, slowly(on, rest, on.made.fabric, on.made.ports));
-    check_near(cost.after, slowly(on, rest, broken.fabric, mended.tables));
+    check_costs(cost.before, counted_slowly(on, rest, on.made.fabric, on.made.ports));
+    check_costs(cost.after, counted_slowly(on, rest, broken.fabric, mended.tables));
     gone += rest.hosts_left < on.hosts.size() ? 1U : 0U;
     turned += cost.before != cost.after ? 1U : 0U;
   }
@@ -205,7 +205,7 @@ TEST_CASE("what a failure costs is what the mended tables of the rest say") {
 
 TEST_CASE("where nothing dies a failure costs nothing, and the figures are the simulation's") {
   for (std::uint32_t seed = 1; seed <= 6; ++seed) {
-    Case on(seed);
+    FailureCase on(seed);
     on.losses = {};
     const FailureCost cost = on.cost();
     const auto resolver = make_walking_resolver(on.made.fabric, on.made.tables(),
@@ -214,14 +214,14 @@ TEST_CASE("where nothing dies a failure costs nothing, and the figures are the s
     std::vector<Place> slots(on.hosts.size());
     std::iota(slots.begin(), slots.end(), Place{0});
     const BatchResult all =
-        simulate(*resolver, *pattern, {slots, 1, false}, {kSeed, 0, kSamples, false}, 1, on.rate);
+        simulate(*resolver, *pattern, {slots, 1, false}, {kDrawSeed, 0, kDraws, false}, 1, on.rate);
     CHECK(cost.after == cost.before);
     CHECK(cost.after == (on.rate.empty() ? all.bandwidth : all.share));
   }
 }
 
 TEST_CASE("a network that dies whole leaves nothing to count") {
-  Case on(1);
+  FailureCase on(1);
   on.losses.switches.resize(on.made.fabric.switches());
   std::iota(on.losses.switches.begin(), on.losses.switches.end(), SwitchId{0});
   const FailureCost cost = on.cost();
@@ -230,7 +230,7 @@ TEST_CASE("a network that dies whole leaves nothing to count") {
 }
 
 TEST_CASE("losses, patterns and rates of another fabric are refused") {
-  Case on(1);
+  FailureCase on(1);
   on.losses = {{99}, {}};
   CHECK_THROWS_AS(on.cost(), Error);
   on.losses = {{}, {99}};
