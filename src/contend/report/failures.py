@@ -109,8 +109,8 @@ def _table(found: Failures, name: str, failures: Sequence[Failure]) -> ResultTab
 
 
 def _change(failure: Failure) -> str:
-    points = f"{100 * failure.change:+.1f}"
-    return f"{points} ± {100 * failure.margin:.1f}" if math.isfinite(failure.margin) else points
+    points = f"{100 * failure.change:+.2f}"
+    return f"{points} ± {100 * failure.margin:.2f}" if math.isfinite(failure.margin) else points
 
 
 def failures_figure(found: Failures) -> Figure:
