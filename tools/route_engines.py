@@ -65,7 +65,7 @@ def measure(fabric: Fabric, engine: str) -> dict[str, Any]:
             return {"refused": str(error)}
         seconds = min(seconds, time.perf_counter() - started)
     try:
-        simulated = contend.simulate(routed, "bisect")
+        simulated = contend.simulate(routed, "bisect", equal_rates=True)
     except ContendError as error:
         return {"seconds": seconds, "refused": str(error)}
     return {"seconds": seconds, "percent": 100 * simulated.effective_bandwidth}
