@@ -8,22 +8,12 @@ import numpy as np
 import pytest
 
 from contend.congestion import simulate
-from contend.fabric import Bisection, Fabric
+from contend.fabric import Fabric
 from contend.fabric.fabric import build
 from contend.report import simulation_json
 from contend.routes import NO_PORT, ForwardingTables
 from json_reading import as_read
-
-CUT = Bisection(
-    capacity=1.0,
-    full=2.0,
-    share=0.5,
-    unit="cables",
-    cut_cables=1,
-    cut_host_links=0,
-    found_by="hand",
-    random_pairs=0.75,
-)
+from rated_cuts import CUT
 
 
 def test_every_key_that_scripts_rely_on(make_simulation: Any, duo: Fabric) -> None:

@@ -8,23 +8,13 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from contend.fabric import Bisection, Fabric
+from contend.fabric import Fabric
 from contend.report import print_tables, simulation_tables
 from contend.report.save import html_page
 from contend.report.simulation.tables import congestion_table, headline
 from contend.report.words import factor_words
 from contend.runs import Estimate
-
-CUT = Bisection(
-    capacity=1.0,
-    full=2.0,
-    share=0.5,
-    unit="cables",
-    cut_cables=1,
-    cut_host_links=0,
-    found_by="hand",
-    random_pairs=0.75,
-)
+from rated_cuts import CUT
 
 
 def printed(tables: Any) -> str:

@@ -60,7 +60,7 @@ class Failures:
         whole: what random pairs get while all is well.
         alone: one failure at a time, the worst first.
         pairs: two of the worst at a time, the worst first.
-        engine: that computed tables anew for the worst; "" for none.
+        engine: that computed tables anew for the worst.
     """
 
     fabric: Fabric

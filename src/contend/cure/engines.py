@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from contend.congestion import Simulation, simulate
-from contend.errors import ContendError, MissingError, UsageError
+from contend.errors import ContendError, MissingError
 from contend.fabric import Fabric
-from contend.routes import compute, dependency_cycle, engine_names
-from contend.units import nearest
+from contend.routes import check_engine, compute, dependency_cycle, engine_names
 
 PRESENT = "present"
 """What the tables are called that the fabric comes with."""
@@ -89,10 +88,8 @@ def compare_engines(
     Raises:
         UsageError: there is no such engine.
     """
-    known = engine_names()
     for engine in engines:
-        if (name := engine.partition(",")[0]) not in known:
-            raise UsageError(f"no engine {name!r} among {', '.join(known)}{nearest(name, known)}")
+        check_engine(engine)
     judged = []
     if fabric.routes is not None:
         judged.append(_judge(PRESENT, lambda: fabric, seed))

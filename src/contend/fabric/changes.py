@@ -132,7 +132,7 @@ def _of_host_links(
         place = int(old.host_switch[before]), int(old.host_port[before])
         now = node_of.get(int(new.host_switch[after])), int(new.host_port[after])
         if place != now:
-            there = (_port(old, *place), _port(new, int(new.host_switch[after]), now[1]))
+            there = (old.port_name(*place), new.port_name(new.host_switch[after], now[1]))
             yield Change("host", "moved", new.host_name[after], *there)
         rates = (old.rates[old.host_rate[before]], new.rates[new.host_rate[after]])
         if rates[0] != rates[1]:
@@ -170,21 +170,10 @@ def _of_cables(old: Fabric, new: Fabric, node_of: dict[int, int]) -> Iterator[Ch
 
 def _cables(fabric: Fabric, number_of: Sequence[int]) -> Iterator[tuple[tuple[_Port, _Port], int]]:
     """The ends of every cable, in an order of their own, and its number."""
-    ends = zip(
-        fabric.cable_from.tolist(),
-        fabric.cable_from_port.tolist(),
-        fabric.cable_to.tolist(),
-        fabric.cable_to_port.tolist(),
-        strict=True,
-    )
-    for cable, (near, near_port, far, far_port) in enumerate(ends):
+    for cable, (near, near_port, far, far_port) in enumerate(fabric.cable_ends()):
         one, other = sorted([(number_of[near], near_port), (number_of[far], far_port)])
         yield (one, other), cable
 
 
 def _cable(fabric: Fabric, cable: int) -> str:
     return fabric.channel_name(2 * cable).replace(" -> ", " - ")
-
-
-def _port(fabric: Fabric, switch: int, port: int) -> str:
-    return f'switch "{fabric.switch_name[switch]}" port {port}'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -166,6 +166,16 @@ class Fabric:
             raise UsageError(f"{self.name} has no host {host!r}{nearest(host, self.host_name)}")
         return numbers[0]
 
+    def cable_ends(self) -> Iterator[tuple[int, int, int, int]]:
+        """Of every cable the switch and port of one end, then those of the other."""
+        return zip(
+            self.cable_from.tolist(),
+            self.cable_from_port.tolist(),
+            self.cable_to.tolist(),
+            self.cable_to_port.tolist(),
+            strict=True,
+        )
+
     def channel_ends(self, channel: int) -> tuple[str, str]:
         """Names of where a channel starts and ends, with the port.
 
@@ -177,14 +187,14 @@ class Fabric:
         if channel < 2 * self.cables:
             cable = channel // 2
             ends = (
-                self._switch_port(self.cable_from[cable], self.cable_from_port[cable]),
-                self._switch_port(self.cable_to[cable], self.cable_to_port[cable]),
+                self.port_name(self.cable_from[cable], self.cable_from_port[cable]),
+                self.port_name(self.cable_to[cable], self.cable_to_port[cable]),
             )
             return ends if channel % 2 == 0 else ends[::-1]
         host = (channel - 2 * self.cables) % self.hosts
         ends = (
             f'host "{self.host_name[host]}"',
-            self._switch_port(self.host_switch[host], self.host_port[host]),
+            self.port_name(self.host_switch[host], self.host_port[host]),
         )
         return ends if channel < 2 * self.cables + self.hosts else ends[::-1]
 
@@ -192,7 +202,8 @@ class Fabric:
         """A channel for people: ``switch "x" port 12 -> switch "y" port 3``."""
         return " -> ".join(self.channel_ends(channel))
 
-    def _switch_port(self, switch: np.integer[Any] | int, port: np.integer[Any] | int) -> str:
+    def port_name(self, switch: np.integer[Any] | int, port: np.integer[Any] | int) -> str:
+        """A port of a switch for people: ``switch "x" port 12``."""
         return f'switch "{self.switch_label[int(switch)]}" port {int(port)}'
 
 

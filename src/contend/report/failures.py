@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -109,8 +108,7 @@ def _table(found: Failures, name: str, failures: Sequence[Failure]) -> ResultTab
 
 
 def _change(failure: Failure) -> str:
-    points = f"{100 * failure.change:+.2f}"
-    return f"{points} ± {100 * failure.margin:.2f}" if math.isfinite(failure.margin) else points
+    return f"{100 * failure.change:+.2f} ± {100 * failure.margin:.2f}"
 
 
 def failures_figure(found: Failures) -> Figure:
@@ -118,7 +116,6 @@ def failures_figure(found: Failures) -> Figure:
     shown = (_whole(found.alone) or list(found.alone))[:_ROWS]
     rows = np.arange(len(shown))
     whole = found.whole.effective_bandwidth
-    margins = [one.margin if math.isfinite(one.margin) else 0.0 for one in shown]
     with styled():
         figure = new_figure(height=1.5 + 0.2 * len(shown))
         axes = figure.subplots()
@@ -127,7 +124,7 @@ def failures_figure(found: Failures) -> Figure:
         axes.errorbar(
             [one.bandwidth for one in shown],
             rows,
-            xerr=margins,
+            xerr=[one.margin for one in shown],
             fmt="o",
             markersize=4,
             color=COLOURS[0],
@@ -173,7 +170,7 @@ class FailureJson(msgspec.Struct, frozen=True, kw_only=True):
         changed: table entries that had to change.
         bandwidth: what random pairs of hosts get in the mean, by mended tables.
         change: against what the same pairs get on the whole fabric.
-        margin: half of the 95 % interval of the change; null where it is not known.
+        margin: half of the 95 % interval of the change.
         rerouted: the same mean with all tables computed anew; null where that was not tried.
     """
 
@@ -183,7 +180,7 @@ class FailureJson(msgspec.Struct, frozen=True, kw_only=True):
     changed: int
     bandwidth: float
     change: float
-    margin: float | None
+    margin: float
     rerouted: float | None
 
 
@@ -230,6 +227,6 @@ def _failure_json(one: Failure) -> FailureJson:
         changed=one.changed,
         bandwidth=one.bandwidth,
         change=one.change,
-        margin=one.margin if math.isfinite(one.margin) else None,
+        margin=one.margin,
         rerouted=one.rerouted,
     )

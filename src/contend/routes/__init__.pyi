@@ -10,6 +10,7 @@ from .dumps import recognises_tables as recognises_tables
 from .engines import MOST_LANES as MOST_LANES
 from .engines import Demand as Demand
 from .engines import TableSteps as TableSteps
+from .engines import check_engine as check_engine
 from .engines import compute as compute
 from .engines import engine_names as engine_names
 from .engines import fewest_collisions as fewest_collisions

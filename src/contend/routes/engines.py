@@ -154,6 +154,17 @@ def engine_names() -> dict[str, str]:
     }
 
 
+def check_engine(engine: str) -> None:
+    """Refuses an engine that does not exist; its options are not looked at.
+
+    Raises:
+        UsageError: there is no engine of this name.
+    """
+    name, known = engine.partition(",")[0], engine_names()
+    if name not in known:
+        raise UsageError(f"no engine {name!r} among {', '.join(known)}{nearest(name, known)}")
+
+
 def compute(fabric: Fabric, engine: str) -> Fabric:
     """The fabric with the routes that an engine computes for it.
 
@@ -171,10 +182,8 @@ def compute(fabric: Fabric, engine: str) -> Fabric:
     """
     if engine.startswith("opensm:"):
         return opensm.route(fabric, engine.removeprefix("opensm:"))
+    check_engine(engine)
     name = engine.partition(",")[0]
-    if name not in _ENGINES:
-        known = engine_names()
-        raise UsageError(f"no engine {name!r} among {', '.join(known)}{nearest(name, known)}")
     _, options = split(engine, _ENGINES[name].options)
     addressed = with_addresses(fabric)
     if "lmc" in options:

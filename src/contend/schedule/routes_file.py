@@ -52,14 +52,7 @@ def write_routes(fabric: Fabric, names: Sequence[str], path: Path) -> None:
 def _channels(fabric: Fabric) -> list[list[tuple[int, int]]]:
     """Of every switch, the port and the switch at the other end of each of its channels."""
     channels: list[list[tuple[int, int]]] = [[] for _ in range(fabric.switches)]
-    ends = zip(
-        fabric.cable_from.tolist(),
-        fabric.cable_from_port.tolist(),
-        fabric.cable_to.tolist(),
-        fabric.cable_to_port.tolist(),
-        strict=True,
-    )
-    for near, near_port, far, far_port in ends:
+    for near, near_port, far, far_port in fabric.cable_ends():
         channels[near].append((near_port, far))
         channels[far].append((far_port, near))
     return channels

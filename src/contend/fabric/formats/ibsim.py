@@ -233,15 +233,8 @@ def not_read_by_ibsim(fabric: Fabric) -> tuple[str, ...]:
 def _lines(fabric: Fabric) -> Iterator[str]:
     ports, switches = port_guids(fabric)
     cabled: list[list[str]] = [[] for _ in range(fabric.switches)]
-    ends = zip(
-        fabric.cable_from.tolist(),
-        fabric.cable_from_port.tolist(),
-        fabric.cable_to.tolist(),
-        fabric.cable_to_port.tolist(),
-        fabric.cable_rate.tolist(),
-        strict=True,
-    )
-    for near, near_port, far, far_port, index in ends:
+    ends = zip(fabric.cable_ends(), fabric.cable_rate.tolist(), strict=True)
+    for (near, near_port, far, far_port), index in ends:
         rate = fabric.rates[index]
         cabled[near].append(_port(near_port, switch_id(far), far_port, rate))
         cabled[far].append(_port(far_port, switch_id(near), near_port, rate))
