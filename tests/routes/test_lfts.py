@@ -283,6 +283,7 @@ def run_opensm(folder: Path, fabric: Fabric, ibsim: str, opensm: str) -> None:
             "OSM_CACHE_DIR": str(folder),
         }
         command = [opensm, "-R", "file", "-U", str(folder / "x.lfts"), "-o", "-D", "0x47"]
+        command += ["-l", str(fabric.host_lmc.max())]
         for _ in range(20):
             log = folder / "osm.log"
             log.unlink(missing_ok=True)
@@ -302,11 +303,21 @@ def run_opensm(folder: Path, fabric: Fabric, ibsim: str, opensm: str) -> None:
 
 
 @pytest.mark.skipif(not PRELOAD.exists(), reason="the library of ibsim is not installed")
-@pytest.mark.parametrize("made", ["by hand", "fig1", "torus:4x4;2", "dragonfly:2,4,2"])
+@pytest.mark.parametrize(
+    ("made", "engine"),
+    [
+        ("by hand", ""),
+        ("fig1", "contend"),
+        ("fig1", "contend,lmc=2"),
+        ("torus:4x4;2", "contend"),
+        ("dragonfly:2,4,2", "contend"),
+        ("dragonfly:2,4,2", "contend,lmc=1"),
+    ],
+)
 def test_opensm_loads_the_dump_and_dumps_it_back(
-    made: str, tmp_path: Path, require_program: Callable[[str], str]
+    made: str, engine: str, tmp_path: Path, require_program: Callable[[str], str]
 ) -> None:
-    fabric = two_leaves() if made == "by hand" else load(made, route="contend")
+    fabric = load(made, route=engine) if engine else two_leaves()
     save(fabric, tmp_path / "x.ibnetdiscover")
     save(fabric, tmp_path / "x.lfts")
     run_opensm(tmp_path, fabric, require_program("ibsim"), require_program("opensm"))
