@@ -97,13 +97,13 @@ def _render(figure: Figure, kind: str) -> bytes:
 
 # matplotlib knows no tooltips, but links of artists: those that begin so become what they say.
 TOOLTIP = "tooltip:"
-_TOOLTIP = f'<a xlink:href="{TOOLTIP}'.encode()
-_LINK = re.compile(rb'<a xlink:href="tooltip:([^"]*)"[^>]*>(.*?)</a>', re.DOTALL)
+_TOOLTIP = TOOLTIP.encode()
+_LINK = re.compile(rb"<a xlink:href=([\"'])tooltip:(.*?)\1[^>]*>(.*?)</a>", re.DOTALL)
 _HOVER = b"<style>.tip:hover path,.tip:hover use{stroke:#000!important}</style>"
 
 
 def _with_tooltips(content: bytes) -> bytes:
-    content = _LINK.sub(rb'<g class="tip"><title>\1</title>\2</g>', content)
+    content = _LINK.sub(rb'<g class="tip"><title>\2</title>\3</g>', content)
     return re.sub(rb"(<svg[^>]*>)", lambda match: match[0] + _HOVER, content, count=1)
 
 

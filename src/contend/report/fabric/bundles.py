@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 import numpy as np
@@ -20,6 +19,7 @@ from contend.report.fabric.scene import (
     Points,
     Scene,
     longest,
+    natural,
     shortened,
     text_size,
 )
@@ -32,16 +32,14 @@ _SWEEPS = 4
 _FEW = 12  # bundles that are labelled though they are alike
 _FEWER = 0.9
 _QUIET = "#666666"
-_NUMBER = re.compile(r"(\d+)")
 
 
-def bundled(fabric: Fabric, groups: SwitchGroups, drawn: NDArray[np.bool_], right: float) -> Scene:
+def bundled(fabric: Fabric, groups: SwitchGroups, right: float) -> Scene:
     """Rows of frames, the highest level on top.
 
     Args:
         fabric: a tree.
         groups: of its switches.
-        drawn: which groups are drawn, shape [groups].
         right: the edge of the drawing.
     """
     number = groups.number
@@ -58,7 +56,7 @@ def bundled(fabric: Fabric, groups: SwitchGroups, drawn: NDArray[np.bool_], righ
     ends = np.stack([pairs // len(sizes), pairs % len(sizes)], axis=1)
 
     level = np.array(groups.level)
-    rows = [np.flatnonzero((level == at) & drawn) for at in np.unique(level[drawn]).tolist()]
+    rows = [np.flatnonzero(level == at) for at in np.unique(level).tolist()]
     rows = _ordered(rows, ends, cables, groups)
     place = np.full((fabric.switches, 2), np.nan)
     boxes: dict[int, Box] = {}
@@ -183,14 +181,6 @@ class _RowWords:
         return words
 
 
-def natural(text: str) -> tuple[tuple[int, int, str], ...]:
-    """A key that sorts numbers within names by their value."""
-    return tuple(
-        (0, int(part[:18]), part) if part.isdecimal() else (1, 0, part)
-        for part in _NUMBER.split(text)
-    )
-
-
 def _ordered(
     rows: list[NDArray[np.int64]],
     ends: NDArray[np.int64],
@@ -240,14 +230,13 @@ def _crossings(rows: list[NDArray[np.int64]], weight: Points) -> float:
 
 def _bundle_paths(
     ends: NDArray[np.int64], boxes: dict[int, Box]
-) -> tuple[list[Path], list[tuple[Points, Points] | None]]:
+) -> tuple[list[Path], list[tuple[Points, Points]]]:
     """From frame to frame; each has its own place at both, in the order of the other ends."""
     leaving: dict[tuple[int, bool], list[tuple[float, int]]] = {}
     for bundle, (one, other) in enumerate(ends.tolist()):
-        if one in boxes and other in boxes:
-            for here, there in ((one, other), (other, one)):
-                up = boxes[there].y >= boxes[here].y
-                leaving.setdefault((here, up), []).append((_middle(boxes[there]), bundle))
+        for here, there in ((one, other), (other, one)):
+            up = boxes[there].y >= boxes[here].y
+            leaving.setdefault((here, up), []).append((_middle(boxes[there]), bundle))
     at: dict[tuple[int, int], Points] = {}
     for (here, up), others in leaving.items():
         box = boxes[here]
@@ -255,12 +244,8 @@ def _bundle_paths(
             x = box.x + box.width * (rank + 0.5) / len(others)
             at[bundle, here] = np.array([x, box.y + box.height * up])
     paths: list[Path] = []
-    ports: list[tuple[Points, Points] | None] = []
+    ports: list[tuple[Points, Points]] = []
     for bundle, (one, other) in enumerate(ends.tolist()):
-        if (bundle, one) not in at:
-            paths.append(Path(np.full((2, 2), np.nan)))
-            ports.append(None)
-            continue
         low, high = sorted((at[bundle, one], at[bundle, other]), key=lambda end: float(end[1]))
         ports.append((low, high))
         if boxes[one].y == boxes[other].y:
@@ -276,19 +261,18 @@ def _middle(box: Box) -> float:
 
 
 def _bundle_labels(
-    paths: list[Path], ports: list[tuple[Points, Points] | None], cables: NDArray[np.int64]
+    paths: list[Path], ports: list[tuple[Points, Points]], cables: NDArray[np.int64]
 ) -> list[Label]:
     """How many cables each bundle has, near one of its ends, the thinnest first."""
     between: dict[tuple[float, float], list[int]] = {}
     for bundle, ends in enumerate(ports):
-        if ends is not None:
-            between.setdefault((float(ends[0][1]), float(ends[1][1])), []).append(bundle)
+        between.setdefault((float(ends[0][1]), float(ends[1][1])), []).append(bundle)
     labels = []
     for bundles in between.values():
         if len(bundles) > _FEW and len(np.unique(cables[bundles])) == 1:
             continue  # The words beside the rows say it.
         for bundle in sorted(bundles, key=lambda bundle: int(cables[bundle])):
-            low, high = ports[bundle] or (np.zeros(2), np.zeros(2))
+            low, high = ports[bundle]
             text, key = f"{cables[bundle]:,}", f"bundle {bundle}"
             for share in (0.1, 0.9, 0.2, 0.8) if len(paths[bundle]) == 2 else (0.5,):
                 x, y = (low + share * (high - low)).tolist()

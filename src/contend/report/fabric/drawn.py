@@ -59,9 +59,7 @@ def what_is_drawn(fabric: Fabric, load: NDArray[np.float64] | None) -> Drawn:
     groups = _groups_of_large(fabric, level, idle, low[needed], high[needed])
     everything = np.ones(fabric.switches, dtype=np.bool_), np.ones(fabric.cables, dtype=np.bool_)
     if groups is not None:
-        shown = np.zeros(len(groups.level), dtype=np.bool_)
-        shown[groups.number[~idle & (groups.number >= 0)]] = True
-        left_out = int(np.count_nonzero((groups.number < 0) | ~shown[groups.number]))
+        left_out = int(np.count_nonzero(groups.number < 0))
         return Drawn(fabric, load, level, idle, groups, left_out, *everything)
     rest, load, kept, cables = without_idle(fabric, load, idle)
     return Drawn(

@@ -21,6 +21,7 @@ from contend.report.fabric.scene import (
     adjacency_of,
     lines_of_pairs,
     longest,
+    natural,
     shortened,
 )
 from contend.units import counted
@@ -50,7 +51,9 @@ def leveled(fabric: Fabric, level: NDArray[np.int64], right: float) -> Scene:
     top = int(level.max())
     names = [shortened(name) for name in short_names(fabric)]
     rows = [np.flatnonzero(level == at) for at in range(1, top + 1)]
-    x = LEFT + x_by_level(level, adjacency) * (right - LEFT)
+    order = sorted(range(fabric.switches), key=lambda s: natural(fabric.switch_label[s]))
+    rank = np.argsort(order)
+    x = LEFT + x_by_level(level, adjacency, rank) * (right - LEFT)
     pitch = [_pitch(x[row], right - LEFT) for row in rows]
     side = float(np.clip(0.6 * min(pitch), 0.02, 0.12))
     wide = [longest([names[switch] for switch in row.tolist()]) for row in rows]
@@ -133,15 +136,18 @@ def _pitch(x: Points, room: float) -> float:
     return float(np.diff(np.sort(x)).min(initial=room))
 
 
-def x_by_level(level: NDArray[np.int64], adjacency: csr_array) -> NDArray[np.float64]:
+def x_by_level(
+    level: NDArray[np.int64], adjacency: csr_array, rank: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """Leaves side by side, those of a pod together; the switches above over their own leaves.
 
-    A pod of level n is a part of what remains of the fabric below level n + 1. From 0 to 1.
+    Those of a pod in the order of `rank`. A pod of level n is a part of what remains of the fabric
+    below level n + 1. From 0 to 1.
     """
     top = int(level.max())
-    pods = [_pods(level, adjacency, at) for at in range(1, top + 1)]
+    pods = [_pods(level, adjacency, rank, at) for at in range(1, top + 1)]
     leaves = np.flatnonzero(level == 1)
-    leaves = leaves[np.lexsort((leaves, *(pod[leaves] for pod in pods)))]
+    leaves = leaves[np.lexsort((rank[leaves], *(pod[leaves] for pod in pods)))]
     x = np.zeros(len(level))
     x[leaves] = (np.arange(len(leaves)) + 0.5) / len(leaves)
     for at in range(2, top + 1):
@@ -150,7 +156,7 @@ def x_by_level(level: NDArray[np.int64], adjacency: csr_array) -> NDArray[np.flo
         below = adjacency[members] * (level < at)
         # Over the mean of what hangs below, so that lines cross less.
         mean = (below @ x) / np.maximum(np.asarray(below.sum(axis=1)).ravel(), 1)
-        members = members[np.lexsort((members, np.round(mean, 9), pod[members]))]
+        members = members[np.lexsort((rank[members], np.round(mean, 9), pod[members]))]
         first_x = np.full(int(pod.max()) + 1, np.inf)
         last_x = np.full(int(pod.max()) + 1, -np.inf)
         np.minimum.at(first_x, pod[leaves], x[leaves])
@@ -159,20 +165,22 @@ def x_by_level(level: NDArray[np.int64], adjacency: csr_array) -> NDArray[np.flo
         alone = np.isinf(first_x)
         first_x[alone], last_x[alone] = x[leaves].min(), x[leaves].max()
         count = np.bincount(pod[members], minlength=len(first_x))
-        rank = np.arange(len(members)) - np.searchsorted(pod[members], pod[members])
+        place = np.arange(len(members)) - np.searchsorted(pod[members], pod[members])
         room = (last_x - first_x + 1 / len(leaves))[pod[members]]
         start = first_x[pod[members]] - 0.5 / len(leaves)
-        x[members] = start + room * (rank + 0.5) / count[pod[members]]
+        x[members] = start + room * (place + 0.5) / count[pod[members]]
     return x
 
 
-def _pods(level: NDArray[np.int64], adjacency: csr_array, highest: int) -> NDArray[np.int64]:
+def _pods(
+    level: NDArray[np.int64], adjacency: csr_array, rank: NDArray[np.int64], highest: int
+) -> NDArray[np.int64]:
     """Number of the part that every switch belongs to when those above a level are taken away."""
     kept = np.flatnonzero(level <= highest)
     labels = connected_components(adjacency[kept][:, kept], directed=False)[1]
-    # Numbered in the order of their first switches, so that names stay in their order.
+    # Numbered in the order of their first switches by name, so that names stay in their order.
     first = np.full(int(labels.max()) + 1, len(level))
-    np.minimum.at(first, labels, kept)
+    np.minimum.at(first, labels, rank[kept])
     pods = np.zeros(len(level), dtype=np.int64)
     pods[kept] = np.argsort(np.argsort(first))[labels]
     return pods

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric import TOPOLOGY_FAULTS, Fabric, short_names, slow_links
+from contend.fabric import TOPOLOGY_FAULTS, Fabric, slow_links
 from contend.report.fabric.drawn import Drawn
-from contend.report.fabric.scene import SMALL, WIDTH, text_size
+from contend.report.fabric.scene import SMALL, WIDTH, spoken_names, text_size
+from contend.report.words import printable
 
 HOT, FAULT = "hot", "fault"
 _MOST_HOT = 3
@@ -46,7 +47,7 @@ def amount(load: float) -> str:
 def hot_channels(fabric: Fabric, load: NDArray[np.float64], unit: str) -> list[Mark]:
     """The hottest channels between switches, one of a pair of switches."""
     mean = float(load.mean()) if len(load) else 0.0
-    names = short_names(fabric)
+    names = spoken_names(fabric)
     marks: list[Mark] = []
     pairs: set[tuple[int, int]] = set()
     for channel in np.argsort(-load, kind="stable").tolist():
@@ -126,6 +127,7 @@ def numbered_marks(drawn: Drawn, unit: str, others: Sequence[Mark]) -> Marked:
 
 def _fitted(text: str, room: float) -> str:
     """A line cut in its middle where it is longer than the page."""
+    text = printable(text).replace("\n", " ")
     for most in range(len(text), 20, -4):
         short = text if most == len(text) else f"{text[: most // 2]} … {text[-(most // 2) :]}"
         if text_size(short, SMALL)[0] <= room:

@@ -71,9 +71,7 @@ def fabric_figure(
 def _arranged(drawn: Drawn, right: float) -> Scene:
     fabric, groups = drawn.fabric, drawn.groups
     if groups is not None:
-        shown = np.zeros(len(groups.level), dtype=np.bool_)
-        shown[groups.number[~drawn.idle & (groups.number >= 0)]] = True
-        return bundled(fabric, groups, shown, right)
+        return bundled(fabric, groups, right)
     low, high, _ = cables_per_pair(fabric)
     if not len(low) or is_tree(drawn.level, low, high):
         return leveled(fabric, drawn.level, right)

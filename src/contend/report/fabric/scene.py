@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -12,6 +14,9 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+
+from contend.fabric import Fabric, short_names
+from contend.report.words import printable
 
 Points = NDArray[np.float64]
 
@@ -24,6 +29,7 @@ SMALL, TINY = 6.5, 5.5
 LEAST_PITCH = 0.105
 """Inches between two lines of small letters."""
 _DOTS = 72
+_NUMBERS = re.compile(r"(\d+)")
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,11 @@ def _renderer() -> RendererAgg:
 def text_size(text: str, points: float = SMALL, bold: bool = False) -> tuple[float, float]:
     """Width and height of a text, in inches."""
     font = FontProperties(size=points, weight="bold" if bold else "normal")
-    measured = _renderer().get_text_width_height_descent(text, font, False)  # type: ignore[no-untyped-call]
+    with warnings.catch_warnings():
+        # Letters that the font lacks are not told for every name.
+        warnings.simplefilter("ignore", UserWarning)
+        renderer = _renderer()
+        measured = renderer.get_text_width_height_descent(text, font, False)  # type: ignore[no-untyped-call]
     width, height = measured[0], measured[1]
     return width / _DOTS, max(height, points) / _DOTS
 
@@ -125,7 +135,8 @@ def longest(texts: Sequence[str], points: float = SMALL, bold: bool = False) -> 
 
 
 def shortened(text: str, most: int = 26) -> str:
-    """Cuts a name in its middle: what tells it apart is at its ends."""
+    """A name in one line, cut in its middle: what tells it apart is at its ends."""
+    text = printable(text).replace("\n", " ")
     return text if len(text) <= most else f"{text[: most // 2 - 1]}…{text[-(most // 2) :]}"
 
 
@@ -146,3 +157,18 @@ def adjacency_of(size: int, low: NDArray[np.int64], high: NDArray[np.int64]) -> 
     """Which switches are joined, shape [size, size]."""
     ends = (np.concatenate([low, high]), np.concatenate([high, low]))
     return csr_array((np.ones(2 * len(low)), ends), shape=(size, size))
+
+
+def natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """A key that sorts numbers within names by their value."""
+    return tuple(
+        (0, int(part[:18]), part) if part.isdecimal() else (1, 0, part)
+        for part in _NUMBERS.split(text)
+    )
+
+
+def spoken_names(fabric: Fabric) -> tuple[str, ...]:
+    """Names of switches within sentences: short ones, but no bare numbers."""
+    short = short_names(fabric)
+    spoken = all(any(letter.isalpha() for letter in name) for name in short)
+    return short if spoken else fabric.switch_label

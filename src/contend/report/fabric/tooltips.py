@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric import Fabric, SwitchGroups, short_names
+from contend.fabric import Fabric, SwitchGroups
 from contend.report.fabric.marks import amount
+from contend.report.fabric.scene import spoken_names
 from contend.report.save import TOOLTIP
 from contend.report.words import printable
 from contend.units import counted
@@ -33,7 +34,7 @@ class Tooltips:
     ) -> None:
         self._fabric, self._level, self._idle = fabric, level, idle
         self._load, self._unit, self._marked = load, unit, marked
-        self._names = short_names(fabric)
+        self._names = spoken_names(fabric)
         size = fabric.switches
         self._hosts = np.bincount(fabric.host_switch, minlength=size).tolist()
         ends = np.concatenate([fabric.cable_from, fabric.cable_to]).astype(np.int64)
