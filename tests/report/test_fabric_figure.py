@@ -76,7 +76,7 @@ def test_leaves_stand_in_the_order_of_their_names() -> None:
     assert np.all(np.diff(x) < 0)
 
 
-def test_hosts_on_a_spine_do_not_bring_it_down() -> None:
+def test_hosts_on_spines_are_counted_where_they_are() -> None:
     fabric = make("xgft:3;12,13,8;1,6,9")
     tops = np.flatnonzero(switch_levels(fabric) == 3)
     on, port = fabric.host_switch.copy(), fabric.host_port.copy()

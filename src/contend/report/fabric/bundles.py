@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -26,7 +27,8 @@ from contend.report.fabric.scene import (
 from contend.units import counted
 
 _GAP = 1.25  # inches between two rows of frames
-_LEAST, _MOST = 0.05, 0.13  # inches that a switch takes
+# Inches that a switch takes; smaller ones where more would stand upon each other.
+_PITCHES, _SMALL_PITCHES, _DEEP = (0.13, 0.115, 0.1), (0.08, 0.065, 0.05), 12
 _LINE = 0.115  # inches, a line of small letters
 _SWEEPS = 4
 _FEW = 12  # bundles that are labelled though they are alike
@@ -61,7 +63,7 @@ def bundled(fabric: Fabric, groups: SwitchGroups, right: float) -> Scene:
     place = np.full((fabric.switches, 2), np.nan)
     boxes: dict[int, Box] = {}
     labels: list[Label] = []
-    side, y = _MOST, 0.1
+    side, y = _PITCHES[0], 0.1
     for row in rows:
         words = _RowWords(row, groups, sizes, hosts, right)
         side = min(side, words.pitch)
@@ -100,6 +102,16 @@ def bundled(fabric: Fabric, groups: SwitchGroups, right: float) -> Scene:
     )
 
 
+def _shapes(most: int) -> Iterator[tuple[int, float]]:
+    """How many switches stand upon each other, and what each takes, the best to read first."""
+    for deep in range(1, min(most, _DEEP) + 1):
+        for pitch in _PITCHES:
+            yield deep, pitch
+    for deep in range(min(most, _DEEP), most + 1):
+        for pitch in _SMALL_PITCHES:
+            yield deep, pitch
+
+
 class _RowWords:
     """The frames of one row: as many switches upon each other as leave room for all."""
 
@@ -130,23 +142,20 @@ class _RowWords:
         }
         self._flat = sum(words.values()) <= inner
         needed = words if self._flat else dict.fromkeys(words, min(0.09, inner / len(row)))
-        for self._deep in range(1, int(sizes[row].max()) + 1):
+        total = int(sizes[row].sum())
+        for self._deep, self.pitch in _shapes(int(sizes[row].max())):
             self._wide = {group: -(-int(sizes[group]) // self._deep) for group in row.tolist()}
-            self.pitch = min(_MOST, inner / sum(self._wide.values()))
             self._inner = {
                 group: max(wide * self.pitch, needed[group]) for group, wide in self._wide.items()
             }
-            if sum(self._inner.values()) <= inner + 1e-9 and (
-                self.pitch >= 0.1 or (self.pitch >= _LEAST and self._deep >= 12)
-            ):
+            if (spare := inner - sum(self._inner.values())) >= -1e-9:
                 break
-        self.pitch = min(_MOST, self.pitch * min(1.0, inner / sum(self._inner.values())))
-        self._inner = {
-            group: max(wide * self.pitch, needed[group]) for group, wide in self._wide.items()
-        }
-        # Frames share what is left.
-        stretch = max(1.0, inner / sum(self._inner.values()))
-        self._inner = {group: stretch * width for group, width in self._inner.items()}
+        else:
+            self.pitch *= inner / sum(self._inner.values())
+            self._inner = {group: wide * self.pitch for group, wide in self._wide.items()}
+        # Frames share what is left by their switches.
+        for group in row.tolist():
+            self._inner[group] += max(spare, 0.0) * int(sizes[group]) / total
         if self._flat:
             self._head, self._foot = _LINE, _LINE * any(self._counts.values())
         else:
