@@ -155,7 +155,7 @@ def test_plot(simulate: Simulate, tmp_path: Path, suffix: str, start: bytes) -> 
     assert list(tmp_path.iterdir()) == [file]
 
 
-@pytest.mark.parametrize("picture", ["bandwidth", "congestion", "rounds", "channels"])
+@pytest.mark.parametrize("picture", ["bandwidth", "congestion", "rounds", "channels", "network"])
 def test_every_picture_of_one_result(simulate: Simulate, tmp_path: Path, picture: str) -> None:
     file = tmp_path / "figure.svg"
     arguments = ("fig1", "-p", "tree", "--samples", "50", "--plot", file, "--picture", picture)
@@ -165,11 +165,11 @@ def test_every_picture_of_one_result(simulate: Simulate, tmp_path: Path, picture
 
 def test_pictures_differ(simulate: Simulate, tmp_path: Path) -> None:
     drawn = set()
-    for picture in ("bandwidth", "congestion", "rounds", "channels"):
+    for picture in ("bandwidth", "congestion", "rounds", "channels", "network"):
         file = tmp_path / f"{picture}.svg"
         simulate("fig1", "-p", "tree", "--samples", "50", "--plot", file, "--picture", picture)
         drawn.add(file.read_bytes())
-    assert len(drawn) == 4
+    assert len(drawn) == 5
 
 
 def test_picture_of_several_results(simulate: Simulate, tmp_path: Path) -> None:
@@ -185,13 +185,16 @@ def test_picture_of_several_results(simulate: Simulate, tmp_path: Path) -> None:
 def test_page_shows_all_pictures_that_fit(simulate: Simulate, tmp_path: Path, suffix: str) -> None:
     file = tmp_path / f"page{suffix}"
     assert simulate("fig1", "-p", "tree", "--samples", "50", "--plot", file)[0] == 0
-    # Bandwidth, congestion, rounds and channels.
-    assert file.read_text().count("<svg") == 4
+    # Bandwidth, congestion, rounds, channels and the network.
+    assert file.read_text().count("<svg") == 5
 
 
 def test_help_and_errors_name_the_pictures(simulate: Simulate) -> None:
     help_text = " ".join(simulate("--help")[1].replace("│", " ").split())
-    assert "What --plot draws: bandwidth, congestion, comparison, rounds, channels." in help_text
+    assert (
+        "What --plot draws: bandwidth, congestion, comparison, rounds, channels, network."
+        in help_text
+    )
     status, _, error = simulate("fig1", "--picture", "round", "--plot", "figure.svg")
     assert (status, error.split(": ", 2)[2].startswith("'round' is not one of")) == (2, True)
 
@@ -203,7 +206,7 @@ def test_picture_that_does_not_fit(simulate: Simulate, tmp_path: Path) -> None:
     assert status == 2
     assert err == (
         "contend: --picture rounds does not fit this result; "
-        "expected one of bandwidth, congestion, channels\n"
+        "expected one of bandwidth, congestion, channels, network\n"
     )
     assert not file.exists()
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import contend
-from contend.fabric import Fabric, Structure, structure, switch_levels
-from contend.report.fabric.layout import place_switches
+from contend.fabric import Fabric, Structure, structure, switch_groups, switch_levels
+from contend.report.fabric.bundles import bundled
 from contend.routes import all_to_all_load, compute, summarise_routes
 from sample_fabrics import two_leaves
 from small_fabrics import fat_tree, torus, with_cables, with_hosts_on
@@ -38,7 +38,8 @@ def test_ten_hosts_on_two_spines_change_nothing_else(hosts: list[int]) -> None:
     assert [level.oversubscription for level in found.levels] == [2, below / (9 * 48), None]
     assert sum(level.hosts for level in found.levels[1:]) == 10
     assert (found.shape, found.idle_switches) == ("tree of 3 levels", 0)
-    assert len(place_switches(fabric).height) == 3
+    boxes = bundled(fabric, switch_groups(fabric), 7.0).boxes
+    assert len({box.y for box in boxes}) == 3
 
 
 @pytest.mark.parametrize("hosts", ON_SPINES.values(), ids=ON_SPINES)

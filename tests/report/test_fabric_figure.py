@@ -1,17 +1,26 @@
-"""Figures of fabrics: where switches stand, and what colours say."""
+"""Drawings of networks: where switches stand, what is named, and what tooltips say."""
 
 from __future__ import annotations
 
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.collections import LineCollection
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
 
-from contend.fabric import Fabric
+from contend.fabric import Fabric, make, switch_groups, switch_levels
 from contend.fabric.fabric import build
-from contend.report import fabric_figure, save_figure
-from contend.report.fabric.layout import place_switches, without_idle
+from contend.report import Mark, fabric_figure, save_figure
+from contend.report.fabric.bundles import bundled
+from contend.report.fabric.drawn import without_idle
+from contend.report.fabric.flat_layout import without_levels
+from contend.report.fabric.layout import leveled
+from contend.report.fabric.scene import Scene
 from contend.routes import all_to_all_load
 from small_fabrics import (
     crossbar,
@@ -22,20 +31,29 @@ from small_fabrics import (
     torus,
 )
 
+_RIGHT = 7.0
+_SVG = "{http://www.w3.org/2000/svg}"
+
+
+def _levels(fabric: Fabric) -> Scene:
+    return leveled(fabric, np.maximum(switch_levels(fabric), 1), _RIGHT)
+
 
 def test_tree_stands_in_levels() -> None:
-    layout = place_switches(three_level_tree(4))
-    assert layout.height == (0, 1, 2)
-    assert layout.y.tolist() == [0] * 8 + [1] * 8 + [2] * 4
+    y = _levels(three_level_tree(4)).place[:, 1]
+    heights = np.unique(y)
+    assert len(heights) == 3
+    assert np.searchsorted(heights, y).tolist() == [0] * 8 + [1] * 8 + [2] * 4
 
 
 def test_pods_stand_together_over_their_leaves() -> None:
     # 8 pods of 4 leaves and 4 middle switches: the same eighth of the width on both levels.
-    layout = place_switches(three_level_tree(8))
-    pod = np.arange(32) // 4
-    for level in (layout.x[:32], layout.x[32:64]):
-        assert np.all(level > pod / 8)
-        assert np.all(level < (pod + 1) / 8)
+    x = _levels(three_level_tree(8)).place[:, 0]
+    for pod in range(8):
+        leaves, middle = x[:32].reshape(8, 4)[pod], x[32:64].reshape(8, 4)[pod]
+        others = np.delete(x[:32].reshape(8, 4), pod, axis=0)
+        assert not np.any((others > leaves.min()) & (others < leaves.max()))
+        assert leaves.min() - 0.1 < middle.min() <= middle.max() < leaves.max() + 0.1
 
 
 def test_pods_are_found_whatever_the_numbering() -> None:
@@ -46,45 +64,212 @@ def test_pods_are_found_whatever_the_numbering() -> None:
         cable_from=place[fabric.cable_from],
         cable_to=place[fabric.cable_to],
     )
-    x = place_switches(shuffled).x[place]
+    x = _levels(shuffled).place[place, 0]
     for leaves in x[:32].reshape(8, 4):
-        assert np.ptp(leaves) < 1 / 8
+        assert np.ptp(leaves) < _RIGHT / 8
+
+
+def test_leaves_stand_in_the_order_of_their_names() -> None:
+    fabric = fat_tree(11, 2, 2)
+    names = [f"leaf {number}" for number in range(11, 0, -1)] + ["top 1", "top 2"]
+    x = _levels(fabric.replace(switch_name=tuple(names))).place[:11, 0]
+    assert np.all(np.diff(x) < 0)
+
+
+def test_hosts_on_spines_are_counted_where_they_are() -> None:
+    fabric = make("xgft:3;12,13,8;1,6,9")
+    tops = np.flatnonzero(switch_levels(fabric) == 3)
+    on, port = fabric.host_switch.copy(), fabric.host_port.copy()
+    for index, host in enumerate(range(0, 1000, 100)):
+        on[host], port[host] = tops[index % 2], 30 + index
+    changed = fabric.replace(
+        host_switch=on, host_port=port, switch_ports=np.full(fabric.switches, 64, dtype=np.uint16)
+    )
+    scene = bundled(changed, switch_groups(changed), _RIGHT)
+    assert len(np.unique([box.y for box in scene.boxes])) == 3
+    assert sum(label.text == "10 hosts" for label in scene.labels) == 2  # of the row and the group
+
+
+def test_torus_is_a_grid_with_loose_ends() -> None:
+    scene = without_levels(make("torus:5x6"), _RIGHT)
+    x, y = (np.unique(np.round(column, 6)) for column in scene.place.T)
+    assert (len(x), len(y)) == (5, 6)
+    # Each of the 6 rows and 5 columns has one cable that leaves at an edge.
+    assert sum(len(line) == 4 for line in scene.lines) == 11
+    assert scene.ring_ends
+
+
+def test_torus_with_dead_cables_is_still_a_grid() -> None:
+    fabric = make("torus:5x6")
+    kept = np.arange(fabric.cables) % 12 != 0
+    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
+    degraded = fabric.replace(**{name: getattr(fabric, name)[kept] for name in columns})
+    x, y = (np.unique(np.round(column, 6)) for column in without_levels(degraded, _RIGHT).place.T)
+    assert (len(x), len(y)) == (5, 6)
+
+
+def test_grid_is_found_by_cables_where_names_say_nothing() -> None:
+    fabric = make("torus:5x6")
+    place = np.random.default_rng(5).permutation(30).astype(np.uint32)
+    shuffled = fabric.replace(
+        switch_name=tuple(f"sw{number}" for number in range(30)),
+        host_switch=place[fabric.host_switch],
+        cable_from=place[fabric.cable_from],
+        cable_to=place[fabric.cable_to],
+    )
+    scene = without_levels(shuffled, _RIGHT)
+    columns = sorted(len(np.unique(np.round(column, 6))) for column in scene.place.T)
+    assert columns == [5, 6]
+    assert sum(len(line) == 4 for line in scene.lines) == 11
+
+
+def test_dragonfly_is_a_circle_of_groups() -> None:
+    fabric = make("dragonfly:3,6,3")
+    scene = without_levels(fabric.replace(switch_name=("sw",) * fabric.switches), _RIGHT)
+    centres = scene.place.reshape(19, 6, 2).mean(axis=1)
+    middle = centres.mean(axis=0)
+    radius = np.linalg.norm(centres - middle, axis=1)
+    assert radius == pytest.approx(np.full(19, radius.mean()))
+    spread = np.linalg.norm(scene.place.reshape(19, 6, 2) - centres[:, None], axis=2)
+    assert spread.max() < 0.5 * np.linalg.norm(centres[0] - centres[1])
+
+
+def test_parts_joined_by_few_cables_stand_apart() -> None:
+    # Two full meshes of eight, joined by one cable.
+    pairs = [(a, b) for part in (0, 8) for a in range(part, part + 8) for b in range(part, a)]
+    pairs.append((0, 8))
+    port = np.ones(16, dtype=int)
+    cables = []
+    for a, b in pairs:
+        port[a] += 1
+        port[b] += 1
+        cables.append((a, port[a], b, port[b]))
+    fabric = build(
+        "two parts",
+        host_name=[f"h{n}" for n in range(16)],
+        host_switch=np.arange(16),
+        host_port=np.ones(16, dtype=int),
+        switch_name=[f"s{n}" for n in range(16)],
+        switch_ports=20,
+        cables=np.array(cables),
+    )
+    place = without_levels(fabric, _RIGHT).place
+    one, other = place[:8].mean(axis=0), place[8:].mean(axis=0)
+    widest = max(np.linalg.norm(place[:8] - one, axis=1).max(), 1e-9)
+    assert np.linalg.norm(one - other) > 2 * widest
 
 
 def test_ring_stands_on_a_circle_in_its_order() -> None:
     fabric = ring(9, 1)
     place = np.array([4, 0, 7, 2, 8, 1, 6, 3, 5], dtype=np.uint32)
     shuffled = fabric.replace(cable_from=place[fabric.cable_from], cable_to=place[fabric.cable_to])
-    layout = place_switches(shuffled)
-    assert not layout.is_tree
-    points = np.stack([layout.x, layout.y], axis=1)
+    points = without_levels(shuffled, _RIGHT).place
     step = np.linalg.norm(points[shuffled.cable_from] - points[shuffled.cable_to], axis=1)
-    # Every cable joins neighbours on the circle: a chord of 1/9 turn.
-    assert step == pytest.approx(np.full(9, 2 * np.sin(np.pi / 9)))
+    # Every cable joins neighbours on the circle.
+    assert step == pytest.approx(np.full(9, step.mean()), rel=0.02)
+    longest = np.linalg.norm(points[:, None] - points[None], axis=2).max()
+    assert longest > 2.5 * step.mean()
 
 
-@pytest.mark.parametrize(
-    "fabric",
-    [
-        crossbar(1),
-        crossbar(40),
-        fat_tree(3, 4, 2),
-        fat_tree(3, 40, 2, parallel=3),
-        ring(3, 1),
-        torus((9, 9), 2),
-        three_level_tree(12),
-    ],
-    ids=lambda fabric: f"{fabric.name} of {fabric.hosts}",
-)
+_FABRICS: list[Callable[[], Fabric]] = [
+    lambda: crossbar(1),
+    lambda: crossbar(40),
+    lambda: fat_tree(3, 4, 2),
+    lambda: fat_tree(3, 40, 2, parallel=3),
+    lambda: ring(3, 1),
+    lambda: torus((9, 9), 2),
+    lambda: three_level_tree(12),
+    lambda: make("chic"),
+    lambda: make("torus:4x4x3"),
+    lambda: make("hyperx:4x4"),
+    lambda: make("hypercube:5"),
+    lambda: make("dragonfly:2,4,2"),
+    lambda: make("slimfly:5"),
+    lambda: make("random:20,4,2"),
+    lambda: make("benes:8"),
+]
+
+
+@pytest.mark.parametrize("made", _FABRICS, ids=lambda made: made().name)
 @pytest.mark.parametrize("loaded", [False, True])
-def test_every_fabric_can_be_drawn(fabric: Fabric, loaded: bool, tmp_path: Path) -> None:
+def test_every_fabric_is_drawn_whole(
+    made: Callable[[], Fabric], loaded: bool, tmp_path: Path
+) -> None:
+    fabric = made()
     load = None
     if loaded:
         load = all_to_all_load(fabric.replace(routes=shortest_path_tables(fabric)))
-    for suffix in (".svg", ".png"):
+    figure = fabric_figure(fabric, load)
+    path = tmp_path / "fabric.svg"
+    save_figure(figure, path)
+    switches, cables = _told(path)
+    idle = [text.get_text() for text in _key(figure) if "not drawn" in text.get_text()]
+    assert switches == fabric.switches or idle
+    assert cables == fabric.cables or idle
+    assert _covered(figure) == []
+
+
+def _told(path: Path) -> tuple[int, int]:
+    """How many switches and how many cables have tooltips of their own."""
+    titles = [title.text or "" for title in ET.parse(path).getroot().iter(f"{_SVG}title")]
+    switches = sum(bool(re.search(r"^level \d+, .* to switches$", t, re.MULTILINE)) for t in titles)
+    cables = sum(len(re.findall(r"^.* port \d+ - .* port \d+", t, re.MULTILINE)) for t in titles)
+    return switches, cables
+
+
+def _key(figure: Figure) -> list[object]:
+    return [text for legend in figure.legends for text in legend.get_texts()]
+
+
+def _covered(figure: Figure) -> list[tuple[str, str]]:
+    """Pairs of upright texts of which one covers a part of the other."""
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    texts = [t for t in figure.axes[0].texts if t.get_rotation() in (0, 90) and t.get_text()]
+    boxes = [text.get_window_extent(renderer) for text in texts]
+    spare = 0.06 * boxes[0].height if boxes else 0.0
+    return [
+        (texts[i].get_text(), texts[j].get_text())
+        for i in range(len(boxes))
+        for j in range(i)
+        if boxes[i].x0 + spare < boxes[j].x1
+        and boxes[j].x0 + spare < boxes[i].x1
+        and boxes[i].y0 + spare < boxes[j].y1
+        and boxes[j].y0 + spare < boxes[i].y1
+    ]
+
+
+def test_selene_is_read_by_groups(shared_data: Path, tmp_path: Path) -> None:
+    import contend
+
+    fabric = contend.load(shared_data / "selene.compute.ibnetdiscover.xz")
+    figure = fabric_figure(fabric)
+    path = tmp_path / "selene.svg"
+    save_figure(figure, path)
+    assert _told(path) == (666, 8511)
+    assert _covered(figure) == []
+    words = {text.get_text() for text in figure.axes[0].texts}
+    assert {"LG01", "LG28", "CSPINE1", "CSPINE4", "CCORE1", "CCORE2", "MSPINE3-01"} <= words
+    # Between the two groups of core switches and the four of spines: 4,449 cables of 4,480.
+    assert {"555", "557", "560"} <= words
+
+
+def test_names_from_files_stay_text(tmp_path: Path) -> None:
+    names = ["<b>&\"'", "</title><script>alert(1)</script>", "a\x1b[31m\x00b\ufffe", "x]]>\n$y$"]
+    fabric = fat_tree(2, 2, 2)
+    named = fabric.replace(switch_name=tuple(names), name="<i>&\x07")
+    marks = [Mark("fault", "switch", switch, name) for switch, name in enumerate(names)]
+    for suffix in (".svg", ".html"):
         path = tmp_path / f"fabric{suffix}"
-        save_figure(fabric_figure(fabric, load), path)
-        assert path.stat().st_size > 1000
+        save_figure(fabric_figure(named, marks=marks), path)
+        text = path.read_text()
+        assert "<script" not in text
+        assert "\x1b" not in text
+        assert "\x00" not in text
+        if suffix == ".svg":
+            titles = [title.text or "" for title in ET.fromstring(text).iter(f"{_SVG}title")]
+            assert "<a " not in text
+            for name in names[:2]:
+                assert any(title.startswith(name) for title in titles)
 
 
 def test_busiest_line_is_drawn_last_in_the_darkest_colour() -> None:
@@ -92,38 +277,111 @@ def test_busiest_line_is_drawn_last_in_the_darkest_colour() -> None:
     load = np.zeros(2 * fabric.cables, dtype=np.uint64)
     load[3], load[8] = 10, 40  # Cable 1 down, cable 4 up.
     figure = fabric_figure(fabric, load)
-    lines = next(c for c in figure.axes[0].collections if isinstance(c, LineCollection))
-    colours = lines.get_colors()
-    brightness = colours[:, :3].sum(axis=1)
+    lines = next(c for c in figure.axes[0].collections if isinstance(c, PathCollection))
+    brightness = np.asarray(lines.get_edgecolor())[:, :3].sum(axis=1)
     assert brightness[-1] < brightness[-2] < brightness[0]
     # Cable 4 joins leaf 2 and the first top switch.
-    layout = place_switches(fabric)
-    ends = lines.get_segments()[-1]
-    assert sorted(ends[:, 0].tolist()) == pytest.approx(sorted([layout.x[2], layout.x[4]]))
-    texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert texts == ["no route"]
+    place = _levels(fabric).place
+    ends = np.asarray(lines.get_paths()[-1].vertices)
+    assert len(np.unique(place[[2, 4], 1])) == len(np.unique(ends[:, 1])) == 2
+    urls = lines.get_urls()
+    assert urls[-1] is not None
+    assert "40 routes there" in urls[-1]
+    assert "no route" in [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_hot_channels_are_named_with_their_ports() -> None:
+    fabric = fat_tree(4, 2, 2)
+    load = np.zeros(2 * fabric.cables, dtype=np.uint64)
+    load[8], load[3] = 40, 10
+    texts = [text.get_text() for text in fabric_figure(fabric, load).axes[0].texts]
+    ends = fabric.channel_ends(8)
+    hot = next(text for text in texts if text.startswith("1  hot: 40 routes"))
+    for name, port in (re.findall(r'"(.*)" port (\d+)', end)[0] for end in ends):
+        assert f"{name} port {port}" in hot
+    assert "1" in texts
+    assert any(text.startswith("2  hot: 10 routes") for text in texts)
+
+
+def test_even_loads_have_no_hot_channel() -> None:
+    fabric = fat_tree(4, 2, 2)
+    load = np.ones(2 * fabric.cables, dtype=np.uint64)
+    texts = [text.get_text() for text in fabric_figure(fabric, load).axes[0].texts]
+    assert not any("hot" in text for text in texts)
+
+
+@pytest.mark.parametrize("spec", ["xgft:2;4,6;1,4", "chic"])
+def test_slow_cables_are_marked_and_named(spec: str, tmp_path: Path) -> None:
+    fabric = make(spec)
+    rate = fabric.cable_rate.copy()
+    rate[5] = len(fabric.rates)
+    slow = fabric.replace(cable_rate=rate, rates=(*fabric.rates, "1xSDR"))
+    figure = fabric_figure(slow)
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert "A" in texts
+    start, end = slow.channel_ends(10)
+    named = next(text for text in texts if text.startswith("A  fault: "))
+    assert start in named
+    assert end in named
+    assert "1 fault marked" in figure.get_suptitle()
+    path = tmp_path / "slow.svg"
+    save_figure(figure, path)
+    titles = [title.text or "" for title in ET.parse(path).getroot().iter(f"{_SVG}title")]
+    assert sum("1xSDR, where its like run at" in title for title in titles) == 1
+
+
+def test_cable_back_to_its_switch_is_a_fault() -> None:
+    fabric = fat_tree(3, 2, 2)
+    port = int(fabric.switch_ports.max())
+    looped = fabric.replace(
+        switch_ports=np.full(fabric.switches, port + 2, dtype=np.uint16),
+        cable_from=np.append(fabric.cable_from, 0).astype(np.uint32),
+        cable_to=np.append(fabric.cable_to, 0).astype(np.uint32),
+        cable_from_port=np.append(fabric.cable_from_port, port + 1).astype(np.uint16),
+        cable_to_port=np.append(fabric.cable_to_port, port + 2).astype(np.uint16),
+        cable_rate=np.append(fabric.cable_rate, 1).astype(np.uint16),
+    )
+    texts = [text.get_text() for text in fabric_figure(looped).axes[0].texts]
+    assert any("leads back to its switch" in text for text in texts)
+
+
+def test_marks_of_callers_follow_the_switches_that_are_drawn() -> None:
+    fabric = _with_stub()
+    marks = [Mark("failure", "switch", 1, "the stub"), Mark("failure", "switch", 2, "the end")]
+    texts = [text.get_text() for text in fabric_figure(fabric, marks=marks).axes[0].texts]
+    # The idle switch is not drawn, so only the other one is marked.
+    assert [text for text in texts if "failure" in text] == ["A  failure: the end"]
+
+
+def _with_stub() -> Fabric:
+    """Two switches of one host each, and switch 1 behind the first, which leads nowhere."""
+    return build(
+        "stub",
+        host_name=["a", "b"],
+        host_switch=np.array([0, 2]),
+        host_port=np.array([1, 1]),
+        switch_name=["leaf", "stub", "end"],
+        switch_ports=4,
+        cables=np.array([[0, 3, 1, 1], [0, 4, 2, 2]]),
+    )
 
 
 def test_idle_switches_are_left_out_unless_used() -> None:
-    # Switch 0 of two hosts, and switch 1 behind it that leads nowhere.
-    fabric = build(
-        "stub",
-        host_name=["a", "b"],
-        host_switch=np.array([0, 0]),
-        host_port=np.array([1, 2]),
-        switch_name=["leaf", "stub"],
-        switch_ports=3,
-        cables=np.array([[0, 3, 1, 1]]),
-    )
-    load = np.zeros(2, dtype=np.uint64)
-    drawn, kept = without_idle(fabric, load)
-    assert drawn.switch_name == ("leaf",)
-    assert kept is not None
-    assert len(kept) == 0
+    fabric = _with_stub()
     texts = fabric_figure(fabric).legends[0].get_texts()
-    assert [text.get_text() for text in texts] == ["1 idle switch not drawn"]
+    assert "1 idle switch not drawn" in [text.get_text() for text in texts]
+    load = np.zeros(4)
+    rest, carried, kept, cables = without_idle(fabric, load, np.array([False, True, False]))
+    assert rest.switch_name == ("leaf", "end")
+    assert carried is not None
+    assert (len(carried), kept.tolist(), cables.tolist()) == (
+        2,
+        [True, False, True],
+        [False, True],
+    )
     load[1] = 1
-    assert without_idle(fabric, load)[0].switches == 2
+    texts = fabric_figure(fabric, load).legends[0].get_texts()
+    assert not any("idle" in text.get_text() for text in texts)
 
 
 def test_title_says_the_finding() -> None:
@@ -134,4 +392,4 @@ def test_title_says_the_finding() -> None:
     assert title.replace("\n", " ") == (
         "fat tree: the busiest channel of an all-to-all carries 8.5 times the mean"
     )
-    assert "8 hosts, 6 switches" in fabric_figure(fabric).get_suptitle()
+    assert "8 hosts, 6 switches, 8 cables" in fabric_figure(fabric).get_suptitle()

@@ -65,6 +65,7 @@ class Picture(StrEnum):
     COMPARISON = "comparison"
     ROUNDS = "rounds"
     CHANNELS = "channels"
+    NETWORK = "network"
 
 
 FabricsArgument = Annotated[
@@ -267,4 +268,5 @@ def _pictures(
         pictures[Picture.ROUNDS] = lambda: report.round_bounds(simulations)
     if len(results) == 1:
         pictures[Picture.CHANNELS] = lambda: report.channel_loads(first, fabric)
+        pictures[Picture.NETWORK] = lambda: report.network_loads(first, fabric)
     return pictures

@@ -9,6 +9,8 @@ from .composition import capacities as capacities
 from .composition import relative_rates as relative_rates
 from .composition import size_of as size_of
 from .composition import structure as structure
+from .coordinates import grid_coordinates as grid_coordinates
+from .coordinates import group_circle as group_circle
 from .fabric import Fabric as Fabric
 from .fabric import Finding as Finding
 from .fabric import build as build
@@ -34,9 +36,13 @@ from .generate.degrade import remove_switches as remove_switches
 from .generate.degrade import with_parallel_links as with_parallel_links
 from .graph import from_networkx as from_networkx
 from .graph import to_networkx as to_networkx
+from .groups import SwitchGroups as SwitchGroups
+from .groups import short_names as short_names
+from .groups import switch_groups as switch_groups
 from .levels import idle_switches as idle_switches
 from .levels import is_tree as is_tree
 from .levels import switch_levels as switch_levels
+from .link_speeds import slow_links as slow_links
 from .rated_bisection import Bisection as Bisection
 from .rated_bisection import bisection as bisection
 from .rest import Rest as Rest

@@ -16,6 +16,7 @@ _GENERATION = 0.25
 _LANES = re.compile(r"(\d+)x")
 
 _Group = tuple[str | int, ...]
+_Fault = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -24,11 +25,13 @@ class SlowLinks:
 
     Attributes:
         faults: a sentence for every link that is slower than its like, with both its ends.
+        channels: the first channel of each of these links.
         generations: a sentence for every kind of links of which many, or all of a switch's, are
             slower than the others: older devices rather than faults.
     """
 
     faults: tuple[str, ...]
+    channels: tuple[int, ...]
     generations: tuple[str, ...]
 
 
@@ -86,13 +89,18 @@ def slow_links(fabric: Fabric) -> SlowLinks:
     linear.
     """
     if len(set(fabric.cable_rate.tolist())) < 2 and len(set(fabric.host_rate.tolist())) < 2:
-        return SlowLinks((), ())
+        return SlowLinks((), (), ())
     faults, slower = _judge_cables(fabric)
     more_faults, more_slower = _judge_hosts(fabric)
-    return SlowLinks((*faults, *more_faults), (*slower, *more_slower))
+    faults += more_faults
+    return SlowLinks(
+        tuple(fault for fault, _ in faults),
+        tuple(channel for _, channel in faults),
+        (*slower, *more_slower),
+    )
 
 
-def _judge_cables(fabric: Fabric) -> tuple[list[str], list[str]]:
+def _judge_cables(fabric: Fabric) -> tuple[list[_Fault], list[str]]:
     level = switch_levels(fabric).tolist()
     links = []
     columns = (fabric.cable_from, fabric.cable_to, fabric.cable_rate)
@@ -102,7 +110,7 @@ def _judge_cables(fabric: Fabric) -> tuple[list[str], list[str]]:
             groups = _groups_of_cable((near, far), (level[near], level[far]))
             links.append(_Link(2 * cable, fabric.rates[rate], speed, groups))
     compared = _Groups(links)
-    faults: list[str] = []
+    faults: list[_Fault] = []
     of_switch: Counter[tuple[_Group, str, str]] = Counter()
     of_kind: Counter[tuple[str, str]] = Counter()
     for link in links:
@@ -144,7 +152,7 @@ def _groups_of_cable(switches: tuple[int, int], levels: tuple[int, int]) -> tupl
     )
 
 
-def _judge_hosts(fabric: Fabric) -> tuple[list[str], list[str]]:
+def _judge_hosts(fabric: Fabric) -> tuple[list[_Fault], list[str]]:
     everybody: _Group = ("hosts",)
     links = []
     for host, rate in enumerate(fabric.host_rate.tolist()):
@@ -154,7 +162,7 @@ def _judge_hosts(fabric: Fabric) -> tuple[list[str], list[str]]:
             channel = 2 * fabric.cables + host
             links.append(_Link(channel, fabric.rates[rate], speed, (named, everybody)))
     groups = _Groups(links)
-    faults: list[str] = []
+    faults: list[_Fault] = []
     of_kind: Counter[tuple[_Group, str]] = Counter()
     for link in links:
         kind = link.groups[0]
@@ -173,10 +181,10 @@ def _judge_hosts(fabric: Fabric) -> tuple[list[str], list[str]]:
     return faults, slower
 
 
-def _fault(fabric: Fabric, link: _Link, usual: str) -> str:
+def _fault(fabric: Fabric, link: _Link, usual: str) -> _Fault:
     why = "fewer lanes" if _lanes(link.label) < _lanes(usual) else "slower signalling"
     name = fabric.channel_name(link.channel)
-    return f"{name}: {link.label}, where its like run at {usual} ({why})"
+    return f"{name}: {link.label}, where its like run at {usual} ({why})", link.channel
 
 
 def _lanes(label: str) -> int:

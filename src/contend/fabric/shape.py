@@ -53,11 +53,16 @@ def _direct(size: int, near: NDArray[np.int64], far: NDArray[np.int64]) -> str:
         return ""
     if 2 * len(near) == size * (size - 1):
         return "two switches" if size == 2 else f"full mesh of {size} switches"
+    neighbours = _neighbours(size, near, far)
+    return _grid(neighbours) or _dragonfly(neighbours, near, far) or _slim_fly(neighbours)
+
+
+def _neighbours(size: int, near: NDArray[np.int64], far: NDArray[np.int64]) -> list[set[int]]:
     neighbours: list[set[int]] = [set() for _ in range(size)]
     for one, other in zip(near.tolist(), far.tolist(), strict=True):
         neighbours[one].add(other)
         neighbours[other].add(one)
-    return _grid(neighbours) or _dragonfly(neighbours, near, far) or _slim_fly(neighbours)
+    return neighbours
 
 
 # Grids: tori, meshes, hypercubes, HyperX.
@@ -78,6 +83,26 @@ def _grid(neighbours: list[set[int]]) -> str:
     if math.prod(nodes for nodes, _ in factors) != size:
         return ""
     return _grid_name(factors)
+
+
+def dimensions_of(
+    size: int, near: NDArray[np.int64], far: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Dimension of every joined pair of a grid that lacks no cable, shape [pairs]; None for others.
+
+    Args:
+        size: switches.
+        near: the lower one of every joined pair, shape [pairs].
+        far: the higher one.
+    """
+    if connected_parts(size, near, far).any():
+        return None
+    neighbours = _neighbours(size, near, far)
+    classes = _dimensions(neighbours) if _grid(neighbours) else None
+    if classes is None:
+        return None
+    pairs = zip(near.tolist(), far.tolist(), strict=True)
+    return np.array([classes[pair] for pair in pairs], dtype=np.int64)
 
 
 def _dimensions(neighbours: list[set[int]]) -> dict[tuple[int, int], int] | None:
@@ -184,29 +209,42 @@ def _times(sizes: list[int]) -> str:
 
 
 def _dragonfly(neighbours: list[set[int]], near: NDArray[Any], far: NDArray[Any]) -> str:
-    """Groups of joined switches, every two groups joined too, as many neighbours for each."""
-    if len({len(around) for around in neighbours}) > 1:
+    group = dragonfly_groups(len(neighbours), near, far)
+    if group is None:
         return ""
+    groups = int(group.max()) + 1
+    return f"dragonfly of {groups} groups of {len(neighbours) // groups} switches"
+
+
+def dragonfly_groups(
+    size: int, near: NDArray[np.int64], far: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Group of every switch of a dragonfly, shape [size]; None for other networks.
+
+    Groups of joined switches, every two groups joined too, as many neighbours for each.
+    """
+    neighbours = _neighbours(size, near, far)
+    if len({len(around) for around in neighbours}) > 1:
+        return None
     pairs = zip(near.tolist(), far.tolist(), strict=True)
     shared = np.array([len(neighbours[one] & neighbours[other]) for one, other in pairs])
     # Within a group two switches share all others; three groups' own cables may share a few too.
     for least in np.unique(shared[shared > 0])[::-1].tolist():
-        if name := _groups_name(len(neighbours), near, far, shared >= least):
-            return name
-    return ""
+        inside = shared >= least
+        group = connected_parts(size, near[inside], far[inside])
+        if _are_dragonfly_groups(group, near, far):
+            return group
+    return None
 
 
-def _groups_name(size: int, near: Any, far: Any, inside: NDArray[np.bool_]) -> str:
-    group = connected_parts(size, near[inside], far[inside])
+def _are_dragonfly_groups(group: NDArray[np.int64], near: Any, far: Any) -> bool:
     groups = int(group.max()) + 1
     sizes = np.bincount(group)
     each = int(sizes[0])
     within = np.bincount(group[near[group[near] == group[far]]], minlength=groups)
     if groups < 3 or each < 3 or (sizes != each).any() or (2 * within != each * (each - 1)).any():
-        return ""
-    if not _all_joined(groups, group[near], group[far]):
-        return ""
-    return f"dragonfly of {groups} groups of {each} switches"
+        return False
+    return _all_joined(groups, group[near], group[far])
 
 
 def _dragonfly_plus(level: NDArray[np.int64], near: Any, far: Any) -> str:

@@ -14,12 +14,13 @@ from .engines import engines_verdict as engines_verdict
 from .explanation import explanation_json as explanation_json
 from .explanation import explanation_sentence as explanation_sentence
 from .explanation import explanation_tables as explanation_tables
+from .fabric.alltoall import alltoall_figure as alltoall_figure
 from .fabric.difference import Changed as Changed
 from .fabric.difference import difference_json as difference_json
 from .fabric.difference import difference_tables as difference_tables
 from .fabric.difference import difference_verdict as difference_verdict
-from .fabric.figures import alltoall_figure as alltoall_figure
-from .fabric.figures import fabric_figure as fabric_figure
+from .fabric.marks import Mark as Mark
+from .fabric.network import fabric_figure as fabric_figure
 from .fabric.tables import FabricSummary as FabricSummary
 from .fabric.tables import fabric_tables as fabric_tables
 from .fabric.tables import host_list_json as host_list_json
@@ -27,6 +28,7 @@ from .fabric.tables import host_list_summary as host_list_summary
 from .fabric.tables import print_checks as print_checks
 from .failures import failures_figure as failures_figure
 from .failures import failures_json as failures_json
+from .failures import failures_network as failures_network
 from .failures import failures_tables as failures_tables
 from .failures import failures_verdict as failures_verdict
 from .hotspot import hotspot_tables as hotspot_tables
@@ -73,6 +75,7 @@ from .save import save_figures as save_figures
 from .simulation.drawing import draw_simulation as draw_simulation
 from .simulation.figures import channel_loads as channel_loads
 from .simulation.figures import congestion_distribution as congestion_distribution
+from .simulation.figures import network_loads as network_loads
 from .simulation.figures import simulation_comparison as simulation_comparison
 from .simulation.histograms import bandwidth_histogram as bandwidth_histogram
 from .simulation.histograms import round_bounds as round_bounds

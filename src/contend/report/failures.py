@@ -10,6 +10,8 @@ import numpy as np
 
 from contend.cure import Failure, Failures
 from contend.fabric import FabricSize, size_of
+from contend.report.fabric.marks import Mark
+from contend.report.fabric.network import fabric_figure
 from contend.report.style import COLOURS, FAINT, QUIET, new_figure, percent_axis, styled, title
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
@@ -158,6 +160,25 @@ def failures_figure(found: Failures) -> Figure:
             f"{_named(worst)} costs most: {percent(worst.bandwidth)} instead of {percent(whole)}",
         )
     return figure
+
+
+def failures_network(found: Failures) -> Figure:
+    """The network, with the failures marked that cut most hosts off or cost most bandwidth."""
+    cutting = [failure for failure in found.alone if failure.hosts][: _ROWS // 2]
+    worst = _whole(found.alone)[: _ROWS - len(cutting)]
+    marks = [
+        Mark("failure", *failure.parts[0], f"{_named(failure)}: {_cost(failure)}")
+        for failure in (*cutting, *worst)
+    ]
+    return fabric_figure(
+        found.fabric, finding=f"{found.fabric.name}: where failures cost most", marks=marks
+    )
+
+
+def _cost(failure: Failure) -> str:
+    if failure.hosts:
+        return f"cuts {counted(failure.hosts, 'host')} off"
+    return f"random pairs get {percent(failure.bandwidth)}"
 
 
 class FailureJson(msgspec.Struct, frozen=True, kw_only=True):

@@ -91,7 +91,20 @@ def _render(figure: Figure, kind: str) -> bytes:
     # Text stays text in SVG: it can be searched, and read aloud.
     with rc_context({"svg.hashsalt": "contend", "svg.fonttype": "none"}):
         figure.savefig(buffer, format=kind, dpi=_DOTS_PER_INCH, metadata=_METADATA[kind])
-    return buffer.getvalue()
+    content = buffer.getvalue()
+    return _with_tooltips(content) if kind == "svg" and _TOOLTIP in content else content
+
+
+# matplotlib knows no tooltips, but links of artists: those that begin so become what they say.
+TOOLTIP = "tooltip:"
+_TOOLTIP = TOOLTIP.encode()
+_LINK = re.compile(rb"<a xlink:href=([\"'])tooltip:(.*?)\1[^>]*>(.*?)</a>", re.DOTALL)
+_HOVER = b"<style>.tip:hover path,.tip:hover use{stroke:#000!important}</style>"
+
+
+def _with_tooltips(content: bytes) -> bytes:
+    content = _LINK.sub(rb'<g class="tip"><title>\2</title>\3</g>', content)
+    return re.sub(rb"(<svg[^>]*>)", lambda match: match[0] + _HOVER, content, count=1)
 
 
 _LOOK = """

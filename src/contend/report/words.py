@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from contend.runs import CellRecord, Condition, Estimate, Modes, RunRecord
 
 UNKNOWN = "-"
-_UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\ud800-\\udfff]")
+_UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\ud800-\\udfff\\ufffe\\uffff]")
 _SIZE_LABELS = ("n", "m")
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
 

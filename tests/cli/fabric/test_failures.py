@@ -61,3 +61,13 @@ def test_a_fabric_without_routes_is_refused(
     capsys.readouterr()
     assert run(["fabric", "failures", str(file)]) == 2
     assert "holds no routes" in capsys.readouterr().err
+
+
+def test_page_has_the_network_with_the_worst_marked(tmp_path: Path) -> None:
+    page = tmp_path / "failures.html"
+    options = ["--route", "minhop", "--samples", "20", "--plot", str(page)]
+    assert run(["fabric", "failures", "xgft:2;2,3;1,2", *options]) == 0
+    text = page.read_text()
+    assert text.count("<figure>") == 2
+    assert "A  failure: switch leaf" in text
+    assert "cuts 2 hosts off" in text

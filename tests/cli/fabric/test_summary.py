@@ -120,3 +120,14 @@ def test_draw_refuses(
     assert run(["fabric", "draw", *arguments, "--plot", str(target)]) == 2
     assert said in capsys.readouterr().err
     assert not target.exists()
+
+
+@pytest.mark.parametrize("command", ["show", "check"])
+@pytest.mark.parametrize("fabric", ["bare", "routed"])
+def test_summaries_draw_the_fabric(command: str, fabric: str, tmp_path: Path) -> None:
+    figure = tmp_path / "fabric.svg"
+    assert run(["fabric", command, fabric, "--plot", str(figure)]) == 0
+    text = figure.read_text()
+    assert text.count("<title>") == 6 + 8  # switches, and pairs of them
+    assert (" routes there" in text) == (command == "show" and fabric == "routed")
+    assert run(["fabric", command, fabric, "--plot", str(tmp_path / "fabric.jpg")]) == 2

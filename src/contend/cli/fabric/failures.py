@@ -60,5 +60,8 @@ def failures(
     tables = report.failures_tables(found)
     report.print_tables(console, tables)
     write_json(json, report.failures_json(found))
-    if plot is not None:
+    if plot is not None and plot.suffix.lower() == ".html":
+        pictures = (("cost", report.failures_figure), ("network", report.failures_network))
+        report.save_figures(((name, draw(found)) for name, draw in pictures), plot, tables)
+    elif plot is not None:
         report.save_figure(report.failures_figure(found), plot, tables)

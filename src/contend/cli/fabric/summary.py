@@ -16,6 +16,7 @@ from contend.cli.options import (
     HostsOption,
     JsonOption,
     PlacementOption,
+    PlotOption,
     RanksOption,
     RanksPerHostOption,
     RouteOption,
@@ -27,11 +28,14 @@ from contend.files import write_whole
 from contend.placement import ListFormat, list_hosts, parse, write_list
 from contend.report import (
     FabricSummary,
+    check_suffix,
+    fabric_figure,
     fabric_tables,
     host_list_json,
     host_list_summary,
     print_checks,
     print_tables,
+    save_figure,
 )
 from contend.routes import all_to_all_load, summarise_routes
 from contend.routes import check as check_fabric
@@ -51,20 +55,27 @@ def show(
     routes: RoutesOption = None,
     route: RouteOption = None,
     json: JsonOption = None,
+    plot: PlotOption = None,
 ) -> None:
     """Show what a fabric is made of, and its rated bisection bandwidth.
 
     Example: contend fabric show net.ibnetdiscover --routes net.lfts
     """
+    if plot is not None:
+        check_suffix(plot)
     loaded = load(fabric, routes, route)
+    carried = None if loaded.routes is None else all_to_all_load(loaded)
     summary = FabricSummary(
         fabric=size_of(loaded),
-        structure=structure(loaded, None if loaded.routes is None else all_to_all_load(loaded)),
+        structure=structure(loaded, carried),
         bisection=bisection(loaded),
         routes=None if loaded.routes is None else summarise_routes(loaded),
     )
-    print_tables(console_for(json), fabric_tables(summary))
+    tables = fabric_tables(summary)
+    print_tables(console_for(json), tables)
     write_json(json, summary)
+    if plot is not None:
+        save_figure(fabric_figure(loaded, carried), plot, tables)
 
 
 def check(
@@ -73,14 +84,20 @@ def check(
     route: RouteOption = None,
     no_lanes: NoLanesOption = False,
     json: JsonOption = None,
+    plot: PlotOption = None,
 ) -> None:
     """Check a fabric and its routes; exit status 1 when something is wrong.
 
     Example: contend fabric check net.ibnetdiscover --routes net.lfts
     """
-    report = check_fabric(load(fabric, routes, route), lanes=not no_lanes)
+    if plot is not None:
+        check_suffix(plot)
+    loaded = load(fabric, routes, route)
+    report = check_fabric(loaded, lanes=not no_lanes)
     print_checks(console_for(json), report)
     write_json(json, report)
+    if plot is not None:
+        save_figure(fabric_figure(loaded), plot)
     wrong = [item.name for item in report.checks if item.status == Status.WRONG]
     if wrong:
         raise ShortfallError(f"{report.fabric.name}: wrong: {', '.join(wrong)}")

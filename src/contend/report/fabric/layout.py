@@ -1,98 +1,153 @@
-"""Where the switches of a fabric stand in a picture: in levels for trees, else on a circle."""
+"""Where the switches of a tree stand: in levels, hosts below."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from matplotlib.path import Path
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, laplacian
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.csgraph import connected_components
 
-from contend.fabric import Fabric, cables_per_pair, idle_switches, is_tree, switch_levels
+from contend.fabric import (
+    Fabric,
+    short_names,
+)
+from contend.report.fabric.scene import (
+    LEFT,
+    TINY,
+    Label,
+    Points,
+    Scene,
+    adjacency_of,
+    lines_of_pairs,
+    longest,
+    natural,
+    shortened,
+)
+from contend.units import counted
 
 # Levels that few cables join, such as a management corner, need little height.
-_FEW, _LOW_GAP = 0.03, 0.3
+_FEW, _LOW_GAP, _GAP = 0.03, 0.55, 1.75
 _SMALL = 64
+_MOST_BY_DISTANCE = 400
+# Below this second eigenvalue a network has parts that hang together by few cables.
+_BOTTLENECK = 0.1
+_EDGE = 0.12
+_RING_END = 4  # points of a line that leaves at one edge and comes back at another
+LEAST_PITCH = 0.105  # inches, a line of small letters
+HOST = "#0072B2"
 
 
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """Places of the switches: in the unit square by levels, or on the unit circle.
+def leveled(fabric: Fabric, level: NDArray[np.int64], right: float) -> Scene:
+    """Levels one above the other, hosts below the lowest.
 
-    Attributes:
-        x: shape [switches].
-        y: shape [switches].
+    Args:
+        fabric: a tree.
         level: of every switch, from 1, shape [switches].
-        height: y of every level from 1 on, in units of a full gap; empty for a circle.
+        right: the edge of the drawing.
     """
-
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
-    level: NDArray[np.int64]
-    height: tuple[float, ...]
-
-    @property
-    def is_tree(self) -> bool:
-        """Whether the switches stand in levels."""
-        return len(self.height) > 0
-
-
-def without_idle(
-    fabric: Fabric, load: NDArray[np.uint64] | None
-) -> tuple[Fabric, NDArray[np.uint64] | None]:
-    """What a picture needs: idle switches are left out, unless routes use them nevertheless."""
-    kept = ~idle_switches(fabric)
-    ends = np.stack([fabric.cable_from, fabric.cable_to])
-    if load is not None:
-        kept |= ~idle_switches(fabric, load)
-    number = (np.cumsum(kept) - 1).astype(np.uint32)
-    cables = kept[ends].all(axis=0)
-    names = np.array(fabric.switch_name, dtype=object)
-    drawn = fabric.replace(
-        host_switch=number[fabric.host_switch],
-        switch_name=tuple(names[kept]),
-        switch_guid=fabric.switch_guid[kept],
-        switch_system_guid=fabric.switch_system_guid[kept],
-        switch_ports=fabric.switch_ports[kept],
-        switch_lid=fabric.switch_lid[kept],
-        cable_from=number[fabric.cable_from[cables]],
-        cable_from_port=fabric.cable_from_port[cables],
-        cable_to=number[fabric.cable_to[cables]],
-        cable_to_port=fabric.cable_to_port[cables],
-        cable_rate=fabric.cable_rate[cables],
-        routes=None,
+    low, high, line_of = lines_of_pairs(fabric.cable_from, fabric.cable_to, fabric.switches)
+    adjacency = adjacency_of(fabric.switches, low, high)
+    top = int(level.max())
+    names = [shortened(name) for name in short_names(fabric)]
+    rows = [np.flatnonzero(level == at) for at in range(1, top + 1)]
+    order = sorted(range(fabric.switches), key=lambda s: natural(fabric.switch_label[s]))
+    rank = np.argsort(order)
+    x = LEFT + x_by_level(level, adjacency, rank) * (right - LEFT)
+    pitch = [_pitch(x[row], right - LEFT) for row in rows]
+    side = float(np.clip(0.6 * min(pitch), 0.02, 0.12))
+    wide = [longest([names[switch] for switch in row.tolist()]) for row in rows]
+    flat = [width + 0.06 <= room for width, room in zip(wide, pitch, strict=True)]
+    named = [room >= LEAST_PITCH for room in pitch]
+    # Below the leaves are hosts, then names; above the top switches their names.
+    bottom = 0.42 + (0.15 if flat[0] else wide[0] + 0.05) * named[0]
+    gaps = np.bincount(np.minimum(level[low], level[high]), minlength=top + 1)[1:top]
+    full = _GAP if len(low) > 12 else 1.2
+    steps = np.where(gaps < _FEW * gaps.max(initial=0), _LOW_GAP, full)
+    steps += (
+        np.array(
+            [
+                0 if at or not some else width
+                for at, some, width in zip(flat[1:], named[1:], wide[1:], strict=True)
+            ]
+        )
+        * 0.6
     )
-    return drawn, None if load is None else load.reshape(-1, 2)[cables].ravel()
+    if top > 1 and named[-1]:
+        # The highest names stand above, not between.
+        steps[-1] = _LOW_GAP if gaps[-1] < _FEW * gaps.max(initial=0) else full
+    heights = bottom + np.concatenate([[0.0], np.cumsum(steps)])
+    above = 0.15 + ((0.12 if flat[-1] else wide[-1]) if named[-1] and top > 1 else 0)
+    y = heights[level - 1]
+    labels = [
+        label for at in range(top) for label in _row_words(fabric, level, at + 1, heights[at])
+    ]
+    hosts_at = np.bincount(fabric.host_switch, minlength=fabric.switches)
+    for at, row in enumerate(rows):
+        where = "below" if at == 0 else "above" if at == top - 1 else "middle"
+        labels += [
+            _beside(names[switch], x[switch], y[switch], side, flat[at], where)
+            for switch in (row.tolist() if named[at] else [])
+        ]
+        for switch in row[hosts_at[row] > 0].tolist() if at else []:
+            count = counted(int(hosts_at[switch]), "host")
+            labels.append(
+                Label(
+                    x[switch] + side / 2 + 0.03, y[switch], count, 0, "left", "center", HOST, TINY
+                )
+            )
+    place = np.stack([x, y], axis=1)
+    towards = np.tile([0.0, -1.0], (fabric.switches, 1))
+    towards[level > 1] = 0
+    return Scene(
+        height=float(heights[-1]) + above,
+        place=place,
+        side=side,
+        towards=towards,
+        host_room=0.8 * (right - LEFT) / max(len(rows[0]), 1),
+        lines=[Path(ends) for ends in np.stack([place[low], place[high]], axis=1)],
+        line_of=line_of,
+        boxes=(),
+        box_of=np.full(fabric.switches, -1),
+        labels=labels,
+    )
 
 
-def place_switches(fabric: Fabric) -> Layout:
-    """Places the switches. Deterministic."""
-    # What reaches no host is drawn with the leaves.
-    level = np.maximum(switch_levels(fabric), 1)
-    low, high, _ = cables_per_pair(fabric)
-    ends = (np.concatenate([low, high]), np.concatenate([high, low]))
-    size = fabric.switches
-    adjacency = csr_array((np.ones(2 * len(low)), ends), shape=(size, size))
-    if len(low) and not is_tree(level, low, high):
-        return _circle(level, adjacency, low, high)
-    gaps = np.bincount(np.minimum(level[low], level[high]), minlength=int(level.max()))[1:]
-    gap_heights = np.where(gaps < _FEW * gaps.max(initial=0), _LOW_GAP, 1.0)
-    heights = np.concatenate([[0.0], np.cumsum(gap_heights[: int(level.max()) - 1])])
-    x = _x_by_level(level, adjacency)
-    return Layout(x, heights[level - 1], level, tuple(heights.tolist()))
+def _row_words(fabric: Fabric, level: NDArray[np.int64], at: int, y: float) -> list[Label]:
+    here = int(np.count_nonzero(level == at))
+    words = [Label(LEFT - 0.12, y, counted(here, "switch"), 0, "right")]
+    if at == 1:
+        hosts = counted(int(np.count_nonzero(level[fabric.host_switch] == 1)), "host")
+        words.append(Label(LEFT - 0.12, y - 0.27, hosts, 0, "right", "center", HOST))
+    return words
 
 
-def _x_by_level(level: NDArray[np.int64], adjacency: csr_array) -> NDArray[np.float64]:
+def _beside(name: str, x: float, y: float, side: float, flat: bool, where: str) -> Label:
+    rotation = 0.0 if flat else 90.0
+    if where == "below":
+        return Label(x, y - 0.36, name, rotation, "center", "top")
+    if where == "above":
+        return Label(x, y + side / 2 + 0.03, name, rotation, "center", "bottom")
+    return Label(x, y - side / 2 - 0.03, name, rotation, "center", "top")
+
+
+def _pitch(x: Points, room: float) -> float:
+    """The least distance of two neighbours of a level."""
+    return float(np.diff(np.sort(x)).min(initial=room))
+
+
+def x_by_level(
+    level: NDArray[np.int64], adjacency: csr_array, rank: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """Leaves side by side, those of a pod together; the switches above over their own leaves.
 
-    A pod of level n is a part of what remains of the fabric below level n + 1.
+    Those of a pod in the order of `rank`. A pod of level n is a part of what remains of the fabric
+    below level n + 1. From 0 to 1.
     """
     top = int(level.max())
-    pods = [_pods(level, adjacency, at) for at in range(1, top + 1)]
+    pods = [_pods(level, adjacency, rank, at) for at in range(1, top + 1)]
     leaves = np.flatnonzero(level == 1)
-    leaves = leaves[np.lexsort((leaves, *(pod[leaves] for pod in pods)))]
+    leaves = leaves[np.lexsort((rank[leaves], *(pod[leaves] for pod in pods)))]
     x = np.zeros(len(level))
     x[leaves] = (np.arange(len(leaves)) + 0.5) / len(leaves)
     for at in range(2, top + 1):
@@ -101,60 +156,31 @@ def _x_by_level(level: NDArray[np.int64], adjacency: csr_array) -> NDArray[np.fl
         below = adjacency[members] * (level < at)
         # Over the mean of what hangs below, so that lines cross less.
         mean = (below @ x) / np.maximum(np.asarray(below.sum(axis=1)).ravel(), 1)
-        members = members[np.lexsort((members, np.round(mean, 9), pod[members]))]
+        members = members[np.lexsort((rank[members], np.round(mean, 9), pod[members]))]
         first_x = np.full(int(pod.max()) + 1, np.inf)
         last_x = np.full(int(pod.max()) + 1, -np.inf)
         np.minimum.at(first_x, pod[leaves], x[leaves])
         np.maximum.at(last_x, pod[leaves], x[leaves])
+        # What no leaf hangs below stands over all of them.
+        alone = np.isinf(first_x)
+        first_x[alone], last_x[alone] = x[leaves].min(), x[leaves].max()
         count = np.bincount(pod[members], minlength=len(first_x))
-        rank = np.arange(len(members)) - np.searchsorted(pod[members], pod[members])
+        place = np.arange(len(members)) - np.searchsorted(pod[members], pod[members])
         room = (last_x - first_x + 1 / len(leaves))[pod[members]]
         start = first_x[pod[members]] - 0.5 / len(leaves)
-        x[members] = start + room * (rank + 0.5) / count[pod[members]]
+        x[members] = start + room * (place + 0.5) / count[pod[members]]
     return x
 
 
-def _pods(level: NDArray[np.int64], adjacency: csr_array, highest: int) -> NDArray[np.int64]:
+def _pods(
+    level: NDArray[np.int64], adjacency: csr_array, rank: NDArray[np.int64], highest: int
+) -> NDArray[np.int64]:
     """Number of the part that every switch belongs to when those above a level are taken away."""
     kept = np.flatnonzero(level <= highest)
     labels = connected_components(adjacency[kept][:, kept], directed=False)[1]
-    # Numbered in the order of their first switches, so that names stay in their order.
+    # Numbered in the order of their first switches by name, so that names stay in their order.
     first = np.full(int(labels.max()) + 1, len(level))
-    np.minimum.at(first, labels, kept)
+    np.minimum.at(first, labels, rank[kept])
     pods = np.zeros(len(level), dtype=np.int64)
     pods[kept] = np.argsort(np.argsort(first))[labels]
     return pods
-
-
-def _circle(
-    level: NDArray[np.int64], adjacency: csr_array, low: NDArray[np.int64], high: NDArray[np.int64]
-) -> Layout:
-    """All on a circle, in the order (as given, or spectral) whose cables span less of it."""
-    size = len(level)
-    best, shortest = np.arange(size), np.inf
-    for order in (np.arange(size), np.argsort(_spectral_angle(adjacency), kind="stable")):
-        place = np.empty(size, dtype=np.int64)
-        place[order] = np.arange(size)
-        span = np.abs(place[low] - place[high])
-        total = float(np.minimum(span, size - span).sum())
-        if total < shortest:
-            best, shortest = place, total
-    angle = np.pi / 2 - 2 * np.pi * best / size
-    return Layout(np.cos(angle), np.sin(angle), level, ())
-
-
-def _spectral_angle(adjacency: csr_array) -> NDArray[np.float64]:
-    """The angle in the plane of the two slowest modes: around it, joined switches are near."""
-    size = adjacency.shape[0]
-    matrix = laplacian(adjacency, normed=True)
-    if size <= _SMALL:
-        vectors = np.linalg.eigh(matrix.toarray())[1][:, :3]
-    else:
-        # The largest eigenvalues of 2 - L belong to the smallest of L, and are found far faster.
-        twice = csr_array((np.full(size, 2.0), (np.arange(size), np.arange(size))))
-        values, vectors = eigsh(twice - matrix, k=3, v0=np.linspace(1, 2, size))
-        vectors = vectors[:, np.argsort(-values)]
-    largest = np.abs(vectors).argmax(axis=0)
-    vectors = vectors * np.sign(vectors[largest, np.arange(vectors.shape[1])])
-    angle: NDArray[np.float64] = np.arctan2(vectors[:, -1], vectors[:, -2])
-    return angle

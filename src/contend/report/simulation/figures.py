@@ -11,6 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from contend.congestion import Simulation
 from contend.fabric import Fabric
+from contend.report.fabric.network import fabric_figure
 from contend.report.simulation.tables import Estimate, Measure, congestion_shares, labels, scaled_by
 from contend.report.style import (
     COLOURS,
@@ -359,6 +360,14 @@ def channel_loads(simulation: Simulation, fabric: Fabric) -> Figure:
         )
         title(figure, finding)
     return figure
+
+
+def network_loads(simulation: Simulation, fabric: Fabric) -> Figure:
+    """The network, its cables coloured by mean messages a round over the busiest channel."""
+    loads = simulation.channel_load[: 2 * fabric.cables]
+    mean = float(loads.mean()) if len(loads) else 0.0
+    finding = _channels_finding(simulation, -np.sort(-loads), mean)
+    return fabric_figure(fabric, loads, unit="messages", finding=finding)
 
 
 def draw_channel_loads(axes: Axes, simulation: Simulation, fabric: Fabric) -> str:

@@ -1,0 +1,95 @@
+"""Drawings of networks: every switch, cables or bundles of them coloured by load, faults marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from contend.fabric import Fabric, cables_per_pair, is_tree
+from contend.report.fabric.bundles import bundled
+from contend.report.fabric.drawn import Drawn, what_is_drawn
+from contend.report.fabric.flat_layout import without_levels
+from contend.report.fabric.layout import leveled
+from contend.report.fabric.marks import FAULT, Mark, Marked, numbered_marks
+from contend.report.fabric.painting import Keys, Painting
+from contend.report.fabric.scene import SMALL, WIDTH, Scene
+from contend.report.style import new_figure, styled, title, wrapped
+from contend.units import counted
+
+_LINE = 0.125  # inches
+
+
+def fabric_figure(
+    fabric: Fabric,
+    load: NDArray[np.uint64] | NDArray[np.float64] | None = None,
+    *,
+    unit: str = "routes",
+    finding: str = "",
+    marks: Sequence[Mark] = (),
+) -> Figure:
+    """Draws a fabric: trees level by level, large ones by groups, others by what they are.
+
+    Hot channels and faults are marked and named below. In SVG and HTML every switch and line says
+    what it is when one points at it.
+
+    Args:
+        fabric: the fabric.
+        load: of every channel between switches, shape [2 cables]; a line then has the colour of
+            the busiest channel that it stands for, the busiest drawn on top.
+        unit: what is counted in `load`.
+        finding: the title; by default what is drawn.
+        marks: what else to point out, by numbers of the fabric.
+    """
+    drawn = what_is_drawn(fabric, None if load is None else load.astype(np.float64))
+    right = WIDTH - (1.0 if load is not None else 0.15)
+    scene = _arranged(drawn, right)
+    marked = numbered_marks(drawn, unit, marks)
+    with styled():
+        keys = Keys()
+        words = finding or _finding(fabric, load, marked)
+        top = 0.12 + 0.14 * (wrapped(words, int(48 * WIDTH / 3.5)).count("\n") + 1)
+        paint = Painting(drawn, scene, marked, unit, keys)
+        paint.fill_keys(fabric)
+        bottom = 0.12 + keys.height + _LINE * len(marked.lines)
+        figure = new_figure(height=max(scene.height + top + bottom, 1.6), width=WIDTH)
+        figure.set_layout_engine("none")
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_axis_off()
+        axes.set(xlim=(0, WIDTH), ylim=(-bottom, figure.get_figheight() - bottom))
+        paint.paint(figure, axes, right)
+        for rank, line in enumerate(marked.lines):
+            y = -0.04 - _LINE * (rank + 0.5)
+            axes.text(0.1, y, line, ha="left", va="center", fontsize=SMALL)
+        keys.write(figure)
+        title(figure, words)
+    return figure
+
+
+def _arranged(drawn: Drawn, right: float) -> Scene:
+    fabric, groups = drawn.fabric, drawn.groups
+    if groups is not None:
+        return bundled(fabric, groups, right)
+    low, high, _ = cables_per_pair(fabric)
+    if not len(low) or is_tree(drawn.level, low, high):
+        return leveled(fabric, drawn.level, right)
+    return without_levels(fabric, right)
+
+
+def _finding(
+    fabric: Fabric, load: NDArray[np.uint64] | NDArray[np.float64] | None, marked: Marked
+) -> str:
+    if load is not None and load.any():
+        ratio = float(load.max()) / float(load.mean())
+        busiest = f"the busiest channel of an all-to-all carries {ratio:.1f} times the mean"
+        return f"{fabric.name}: {busiest}"
+    wrong = sum(mark.kind == FAULT for _, mark in marked.marks)
+    parts = [
+        counted(fabric.hosts, "host"),
+        counted(fabric.switches, "switch"),
+        f"{counted(fabric.cables, 'cable')} between them",
+        *([f"{counted(wrong, 'fault')} marked"] if wrong else []),
+    ]
+    return f"{fabric.name}: {', '.join(parts)}"

@@ -1,0 +1,174 @@
+"""What a drawing of a network consists of, in inches, whatever arranged it."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import numpy as np
+from matplotlib.backends.backend_agg import RendererAgg
+from matplotlib.font_manager import FontProperties
+from matplotlib.path import Path
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from contend.fabric import Fabric, short_names
+from contend.report.words import printable
+
+Points = NDArray[np.float64]
+
+WIDTH = 7.2
+"""Of every drawing, both columns of a page."""
+LEFT = 0.95
+"""Room for words beside the levels."""
+SMALL, TINY = 6.5, 5.5
+"""Sizes of letters, in points."""
+LEAST_PITCH = 0.105
+"""Inches between two lines of small letters."""
+_DOTS = 72
+_NUMBERS = re.compile(r"(\d+)")
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text, which is left out where it would cover another one.
+
+    Attributes:
+        x: where it stands.
+        y: likewise.
+        text: what it says.
+        rotation: in degrees: 0, 90 or, around a circle, any.
+        across: which part of it stands there: ``left``, ``center`` or ``right``.
+        along: ``top``, ``center`` or ``bottom``.
+        colour: of its letters.
+        size: of its letters, in points.
+        bold: whether it is the name of a group.
+        key: of several labels with one key, the first that has room is written.
+    """
+
+    x: float
+    y: float
+    text: str
+    rotation: float = 0.0
+    across: str = "center"
+    along: str = "center"
+    colour: str = "#222222"
+    size: float = SMALL
+    bold: bool = False
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A frame around a group of switches.
+
+    Attributes:
+        x: its left edge.
+        y: its lower edge.
+        width: likewise.
+        height: likewise.
+        group: its number.
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    group: int
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Where everything stands, in inches from the lower left corner.
+
+    Attributes:
+        height: of the drawing, without its title and key.
+        place: of every switch, shape [switches, 2]; nan where it is not drawn.
+        side: of a switch's square.
+        towards: the direction in which a switch has its hosts, shape [switches, 2].
+        host_room: the width that a switch has for them; 0 where they are written in labels.
+        lines: each stands for all cables between two switches, or two groups.
+        line_of: the line that stands for every cable, shape [cables]; -1 for cables within a group.
+        boxes: frames of groups.
+        box_of: the group of every switch, shape [switches]; -1 without groups.
+        labels: the more important first.
+        ring_ends: whether lines leave at one edge and come back at the opposite one.
+    """
+
+    height: float
+    place: Points
+    side: float
+    towards: Points
+    host_room: float
+    lines: Sequence[Path]
+    line_of: NDArray[np.int64]
+    boxes: Sequence[Box]
+    box_of: NDArray[np.int64]
+    labels: Sequence[Label]
+    ring_ends: bool = False
+
+
+@cache
+def _renderer() -> RendererAgg:
+    return RendererAgg(10, 10, _DOTS)  # type: ignore[no-untyped-call]
+
+
+@lru_cache(maxsize=8192)
+def text_size(text: str, points: float = SMALL, bold: bool = False) -> tuple[float, float]:
+    """Width and height of a text, in inches."""
+    font = FontProperties(size=points, weight="bold" if bold else "normal")
+    with warnings.catch_warnings():
+        # Letters that the font lacks are not told for every name.
+        warnings.simplefilter("ignore", UserWarning)
+        renderer = _renderer()
+        measured = renderer.get_text_width_height_descent(text, font, False)  # type: ignore[no-untyped-call]
+    width, height = measured[0], measured[1]
+    return width / _DOTS, max(height, points) / _DOTS
+
+
+def longest(texts: Sequence[str], points: float = SMALL, bold: bool = False) -> float:
+    """Width of the longest of some texts, in inches."""
+    return max((text_size(text, points, bold)[0] for text in texts), default=0.0)
+
+
+def shortened(text: str, most: int = 26) -> str:
+    """A name in one line, cut in its middle: what tells it apart is at its ends."""
+    text = printable(text).replace("\n", " ")
+    return text if len(text) <= most else f"{text[: most // 2 - 1]}…{text[-(most // 2) :]}"
+
+
+def lines_of_pairs(
+    cable_from: NDArray[np.uint32], cable_to: NDArray[np.uint32], switches: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Joined pairs of switches, lower and higher, and the pair of every cable; -1 for loops."""
+    low = np.minimum(cable_from, cable_to).astype(np.int64)
+    high = np.maximum(cable_from, cable_to).astype(np.int64)
+    across = low != high
+    pairs, inverse = np.unique((low * switches + high)[across], return_inverse=True)
+    line_of = np.full(len(low), -1, dtype=np.int64)
+    line_of[across] = inverse.reshape(-1)
+    return pairs // switches, pairs % switches, line_of
+
+
+def adjacency_of(size: int, low: NDArray[np.int64], high: NDArray[np.int64]) -> csr_array:
+    """Which switches are joined, shape [size, size]."""
+    ends = (np.concatenate([low, high]), np.concatenate([high, low]))
+    return csr_array((np.ones(2 * len(low)), ends), shape=(size, size))
+
+
+def natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """A key that sorts numbers within names by their value."""
+    return tuple(
+        (0, int(part[:18]), part) if part.isdecimal() else (1, 0, part)
+        for part in _NUMBERS.split(text)
+    )
+
+
+def spoken_names(fabric: Fabric) -> tuple[str, ...]:
+    """Names of switches within sentences: short ones, but no bare numbers."""
+    short = short_names(fabric)
+    spoken = all(any(letter.isalpha() for letter in name) for name in short)
+    return short if spoken else fabric.switch_label
