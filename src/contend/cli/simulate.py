@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
 from contend import report
 from contend.cli.common import console_for, load, write_json
@@ -52,6 +53,8 @@ from contend.units import counted
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from contend.report import ResultTable
+
 
 _Result = tuple[Simulation, Fabric, Bisection]
 """What was simulated, on which fabric, and its narrowest cut."""
@@ -65,6 +68,7 @@ class Picture(StrEnum):
     COMPARISON = "comparison"
     ROUNDS = "rounds"
     CHANNELS = "channels"
+    USERS = "users"
 
 
 FabricsArgument = Annotated[
@@ -78,11 +82,19 @@ EXHAUSTIVE = Option(("--exhaustive",), None, "Count every possible outcome once"
 SPREAD = Option(("--spread",), None, "Use all LIDs of hosts with LMC > 0 in turn")
 THREADS = Option(("--threads",), "N", "How many threads each process uses")
 EQUAL_RATES = Option(("--equal-rates",), None, "Count all links alike, whatever they carry")
+CHANNEL = Option(("--channel",), "CHANNEL", "Say who loads this channel")
 LinkRateOption = Annotated[
     BytesPerSecond | None,
     RATE(": every link, in place of its own rate.", default="the fabric's"),
 ]
 EqualRatesOption = Annotated[bool, EQUAL_RATES()]
+ChannelsOption = Annotated[
+    list[str] | None,
+    CHANNEL(
+        ": spine3:12 (a switch's port, both directions), a host, hottest, or hottest:N. Repeat it "
+        "for several."
+    ),
+]
 ExhaustiveOption = Annotated[bool, EXHAUSTIVE()]
 SpreadOption = Annotated[bool, SPREAD()]
 ThreadsOption = Annotated[int | None, THREADS(min=1, default="the cores, shared by all processes")]
@@ -118,6 +130,7 @@ def simulate(
     spread: SpreadOption = False,
     rate: LinkRateOption = None,
     equal_rates: EqualRatesOption = False,
+    channel: ChannelsOption = None,
     seed: SeedOption = 1,
     threads: ThreadsOption = None,
     json: JsonOption = None,
@@ -148,6 +161,7 @@ def simulate(
         spread=spread,
         rate=rate,
         equal_rates=equal_rates,
+        channels=channel or (),
         seed=seed,
         threads=threads,
     )
@@ -159,7 +173,9 @@ def simulate(
     def show(simulation: Simulation, fabric: Fabric) -> None:
         if world is None or world.rank == 0:
             results.append((simulation, fabric, bisection(fabric)))
-            report.print_tables(console, report.simulation_tables(*results[-1]))
+            for line in report.users_verdict(simulation):
+                console.print(Text(line, style="bold"), soft_wrap=True)
+            report.print_tables(console, _tables(results[-1]))
 
     refusals = _simulate_all(cases, routes, simulate_one, show, world)
     if world is not None and world.rank > 0:
@@ -230,7 +246,7 @@ def _progress(title: str, world: Communicator | None) -> Iterator[Progress | Non
 def _draw(results: Sequence[_Result], path: Path, picture: Picture | None) -> None:
     """Draws one picture, or for a page all that fit."""
     pictures = _pictures(results)
-    tables = [table for result in results for table in report.simulation_tables(*result)]
+    tables = [table for result in results for table in _tables(result)]
     if picture is None and path.suffix.lower() == ".html":
         drawn = ((name.value, draw()) for name, draw in pictures.items())
         report.save_figures(drawn, path, tables)
@@ -244,6 +260,11 @@ def _draw(results: Sequence[_Result], path: Path, picture: Picture | None) -> No
     report.save_figure(pictures[chosen](), path, tables)
 
 
+def _tables(result: _Result) -> list[ResultTable]:
+    """Who loads the channels that were asked for, then what all messages get."""
+    return [*report.users_tables(result[0]), *report.simulation_tables(*result)]
+
+
 def _pictures(
     results: Sequence[_Result],
 ) -> dict[Picture, Callable[[], Figure]]:
@@ -252,6 +273,8 @@ def _pictures(
     rated = [cut.share for _, _, cut in results]
     first, fabric, _ = results[0]
     pictures: dict[Picture, Callable[[], Figure]] = {}
+    if len(results) == 1 and first.users:
+        pictures[Picture.USERS] = lambda: report.users_figure(first)
     if len(results) > 1:
         pictures[Picture.COMPARISON] = lambda: report.simulation_comparison(
             simulations, rated=rated

@@ -1,3 +1,4 @@
+from .channel_users import ChannelUsers as ChannelUsers
 from .counting import Progress as Progress
 from .counting import SimulationInterrupted as SimulationInterrupted
 from .counting import simulate as simulate

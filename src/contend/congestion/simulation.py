@@ -10,6 +10,7 @@ import lazy_loader
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.congestion.channel_users import ChannelUsers
 from contend.errors import UsageError
 from contend.fabric import Fabric
 
@@ -73,6 +74,7 @@ class Simulation:
         bytes_per_second: shape [samples]; as `bandwidth`, of what messages get.
         mean_seconds_per_byte: shape [samples]; as `mean_congestion`, of what a byte takes.
         max_seconds_per_byte: shape [samples]; as `max_congestion`, likewise.
+        users: who uses the channels that were asked for.
         fabric: what was simulated; None where a kept result was read back without it.
     """
 
@@ -108,6 +110,7 @@ class Simulation:
     bytes_per_second: NDArray[np.float64] | None = None
     mean_seconds_per_byte: NDArray[np.float64] | None = None
     max_seconds_per_byte: NDArray[np.float64] | None = None
+    users: tuple[ChannelUsers, ...] = field(default=(), repr=False)
     fabric: Fabric | None = field(default=None, repr=False)
 
     @property

@@ -37,6 +37,7 @@ from .graph import to_networkx as to_networkx
 from .levels import idle_switches as idle_switches
 from .levels import is_tree as is_tree
 from .levels import switch_levels as switch_levels
+from .named import channels_named as channels_named
 from .rated_bisection import Bisection as Bisection
 from .rated_bisection import bisection as bisection
 from .rest import Rest as Rest

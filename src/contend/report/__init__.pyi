@@ -79,6 +79,9 @@ from .simulation.histograms import round_bounds as round_bounds
 from .simulation.json import simulation_json as simulation_json
 from .simulation.tables import Measure as Measure
 from .simulation.tables import simulation_tables as simulation_tables
+from .simulation.users import users_figure as users_figure
+from .simulation.users import users_tables as users_tables
+from .simulation.users import users_verdict as users_verdict
 from .study.json import measured_json as measured_json
 from .study.json import study_json as study_json
 from .study.json import verification_json as verification_json

@@ -9,6 +9,7 @@ import msgspec
 from contend.congestion import Simulation
 from contend.fabric import Bisection, Fabric
 from contend.report.simulation.tables import Measure, congestion_shares, hottest_channels
+from contend.report.simulation.users import ChannelUsersJson, users_json
 from contend.units import rate_of
 
 _HOTTEST = 10
@@ -140,6 +141,7 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
         congestion: distribution of π.
         rounds: both bounds for patterns of several rounds.
         hottest_channels: the ten channels that carry most, the fullest first.
+        channels: who loads the channels that --channel asks for.
         elapsed_s: seconds in all.
         drawing_s: seconds of all cores spent on drawing patterns and placements.
         counting_s: seconds of all cores spent on counting.
@@ -165,6 +167,7 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
     congestion: CongestionJson
     rounds: RoundsJson
     hottest_channels: list[ChannelJson]
+    channels: list[ChannelUsersJson]
     elapsed_s: float
     drawing_s: float
     counting_s: float
@@ -231,6 +234,7 @@ def simulation_json(
             ChannelJson(channel=channel, name=fabric.channel_name(channel), messages_per_round=load)
             for channel, load in hottest_channels(simulation, _HOTTEST)
         ],
+        channels=users_json(simulation),
         elapsed_s=simulation.elapsed_s,
         drawing_s=simulation.drawing_s,
         counting_s=simulation.counting_s,
