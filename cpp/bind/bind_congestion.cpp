@@ -47,6 +47,7 @@ BatchColumns run_batch(const Resolver& resolver, const Pattern& pattern,
   columns["round_mean_congestion"] = to_numpy(std::move(result.round_mean_congestion));
   columns["round_max_congestion"] = to_numpy(std::move(result.round_max_congestion));
   columns["round_samples"] = to_numpy(std::move(result.round_samples));
+  columns["round_max_time"] = to_numpy(std::move(result.round_max_time));
   columns["histogram"] = to_numpy(std::move(result.histogram));
   columns["channel_messages"] = to_numpy(std::move(result.channel_messages));
   columns["drawing_seconds"] = result.drawing_seconds;

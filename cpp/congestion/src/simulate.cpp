@@ -49,6 +49,10 @@ void average_samples(const std::vector<RoundAverages>& cells, std::uint32_t roun
 /// The same of what messages get where channels differ in rate.
 void average_shares(const std::vector<RoundAverages>& cells, const std::vector<RoundShares>& shares,
                     std::uint32_t rounds, double fastest_port, BatchResult& result) {
+  const auto units = [&](double seconds) {
+    return static_cast<std::uint64_t>(std::llround(seconds * fastest_port / kMeanUnit));
+  };
+  result.round_max_time.resize(rounds, 0);
   for (std::size_t begin = 0; begin < cells.size(); begin += rounds) {
     RoundShares sum;
     for (std::size_t cell = begin; cell < begin + rounds; ++cell) {
@@ -61,8 +65,12 @@ void average_shares(const std::vector<RoundAverages>& cells, const std::vector<R
       sum.bytes_per_second += round.bytes_per_second / round.weight;
       sum.seconds += round.seconds / round.weight;
       sum.slowest += round.slowest;
+      result.round_max_time[cell - begin] += units(round.slowest);
     }
-    if (sum.weight == 0) sum = {1, 1, 1, 1, fastest_port, 1 / fastest_port, 1 / fastest_port};
+    if (sum.weight == 0) {
+      sum = {1, 1, 1, 1, fastest_port, 1 / fastest_port, 1 / fastest_port};
+      for (std::uint64_t& time : result.round_max_time) time += units(sum.slowest);
+    }
     result.share.push_back(sum.share / sum.weight);
     result.mean_slowdown.push_back(sum.slowdown / sum.weight);
     result.max_slowdown.push_back(sum.largest / sum.weight);

@@ -1,3 +1,6 @@
+from .all_ranks import Collective as Collective
+from .all_ranks import Collectives as Collectives
+from .all_ranks import collectives as collectives
 from .channel_users import ChannelUsers as ChannelUsers
 from .counting import Progress as Progress
 from .counting import SimulationInterrupted as SimulationInterrupted

@@ -250,6 +250,7 @@ class _Count:
             round_mean_congestion=total.round_mean * _core.MEAN_UNIT / with_messages,
             round_max_congestion=total.round_max / with_messages,
             histogram=total.histogram[: largest + 1],
+            round_max_seconds_per_byte=self._round_seconds(with_messages),
             channel_load=self._on_channels() / (total.samples * pattern.rounds),
             users=self._users,
             links=self._rates.links,
@@ -260,6 +261,14 @@ class _Count:
             counting_s=total.counting_s,
             messages=self._messages(),
         )
+
+    def _round_seconds(self, with_messages: NDArray[np.uint64]) -> NDArray[np.float64] | None:
+        """What the slowest message of every round takes for a byte; None where no rate is known."""
+        rates, total = self._rates, self.total
+        if len(rates.by_place):
+            fastest = rates.by_place[2 * self._fabric.cables :].max()
+            return np.asarray(total.round_max_time * _core.MEAN_UNIT / fastest / with_messages)
+        return None if rates.port is None else total.round_max / with_messages / rates.port
 
     def _messages(self) -> int:
         """Number of messages, which is not what the histogram holds when bytes weigh them."""
@@ -287,6 +296,7 @@ class Totals:
         self.round_mean = np.zeros(rounds, dtype=np.uint64)
         self.round_max = np.zeros(rounds, dtype=np.uint64)
         self.round_samples = np.zeros(rounds, dtype=np.uint64)
+        self.round_max_time = np.zeros(rounds, dtype=np.uint64)
         self.channel_messages = np.zeros(channels, dtype=np.uint64)
         self.histogram = np.zeros(0, dtype=np.uint64)
         self.drawing_s = 0.0
@@ -301,6 +311,8 @@ class Totals:
             self.round_mean += batch["round_mean_congestion"]
             self.round_max += batch["round_max_congestion"]
             self.round_samples += batch["round_samples"]
+            if len(batch["round_max_time"]):
+                self.round_max_time += batch["round_max_time"]
             self.channel_messages += batch["channel_messages"]
             longer = max(len(self.histogram), len(batch["histogram"]))
             self.histogram = np.pad(self.histogram, (0, longer - len(self.histogram)))

@@ -4,6 +4,10 @@ from .better_seats import better_seats_verdict as better_seats_verdict
 from .better_tables import better_tables_json as better_tables_json
 from .better_tables import better_tables_table as better_tables_table
 from .better_tables import better_tables_verdict as better_tables_verdict
+from .collectives import collectives_figure as collectives_figure
+from .collectives import collectives_json as collectives_json
+from .collectives import collectives_tables as collectives_tables
+from .collectives import collectives_verdict as collectives_verdict
 from .emulate import emulate_json as emulate_json
 from .emulate import network_line as network_line
 from .emulate import traffic_table as traffic_table
