@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from rich.text import Text
@@ -32,10 +32,13 @@ from contend.cli.options import (
     RanksPerHostOption,
     RouteListOption,
     RoutesOption,
+    Seconds,
     SeedOption,
     Share,
+    parsed,
 )
 from contend.congestion import (
+    BesideCounters,
     Communicator,
     Progress,
     Simulation,
@@ -45,10 +48,10 @@ from contend.congestion import (
 )
 from contend.congestion import simulate as count
 from contend.errors import ContendError, ShortfallError, UsageError
-from contend.fabric import Bisection, Fabric, bisection
+from contend.fabric import Bisection, Fabric, bisection, carried
 from contend.pattern import FORMS
 from contend.report import progress_bar
-from contend.units import counted
+from contend.units import counted, parse_seconds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,8 +59,13 @@ if TYPE_CHECKING:
     from contend.report import ResultTable
 
 
-_Result = tuple[Simulation, Fabric, Bisection]
-"""What was simulated, on which fabric, and its narrowest cut."""
+class _Result(NamedTuple):
+    """What was simulated, on which fabric, its narrowest cut, and what its ports have counted."""
+
+    simulation: Simulation
+    fabric: Fabric
+    rated: Bisection
+    beside: BesideCounters | None
 
 
 class Picture(StrEnum):
@@ -69,6 +77,7 @@ class Picture(StrEnum):
     ROUNDS = "rounds"
     CHANNELS = "channels"
     USERS = "users"
+    COUNTERS = "counters"
 
 
 FabricsArgument = Annotated[
@@ -95,6 +104,20 @@ ChannelsOption = Annotated[
         "for several."
     ),
 ]
+COUNTERS = Option(("--counters",), "FILE", "Put what ports have counted beside it")
+BEFORE = Option(("--before",), "FILE", "Take off what ports had counted earlier")
+INTERVAL = Option(
+    ("--interval",), "TIME", "Time between both readings", parsed("--interval", parse_seconds)
+)
+CountersOption = Annotated[
+    list[str] | None,
+    COUNTERS(
+        ": the output of perfquery, ibqueryerrors --counters or an exporter for Prometheus, or a "
+        "folder of them. Repeat it for several."
+    ),
+]
+BeforeOption = Annotated[list[str] | None, BEFORE(", likewise.")]
+IntervalOption = Annotated[Seconds | None, INTERVAL(default="as files say")]
 ExhaustiveOption = Annotated[bool, EXHAUSTIVE()]
 SpreadOption = Annotated[bool, SPREAD()]
 ThreadsOption = Annotated[int | None, THREADS(min=1, default="the cores, shared by all processes")]
@@ -131,6 +154,9 @@ def simulate(
     rate: LinkRateOption = None,
     equal_rates: EqualRatesOption = False,
     channel: ChannelsOption = None,
+    counters: CountersOption = None,
+    before: BeforeOption = None,
+    interval: IntervalOption = None,
     seed: SeedOption = 1,
     threads: ThreadsOption = None,
     json: JsonOption = None,
@@ -148,6 +174,10 @@ def simulate(
         report.check_suffix(plot)
     elif picture is not None:
         raise UsageError("--picture says what --plot FILE draws: give both")
+    if not counters and (before or interval is not None):
+        raise UsageError("--before and --interval go with --counters FILE, the later reading")
+    if interval is not None and not (before and interval > 0):
+        raise UsageError("--interval is the time from --before to --counters, above 0")
     simulate_one = partial(
         count,
         pattern=pattern,
@@ -172,7 +202,13 @@ def simulate(
 
     def show(simulation: Simulation, fabric: Fabric) -> None:
         if world is None or world.rank == 0:
-            results.append((simulation, fabric, bisection(fabric)))
+            beside = None
+            if counters:
+                counted_by_ports = carried(fabric, counters, before or (), interval)
+                beside = BesideCounters.of(simulation, counted_by_ports)
+            results.append(_Result(simulation, fabric, bisection(fabric), beside))
+            if beside is not None:
+                console.print(Text(report.counters_verdict(beside), style="bold"), soft_wrap=True)
             for line in report.users_verdict(simulation):
                 console.print(Text(line, style="bold"), soft_wrap=True)
             report.print_tables(console, _tables(results[-1]))
@@ -261,18 +297,25 @@ def _draw(results: Sequence[_Result], path: Path, picture: Picture | None) -> No
 
 
 def _tables(result: _Result) -> list[ResultTable]:
-    """Who loads the channels that were asked for, then what all messages get."""
-    return [*report.users_tables(result[0]), *report.simulation_tables(*result)]
+    """What ports counted, who loads the channels that were asked for, what all messages get."""
+    simulation, fabric, rated, beside = result
+    return [
+        *(() if beside is None else report.counters_tables(beside)),
+        *report.users_tables(simulation),
+        *report.simulation_tables(simulation, fabric, rated),
+    ]
 
 
 def _pictures(
     results: Sequence[_Result],
 ) -> dict[Picture, Callable[[], Figure]]:
     """The pictures that say something about these results, the most telling one first."""
-    simulations = [simulation for simulation, _, _ in results]
-    rated = [cut.share for _, _, cut in results]
-    first, fabric, _ = results[0]
+    simulations = [result.simulation for result in results]
+    rated = [result.rated.share for result in results]
+    first, fabric, _, beside = results[0]
     pictures: dict[Picture, Callable[[], Figure]] = {}
+    if len(results) == 1 and beside is not None:
+        pictures[Picture.COUNTERS] = partial(report.counters_figure, beside)
     if len(results) == 1 and first.users:
         pictures[Picture.USERS] = lambda: report.users_figure(first)
     if len(results) > 1:

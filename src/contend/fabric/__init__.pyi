@@ -1,4 +1,6 @@
 from .assemble import what_is_missing as what_is_missing
+from .carried import Carried as Carried
+from .carried import carried as carried
 from .changes import Change as Change
 from .changes import Difference as Difference
 from .changes import difference as difference

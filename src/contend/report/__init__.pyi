@@ -74,6 +74,9 @@ from .run.tables import run_tables as run_tables
 from .save import check_suffix as check_suffix
 from .save import save_figure as save_figure
 from .save import save_figures as save_figures
+from .simulation.counters import counters_figure as counters_figure
+from .simulation.counters import counters_tables as counters_tables
+from .simulation.counters import counters_verdict as counters_verdict
 from .simulation.drawing import draw_simulation as draw_simulation
 from .simulation.figures import channel_loads as channel_loads
 from .simulation.figures import congestion_distribution as congestion_distribution
