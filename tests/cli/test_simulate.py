@@ -192,8 +192,8 @@ def test_page_shows_all_pictures_that_fit(simulate: Simulate, tmp_path: Path, su
 def test_help_and_errors_name_the_pictures(simulate: Simulate) -> None:
     help_text = " ".join(simulate("--help")[1].replace("│", " ").split())
     assert (
-        "What --plot draws: bandwidth, congestion, comparison, rounds, channels, users."
-        in help_text
+        "What --plot draws: bandwidth, congestion, comparison, rounds, channels, users, "
+        "counters." in help_text
     )
     status, _, error = simulate("fig1", "--picture", "round", "--plot", "figure.svg")
     assert (status, error.split(": ", 2)[2].startswith("'round' is not one of")) == (2, True)
@@ -457,3 +457,45 @@ def test_no_such_channel(simulate: Simulate) -> None:
         "contend: laef 1:5: fig1 has no such switch, cable (SWITCH:PORT) or host; did you mean "
         "'leaf 1'?\n"
     )
+
+
+def test_what_ports_counted_beside_what_is_predicted(simulate: Simulate, tmp_path: Path) -> None:
+    """All 32 channels alike but one with four times as much: 4 / 35 of all bytes, not 1 / 32."""
+    counters = Path(__file__).parents[1] / "data" / "counters"
+    told, drawn = tmp_path / "told.json", tmp_path / "drawn.svg"
+    fig1 = (counters / "fig1.ibnetdiscover", "--route", "updn", "--pattern", "alltoall")
+    files = [counters / "fig1.counters.ibqueryerrors", counters / "fig1.data.ibqueryerrors"]
+    options = [word for file in files for word in ("--counters", file)]
+    status, out, err = simulate(*fig1, *options, "--json", told, "--plot", drawn)
+    assert (status, err) == (0, "")
+    said = json.loads(told.read_text())["counters"]
+    assert said["verdict"] == (
+        "32 channels of 32 between switches have counters; whether alltoall puts them in the same "
+        'order cannot be told, as one is the same everywhere; most now: switch "S0" port 5 -> '
+        'switch "S4" port 1 with 11.4 % of all bytes, 3.66 times the 3.12 % predicted.'
+    )
+    assert out.splitlines()[0] == said["verdict"]
+    hot = max(said["channels"], key=lambda channel: channel["share"])
+    assert hot["share"] == pytest.approx(4 / 35, rel=1e-4)
+    assert hot["predicted"] == 1 / 32
+    assert hot["waited"] == 12000
+    assert (said["ports"], said["unknown"], said["rank_correlation"]) == (64, 0, None)
+    assert "share of the bytes that ports counted" in drawn.read_text()
+    # The same again is what nothing was sent in between looks like.
+    same = ("--counters", files[0], "--before", files[0], "--interval", "10s")
+    status, out, _ = simulate(*fig1, *same)
+    assert out.splitlines()[0] == (
+        "The counters of 32 channels between switches say that nothing was sent."
+    )
+
+
+def test_readings_that_do_not_fit_together(simulate: Simulate, tmp_path: Path) -> None:
+    assert simulate("fig1", "--before", "x")[2] == (
+        "contend: --before and --interval go with --counters FILE, the later reading\n"
+    )
+    assert simulate("fig1", "--counters", "x", "--interval", "10s")[0] == 2
+    file = tmp_path / "x"
+    file.write_text("nothing\n")
+    status, _, err = simulate("fig1", "--samples", "10", "--counters", file)
+    assert status == 2
+    assert err.startswith(f"contend: {file}:1: expected counters as perfquery")

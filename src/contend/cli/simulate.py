@@ -116,7 +116,7 @@ CountersOption = Annotated[
         "folder of them. Repeat it for several."
     ),
 ]
-BeforeOption = Annotated[list[str] | None, BEFORE(", likewise.")]
+BeforeOption = Annotated[list[str] | None, BEFORE(": files or folders likewise.")]
 IntervalOption = Annotated[Seconds | None, INTERVAL(default="as files say")]
 ExhaustiveOption = Annotated[bool, EXHAUSTIVE()]
 SpreadOption = Annotated[bool, SPREAD()]

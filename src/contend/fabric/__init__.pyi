@@ -1,6 +1,4 @@
 from .assemble import what_is_missing as what_is_missing
-from .carried import Carried as Carried
-from .carried import carried as carried
 from .changes import Change as Change
 from .changes import Difference as Difference
 from .changes import difference as difference
@@ -11,6 +9,8 @@ from .composition import capacities as capacities
 from .composition import relative_rates as relative_rates
 from .composition import size_of as size_of
 from .composition import structure as structure
+from .counted_ports import Carried as Carried
+from .counted_ports import carried as carried
 from .fabric import Fabric as Fabric
 from .fabric import Finding as Finding
 from .fabric import build as build

@@ -36,7 +36,7 @@ def collectives_verdict(found: Collectives, sizes: Sequence[int]) -> str:
     else:
         line = (
             f"An all-to-all {where} takes at least {format_seconds(seconds)} with "
-            f"{format_bytes(sizes[-1])} for each other, {_rate(at_once)} a host"
+            f"{format_bytes(sizes[-1])} from each to each, {_rate(at_once)}"
         )
         if abs(by_shifts.share - at_once.share) > _ALIKE:
             by_shifts_s = by_shifts.seconds(sizes[-1]) or 0.0
@@ -50,7 +50,7 @@ def collectives_verdict(found: Collectives, sizes: Sequence[int]) -> str:
 
 
 def _rate(operation: Collective) -> str:
-    return f"{gigabytes(operation.rate)} GB/s ({percent(operation.share)} of its port)"
+    return f"{gigabytes(operation.rate)} GB/s a host ({percent(operation.share)} of its port)"
 
 
 def collectives_tables(found: Collectives, sizes: Sequence[int]) -> list[ResultTable]:

@@ -11,7 +11,7 @@ import numpy as np
 from contend.congestion import BesideCounters
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
 from contend.report.table import ResultTable
-from contend.report.words import UNKNOWN, gigabytes, percent
+from contend.report.words import UNKNOWN, gigabytes
 from contend.units import counted, format_bytes
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def counters_verdict(beside: BesideCounters) -> str:
         line += f"rank correlation with what {pattern} predicts: {beside.rank_correlation:.2f}"
     hottest = int(np.argmax(beside.share))
     name = fabric.channel_name(int(beside.channels[hottest]))
-    line += f"; most now: {name} with {percent(float(beside.share[hottest]), 2)} of all bytes, "
+    line += f"; most now: {name} with {_share(beside.share[hottest])} of all bytes, "
     return f"{line}{_against(beside, hottest)}."
 
 
@@ -48,7 +48,12 @@ def _against(beside: BesideCounters, row: int) -> str:
         return "where nothing was predicted"
     if 1 / _ALIKE < ratio < _ALIKE:
         return "as predicted"
-    return f"{ratio:.3g} times the {percent(predicted, 2)} predicted"
+    return f"{ratio:.3g} times the {_share(predicted)} predicted"
+
+
+def _share(value: float) -> str:
+    """Three digits: of many channels each has but little."""
+    return f"{100 * float(value):.3g} %"
 
 
 def _ratio(beside: BesideCounters, row: int) -> float | None:
@@ -96,12 +101,12 @@ def _table(beside: BesideCounters, name: str, rows: Iterable[int], note: str) ->
                 format_bytes(float(beside.sent[row]))
                 if seconds is None
                 else gigabytes(float(beside.sent[row]) / seconds),
-                percent(float(beside.share[row]), 2),
-                percent(float(beside.predicted[row]), 2),
+                _share(beside.share[row]),
+                _share(beside.predicted[row]),
                 UNKNOWN if (ratio := _ratio(beside, row)) is None else f"{ratio:.3g}",
                 UNKNOWN
                 if np.isnan(beside.waited[row]) or waited == 0
-                else percent(float(beside.waited[row]) / waited, 2),
+                else _share(beside.waited[row] / waited),
                 beside.carried.fabric.channel_name(int(beside.channels[row])),
             )
             for row in rows
@@ -129,27 +134,53 @@ def counters_figure(beside: BesideCounters) -> Figure:
         )
         end = 1.08 * float(max(beside.predicted.max(), beside.share.max(), 1e-12))
         axes.plot([0, end], [0, end], color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0)
-        axes.text(0.97 * end, 0.93 * end, "as predicted", ha="right", fontsize=6.5, color=QUIET)
+        axes.annotate(
+            "as predicted",
+            (0.97 * end, 0.97 * end),
+            xytext=(-8, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize=6.5,
+            color=QUIET,
+        )
         axes.set_xlim(0, end)
         axes.set_ylim(0, end)
         percent_axis(axes.xaxis)
         percent_axis(axes.yaxis)
         axes.set_xlabel(f"share of the messages of {beside.simulation.pattern}")
         axes.set_ylabel("share of the bytes that ports counted")
-        apart = np.argsort(-np.abs(beside.share - beside.predicted), kind="stable")[:_NAMED]
+        named = _far_apart(beside, end)
         fabric = beside.carried.fabric
-        for number, row in enumerate(apart.tolist(), 1):
+        for number, row in enumerate(named, 1):
             place = (float(beside.predicted[row]), float(beside.share[row]))
             axes.annotate(
                 str(number), place, xytext=(4, 0), textcoords="offset points", fontsize=6.5
             )
         names = [
             f"{number}  {fabric.channel_name(int(beside.channels[row])).replace('switch ', '')}"
-            for number, row in enumerate(apart.tolist(), 1)
+            for number, row in enumerate(named, 1)
         ]
         figure.supxlabel("\n".join(names), x=0.01, ha="left", fontsize=5.5, linespacing=1.35)
         title(figure, _finding(beside))
     return figure
+
+
+def _far_apart(beside: BesideCounters, end: float) -> list[int]:
+    """The few that differ most from the prediction, and whose points do not lie on each other."""
+    named: list[int] = []
+    for row in np.argsort(-np.abs(beside.share - beside.predicted), kind="stable").tolist():
+        near = [
+            other
+            for other in named
+            if abs(beside.share[row] - beside.share[other]) < 0.03 * end
+            and abs(beside.predicted[row] - beside.predicted[other]) < 0.03 * end
+        ]
+        if not near:
+            named.append(row)
+        if len(named) == _NAMED:
+            break
+    return named
 
 
 def _finding(beside: BesideCounters) -> str:
