@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +13,7 @@ import pytest
 from contend.errors import UsageError
 from contend.fabric import Fabric, carried
 from contend.loading import load
+from contend.routes import save
 from sample_fabrics import DATA
 
 COUNTERS = DATA / "counters"
@@ -98,3 +102,59 @@ def test_counters_of_another_network_are_refused(fig1: Fabric, tmp_path: Path) -
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match="no file is in this folder"):
         carried(fig1, [tmp_path / "empty"])
+
+
+def test_what_the_real_perfquery_says_of_a_simulated_network(
+    tmp_path: Path, require_program: Callable[[str], str]
+) -> None:
+    """ibsim plays fig1; its console sets a counter of port 5 of S0, and perfquery tells it.
+
+    The rest of what it counts are the packets of the tools, a few words each.
+    """
+    ibsim, manager = require_program("ibsim"), require_program("opensm")
+    discover, query = require_program("ibnetdiscover"), require_program("perfquery")
+    library = next(Path("/usr/lib").glob("**/umad2sim/libumad2sim.so"))
+    save(load("fig1"), tmp_path / "fig1.net", "ibsim")
+    environment = {**os.environ, "IBSIM_SOCKNAME": tmp_path.name, "OSM_CACHE_DIR": str(tmp_path)}
+    (tmp_path / "opensm.conf").touch()
+
+    def tool(*command: str) -> str:
+        with_device = {**environment, "LD_PRELOAD": str(library), "SIM_HOST": "S0"}
+        done = subprocess.run(
+            command, env=with_device, cwd=tmp_path, capture_output=True, text=True, timeout=60
+        )
+        return done.stdout
+
+    with subprocess.Popen(
+        [ibsim, "-s", "fig1.net"],
+        cwd=tmp_path,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as simulation:
+        assert simulation.stdin is not None
+        assert simulation.stdout is not None
+        try:
+            next(line for line in simulation.stdout if "simulator ready" in line)
+            tool(manager, "-F", "opensm.conf", "-f", "opensm.log", "-o")
+            field = "PortCountersExtended.PortXmitData=12000000000"
+            print(f'PerformanceSet "S0"[5] {field}', file=simulation.stdin, flush=True)
+            next(line for line in simulation.stdout if "has been set" in line)
+            network = tmp_path / "it.ibnetdiscover"
+            network.write_text(tool(discover))
+            fig1 = load(str(network))
+            lids = sorted(int(lid) for lid in fig1.switch_lid)
+            counters = tmp_path / "counters"
+            counters.write_text(
+                "".join(tool(query, "-x", str(lid), str(port)) for lid in lids for port in (5, 6))
+            )
+        finally:
+            simulation.kill()
+    found = carried(fig1, [counters])
+    # Ports 5 and 6 of four leaves lead to S4, those of S4 and S5 to S2: ten cables, both ways.
+    assert (found.ports, len(found.known)) == (12, 20)
+    hot = int(np.nanargmax(found.sent))
+    assert fig1.channel_name(hot) == 'switch "S0" port 5 -> switch "S4" port 1'
+    assert found.sent[hot] == pytest.approx(48e9, rel=1e-4)
+    assert sorted(found.sent[found.known])[-2] < 1e6
