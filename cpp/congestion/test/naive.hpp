@@ -56,8 +56,8 @@ class Naive {
             static_cast<std::uint64_t>(std::llround(figures.mean / kMeanUnit));
         result_.round_max_congestion[round] += static_cast<std::uint64_t>(figures.max);
         if (!rate_.empty()) {
-          result_.round_max_time[round] +=
-              static_cast<std::uint64_t>(std::llround(figures.slowest * fastest_port() / kMeanUnit));
+          result_.round_max_time[round] += static_cast<std::uint64_t>(
+              std::llround(figures.slowest * fastest_port() / kMeanUnit));
         }
       }
       // Nothing stands in the way of a sample that has no messages on the network.
