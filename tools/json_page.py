@@ -16,6 +16,7 @@ import msgspec
 from contend.prediction import Calibration
 from contend.report.better_seats import BetterSeatsJson
 from contend.report.better_tables import BetterTablesJson
+from contend.report.collectives import CollectivesJson
 from contend.report.emulate import EmulationJson
 from contend.report.engines import EnginesJson
 from contend.report.explanation import ExplanationJson
@@ -39,7 +40,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend measure, contend report": (MeasurementJson, RunsJson),
     "contend profile, contend report": (ProfileJson, ProfilesJson),
     "contend calibrate": (Calibration,),
-    "contend predict": (PredictedJson, PredictedProgramJson),
+    "contend predict": (PredictedJson, PredictedProgramJson, CollectivesJson),
     "contend study": (StudyJson, MeasuredStudyJson, VerificationJson, MemoryJson),
     "contend explain": (ExplanationJson,),
     "contend place": (BetterSeatsJson,),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "contend/congestion/channel_users.hpp"
 #include "contend/congestion/failures.hpp"
 #include "contend/congestion/fair_share.hpp"
 #include "contend/congestion/messages.hpp"
@@ -46,11 +47,30 @@ BatchColumns run_batch(const Resolver& resolver, const Pattern& pattern,
   columns["round_mean_congestion"] = to_numpy(std::move(result.round_mean_congestion));
   columns["round_max_congestion"] = to_numpy(std::move(result.round_max_congestion));
   columns["round_samples"] = to_numpy(std::move(result.round_samples));
+  columns["round_max_time"] = to_numpy(std::move(result.round_max_time));
   columns["histogram"] = to_numpy(std::move(result.histogram));
   columns["channel_messages"] = to_numpy(std::move(result.channel_messages));
   columns["drawing_seconds"] = result.drawing_seconds;
   columns["counting_seconds"] = result.counting_seconds;
   return columns;
+}
+
+/// Sources and targets, each a row of places for each channel, one after the other.
+using Users = nb::typed<nb::tuple, Numpy<std::uint64_t>, Numpy<std::uint64_t>>;
+
+Users find_users(const Resolver& resolver, const Pattern& pattern,
+                 const Vector<std::uint32_t>& slots, std::uint32_t ranks_per_slot,
+                 bool random_seating, std::uint64_t seed, std::uint64_t first, std::uint32_t count,
+                 bool enumerate, int threads, const Vector<std::uint32_t>& channels) {
+  ChannelUsers users;
+  const Seating seating{as_vector(slots), ranks_per_slot, random_seating};
+  {
+    nb::gil_scoped_release release;
+    users = channel_users(resolver, pattern, seating, {seed, first, count, enumerate},
+                          as_span(channels), threads);
+  }
+  return Users(
+      nb::make_tuple(to_numpy(std::move(users.sources)), to_numpy(std::move(users.targets))));
 }
 
 std::optional<std::uint64_t> count_outcomes(const Pattern& pattern,
@@ -197,6 +217,9 @@ void bind_congestion(nb::module_& m) {
   m.def("simulate", &run_batch, nb::arg("resolver"), nb::arg("pattern"), nb::arg("slots"),
         nb::arg("ranks_per_slot"), nb::arg("random_seating"), nb::arg("seed"), nb::arg("first"),
         nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"), nb::arg("rate"));
+  m.def("channel_users", &find_users, nb::arg("resolver"), nb::arg("pattern"), nb::arg("slots"),
+        nb::arg("ranks_per_slot"), nb::arg("random_seating"), nb::arg("seed"), nb::arg("first"),
+        nb::arg("count"), nb::arg("enumerate"), nb::arg("threads"), nb::arg("channels"));
   nb::class_<FailureJudge>(m, "FailureJudge")
       .def("judge", &judge_failure, nb::arg("switches"), nb::arg("cables"));
   // A judge reads the fabric for as long as it lives.

@@ -1,10 +1,14 @@
 from . import pattern as pattern
 from . import placement as placement
+from .congestion import BesideCounters as BesideCounters
+from .congestion import ChannelUsers as ChannelUsers
+from .congestion import Collectives as Collectives
 from .congestion import DrawnPattern as DrawnPattern
 from .congestion import HotSpot as HotSpot
 from .congestion import MessageCongestion as MessageCongestion
 from .congestion import Simulation as Simulation
 from .congestion import SimulationInterrupted as SimulationInterrupted
+from .congestion import collectives as collectives
 from .congestion import draw_patterns as draw_patterns
 from .congestion import fair_share as fair_share
 from .congestion import fluid_times as fluid_times
@@ -19,7 +23,9 @@ from .errors import ShortfallError as ShortfallError
 from .errors import UsageError as UsageError
 from .explanation import Explanation as Explanation
 from .explanation import explain as explain
+from .fabric import Carried as Carried
 from .fabric import Fabric as Fabric
+from .fabric import carried as carried
 from .interactive import Profile as Profile
 from .interactive import SimulationResult as SimulationResult
 from .interactive import place as place

@@ -92,6 +92,7 @@ def simulate(
     spread: bool = False,
     rate: float | str | None = None,
     equal_rates: bool = False,
+    channels: Sequence[str | int] = (),
     progress: bool | Progress = False,
     communicator: Communicator | None = None,
 ) -> SimulationResult:
@@ -119,6 +120,9 @@ def simulate(
         rate: bytes per second of every link, or words such as ``100Gbit/s`` or ``4xNDR``; None for
             the fabric's own. Where these differ, messages are weighed by them.
         equal_rates: count all links alike, whatever they carry.
+        channels: see who uses these: a port of a switch (``spine 3:12``) or a host, both directions
+            of its cable; the number of a channel; ``hottest`` or ``hottest:N``, between switches.
+            ``users`` of the result has them.
         progress: True shows a bar; a function is called with the samples done and those to do.
         communicator: shares the samples out over MPI processes, such as ``mpi4py.MPI.COMM_WORLD``;
             everyone gets the whole result.
@@ -144,6 +148,7 @@ def simulate(
             spread=spread,
             rate=parse_rate(rate) if isinstance(rate, str) else rate,
             equal_rates=equal_rates,
+            channels=channels,
             progress=progress,
             communicator=communicator,
         )

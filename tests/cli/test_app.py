@@ -115,7 +115,8 @@ def test_error_of_any_length_is_one_line_without_escape_sequences(
         (["nothing-like-this"], "contend: No such command 'nothing-like-this'."),
         (
             ["predict", "nowhere", "fig1"],
-            "contend: nowhere: neither a file or folder nor a verb of predict (alltoall, program)",
+            "contend: nowhere: neither a file or folder nor a verb of predict (alltoall, "
+            "collectives, program)",
         ),
         (["--nothing-like-this"], "contend: No such option: --nothing-like-this"),
     ],

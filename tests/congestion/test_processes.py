@@ -70,6 +70,7 @@ def tree() -> Fabric:
         # Fewer samples than processes: some have nothing to do.
         {"pattern": "shift:3", "placement": "linear"},
         {"pattern": "bisect", "hosts": "6", "exhaustive": True},
+        {"pattern": "uniform", "samples": 333, "channels": ["hottest:3"]},
     ],
 )
 def test_everybody_gets_the_whole(tree: Fabric, size: int, settings: dict[str, Any]) -> None:
@@ -84,6 +85,10 @@ def test_everybody_gets_the_whole(tree: Fabric, size: int, settings: dict[str, A
             *("round_max_congestion", "histogram", "channel_load"),
         ):
             assert np.array_equal(getattr(found, name), getattr(alone, name))
+        assert [user.channel for user in found.users] == [user.channel for user in alone.users]
+        for one, other in zip(found.users, alone.users, strict=True):
+            for name in ("sources", "targets", "source_routes", "target_routes"):
+                assert np.array_equal(getattr(one, name), getattr(other, name))
 
 
 @pytest.mark.parametrize(

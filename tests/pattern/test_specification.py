@@ -264,3 +264,12 @@ def test_messages_are_arrays_of_ranks() -> None:
     source, target = parse("ring", 5).messages()
     assert source.dtype == target.dtype == np.uint32
     assert source.shape == target.shape == (5,)
+
+
+def test_a_reduction_is_the_tree_backwards() -> None:
+    """Of 6 ranks: 0 -> 1, then 0, 1 -> 2, 3, then 0, 1 -> 4, 5; and the other way round."""
+    back = parse("tree:reduce", 6)
+    rounds = [tuple(ranks.tolist() for ranks in back.messages(number)) for number in range(3)]
+    assert rounds == [([4, 5], [0, 1]), ([2, 3], [0, 1]), ([1], [0])]
+    with pytest.raises(UsageError, match="no parameter after tree, got up"):
+        parse("tree:up", 6)

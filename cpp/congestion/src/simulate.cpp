@@ -8,26 +8,15 @@
 #include <exception>
 #include <optional>
 #include <span>
-#include <string>
 
 #include "channel_rates.hpp"
-#include "contend/base/error.hpp"
 #include "contend/base/threads.hpp"
-#include "outcomes.hpp"
 #include "round_averages.hpp"
 #include "worker.hpp"
 
 namespace contend {
 
 namespace {
-
-/// Whether two ranks may sit on one place.
-bool shares_places(const Seating& seating) {
-  if (seating.ranks_per_slot > 1) return true;
-  std::vector<Place> sorted(seating.slots);
-  std::sort(sorted.begin(), sorted.end());
-  return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
-}
 
 /// Averages of a sample over those of its rounds that have messages, in the order of the rounds.
 /// A sample without any counts as free of congestion, in all its rounds.
@@ -60,6 +49,10 @@ void average_samples(const std::vector<RoundAverages>& cells, std::uint32_t roun
 /// The same of what messages get where channels differ in rate.
 void average_shares(const std::vector<RoundAverages>& cells, const std::vector<RoundShares>& shares,
                     std::uint32_t rounds, double fastest_port, BatchResult& result) {
+  const auto units = [&](double seconds) {
+    return static_cast<std::uint64_t>(std::llround(seconds * fastest_port / kMeanUnit));
+  };
+  result.round_max_time.resize(rounds, 0);
   for (std::size_t begin = 0; begin < cells.size(); begin += rounds) {
     RoundShares sum;
     for (std::size_t cell = begin; cell < begin + rounds; ++cell) {
@@ -72,8 +65,12 @@ void average_shares(const std::vector<RoundAverages>& cells, const std::vector<R
       sum.bytes_per_second += round.bytes_per_second / round.weight;
       sum.seconds += round.seconds / round.weight;
       sum.slowest += round.slowest;
+      result.round_max_time[cell - begin] += units(round.slowest);
     }
-    if (sum.weight == 0) sum = {1, 1, 1, 1, fastest_port, 1 / fastest_port, 1 / fastest_port};
+    if (sum.weight == 0) {
+      sum = {1, 1, 1, 1, fastest_port, 1 / fastest_port, 1 / fastest_port};
+      for (std::uint64_t& time : result.round_max_time) time += units(sum.slowest);
+    }
     result.share.push_back(sum.share / sum.weight);
     result.mean_slowdown.push_back(sum.slowdown / sum.weight);
     result.max_slowdown.push_back(sum.largest / sum.weight);
@@ -132,40 +129,11 @@ BatchResult run(const Resolver& resolver, const Pattern& pattern, const Seating&
   return result;
 }
 
-void check(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
-           const Samples& samples) {
-  const std::uint64_t seats = std::uint64_t{seating.slots.size()} * seating.ranks_per_slot;
-  if (pattern.ranks() > seats) {
-    throw Error("a pattern of at most " + std::to_string(seats) + " ranks, got " +
-                std::to_string(pattern.ranks()));
-  }
-  for (const Place place : seating.slots) {
-    if (place >= resolver.places()) throw Error("a slot on a place that does not take part");
-  }
-  if (!samples.enumerate) return;
-  const auto all = outcomes(pattern, seating);
-  if (!all || samples.first + samples.count > *all) {
-    throw Error("an enumeration goes beyond the number of outcomes");
-  }
-}
-
 }  // namespace
-
-std::optional<std::uint64_t> outcomes(const Pattern& pattern, const Seating& seating) {
-  const auto drawn = pattern.outcomes();
-  const auto seated = seating.random ? factorial(seating.slots.size()) : 1;
-  if (!drawn || !seated || *drawn > (std::uint64_t{1} << 63) / *seated) return std::nullopt;
-  return *drawn * *seated;
-}
-
-void shuffle_slots(std::span<Place> slots, std::uint64_t seed, std::uint64_t sample) {
-  RandomChoices choices({seed, sample, kPlacementDraws});
-  shuffle(slots, choices);
-}
 
 BatchResult simulate(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
                      const Samples& samples, int threads, std::span<const double> rate) {
-  check(resolver, pattern, seating, samples);
+  check_samples(resolver, pattern, seating, samples);
   std::optional<ChannelRates> rates;
   if (!rate.empty()) rates.emplace(resolver, rate);
   const ChannelRates* const differing = rates ? &*rates : nullptr;

@@ -29,6 +29,11 @@ inline void check_same(const BatchResult& found, const BatchResult& expected,
   near(found.max_seconds_per_byte, expected.max_seconds_per_byte);
   CHECK(found.round_max_congestion == expected.round_max_congestion);
   CHECK(found.round_samples == expected.round_samples);
+  REQUIRE(found.round_max_time.size() == expected.round_max_time.size());
+  for (std::size_t round = 0; round < found.round_max_time.size(); ++round) {
+    const auto units = static_cast<double>(found.round_max_time[round]);
+    CHECK(units == doctest::Approx(static_cast<double>(expected.round_max_time[round])));
+  }
   REQUIRE(found.round_mean_congestion.size() == expected.round_mean_congestion.size());
   for (std::size_t round = 0; round < found.round_mean_congestion.size(); ++round) {
     const auto units = static_cast<double>(found.round_mean_congestion[round]);
@@ -66,6 +71,7 @@ inline void check_identical(const BatchResult& one, const BatchResult& other) {
   CHECK(one.round_mean_congestion == other.round_mean_congestion);
   CHECK(one.round_max_congestion == other.round_max_congestion);
   CHECK(one.round_samples == other.round_samples);
+  CHECK(one.round_max_time == other.round_max_time);
   CHECK(one.histogram == other.histogram);
   CHECK(one.channel_messages == other.channel_messages);
 }
@@ -85,6 +91,7 @@ inline void add(BatchResult& sum, const BatchResult& next) {
   plus(sum.round_mean_congestion, next.round_mean_congestion);
   plus(sum.round_max_congestion, next.round_max_congestion);
   plus(sum.round_samples, next.round_samples);
+  plus(sum.round_max_time, next.round_max_time);
   plus(sum.histogram, next.histogram);
   plus(sum.channel_messages, next.channel_messages);
 }

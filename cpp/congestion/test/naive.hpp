@@ -28,6 +28,7 @@ class Naive {
     result_.round_mean_congestion.assign(pattern.rounds(), 0);
     result_.round_max_congestion.assign(pattern.rounds(), 0);
     result_.round_samples.assign(pattern.rounds(), 0);
+    if (!rate_.empty()) result_.round_max_time.assign(pattern.rounds(), 0);
     result_.channel_messages.assign(on.fabric.switch_channels() + 2 * places_.hosts.size(), 0);
   }
 
@@ -54,6 +55,10 @@ class Naive {
         result_.round_mean_congestion[round] +=
             static_cast<std::uint64_t>(std::llround(figures.mean / kMeanUnit));
         result_.round_max_congestion[round] += static_cast<std::uint64_t>(figures.max);
+        if (!rate_.empty()) {
+          result_.round_max_time[round] += static_cast<std::uint64_t>(
+              std::llround(figures.slowest * fastest_port() / kMeanUnit));
+        }
       }
       // Nothing stands in the way of a sample that has no messages on the network.
       if (used == 0) count_as_free();
@@ -78,8 +83,7 @@ class Naive {
   };
 
   void add_weighed(const Figures& sum, double used) {
-    const double fastest = *std::max_element(
-        rate_.begin() + static_cast<std::ptrdiff_t>(on_.fabric.switch_channels()), rate_.end());
+    const double fastest = fastest_port();
     const bool any = used > 0;
     result_.share.push_back(any ? sum.share / used : 1);
     result_.mean_slowdown.push_back(any ? sum.slowdown / used : 1);
@@ -89,8 +93,14 @@ class Naive {
     result_.max_seconds_per_byte.push_back(any ? sum.slowest / used : 1 / fastest);
   }
 
+  double fastest_port() const {
+    return *std::max_element(
+        rate_.begin() + static_cast<std::ptrdiff_t>(on_.fabric.switch_channels()), rate_.end());
+  }
+
   void count_as_free() {
     for (std::uint32_t round = 0; round < pattern_.rounds(); ++round) {
+      if (!rate_.empty()) result_.round_max_time[round] += std::uint64_t{1} << 20;
       result_.round_mean_congestion[round] += std::uint64_t{1} << 20;
       ++result_.round_max_congestion[round];
       ++result_.round_samples[round];

@@ -23,8 +23,8 @@ using contend::SeatFigures;
 namespace {
 
 /// Hosts on a ring that is walked clockwise only: channel 2 h leads from switch h to h + 1.
-struct Ring {
-  explicit Ring(std::uint32_t hosts) : ring(hosts), seconds(4 * hosts, 1.0), seats(hosts, 1) {
+struct SeatRing {
+  explicit SeatRing(std::uint32_t hosts) : ring(hosts), seconds(4 * hosts, 1.0), seats(hosts, 1) {
     std::vector<contend::HostId> every(hosts);
     for (std::uint32_t h = 0; h < hosts; ++h) every[h] = h;
     resolver = make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), {every, false});
@@ -69,7 +69,7 @@ Columns ring_of(std::uint32_t ranks) {
 }  // namespace
 
 TEST_CASE("figures are those of the equations") {
-  const Ring ring(4);
+  const SeatRing ring(4);
   // 0 -> 2 by channels 0 and 2 and 1 -> 2 by 2 in one phase, 3 -> 0 by 6 in the next.
   const Columns columns{{0, 0, 1}, {0, 1, 3}, {2, 2, 0}, {10, 5, 8}};
   const SeatFigures figures = ring.judge(columns.of(4, 2), {0, 1, 2, 3});
@@ -82,7 +82,7 @@ TEST_CASE("figures are those of the equations") {
 }
 
 TEST_CASE("slower channels take longer, and what stays on its place takes nothing") {
-  Ring ring(4);
+  SeatRing ring(4);
   ring.seconds[0] = 3;
   const Columns columns{{0, 0}, {0, 2}, {1, 3}, {10, 20}};
   CHECK(ring.judge(columns.of(4, 1), {0, 1, 2, 3}).seconds == 30);
@@ -91,7 +91,7 @@ TEST_CASE("slower channels take longer, and what stays on its place takes nothin
 }
 
 TEST_CASE("loads that follow moves are those of a new count, and undoing them is exact") {
-  const Ring ring(6);
+  const SeatRing ring(6);
   const Columns columns = ring_of(6);
   const PhasedTraffic traffic = columns.of(6, 1);
   const RankMessages messages(traffic);
@@ -114,7 +114,7 @@ TEST_CASE("loads that follow moves are those of a new count, and undoing them is
 }
 
 TEST_CASE("a ring of ranks comes to sit on the ring as it is") {
-  const Ring ring(8);
+  const SeatRing ring(8);
   const Columns columns = ring_of(8);
   const PhasedTraffic traffic = columns.of(8, 1);
   const std::vector<Place> scattered{3, 0, 6, 1, 5, 2, 7, 4};
@@ -127,7 +127,7 @@ TEST_CASE("a ring of ranks comes to sit on the ring as it is") {
 }
 
 TEST_CASE("free places are taken where they are better, but no more of them") {
-  const Ring ring(8);
+  const SeatRing ring(8);
   // Two pairs that talk; given far from each other, with six free places.
   const Columns columns{{0, 0}, {0, 2}, {1, 3}, {10, 10}};
   const PhasedTraffic traffic = columns.of(4, 1);
@@ -139,7 +139,7 @@ TEST_CASE("free places are taken where they are better, but no more of them") {
 }
 
 TEST_CASE("ranks that talk share a place that has seats for them") {
-  Ring ring(4);
+  SeatRing ring(4);
   std::ranges::fill(ring.seats, 2U);
   const Columns columns{{0, 0}, {0, 1}, {2, 3}, {10, 10}};
   const PhasedTraffic traffic = columns.of(4, 1);
@@ -150,7 +150,7 @@ TEST_CASE("ranks that talk share a place that has seats for them") {
 }
 
 TEST_CASE("what does not fit is refused") {
-  const Ring ring(4);
+  const SeatRing ring(4);
   const Columns columns = ring_of(4);
   const PhasedTraffic traffic = columns.of(4, 1);
   CHECK_THROWS_AS(ring.judge(traffic, {0, 1, 2}), contend::Error);

@@ -139,6 +139,12 @@ VERBS = (
                 "Predict how long all-to-alls take on a fabric, as contend measure measures them.",
             ),
             Verb(
+                "collectives",
+                "contend.cli.collectives:collectives",
+                "Predict what hosts get in all-to-alls, shifts, rings and trees, by what links "
+                "carry.",
+            ),
+            Verb(
                 "program",
                 "contend.cli.predict:program",
                 "Predict how long a profiled program takes elsewhere: fabrics, routes, placements.",

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
+from rich.text import Text
 
 from contend import report
 from contend.cli.common import console_for, load, write_json
@@ -31,10 +32,13 @@ from contend.cli.options import (
     RanksPerHostOption,
     RouteListOption,
     RoutesOption,
+    Seconds,
     SeedOption,
     Share,
+    parsed,
 )
 from contend.congestion import (
+    BesideCounters,
     Communicator,
     Progress,
     Simulation,
@@ -44,17 +48,24 @@ from contend.congestion import (
 )
 from contend.congestion import simulate as count
 from contend.errors import ContendError, ShortfallError, UsageError
-from contend.fabric import Bisection, Fabric, bisection
+from contend.fabric import Bisection, Fabric, bisection, carried
 from contend.pattern import FORMS
 from contend.report import progress_bar
-from contend.units import counted
+from contend.units import counted, parse_seconds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from contend.report import ResultTable
 
-_Result = tuple[Simulation, Fabric, Bisection]
-"""What was simulated, on which fabric, and its narrowest cut."""
+
+class _Result(NamedTuple):
+    """What was simulated, on which fabric, its narrowest cut, and what its ports have counted."""
+
+    simulation: Simulation
+    fabric: Fabric
+    rated: Bisection
+    beside: BesideCounters | None
 
 
 class Picture(StrEnum):
@@ -66,6 +77,8 @@ class Picture(StrEnum):
     ROUNDS = "rounds"
     CHANNELS = "channels"
     NETWORK = "network"
+    USERS = "users"
+    COUNTERS = "counters"
 
 
 FabricsArgument = Annotated[
@@ -79,11 +92,33 @@ EXHAUSTIVE = Option(("--exhaustive",), None, "Count every possible outcome once"
 SPREAD = Option(("--spread",), None, "Use all LIDs of hosts with LMC > 0 in turn")
 THREADS = Option(("--threads",), "N", "How many threads each process uses")
 EQUAL_RATES = Option(("--equal-rates",), None, "Count all links alike, whatever they carry")
+CHANNEL = Option(("--channel",), "CHANNEL", "Say who loads this channel")
 LinkRateOption = Annotated[
     BytesPerSecond | None,
     RATE(": every link, in place of its own rate.", default="the fabric's"),
 ]
 EqualRatesOption = Annotated[bool, EQUAL_RATES()]
+ChannelsOption = Annotated[
+    list[str] | None,
+    CHANNEL(
+        ": spine3:12 (a switch's port, both directions), a host, hottest, or hottest:N. Repeat it "
+        "for several."
+    ),
+]
+COUNTERS = Option(("--counters",), "FILE", "Put what ports have counted beside it")
+BEFORE = Option(("--before",), "FILE", "Take off what ports had counted earlier")
+INTERVAL = Option(
+    ("--interval",), "TIME", "Time between both readings", parsed("--interval", parse_seconds)
+)
+CountersOption = Annotated[
+    list[str] | None,
+    COUNTERS(
+        ": the output of perfquery, ibqueryerrors --counters or an exporter for Prometheus, or a "
+        "folder of them. Repeat it for several."
+    ),
+]
+BeforeOption = Annotated[list[str] | None, BEFORE(": files or folders likewise.")]
+IntervalOption = Annotated[Seconds | None, INTERVAL(default="as files say")]
 ExhaustiveOption = Annotated[bool, EXHAUSTIVE()]
 SpreadOption = Annotated[bool, SPREAD()]
 ThreadsOption = Annotated[int | None, THREADS(min=1, default="the cores, shared by all processes")]
@@ -119,6 +154,10 @@ def simulate(
     spread: SpreadOption = False,
     rate: LinkRateOption = None,
     equal_rates: EqualRatesOption = False,
+    channel: ChannelsOption = None,
+    counters: CountersOption = None,
+    before: BeforeOption = None,
+    interval: IntervalOption = None,
     seed: SeedOption = 1,
     threads: ThreadsOption = None,
     json: JsonOption = None,
@@ -136,6 +175,10 @@ def simulate(
         report.check_suffix(plot)
     elif picture is not None:
         raise UsageError("--picture says what --plot FILE draws: give both")
+    if not counters and (before or interval is not None):
+        raise UsageError("--before and --interval go with --counters FILE, the later reading")
+    if interval is not None and not (before and interval > 0):
+        raise UsageError("--interval is the time from --before to --counters, above 0")
     simulate_one = partial(
         count,
         pattern=pattern,
@@ -149,6 +192,7 @@ def simulate(
         spread=spread,
         rate=rate,
         equal_rates=equal_rates,
+        channels=channel or (),
         seed=seed,
         threads=threads,
     )
@@ -159,8 +203,16 @@ def simulate(
 
     def show(simulation: Simulation, fabric: Fabric) -> None:
         if world is None or world.rank == 0:
-            results.append((simulation, fabric, bisection(fabric)))
-            report.print_tables(console, report.simulation_tables(*results[-1]))
+            beside = None
+            if counters:
+                counted_by_ports = carried(fabric, counters, before or (), interval)
+                beside = BesideCounters.of(simulation, counted_by_ports)
+            results.append(_Result(simulation, fabric, bisection(fabric), beside))
+            if beside is not None:
+                console.print(Text(report.counters_verdict(beside), style="bold"), soft_wrap=True)
+            for line in report.users_verdict(simulation):
+                console.print(Text(line, style="bold"), soft_wrap=True)
+            report.print_tables(console, _tables(results[-1]))
 
     refusals = _simulate_all(cases, routes, simulate_one, show, world)
     if world is not None and world.rank > 0:
@@ -231,7 +283,7 @@ def _progress(title: str, world: Communicator | None) -> Iterator[Progress | Non
 def _draw(results: Sequence[_Result], path: Path, picture: Picture | None) -> None:
     """Draws one picture, or for a page all that fit."""
     pictures = _pictures(results)
-    tables = [table for result in results for table in report.simulation_tables(*result)]
+    tables = [table for result in results for table in _tables(result)]
     if picture is None and path.suffix.lower() == ".html":
         drawn = ((name.value, draw()) for name, draw in pictures.items())
         report.save_figures(drawn, path, tables)
@@ -245,14 +297,28 @@ def _draw(results: Sequence[_Result], path: Path, picture: Picture | None) -> No
     report.save_figure(pictures[chosen](), path, tables)
 
 
+def _tables(result: _Result) -> list[ResultTable]:
+    """What ports counted, who loads the channels that were asked for, what all messages get."""
+    simulation, fabric, rated, beside = result
+    return [
+        *(() if beside is None else report.counters_tables(beside)),
+        *report.users_tables(simulation),
+        *report.simulation_tables(simulation, fabric, rated),
+    ]
+
+
 def _pictures(
     results: Sequence[_Result],
 ) -> dict[Picture, Callable[[], Figure]]:
     """The pictures that say something about these results, the most telling one first."""
-    simulations = [simulation for simulation, _, _ in results]
-    rated = [cut.share for _, _, cut in results]
-    first, fabric, _ = results[0]
+    simulations = [result.simulation for result in results]
+    rated = [result.rated.share for result in results]
+    first, fabric, _, beside = results[0]
     pictures: dict[Picture, Callable[[], Figure]] = {}
+    if len(results) == 1 and beside is not None:
+        pictures[Picture.COUNTERS] = partial(report.counters_figure, beside)
+    if len(results) == 1 and first.users:
+        pictures[Picture.USERS] = lambda: report.users_figure(first)
     if len(results) > 1:
         pictures[Picture.COMPARISON] = lambda: report.simulation_comparison(
             simulations, rated=rated

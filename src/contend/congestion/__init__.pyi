@@ -1,3 +1,8 @@
+from .all_ranks import Collective as Collective
+from .all_ranks import Collectives as Collectives
+from .all_ranks import collectives as collectives
+from .beside_counters import BesideCounters as BesideCounters
+from .channel_users import ChannelUsers as ChannelUsers
 from .counting import Progress as Progress
 from .counting import SimulationInterrupted as SimulationInterrupted
 from .counting import simulate as simulate

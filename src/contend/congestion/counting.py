@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.congestion.channel_users import (
+    AskedChannels,
+    ChannelUsers,
+    PlacedChannels,
+    routes_across,
+)
 from contend.congestion.drawing import (
     PatternSource,
     PlacementSource,
@@ -22,8 +28,8 @@ from contend.congestion.drawing import (
 from contend.congestion.messages import channels_of_fabric
 from contend.congestion.processes import Communicator, agree, end_all, gather, thread_count
 from contend.congestion.rates import LinkRates, link_rates
-from contend.congestion.simulation import Simulation, half_width
-from contend.errors import UsageError
+from contend.congestion.sample_plan import SamplePlan, plan_samples
+from contend.congestion.simulation import Simulation
 from contend.fabric import Fabric
 from contend.pattern import Pattern
 from contend.placement import HostChoice, Placement
@@ -32,19 +38,11 @@ from contend.routes import HashedRoutes, make_resolver
 Progress = Callable[[int, int], None]
 """Called with the samples done and the samples to do (an estimate while a precision is sought)."""
 
-DEFAULT_PRECISION = 0.001
-_MOST_SAMPLES = 1_000_000
-# Outcomes up to this number are all counted rather than sampled.
-_FEW_OUTCOMES = 100_000
-# Every outcome leaves its figures in memory, three numbers each.
-_MOST_OUTCOMES = 10_000_000
 # What the core says of every sample where links differ in rate.
 _WEIGHED = (
     *("share", "mean_slowdown", "max_slowdown"),
     *("bytes_per_second", "mean_seconds_per_byte", "max_seconds_per_byte"),
 )
-# The interval of fewer samples is not trusted to end a simulation.
-_LEAST_SAMPLES = 64
 
 
 class SimulationInterrupted(KeyboardInterrupt):
@@ -71,6 +69,7 @@ def simulate(
     spread: bool = False,
     rate: float | None = None,
     equal_rates: bool = False,
+    channels: Sequence[str | int] = (),
     progress: Progress | None = None,
     communicator: Communicator | None = None,
 ) -> Simulation:
@@ -83,19 +82,22 @@ def simulate(
     """
     started = time.perf_counter()
 
-    def prepare() -> _Count:
+    def prepare() -> tuple[_Count, AskedChannels]:
         check_seed(seed)
+        asked = AskedChannels.of(fabric, channels)
         chosen = arrange(fabric, pattern, placement, hosts, ranks_per_host, ranks)
         seating = seat(*chosen)
         drawn = isinstance(fabric.routes, HashedRoutes)
         plan = plan_samples(*chosen, seating, samples, precision, exhaustive, drawn=drawn)
         rates = link_rates(fabric, seating.hosts, rate=rate, equal=equal_rates)
-        return _Count(fabric, *chosen, seating, plan, seed, spread, rates, started)
+        return _Count(fabric, *chosen, seating, plan, seed, spread, rates, started), asked
 
-    count = agree(communicator, prepare)
+    count, asked = agree(communicator, prepare)
     workers = thread_count(threads, communicator)
     try:
         count.run(workers, communicator, progress)
+        if asked:
+            count.see_users(asked, workers, communicator)
     except KeyboardInterrupt:
         end_all(communicator)
         if count.total.samples == 0:
@@ -134,6 +136,7 @@ class _Count:
             messages=plan.most * pattern.rounds * pattern.ranks,
         )
         self.total = Totals(pattern.rounds, len(seating.hosts) * 2 + 2 * fabric.cables)
+        self._users: tuple[ChannelUsers, ...] = ()
 
     def run(
         self, threads: int, communicator: Communicator | None, progress: Progress | None
@@ -156,8 +159,7 @@ class _Count:
         self, first: int, size: int, threads: int, communicator: Communicator | None
     ) -> list[dict[str, Any]]:
         """Results of one batch, in the order of samples: one for every process."""
-        processes, rank = (communicator.size, communicator.rank) if communicator else (1, 0)
-        begin, end = (first + size * k // processes for k in (rank, rank + 1))
+        begin, end = _part(first, size, communicator)
         return gather(
             communicator,
             lambda: _core.simulate(
@@ -175,11 +177,54 @@ class _Count:
             ),
         )
 
+    def see_users(
+        self, asked: AskedChannels, threads: int, communicator: Communicator | None
+    ) -> None:
+        """Draws all samples once more, and sees who uses some channels in them."""
+        seating, fabric, rounds = self._seating, self._fabric, self._pattern.rounds
+        placed = PlacedChannels.on(fabric, seating.hosts, asked.among(fabric, self._on_channels()))
+        messages = np.zeros((2, len(placed.channels), fabric.hosts))
+        for first in range(0, self.total.samples, self._batch_size()):
+            size = min(self._batch_size(), self.total.samples - first)
+            begin, end = _part(first, size, communicator)
+            for both in gather(communicator, partial(self._users_in, placed, begin, end, threads)):
+                messages += [placed.by_host(column) for column in both]
+        sources, targets = messages / (self.total.samples * rounds)
+        from_hosts, to_hosts = routes_across(placed, self._resolver, self._seed, threads)
+        routes = len(seating.hosts) * (len(seating.hosts) - 1)
+        self._users = tuple(
+            ChannelUsers(
+                fabric, channel, sources[row], targets[row], from_hosts[row], to_hosts[row], routes
+            )
+            for row, channel in enumerate(placed.channels)
+        )
+
+    def _users_in(
+        self, placed: PlacedChannels, begin: int, end: int, threads: int
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """Messages across channels in some samples, by source and by target."""
+        return _core.channel_users(
+            self._resolver,
+            self._pattern.core,
+            self._seating.slots,
+            self._seating.ranks_per_slot,
+            self._seating.random,
+            self._seed,
+            begin,
+            end - begin,
+            self._plan.enumerate,
+            threads,
+            placed.numbers,
+        )
+
+    def _on_channels(self) -> NDArray[np.uint64]:
+        """Messages on every channel of the fabric so far."""
+        return channels_of_fabric(self._fabric, self._seating.hosts, self.total.channel_messages)
+
     def result(self) -> Simulation:
         """What has been counted so far."""
         fabric, pattern, total = self._fabric, self._pattern, self.total
         largest = int(np.flatnonzero(total.histogram)[-1]) if total.histogram.any() else 0
-        channels = channels_of_fabric(fabric, self._seating.hosts, total.channel_messages)
         # A round that never has a message has no congestion either.
         with_messages = np.maximum(total.round_samples, 1)
         return Simulation(
@@ -205,7 +250,9 @@ class _Count:
             round_mean_congestion=total.round_mean * _core.MEAN_UNIT / with_messages,
             round_max_congestion=total.round_max / with_messages,
             histogram=total.histogram[: largest + 1],
-            channel_load=channels / (total.samples * pattern.rounds),
+            round_max_seconds_per_byte=self._round_seconds(with_messages),
+            channel_load=self._on_channels() / (total.samples * pattern.rounds),
+            users=self._users,
             links=self._rates.links,
             port_rate=self._rates.port,
             **total.weighed(),
@@ -215,6 +262,14 @@ class _Count:
             messages=self._messages(),
         )
 
+    def _round_seconds(self, with_messages: NDArray[np.uint64]) -> NDArray[np.float64] | None:
+        """What the slowest message of every round takes for a byte; None where no rate is known."""
+        rates, total = self._rates, self.total
+        if len(rates.by_place):
+            fastest = rates.by_place[2 * self._fabric.cables :].max()
+            return np.asarray(total.round_max_time * _core.MEAN_UNIT / fastest / with_messages)
+        return None if rates.port is None else total.round_max / with_messages / rates.port
+
     def _messages(self) -> int:
         """Number of messages, which is not what the histogram holds when bytes weigh them."""
         pattern = self._pattern
@@ -222,6 +277,12 @@ class _Count:
             return int(self.total.histogram.sum())
         of_sample = sum(len(pattern.messages(number)[0]) for number in range(pattern.rounds))
         return self.total.samples * of_sample
+
+
+def _part(first: int, size: int, communicator: Communicator | None) -> tuple[int, int]:
+    """First sample of this process's part of a batch, and the one behind its last."""
+    processes, rank = (communicator.size, communicator.rank) if communicator else (1, 0)
+    return first + size * rank // processes, first + size * (rank + 1) // processes
 
 
 class Totals:
@@ -235,6 +296,7 @@ class Totals:
         self.round_mean = np.zeros(rounds, dtype=np.uint64)
         self.round_max = np.zeros(rounds, dtype=np.uint64)
         self.round_samples = np.zeros(rounds, dtype=np.uint64)
+        self.round_max_time = np.zeros(rounds, dtype=np.uint64)
         self.channel_messages = np.zeros(channels, dtype=np.uint64)
         self.histogram = np.zeros(0, dtype=np.uint64)
         self.drawing_s = 0.0
@@ -249,6 +311,8 @@ class Totals:
             self.round_mean += batch["round_mean_congestion"]
             self.round_max += batch["round_max_congestion"]
             self.round_samples += batch["round_samples"]
+            if len(batch["round_max_time"]):
+                self.round_max_time += batch["round_max_time"]
             self.channel_messages += batch["channel_messages"]
             longer = max(len(self.histogram), len(batch["histogram"]))
             self.histogram = np.pad(self.histogram, (0, longer - len(self.histogram)))
@@ -273,80 +337,3 @@ class Totals:
         if len(parts) > 1:
             parts[:] = [np.concatenate(parts)]
         return parts[0]
-
-
-@dataclass(frozen=True)
-class SamplePlan:
-    """How many samples a simulation takes, and whether they are drawn or enumerated.
-
-    Attributes:
-        most: number of samples to end at.
-        precision: relative half-width of the interval to end at, if any.
-        enumerate: every outcome is counted once instead of drawing some.
-        outcomes: number of equally likely outcomes; None when too many to count in 63 bits.
-    """
-
-    most: int
-    precision: float | None
-    enumerate: bool
-    outcomes: int | None
-
-    def batches(self, size: int) -> Iterator[tuple[int, int]]:
-        """First sample and number of samples of every batch."""
-        for first in range(0, self.most, size):
-            yield first, min(size, self.most - first)
-
-    def reached(self, bandwidth: NDArray[np.float64]) -> bool:
-        """Whether the interval is narrow enough."""
-        if self.precision is None or len(bandwidth) < _LEAST_SAMPLES:
-            return False
-        return half_width(bandwidth) <= self.precision * float(bandwidth.mean())
-
-    def expected(self, bandwidth: NDArray[np.float64]) -> int:
-        """How many samples it will take, as far as can be told."""
-        if self.precision is None or len(bandwidth) < 2:
-            return self.most
-        ratio = half_width(bandwidth) / (self.precision * float(bandwidth.mean()))
-        return min(self.most, max(len(bandwidth), int(len(bandwidth) * ratio**2)))
-
-
-def plan_samples(
-    pattern: Pattern,
-    placement: Placement,
-    seating: Seating,
-    samples: int | None,
-    precision: float | None,
-    exhaustive: bool,
-    *,
-    drawn: bool = False,
-) -> SamplePlan:
-    """Decides how many samples to draw, or to count every outcome; see `simulate`.
-
-    Where routes are drawn too, outcomes are not counted.
-
-    Raises:
-        UsageError: a number is out of range, or there are too many outcomes to count.
-    """
-    if samples is not None and samples < 1:
-        raise UsageError(f"expected at least 1 sample, got {samples}")
-    if precision is not None and not 0 < precision < 1:
-        raise UsageError(f"expected a precision between 0 and 100 %, got {precision:%}")
-    outcomes = (
-        None
-        if drawn
-        else _core.outcomes(pattern.core, seating.slots, seating.ranks_per_slot, seating.random)
-    )
-    if exhaustive and (outcomes is None or outcomes > _MOST_OUTCOMES):
-        count = (
-            "too many to count, or not equally likely ones" if outcomes is None else f"{outcomes:,}"
-        )
-        raise UsageError(
-            f"an exhaustive simulation counts up to {_MOST_OUTCOMES:,} equally likely outcomes; "
-            f"{pattern.name} with {placement.name} placement has {count}: draw samples instead"
-        )
-    few = outcomes is not None and outcomes <= (_FEW_OUTCOMES if samples is None else samples)
-    if outcomes is not None and (exhaustive or few):
-        return SamplePlan(outcomes, None, True, outcomes)
-    if samples is None and precision is None:
-        precision = DEFAULT_PRECISION
-    return SamplePlan(samples or _MOST_SAMPLES, precision, False, outcomes)

@@ -10,6 +10,7 @@ import lazy_loader
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.congestion.channel_users import ChannelUsers
 from contend.errors import UsageError
 from contend.fabric import Fabric
 
@@ -57,6 +58,8 @@ class Simulation:
             which the round has messages between hosts; 0 where it never has. A sample in which no
             round has any counts as free of congestion, 1 in every round.
         round_max_congestion: shape [rounds]; the round's largest pi, averaged in the same way.
+        round_max_seconds_per_byte: shape [rounds]; seconds that the slowest message of the round
+            takes for a byte, averaged likewise; None where the rate of links is not known.
         histogram: shape [largest pi + 1]; messages by pi, those that stay on their host at 0; by
             their bytes where the pattern says how many, in units that keep sums within 64 bits.
         channel_load: shape [channels]; mean number of messages a round.
@@ -73,6 +76,7 @@ class Simulation:
         bytes_per_second: shape [samples]; as `bandwidth`, of what messages get.
         mean_seconds_per_byte: shape [samples]; as `mean_congestion`, of what a byte takes.
         max_seconds_per_byte: shape [samples]; as `max_congestion`, likewise.
+        users: who uses the channels that were asked for.
         fabric: what was simulated; None where a kept result was read back without it.
     """
 
@@ -108,6 +112,8 @@ class Simulation:
     bytes_per_second: NDArray[np.float64] | None = None
     mean_seconds_per_byte: NDArray[np.float64] | None = None
     max_seconds_per_byte: NDArray[np.float64] | None = None
+    round_max_seconds_per_byte: NDArray[np.float64] | None = None
+    users: tuple[ChannelUsers, ...] = field(default=(), repr=False)
     fabric: Fabric | None = field(default=None, repr=False)
 
     @property

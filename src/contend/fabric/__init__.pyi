@@ -11,6 +11,8 @@ from .composition import size_of as size_of
 from .composition import structure as structure
 from .coordinates import grid_coordinates as grid_coordinates
 from .coordinates import group_circle as group_circle
+from .counted_ports import Carried as Carried
+from .counted_ports import carried as carried
 from .fabric import Fabric as Fabric
 from .fabric import Finding as Finding
 from .fabric import build as build
@@ -43,6 +45,7 @@ from .levels import idle_switches as idle_switches
 from .levels import is_tree as is_tree
 from .levels import switch_levels as switch_levels
 from .link_speeds import slow_links as slow_links
+from .named import channels_named as channels_named
 from .rated_bisection import Bisection as Bisection
 from .rated_bisection import bisection as bisection
 from .rest import Rest as Rest

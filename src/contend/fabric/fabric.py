@@ -144,6 +144,11 @@ class Fabric:
         """What tells every switch from all others: its name, with the GUID where that repeats."""
         return _told_apart(self.switch_name, self.switch_guid)
 
+    @cached_property
+    def host_label(self) -> tuple[str, ...]:
+        """What tells every host from all others: its name, with the port's GUID likewise."""
+        return _told_apart(self.host_name, self.host_port_guid)
+
     def replace(self, **changes: Any) -> Self:
         """The same fabric with some columns exchanged."""
         return replace(self, **changes)

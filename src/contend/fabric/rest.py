@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from contend.errors import InputError, UsageError
 from contend.fabric.fabric import Fabric
+from contend.fabric.named import no_such_part, part_named
 from contend.fabric.parts import connected_parts
-from contend.units import counted, nearest
+from contend.units import counted
 
 _FILE = "file:"
 
@@ -106,19 +107,14 @@ class _Dead:
 
     def take(self, text: str) -> None:
         """Takes away what a text names, or all that its items name."""
-        found = self._find(text)
+        found = part_named(self._fabric, text)
         if found is None and "," in text:
             for item in text.split(","):
                 if item.strip():
                     self.take(item.strip())
             return
         if found is None:
-            known = (*self._fabric.switch_name, *self._fabric.host_name)
-            name = text.rpartition(":")[0] or text
-            raise UsageError(
-                f"{text}: {self._fabric.name} has no such switch, cable (SWITCH:PORT) or "
-                f"host{nearest(name, known)}"
-            )
+            raise no_such_part(self._fabric, text)
         self.kill(*found)
 
     def kill(self, what: str, number: int) -> None:
@@ -135,32 +131,6 @@ class _Dead:
         else:
             self._lost.append(f'host "{self._fabric.host_name[number]}"')
             self._host[number] = True
-
-    def _find(self, text: str) -> tuple[str, int] | None:
-        for what, names, guids in (
-            ("switch", self._fabric.switch_name, self._fabric.switch_guid),
-            ("host", self._fabric.host_name, self._fabric.host_port_guid),
-        ):
-            if (number := _number(text, names, guids)) is not None:
-                return what, number
-        name, _, port = text.rpartition(":")
-        switch = _number(name, self._fabric.switch_name, self._fabric.switch_guid)
-        return None if switch is None or not port.isdecimal() else self._plugged(switch, int(port))
-
-    def _plugged(self, switch: int, port: int) -> tuple[str, int]:
-        """What hangs on a port: a cable to another switch, or a host."""
-        fabric = self._fabric
-        for ends, ports in (
-            (fabric.cable_from, fabric.cable_from_port),
-            (fabric.cable_to, fabric.cable_to_port),
-        ):
-            if len(found := np.flatnonzero((ends == switch) & (ports == port))):
-                return "cable", int(found[0])
-        found = np.flatnonzero((fabric.host_switch == switch) & (fabric.host_port == port))
-        if len(found) == 0:
-            name = fabric.switch_name[switch]
-            raise UsageError(f'{name}:{port}: nothing hangs on port {port} of "{name}"')
-        return "host", int(found[0])
 
     def _at(self, switch: int) -> NDArray[np.bool_]:
         at: NDArray[np.bool_] = (self._fabric.cable_from == switch) | (
@@ -188,23 +158,6 @@ class _Dead:
             int(np.count_nonzero(self._switch[fabric.host_switch] & ~self._host)),
             int(np.count_nonzero(hosts & ~joined)),
         )
-
-
-def _number(text: str, names: Sequence[str], guids: NDArray[np.uint64]) -> int | None:
-    """The number of what has a name or GUID; None where nothing has."""
-    if text.lower().startswith("0x"):
-        try:
-            found = np.flatnonzero(guids == int(text, 16))
-        except (ValueError, OverflowError):
-            return None
-    else:
-        found = np.flatnonzero([name == text for name in names])
-    if len(found) > 1:
-        raise UsageError(
-            f"{text}: {len(found)} bear this name; give a GUID, such as "
-            f"0x{int(guids[found[0]]):016x}"
-        )
-    return int(found[0]) if len(found) else None
 
 
 def _subset(

@@ -42,6 +42,7 @@ FORMS = (
     Form("dissemination", "rank i sends to i + 1, 2, 4, ..."),
     Form("recursive-doubling", "partners i xor 1, 2, 4, ..."),
     Form("tree", "binomial tree from rank 0"),
+    Form("tree:reduce", "the same back to rank 0"),
     Form("double-tree", "two binary trees at once; a rank is an inner node of at most one"),
     Form("pipeline", "rank i sends to i + 1"),
     Form("ring", "the same, and the last to the first"),
@@ -111,6 +112,8 @@ def _refusal(spec: str, why: str) -> UsageError:
 def _make(spec: str, family: str, rest: str, ranks: int) -> Pattern:
     if not 1 <= ranks <= _MOST_RANKS:
         raise UsageError(f"between 1 and {_MOST_RANKS:,} ranks, got {ranks}")
+    if spec == "tree:reduce":
+        return Pattern(spec, _backwards(_core.make_tree(ranks)))
     if family in _PLAIN:
         if rest:
             raise UsageError(f"no parameter after {family}, got {rest}")
@@ -142,6 +145,14 @@ def _make(spec: str, family: str, rest: str, ranks: int) -> Pattern:
     known = ", ".join(form.form for form in FORMS)
     hint = nearest(family, [*_PLAIN, *_FAMILIES])
     raise UsageError(f"one of {known}, got {family or 'nothing'}{hint}")
+
+
+def _backwards(pattern: _core.Pattern) -> _core.Pattern:
+    """The last round first, and every message from its target to its source."""
+    rounds = [pattern.messages(number, 0, 0) for number in reversed(range(pattern.rounds))]
+    begin = np.cumsum([0, *(len(source) for source, _, _ in rounds)])
+    source, target = (np.concatenate([messages[end] for messages in rounds]) for end in (1, 0))
+    return from_columns(pattern.ranks, begin, source, target, None)
 
 
 def _whole(text: str, expected: str, *, negative: bool = False) -> int:

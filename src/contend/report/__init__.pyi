@@ -4,6 +4,10 @@ from .better_seats import better_seats_verdict as better_seats_verdict
 from .better_tables import better_tables_json as better_tables_json
 from .better_tables import better_tables_table as better_tables_table
 from .better_tables import better_tables_verdict as better_tables_verdict
+from .collectives import collectives_figure as collectives_figure
+from .collectives import collectives_json as collectives_json
+from .collectives import collectives_tables as collectives_tables
+from .collectives import collectives_verdict as collectives_verdict
 from .emulate import emulate_json as emulate_json
 from .emulate import network_line as network_line
 from .emulate import traffic_table as traffic_table
@@ -72,6 +76,9 @@ from .run.tables import run_tables as run_tables
 from .save import check_suffix as check_suffix
 from .save import save_figure as save_figure
 from .save import save_figures as save_figures
+from .simulation.counters import counters_tables as counters_tables
+from .simulation.counters import counters_verdict as counters_verdict
+from .simulation.counters_drawn import counters_figure as counters_figure
 from .simulation.drawing import draw_simulation as draw_simulation
 from .simulation.figures import channel_loads as channel_loads
 from .simulation.figures import congestion_distribution as congestion_distribution
@@ -82,6 +89,9 @@ from .simulation.histograms import round_bounds as round_bounds
 from .simulation.json import simulation_json as simulation_json
 from .simulation.tables import Measure as Measure
 from .simulation.tables import simulation_tables as simulation_tables
+from .simulation.users import users_tables as users_tables
+from .simulation.users import users_verdict as users_verdict
+from .simulation.users_drawn import users_figure as users_figure
 from .study.json import measured_json as measured_json
 from .study.json import study_json as study_json
 from .study.json import verification_json as verification_json

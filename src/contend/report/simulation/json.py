@@ -6,9 +6,11 @@ import math
 
 import msgspec
 
-from contend.congestion import Simulation
+from contend.congestion import BesideCounters, Simulation
 from contend.fabric import Bisection, Fabric
+from contend.report.simulation.counters import CountersJson, counters_json
 from contend.report.simulation.tables import Measure, congestion_shares, hottest_channels
+from contend.report.simulation.users import ChannelUsersJson, users_json
 from contend.units import rate_of
 
 _HOTTEST = 10
@@ -140,6 +142,8 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
         congestion: distribution of π.
         rounds: both bounds for patterns of several rounds.
         hottest_channels: the ten channels that carry most, the fullest first.
+        channels: who loads the channels that --channel asks for.
+        counters: what ports have counted, beside this; null without --counters.
         elapsed_s: seconds in all.
         drawing_s: seconds of all cores spent on drawing patterns and placements.
         counting_s: seconds of all cores spent on counting.
@@ -165,6 +169,8 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
     congestion: CongestionJson
     rounds: RoundsJson
     hottest_channels: list[ChannelJson]
+    channels: list[ChannelUsersJson]
+    counters: CountersJson | None
     elapsed_s: float
     drawing_s: float
     counting_s: float
@@ -172,7 +178,10 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def simulation_json(
-    simulation: Simulation, fabric: Fabric, rated: Bisection | None = None
+    simulation: Simulation,
+    fabric: Fabric,
+    rated: Bisection | None = None,
+    beside: BesideCounters | None = None,
 ) -> SimulationJson:
     """The result of ``contend simulate --json``.
 
@@ -180,6 +189,7 @@ def simulation_json(
         simulation: the result.
         fabric: what it ran on, for the names of channels.
         rated: capacity of the narrowest cut found, where it is known.
+        beside: what ports have counted.
     """
     low, high = simulation.ci95
     shares = congestion_shares(simulation)
@@ -231,6 +241,8 @@ def simulation_json(
             ChannelJson(channel=channel, name=fabric.channel_name(channel), messages_per_round=load)
             for channel, load in hottest_channels(simulation, _HOTTEST)
         ],
+        channels=users_json(simulation),
+        counters=None if beside is None else counters_json(beside),
         elapsed_s=simulation.elapsed_s,
         drawing_s=simulation.drawing_s,
         counting_s=simulation.counting_s,

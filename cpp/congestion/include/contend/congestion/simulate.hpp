@@ -54,6 +54,9 @@ struct BatchResult {
   std::vector<std::uint64_t> round_mean_congestion;
   std::vector<std::uint64_t> round_max_congestion;
   std::vector<std::uint64_t> round_samples;
+  /// Per round, where channels differ in rate, else empty: sums over the same samples of what the
+  /// slowest message takes, in units of kMeanUnit of what it would through the fastest port.
+  std::vector<std::uint64_t> round_max_time;
   /// (Weighted) number of messages by pi; entry 0 holds those that stay on their host.
   std::vector<std::uint64_t> histogram;
   /// Messages that crossed each channel, over all rounds and samples: channels between switches,

@@ -1,0 +1,145 @@
+#include "contend/congestion/channel_users.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <deque>
+#include <exception>
+#include <limits>
+
+#include "contend/base/error.hpp"
+#include "contend/base/threads.hpp"
+#include "round_drawer.hpp"
+
+namespace contend {
+
+namespace {
+
+constexpr auto kNotAsked = std::numeric_limits<std::uint32_t>::max();
+
+/// Row of every channel that was asked for, else kNotAsked: between switches with the padding of
+/// short routes behind them, then of hosts' channels by place.
+struct Rows {
+  Rows(const Resolver& resolver, std::span<const std::uint32_t> channels)
+      : between(resolver.switch_channels() + kPads, kNotAsked),
+        injection(resolver.places(), kNotAsked),
+        ejection(resolver.places(), kNotAsked) {
+    const std::size_t switches = resolver.switch_channels();
+    for (std::uint32_t row = 0; row < channels.size(); ++row) {
+      const std::size_t channel = channels[row];
+      if (channel >= switches + 2 * resolver.places()) throw Error("channels of the fabric");
+      std::uint32_t& place = channel < switches ? between[channel]
+                             : channel < switches + resolver.places()
+                                 ? injection[channel - switches]
+                                 : ejection[channel - switches - resolver.places()];
+      if (place != kNotAsked) throw Error("every channel once");
+      place = row;
+    }
+  }
+
+  std::vector<std::uint32_t> between;
+  std::vector<std::uint32_t> injection;
+  std::vector<std::uint32_t> ejection;
+};
+
+/// One thread's share of the work.
+template <class Id>
+class Watcher {
+ public:
+  Watcher(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
+          const Samples& samples, const Rows& rows, std::size_t channels)
+      : resolver_(resolver),
+        pattern_(pattern),
+        rows_(rows),
+        drawer_(pattern, seating, samples, pattern.shares_ends() || shares_places(seating)),
+        sources_(channels * resolver.places(), 0),
+        targets_(sources_.size(), 0) {}
+
+  void run(std::uint64_t sample, std::uint32_t round) {
+    drawer_.begin(sample, round);
+    for (std::uint32_t piece = 0; piece < pattern_.pieces(round); ++piece) {
+      const Messages& messages = drawer_.draw(piece);
+      const std::size_t stride = resolver_.stride();
+      routes_.resize(std::max(routes_.size(), messages.size() * stride));
+      resolver_.resolve_drawn(messages.source, messages.target, drawer_.routes_of(sample),
+                              routes_.data());
+      const Id* route = routes_.data();
+      for (std::size_t m = 0; m < messages.size(); ++m, route += stride) {
+        const Place source = messages.source[m];
+        const Place target = messages.target[m];
+        for (std::size_t k = 0; k < stride; ++k) add(rows_.between[route[k]], source, target);
+        add(rows_.injection[source], source, target);
+        add(rows_.ejection[target], source, target);
+      }
+    }
+  }
+
+  void add_to(ChannelUsers& users) const {
+    for (std::size_t i = 0; i < sources_.size(); ++i) users.sources[i] += sources_[i];
+    for (std::size_t i = 0; i < targets_.size(); ++i) users.targets[i] += targets_[i];
+  }
+
+ private:
+  void add(std::uint32_t row, Place source, Place target) {
+    if (row == kNotAsked) return;
+    ++sources_[row * resolver_.places() + source];
+    ++targets_[row * resolver_.places() + target];
+  }
+
+  const Resolver& resolver_;
+  const Pattern& pattern_;
+  const Rows& rows_;
+  RoundDrawer drawer_;
+  std::vector<Id> routes_;
+  std::vector<std::uint64_t> sources_;
+  std::vector<std::uint64_t> targets_;
+};
+
+template <class Id>
+ChannelUsers run(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
+                 const Samples& samples, std::span<const std::uint32_t> channels, int threads) {
+  const Rows rows(resolver, channels);
+  ChannelUsers users;
+  users.sources.resize(channels.size() * resolver.places(), 0);
+  users.targets.resize(users.sources.size(), 0);
+  std::deque<Watcher<Id>> watchers;
+  for (int thread = 0; thread < threads; ++thread) {
+    watchers.emplace_back(resolver, pattern, seating, samples, rows, channels.size());
+  }
+  const std::uint32_t rounds = pattern.rounds();
+  const auto tasks = static_cast<std::int64_t>(std::uint64_t{samples.count} * rounds);
+  const std::int64_t chunk = std::clamp<std::int64_t>(tasks / (8 * threads), 1, 64);
+  // An exception must not leave the parallel part; the last one is thrown again after it.
+  std::exception_ptr failure;
+#pragma omp parallel num_threads(threads)
+  {
+    Watcher<Id>& watcher = watchers[static_cast<std::size_t>(omp_get_thread_num())];
+#pragma omp for schedule(dynamic, chunk)
+    for (std::int64_t task = 0; task < tasks; ++task) {
+      const auto number = static_cast<std::uint64_t>(task);
+      try {
+        watcher.run(samples.first + number / rounds, static_cast<std::uint32_t>(number % rounds));
+      } catch (...) {
+#pragma omp critical
+        failure = std::current_exception();
+      }
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  for (const Watcher<Id>& watcher : watchers) watcher.add_to(users);
+  return users;
+}
+
+}  // namespace
+
+ChannelUsers channel_users(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
+                           const Samples& samples, std::span<const std::uint32_t> channels,
+                           int threads) {
+  check_samples(resolver, pattern, seating, samples);
+  threads = thread_count(threads);
+  return resolver.narrow()
+             ? run<std::uint16_t>(resolver, pattern, seating, samples, channels, threads)
+             : run<std::uint32_t>(resolver, pattern, seating, samples, channels, threads);
+}
+
+}  // namespace contend

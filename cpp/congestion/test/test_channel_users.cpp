@@ -1,0 +1,82 @@
+#include <doctest/doctest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "../../routes/test/random_fabric.hpp"
+#include "../../routes/test/small_ring.hpp"
+#include "contend/base/error.hpp"
+#include "contend/congestion/channel_users.hpp"
+#include "contend/pattern/fixed_patterns.hpp"
+#include "contend/pattern/random_patterns.hpp"
+
+using namespace contend;
+
+namespace {
+
+Places every_host(const Fabric& fabric) {
+  Places places{std::vector<HostId>(fabric.hosts()), false};
+  std::iota(places.hosts.begin(), places.hosts.end(), 0U);
+  return places;
+}
+
+Seating one_each(std::size_t places, bool random = false) {
+  Seating seating{std::vector<Place>(places), 1, random};
+  std::iota(seating.slots.begin(), seating.slots.end(), 0U);
+  return seating;
+}
+
+}  // namespace
+
+TEST_CASE("who uses a channel of a ring walked clockwise, in an all-to-all") {
+  // Channel 0 leads from switch 0 to 1. It carries 0 -> 1, 2, 3; 3 -> 1, 2; 2 -> 1. Host 1's
+  // injection (8 + 1) carries what it sends to 0, 2, 3, host 2's ejection (12 + 2) what 0, 1, 3
+  // send it.
+  const contend::test::ClockwiseRing ring(4);
+  const auto resolver =
+      make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), every_host(ring.fabric));
+  const auto pattern = make_all_shifts(4);
+  const std::vector<std::uint32_t> channels{0, 9, 14};
+  const ChannelUsers users =
+      channel_users(*resolver, *pattern, one_each(4), {1, 0, 1, false}, channels, 2);
+  CHECK(users.sources == std::vector<std::uint64_t>{3, 0, 1, 2, 0, 3, 0, 0, 1, 1, 0, 1});
+  CHECK(users.targets == std::vector<std::uint64_t>{0, 3, 2, 1, 1, 0, 1, 1, 0, 0, 3, 0});
+}
+
+TEST_CASE("users of channels sum up to what a simulation of the same samples counts") {
+  const auto on = contend::test::make_random_fabric(3, 9, 25, 10);
+  const auto resolver =
+      make_tabled_resolver(on.fabric, on.tables(), on.addresses(), every_host(on.fabric));
+  const auto pattern = make_permutation(static_cast<Rank>(resolver->places()));
+  const Seating seating = one_each(resolver->places(), true);
+  const Samples samples{7, 5, 40, false};
+  const BatchResult counted = simulate(*resolver, *pattern, seating, samples, 1);
+  std::vector<std::uint32_t> channels(resolver->switch_channels());
+  std::iota(channels.begin(), channels.end(), 0U);
+  for (const int threads : {1, 3}) {
+    const ChannelUsers users =
+        channel_users(*resolver, *pattern, seating, samples, channels, threads);
+    for (const std::uint32_t c : channels) {
+      for (const auto* by_place : {&users.sources, &users.targets}) {
+        const auto row = by_place->begin() + static_cast<std::ptrdiff_t>(c * resolver->places());
+        const auto end = row + static_cast<std::ptrdiff_t>(resolver->places());
+        CHECK(std::accumulate(row, end, std::uint64_t{0}) == counted.channel_messages[c]);
+      }
+    }
+  }
+}
+
+TEST_CASE("channels that do not exist or are named twice are refused") {
+  const contend::test::ClockwiseRing ring(3);
+  const auto resolver =
+      make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), every_host(ring.fabric));
+  const auto pattern = make_all_shifts(3);
+  const auto users = [&](const std::vector<std::uint32_t>& channels) {
+    return channel_users(*resolver, *pattern, one_each(3), {1, 0, 1, false}, channels, 1);
+  };
+  CHECK_THROWS_AS(users({12}), Error);
+  CHECK_THROWS_AS(users({2, 2}), Error);
+  CHECK_THROWS_AS(channel_users(*resolver, *make_all_shifts(4), one_each(3), {1, 0, 1, false},
+                                std::vector<std::uint32_t>{0}, 1),
+                  Error);
+}

@@ -1,0 +1,92 @@
+"""``contend predict collectives``: bandwidths of operations of all ranks at the rates of links."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from rich.text import Text
+
+from contend import report
+from contend.cli.common import console_for, load, write_json
+from contend.cli.options import (
+    BYTES,
+    PLACEMENT,
+    PLACEMENTS,
+    RATE,
+    BytesPerSecond,
+    FabricArgument,
+    HostsOption,
+    JsonOption,
+    PlotOption,
+    RanksOption,
+    RanksPerHostOption,
+    RouteOption,
+    RoutesOption,
+    SeedOption,
+)
+from contend.cli.simulate import EqualRatesOption, SpreadOption, ThreadsOption
+from contend.congestion import collectives as count
+from contend.errors import UsageError
+from contend.units import parse_sizes
+
+BytesOption = Annotated[str, BYTES(": 1M, several (4K,1M), or 4K:1M for powers of two.", many=True)]
+PlacementOption = Annotated[str, PLACEMENT(PLACEMENTS)]
+RateOption = Annotated[
+    BytesPerSecond | None,
+    RATE(": every link, in place of its own rate.", default="the fabric's"),
+]
+# Columns of times that a table has room for.
+_MOST_SIZES = 12
+
+
+def collectives(
+    fabric: FabricArgument,
+    bytes: BytesOption = "1M",  # noqa: A002
+    hosts: HostsOption = None,
+    ranks: RanksOption = None,
+    ranks_per_host: RanksPerHostOption = 1,
+    placement: PlacementOption = "linear",
+    routes: RoutesOption = None,
+    route: RouteOption = None,
+    spread: SpreadOption = False,
+    rate: RateOption = None,
+    equal_rates: EqualRatesOption = False,
+    seed: SeedOption = 1,
+    threads: ThreadsOption = None,
+    json: JsonOption = None,
+    plot: PlotOption = None,
+) -> None:
+    """Predict what hosts get in all-to-alls, shifts, rings and trees, by what links carry.
+
+    Nothing needs to be measured: there is no latency in it, and no overhead.
+
+    Example: contend predict collectives net.ibnetdiscover --routes net.lfts --bytes 64K,1M
+    """
+    if plot is not None:
+        report.check_suffix(plot)
+    sizes = parse_sizes(bytes)
+    if len(sizes) > _MOST_SIZES:
+        raise UsageError(f"--bytes: expected up to {_MOST_SIZES} sizes, got {len(sizes)}")
+    network = load(fabric, routes, route, need_routes=True)
+    with report.progress_bar(network.name, "patterns") as bar:
+        task = bar.add_task(network.name, total=None)
+        found = count(
+            network,
+            placement=placement,
+            hosts=hosts,
+            ranks_per_host=ranks_per_host,
+            ranks=ranks,
+            spread=spread,
+            rate=rate,
+            equal_rates=equal_rates,
+            seed=seed,
+            threads=threads,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    console = console_for(json)
+    console.print(Text(report.collectives_verdict(found, sizes), style="bold"), soft_wrap=True)
+    tables = report.collectives_tables(found, sizes)
+    report.print_tables(console, tables)
+    write_json(json, report.collectives_json(found, sizes))
+    if plot is not None:
+        report.save_figure(report.collectives_figure(found, sizes), plot, tables)

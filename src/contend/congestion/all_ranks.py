@@ -1,0 +1,204 @@
+"""Bandwidths of what programs do most, at the rates of links: all-to-alls, shifts, rings, trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from contend.congestion.counting import simulate
+from contend.congestion.drawing import PlacementSource, arrange
+from contend.congestion.simulation import Simulation
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.placement import HostChoice
+from contend.units import rate_of
+
+# Of what is drawn: random placements, hashed routes.
+_PRECISION = 0.01
+_ALL = slice(None)
+_PATTERNS = ("alltoall", "shifts", "ring", "tree", "tree:reduce")
+
+
+@dataclass(frozen=True, eq=False)
+class Collective:
+    """An operation of all ranks, or one step of it: rounds that each wait for their slowest.
+
+    Attributes:
+        name: what it is, in words.
+        pattern: the pattern that it is simulated as.
+        rounds: how many it has.
+        messages: that a host sends and receives; of a tree, the one that it gets or gives.
+        congestion: sum over the rounds of their largest.
+        seconds_per_byte: that it takes for each byte of its messages; None where no rate is known.
+        port: bytes per second of a host's port, on average; None where it is not known.
+    """
+
+    name: str
+    pattern: str
+    rounds: int
+    messages: float
+    congestion: float
+    seconds_per_byte: float | None
+    port: float | None
+
+    def seconds(self, size: float) -> float | None:
+        """How long it takes with messages of so many bytes; None where no rate is known."""
+        return None if self.seconds_per_byte is None else size * self.seconds_per_byte
+
+    @property
+    def rate(self) -> float | None:
+        """Bytes per second of a host; None where no rate is known."""
+        if self.seconds_per_byte is None:
+            return None
+        return self.messages / self.seconds_per_byte
+
+    @property
+    def share(self) -> float:
+        """The same as a share of its port, or of a link's rate where no rate is known."""
+        rate = self.rate
+        return (
+            self.messages / self.congestion
+            if rate is None or self.port is None
+            else rate / self.port
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Collectives:
+    """What hosts get in operations of all ranks.
+
+    Attributes:
+        fabric: with routes.
+        placement: which rank sits on which host.
+        ranks: how many.
+        hosts: on how many hosts.
+        worst_shift: the distance at which a shift takes longest.
+        operations: the all-to-all at once first.
+    """
+
+    fabric: Fabric
+    placement: str
+    ranks: int
+    hosts: int
+    worst_shift: int
+    operations: tuple[Collective, ...]
+
+
+def collectives(
+    fabric: Fabric,
+    *,
+    placement: PlacementSource = "linear",
+    hosts: HostChoice | None = None,
+    ranks_per_host: int = 1,
+    ranks: int | None = None,
+    spread: bool = False,
+    rate: float | None = None,
+    equal_rates: bool = False,
+    seed: int = 1,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Collectives:
+    """Bandwidths of all-to-alls, shifts, a ring and binomial trees, and how long they take.
+
+    All that counts is what links carry: there is no latency, no overhead, and messages of a round
+    start together. An all-to-all at once cannot be faster than its fullest channel; the rounds of
+    all others wait for their slowest message.
+
+    Args:
+        fabric: with routes.
+        placement: which rank sits on which host, as in `contend.simulate`; so are the following.
+        hosts: those that take part.
+        ranks_per_host: ranks that share a host.
+        ranks: number of ranks; None fills the placement.
+        spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
+        rate: bytes per second of every link; None for the fabric's own.
+        equal_rates: count all links alike, whatever they carry.
+        seed: of all random choices.
+        threads: to count on.
+        progress: told how many patterns are done, and of how many.
+
+    Raises:
+        UsageError: these do not fit together, or all ranks are on one host.
+    """
+    pattern, placed = arrange(fabric, "shifts", placement, hosts, ranks_per_host, ranks)
+    on_hosts = np.bincount(placed.host_of_rank[: pattern.ranks])
+    taking_part = np.flatnonzero(on_hosts)
+    if len(taking_part) < 2:
+        raise UsageError("expected ranks on two hosts or more, got one host")
+    found: dict[str, Simulation] = {}
+    for name in _PATTERNS:
+        if progress is not None:
+            progress(len(found), len(_PATTERNS))
+        found[name] = simulate(
+            fabric,
+            name,
+            placement=placed,
+            ranks=pattern.ranks,
+            precision=_PRECISION,
+            seed=seed,
+            threads=threads,
+            spread=spread,
+            rate=rate,
+            equal_rates=equal_rates,
+        )
+    shifts = found["shifts"]
+    by_round = shifts.round_max_seconds_per_byte
+    worst = int(np.argmax(shifts.round_max_congestion if by_round is None else by_round))
+    port = shifts.port_rate
+    if port is None and by_round is not None:
+        labels = [fabric.rates[label] for label in fabric.host_rate[taking_part]]
+        port = float(np.mean([rate_of(label) or 0.0 for label in labels]))
+    sharing = int(on_hosts.max())
+    all_others = float(sharing * (pattern.ranks - sharing))
+
+    def of(name: str, pattern: str, messages: float, rounds: slice = _ALL) -> Collective:
+        return _collective(name, found[pattern], messages, rounds, port)
+
+    by_shifts = of("all-to-all, shift by shift", "shifts", all_others)
+    return Collectives(
+        fabric=fabric,
+        placement=placed.name,
+        ranks=pattern.ranks,
+        hosts=len(taking_part),
+        worst_shift=worst + 1,
+        operations=(
+            of("all-to-all, at once", "alltoall", all_others),
+            by_shifts,
+            _a_round_of("a shift, on average", by_shifts),
+            of(f"the worst shift, by {worst + 1:,}", "shifts", 1.0, slice(worst, worst + 1)),
+            of("a step of a ring", "ring", 1.0),
+            of("broadcast by a binomial tree", "tree", 1.0),
+            of("reduction by a binomial tree", "tree:reduce", 1.0),
+        ),
+    )
+
+
+def _collective(
+    name: str, simulation: Simulation, messages: float, rounds: slice, port: float | None
+) -> Collective:
+    by_round = simulation.round_max_seconds_per_byte
+    largest = simulation.round_max_congestion[rounds]
+    return Collective(
+        name=name,
+        pattern=simulation.pattern,
+        rounds=len(largest),
+        messages=messages,
+        congestion=float(largest.sum()),
+        seconds_per_byte=None if by_round is None else float(by_round[rounds].sum()),
+        port=port,
+    )
+
+
+def _a_round_of(name: str, whole: Collective) -> Collective:
+    """What a round of it takes on average."""
+    each = whole.seconds_per_byte
+    return replace(
+        whole,
+        name=name,
+        rounds=1,
+        messages=whole.messages / whole.rounds,
+        congestion=whole.congestion / whole.rounds,
+        seconds_per_byte=None if each is None else each / whole.rounds,
+    )

@@ -1,0 +1,228 @@
+"""Who sends messages across a channel, and to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import lazy_loader
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
+from contend.congestion.drawing import Seating
+from contend.errors import UsageError
+from contend.fabric import Fabric, channels_named
+from contend.pattern import parse
+from contend.routes import HashedRoutes
+
+if TYPE_CHECKING:
+    import polars
+else:
+    # It takes longer to load than many simulations run.
+    polars = lazy_loader.load("polars")
+
+HOTTEST = "hottest"
+"""The channels between switches that carry most: ``hottest`` the first, ``hottest:N`` N of them."""
+
+# Every channel takes four numbers for each host; nobody reads the tables of more.
+_MOST_CHANNELS = 64
+# Routes that are drawn are counted in so many drawings.
+_DRAWINGS = 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ChannelUsers:
+    """The hosts whose messages cross a channel.
+
+    Attributes:
+        fabric: whose channel.
+        channel: its number.
+        sources: messages a round across it by the host that sends them, in the mean over rounds and
+            samples, shape [hosts].
+        targets: likewise by the host that receives them.
+        source_routes: routes across it by the host that they start from, of those between any two
+            of the hosts that take part, shape [hosts]; a mean over drawings where routes are drawn.
+        target_routes: likewise by the host that they lead to.
+        routes: how many there are in all between these hosts.
+    """
+
+    fabric: Fabric = field(repr=False)
+    channel: int
+    sources: NDArray[np.float64]
+    targets: NDArray[np.float64]
+    source_routes: NDArray[np.float64]
+    target_routes: NDArray[np.float64]
+    routes: int
+
+    @property
+    def name(self) -> str:
+        """Both ends of the channel with their ports."""
+        return self.fabric.channel_name(self.channel)
+
+    @property
+    def load(self) -> float:
+        """Messages a round in all."""
+        return float(self.sources.sum())
+
+    @property
+    def routes_across(self) -> float:
+        """Number of routes across the channel."""
+        return float(self.source_routes.sum())
+
+    def by_leaf(self, by_host: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sums of a column by the switch that hosts hang on, shape [switches]."""
+        on_leaf: NDArray[np.float64] = np.zeros(self.fabric.switches)
+        np.add.at(on_leaf, self.fabric.host_switch, by_host)
+        return on_leaf
+
+    def __repr__(self) -> str:
+        return f"<ChannelUsers of {self.name}: {self.load:.4g} messages a round>"
+
+    def to_frame(self) -> polars.DataFrame:
+        """One row per host: ``host``, ``leaf``, and the four columns of this class."""
+        fabric = self.fabric
+        return polars.DataFrame(
+            {
+                "host": fabric.host_name,
+                "leaf": [fabric.switch_label[leaf] for leaf in fabric.host_switch.tolist()],
+                "sources": self.sources,
+                "targets": self.targets,
+                "source_routes": self.source_routes,
+                "target_routes": self.target_routes,
+            }
+        )
+
+
+@dataclass(frozen=True)
+class AskedChannels:
+    """The channels whose users are to be seen.
+
+    Attributes:
+        numbers: of those that were named, each once.
+        hottest: how many of those that carry most come on top.
+    """
+
+    numbers: tuple[int, ...] = ()
+    hottest: int = 0
+
+    @classmethod
+    def of(cls, fabric: Fabric, names: Sequence[str | int]) -> AskedChannels:
+        """By their names or numbers.
+
+        Args:
+            fabric: whose channels.
+            names: a port of a switch (``spine 3:12``) or a host, both directions of its cable; the
+                number of one channel; ``hottest`` or ``hottest:N``.
+
+        Raises:
+            UsageError: there is no such channel, or there are more than anybody can look at.
+        """
+        numbers: list[int] = []
+        hottest = 0
+        for name in names:
+            if not isinstance(name, str):
+                fabric.channel_ends(name)
+                numbers.append(int(name))
+            elif name.partition(":")[0] == HOTTEST:
+                hottest = max(hottest, _how_many(name))
+            else:
+                numbers += channels_named(fabric, name)
+        asked = cls(tuple(dict.fromkeys(numbers)), hottest)
+        if len(asked.numbers) + hottest > _MOST_CHANNELS:
+            raise UsageError(
+                f"expected up to {_MOST_CHANNELS} channels, got {len(asked.numbers) + hottest}"
+            )
+        return asked
+
+    def __bool__(self) -> bool:
+        return bool(self.numbers or self.hottest)
+
+    def among(self, fabric: Fabric, load: NDArray[np.floating | np.unsignedinteger]) -> list[int]:
+        """Their numbers, once it is known how many messages each channel carries."""
+        between = np.asarray(load[: 2 * fabric.cables], dtype=np.float64)
+        order = np.argsort(-between, kind="stable")[: self.hottest]
+        carrying = [int(channel) for channel in order if between[channel] > 0]
+        return list(dict.fromkeys((*self.numbers, *carrying)))
+
+
+def _how_many(text: str) -> int:
+    number = text.removeprefix(HOTTEST).removeprefix(":")
+    if text == HOTTEST:
+        return 1
+    if not number.isdecimal() or not 1 <= int(number[:9]) <= _MOST_CHANNELS:
+        raise UsageError(
+            f"{text}: expected {HOTTEST}:N, N from 1 to {_MOST_CHANNELS}, got {number!r}"
+        )
+    return int(number)
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedChannels:
+    """Channels in the core's numbers, where hosts that take no part have none.
+
+    Attributes:
+        channels: of the fabric.
+        rows: positions in `channels` of those that the core knows, shape [rows].
+        numbers: their numbers there, shape [rows].
+        hosts: host of every place, shape [places].
+        fabric: whose channels.
+    """
+
+    channels: list[int]
+    rows: NDArray[np.int64]
+    numbers: NDArray[np.uint32]
+    hosts: NDArray[np.uint32]
+    fabric: Fabric
+
+    @classmethod
+    def on(cls, fabric: Fabric, hosts: NDArray[np.uint32], channels: list[int]) -> PlacedChannels:
+        """Channels of a fabric where some hosts take part."""
+        between = 2 * fabric.cables
+        place = {int(host): number for number, host in enumerate(hosts)}
+        known: dict[int, int] = {}
+        for row, channel in enumerate(channels):
+            if channel < between:
+                known[row] = channel
+            elif (host := (channel - between) % fabric.hosts) in place:
+                ejects = channel >= between + fabric.hosts
+                known[row] = between + place[host] + (len(hosts) if ejects else 0)
+        numbers = np.array(list(known.values()), dtype=np.uint32)
+        return cls(channels, np.array(list(known), dtype=np.int64), numbers, hosts, fabric)
+
+    def by_host(self, by_place: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """What the core counted, by channel and host, shape [channels, hosts]."""
+        counted = np.zeros((len(self.channels), self.fabric.hosts))
+        counted[self.rows[:, None], self.hosts] = by_place.reshape(-1, len(self.hosts))
+        return counted
+
+
+def routes_across(
+    placed: PlacedChannels, resolver: _core.Resolver, seed: int, threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How many routes between any two places cross channels, by source and by target.
+
+    Returns:
+        Two arrays of shape [channels, hosts].
+    """
+    places = len(placed.hosts)
+    if places < 2:
+        nothing = np.zeros((len(placed.channels), placed.fabric.hosts))
+        return nothing, nothing
+    drawings = _DRAWINGS if isinstance(placed.fabric.routes, HashedRoutes) else 1
+    seating = Seating(placed.hosts, np.arange(places, dtype=np.uint32), 1, random=False)
+    sources, targets = _core.channel_users(
+        resolver,
+        parse("shifts", places).core,
+        seating.slots,
+        seating.ranks_per_slot,
+        seating.random,
+        seed,
+        0,
+        drawings,
+        False,
+        threads,
+        placed.numbers,
+    )
+    return placed.by_host(sources) / drawings, placed.by_host(targets) / drawings

@@ -1,0 +1,102 @@
+"""How many samples a simulation takes, and whether they are drawn or enumerated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
+from contend.congestion.drawing import Seating
+from contend.congestion.simulation import half_width
+from contend.errors import UsageError
+from contend.pattern import Pattern
+from contend.placement import Placement
+
+DEFAULT_PRECISION = 0.001
+_MOST_SAMPLES = 1_000_000
+# Outcomes up to this number are all counted rather than sampled.
+_FEW_OUTCOMES = 100_000
+# Every outcome leaves its figures in memory, three numbers each.
+_MOST_OUTCOMES = 10_000_000
+# The interval of fewer samples is not trusted to end a simulation.
+_LEAST_SAMPLES = 64
+
+
+@dataclass(frozen=True)
+class SamplePlan:
+    """How many samples a simulation takes, and whether they are drawn or enumerated.
+
+    Attributes:
+        most: number of samples to end at.
+        precision: relative half-width of the interval to end at, if any.
+        enumerate: every outcome is counted once instead of drawing some.
+        outcomes: number of equally likely outcomes; None when too many to count in 63 bits.
+    """
+
+    most: int
+    precision: float | None
+    enumerate: bool
+    outcomes: int | None
+
+    def batches(self, size: int) -> Iterator[tuple[int, int]]:
+        """First sample and number of samples of every batch."""
+        for first in range(0, self.most, size):
+            yield first, min(size, self.most - first)
+
+    def reached(self, bandwidth: NDArray[np.float64]) -> bool:
+        """Whether the interval is narrow enough."""
+        if self.precision is None or len(bandwidth) < _LEAST_SAMPLES:
+            return False
+        return half_width(bandwidth) <= self.precision * float(bandwidth.mean())
+
+    def expected(self, bandwidth: NDArray[np.float64]) -> int:
+        """How many samples it will take, as far as can be told."""
+        if self.precision is None or len(bandwidth) < 2:
+            return self.most
+        ratio = half_width(bandwidth) / (self.precision * float(bandwidth.mean()))
+        return min(self.most, max(len(bandwidth), int(len(bandwidth) * ratio**2)))
+
+
+def plan_samples(
+    pattern: Pattern,
+    placement: Placement,
+    seating: Seating,
+    samples: int | None,
+    precision: float | None,
+    exhaustive: bool,
+    *,
+    drawn: bool = False,
+) -> SamplePlan:
+    """Decides how many samples to draw, or to count every outcome; see `simulate`.
+
+    Where routes are drawn too, outcomes are not counted.
+
+    Raises:
+        UsageError: a number is out of range, or there are too many outcomes to count.
+    """
+    if samples is not None and samples < 1:
+        raise UsageError(f"expected at least 1 sample, got {samples}")
+    if precision is not None and not 0 < precision < 1:
+        raise UsageError(f"expected a precision between 0 and 100 %, got {precision:%}")
+    outcomes = (
+        None
+        if drawn
+        else _core.outcomes(pattern.core, seating.slots, seating.ranks_per_slot, seating.random)
+    )
+    if exhaustive and (outcomes is None or outcomes > _MOST_OUTCOMES):
+        count = (
+            "too many to count, or not equally likely ones" if outcomes is None else f"{outcomes:,}"
+        )
+        raise UsageError(
+            f"an exhaustive simulation counts up to {_MOST_OUTCOMES:,} equally likely outcomes; "
+            f"{pattern.name} with {placement.name} placement has {count}: draw samples instead"
+        )
+    few = outcomes is not None and outcomes <= (_FEW_OUTCOMES if samples is None else samples)
+    if outcomes is not None and (exhaustive or few):
+        return SamplePlan(outcomes, None, True, outcomes)
+    if samples is None and precision is None:
+        precision = DEFAULT_PRECISION
+    return SamplePlan(samples or _MOST_SAMPLES, precision, False, outcomes)

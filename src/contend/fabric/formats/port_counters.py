@@ -1,0 +1,203 @@
+"""Reads port counters: of perfquery, ibqueryerrors, and exporters of metrics for Prometheus."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from contend.errors import InputError
+from contend.fabric.formats.source import lines
+
+# PortXmitData and PortRcvData count words of four bytes.
+_WORD = 4
+# Far above any network.
+_MOST_PORTS = 1_000_000
+_MOST_DIGITS = 20
+# Where counters of 32 bits stop.
+_FULL = 0xFFFFFFFF
+
+
+@dataclass(frozen=True)
+class PortCount:
+    """What a port has counted.
+
+    A port is named by the GUID of its node, or a LID of it, or a host's name and its device.
+
+    Attributes:
+        port: number on its switch or adapter.
+        guid: of the node or port; 0 where it is not said.
+        lid: 0 where it is not said.
+        host: name of the host, "" likewise.
+        device: of the host, such as ``mlx5_0``.
+        sent: bytes; None where it is not said, or where the counter is full.
+        received: likewise.
+        waited: ticks in which the port had something to send and could not.
+        time: seconds since 1970 at which that was so; None where it is not said.
+    """
+
+    port: int
+    guid: int = 0
+    lid: int = 0
+    host: str = ""
+    device: str = ""
+    sent: float | None = None
+    received: float | None = None
+    waited: float | None = None
+    time: float | None = None
+
+    @property
+    def key(self) -> tuple[int, int, str, str, int]:
+        """What tells it from other ports."""
+        return self.guid, self.lid, self.host, self.device, self.port
+
+
+_COUNTERS = {
+    **dict.fromkeys(("portxmitdata", "xmtdata"), ("sent", _WORD)),
+    **dict.fromkeys(("portrcvdata", "rcvdata"), ("received", _WORD)),
+    **dict.fromkeys(("portxmitwait", "xmtwait"), ("waited", 1)),
+}
+_METRICS = {
+    # One exporter for the whole fabric calls ibqueryerrors, the other perfquery.
+    "infiniband_portxmitdata_total": ("sent", _WORD),
+    "infiniband_portrcvdata_total": ("received", _WORD),
+    "infiniband_portxmitwait_total": ("waited", 1),
+    **{
+        f"infiniband_{node}_port_{name}_total": meaning
+        for node in ("switch", "hca")
+        for name, meaning in (
+            ("transmit_data_bytes", ("sent", 1)),
+            ("receive_data_bytes", ("received", 1)),
+            ("transmit_wait", ("waited", 1)),
+        )
+    },
+    # Prometheus' exporter on every host.
+    "node_infiniband_port_data_transmitted_bytes_total": ("sent", 1),
+    "node_infiniband_port_data_received_bytes_total": ("received", 1),
+    "node_infiniband_port_transmit_wait_total": ("waited", 1),
+}
+_BLOCK = re.compile(r"# Port (?:extended )?counters: (?:Lid (\d+)|.*?) port (\d+)\b")
+_IN_BLOCK = re.compile(r"(\w+):\.*(\S+)")
+_ERRORS = re.compile(r"\s*GUID (0x[0-9a-fA-F]{1,16}) port (\w+):")
+_IN_ERRORS = re.compile(r"\[(\w+) == (\d+)")
+_METRIC = re.compile(r"\s*(\w+)\{(.*)\}\s+(\S+)(?:\s+(-?\d{1,20}))?\s*")
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+_HOST_LABELS = ("instance", "hostname", "nodename", "node", "host")
+
+
+def read_counters(chunks: Iterable[bytes], source: str, host: str = "") -> list[PortCount]:
+    """The counters in a text of any of these kinds; a port that comes twice has the larger ones.
+
+    Args:
+        chunks: the text.
+        source: what messages call it.
+        host: where an exporter's metrics are from, if they do not say so.
+
+    Raises:
+        InputError: there are none, a number is none, or there are more ports than anybody has.
+    """
+    found: dict[tuple[int, int, str, str, int], PortCount] = {}
+    first = ""
+    for number, count in _counts(chunks, source, host):
+        if isinstance(count, str):
+            first = first or count
+            continue
+        known = found.get(count.key)
+        found[count.key] = count if known is None else _joined(known, count)
+        if len(found) > _MOST_PORTS:
+            raise InputError(source, number, f"up to {_MOST_PORTS:,} ports", "more")
+    if not found:
+        expected = "counters as perfquery, ibqueryerrors --counters or an exporter prints them"
+        raise InputError(source, 1, expected, repr(first[:60]) if first else "an empty file")
+    return list(found.values())
+
+
+def _joined(one: PortCount, other: PortCount) -> PortCount:
+    larger: dict[str, Any] = {}
+    for name in ("sent", "received", "waited", "time"):
+        values = [v for v in (getattr(one, name), getattr(other, name)) if v is not None]
+        larger[name] = max(values, default=None)
+    return replace(one, **larger)
+
+
+def _counts(
+    chunks: Iterable[bytes], source: str, host: str
+) -> Iterator[tuple[int, PortCount | str]]:
+    """Counters line by line, and lines that hold none."""
+    block: PortCount | None = None
+    for number, line in lines(chunks, source):
+        if match := _BLOCK.match(line):
+            # A block of a port by its path, or of all ports, says of no channel what it carries.
+            lid, port = match[1], _whole(match[2], source, number)
+            block = PortCount(port, lid=_whole(lid, source, number)) if lid and port < 255 else None
+            if block is not None:
+                yield number, block
+        elif match := _ERRORS.match(line):
+            if match[2].isdecimal():
+                pairs = _IN_ERRORS.findall(line)
+                count = PortCount(_whole(match[2], source, number), guid=int(match[1], 16))
+                yield number, _with(count, pairs, source, number)
+        elif (match := _METRIC.fullmatch(line)) and match[1] in _METRICS:
+            count_of_metric = _metric(match, host, source, number)
+            if count_of_metric is not None:
+                yield number, count_of_metric
+        elif block is not None and (match := _IN_BLOCK.match(line)):
+            if match[1].lower() in _COUNTERS:
+                yield number, _with(block, [(match[1], match[2])], source, number)
+        elif line.strip():
+            yield number, line.strip()
+
+
+def _with(count: PortCount, pairs: Iterable[tuple[str, str]], source: str, line: int) -> PortCount:
+    for name, text in pairs:
+        if meaning := _COUNTERS.get(name.lower()):
+            value = _whole(text, source, line)
+            if value != _FULL:
+                count = _told(count, meaning, float(value))
+    return count
+
+
+def _told(count: PortCount, meaning: tuple[str, int], value: float) -> PortCount:
+    """The same with one of its counters, in words or bytes."""
+    field, unit = meaning
+    told: dict[str, Any] = {field: value * unit}
+    return replace(count, **told)
+
+
+def _metric(match: re.Match[str], host: str, source: str, line: int) -> PortCount | None:
+    labels: dict[str, str] = dict(_LABEL.findall(match[2]))
+    port = labels.get("local_port", labels.get("port", ""))
+    if not port.isdecimal():
+        raise InputError(source, line, 'a label port="..."', match[2][:60])
+    try:
+        value = float(match[3])
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise InputError(source, line, "a number from 0", match[3][:40])
+    guid = labels.get("local_guid", labels.get("guid", ""))
+    count = PortCount(
+        _whole(port, source, line),
+        guid=_guid(guid, source, line) if guid else 0,
+        time=int(match[4]) / 1000 if match[4] else None,
+    )
+    if not guid:
+        named = next((labels[name] for name in _HOST_LABELS if labels.get(name)), host)
+        # An instance is an address with a port, and may have a domain.
+        count = replace(count, host=named.partition(":")[0], device=labels.get("device", ""))
+    return _told(count, _METRICS[match[1]], value)
+
+
+def _guid(text: str, source: str, line: int) -> int:
+    digits = text.lower().removeprefix("0x")
+    if not re.fullmatch(r"[0-9a-f]{1,16}", digits):
+        raise InputError(source, line, "a GUID such as 0x506b4b03005c2740", text[:40])
+    return int(digits, 16)
+
+
+def _whole(text: str, source: str, line: int) -> int:
+    if not re.fullmatch(rf"[0-9]{{1,{_MOST_DIGITS}}}", text):
+        raise InputError(source, line, "a whole number", text[:40])
+    return int(text)

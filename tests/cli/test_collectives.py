@@ -1,0 +1,55 @@
+"""``contend predict collectives`` from outside: verdict, table, JSON, figure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contend.cli.app import run
+
+
+def test_fig1_is_free_of_congestion_in_shifts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """15 messages of 1,000,000 bytes at 1 GB/s are 15 ms, and no shift meets itself."""
+    told, drawn = tmp_path / "it.json", tmp_path / "it.svg"
+    options = ["--bytes", "1000,1000000", "--json", str(told), "--plot", str(drawn)]
+    assert run(["predict", "collectives", "fig1", *options]) == 0
+    out = capsys.readouterr().out
+    said = json.loads(told.read_text())
+    assert (
+        out.splitlines()[0]
+        == said["verdict"]
+        == (
+            "An all-to-all between 16 hosts takes at least 15 ms with 976.6 KiB from each to each, "
+            "1 GB/s a host (100.0 % of its port); every shift gets 100.0 %."
+        )
+    )
+    assert [one["pattern"] for one in said["operations"]] == [
+        *("alltoall", "shifts", "shifts", "shifts", "ring", "tree", "tree:reduce")
+    ]
+    at_once, tree = said["operations"][0], said["operations"][5]
+    assert at_once["times"] == [
+        {"bytes": 1000, "seconds": pytest.approx(15e-6)},
+        {"bytes": 1_000_000, "seconds": pytest.approx(15e-3)},
+    ]
+    # Four rounds, one after the other.
+    assert (tree["rounds"], tree["rate_Bps"]) == (4, pytest.approx(0.25e9))
+    assert "broadcast by a binomial tree" in drawn.read_text()
+
+
+def test_what_is_slow_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two leaves with one cable each: see tests/congestion/test_all_ranks.py."""
+    command = ["predict", "collectives", "xgft:2;2,2;1,1", "--route", "minhop"]
+    assert run([*command, "--bytes", "24MiB"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == (
+        "An all-to-all between 4 hosts takes at least 4.03 ms with 24 MiB from each to each, 18.8 "
+        "GB/s a host (75.0 % of its port); shifts get 75.0 % on average, the worst, by 2, 50.0 %."
+    )
+
+
+def test_sizes_beyond_a_table_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["predict", "collectives", "fig1", "--bytes", "1:1M"]) == 2
+    assert "--bytes: expected up to 12 sizes, got 21" in capsys.readouterr().err

@@ -1,0 +1,160 @@
+"""What channels have carried: ports found by GUID, LID and name; two readings; both ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contend.errors import UsageError
+from contend.fabric import Fabric, carried
+from contend.loading import load
+from contend.routes import save
+from sample_fabrics import DATA
+
+COUNTERS = DATA / "counters"
+
+
+@pytest.fixture(scope="module")
+def fig1() -> Fabric:
+    return load(str(COUNTERS / "fig1.ibnetdiscover"), route="updn")
+
+
+@pytest.mark.parametrize("name", ["fig1.counters.ibqueryerrors", "fig1.perfquery"])
+def test_all_channels_between_switches_are_found(fig1: Fabric, name: str) -> None:
+    """One port sent 48 GB, the 31 others 12 each."""
+    found = carried(fig1, [COUNTERS / name])
+    assert found.known.tolist() == list(range(2 * fig1.cables)) == list(range(32))
+    sent = found.sent[:32] / 12e9
+    hot = int(np.argmax(sent))
+    assert fig1.channel_name(hot).startswith('switch "S0" port 5 -> switch "S4" port 1')
+    assert sorted(sent.tolist()) == pytest.approx([1.0] * 31 + [4.0], rel=1e-4)
+    assert found.unknown == found.cleared == 0
+
+
+def test_what_one_file_lacks_another_has(fig1: Fabric) -> None:
+    files = [COUNTERS / "fig1.counters.ibqueryerrors", COUNTERS / "fig1.data.ibqueryerrors"]
+    found = carried(fig1, files)
+    waited = found.waited[:32]
+    # The four leaves' uplinks: 3,000 ticks, and 12,000 before the hot one.
+    assert np.nansum(waited) == 15 * 3000 + 12000
+    assert np.count_nonzero(~np.isnan(waited)) == 16
+
+
+def _words(path: Path, **sent: int) -> Path:
+    """Counters of ports 5 and 6 of S0 and port 1 of S4, in words."""
+    ports = {"up": (0x200000000, 5), "other": (0x200000000, 6), "down": (0x200000004, 1)}
+    path.write_text(
+        "".join(
+            f"   GUID {ports[name][0]:#x} port {ports[name][1]}: [PortXmitData == {words}]\n"
+            for name, words in sent.items()
+        )
+    )
+    return path
+
+
+def test_two_readings_are_taken_off_each_other(fig1: Fabric, tmp_path: Path) -> None:
+    before = _words(tmp_path / "before", up=100, other=70, down=5)
+    after = _words(tmp_path / "after", up=350, other=20, down=5)
+    found = carried(fig1, [after], [before], 10.0)
+    sent = {fig1.channel_name(c): float(found.sent[c]) for c in found.known.tolist()}
+    assert sent == {
+        'switch "S0" port 5 -> switch "S4" port 1': 1000.0,
+        'switch "S4" port 1 -> switch "S0" port 5': 0.0,
+    }
+    # The counter of port 6 went back: it was cleared in between.
+    assert (found.cleared, found.seconds) == (1, 10.0)
+
+
+def test_the_other_end_tells_what_a_port_does_not(fig1: Fabric, tmp_path: Path) -> None:
+    file = tmp_path / "received"
+    file.write_text("   GUID 0x200000004 port 1: [PortRcvData == 9]\n")
+    found = carried(fig1, [file])
+    assert [fig1.channel_name(c) for c in found.known.tolist()] == [
+        'switch "S0" port 5 -> switch "S4" port 1'
+    ]
+    assert found.sent[found.known].tolist() == [36.0]
+
+
+def test_a_folder_of_hosts_and_their_times(fig1: Fabric, tmp_path: Path) -> None:
+    """Files of hosts are called after them; a host's port sends over its injection channel."""
+    metric = "node_infiniband_port_data_transmitted_bytes_total"
+    for name, stamp in (("early", 1_000), ("late", 31_000)):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "H3.prom").write_text(f'{metric}{{device="mlx5_0",port="1"}} {stamp} {stamp}\n')
+        _words(folder / "S0", up=stamp)
+    found = carried(fig1, [tmp_path / "late"], [tmp_path / "early"])
+    injection = 2 * fig1.cables + fig1.host_name.index("H3")
+    assert found.sent[injection] == 30_000
+    assert found.seconds == 30
+
+
+def test_counters_of_another_network_are_refused(fig1: Fabric, tmp_path: Path) -> None:
+    file = tmp_path / "other"
+    file.write_text("   GUID 0x5 port 1: [PortXmitData == 9]\n")
+    with pytest.raises(UsageError, match="none of 1 port with counters is of a channel between"):
+        carried(fig1, [file])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="no file is in this folder"):
+        carried(fig1, [tmp_path / "empty"])
+
+
+def test_what_the_real_perfquery_says_of_a_simulated_network(
+    tmp_path: Path, require_program: Callable[[str], str]
+) -> None:
+    """ibsim plays fig1; its console sets a counter of port 5 of S0, and perfquery tells it.
+
+    The rest of what it counts are the packets of the tools, a few words each.
+    """
+    ibsim, manager = require_program("ibsim"), require_program("opensm")
+    discover, query = require_program("ibnetdiscover"), require_program("perfquery")
+    library = next(Path("/usr/lib").glob("**/umad2sim/libumad2sim.so"))
+    save(load("fig1"), tmp_path / "fig1.net", "ibsim")
+    environment = {**os.environ, "IBSIM_SOCKNAME": tmp_path.name, "OSM_CACHE_DIR": str(tmp_path)}
+    (tmp_path / "opensm.conf").touch()
+
+    def tool(*command: str) -> str:
+        with_device = {**environment, "LD_PRELOAD": str(library), "SIM_HOST": "S0"}
+        done = subprocess.run(
+            command, env=with_device, cwd=tmp_path, capture_output=True, text=True, timeout=60
+        )
+        return done.stdout
+
+    with subprocess.Popen(
+        [ibsim, "-s", "fig1.net"],
+        cwd=tmp_path,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as simulation:
+        assert simulation.stdin is not None
+        assert simulation.stdout is not None
+        try:
+            next(line for line in simulation.stdout if "simulator ready" in line)
+            tool(manager, "-F", "opensm.conf", "-f", "opensm.log", "-o")
+            field = "PortCountersExtended.PortXmitData=12000000000"
+            print(f'PerformanceSet "S0"[5] {field}', file=simulation.stdin, flush=True)
+            next(line for line in simulation.stdout if "has been set" in line)
+            network = tmp_path / "it.ibnetdiscover"
+            network.write_text(tool(discover))
+            fig1 = load(str(network))
+            lids = sorted(int(lid) for lid in fig1.switch_lid)
+            counters = tmp_path / "counters"
+            counters.write_text(
+                "".join(tool(query, "-x", str(lid), str(port)) for lid in lids for port in (5, 6))
+            )
+        finally:
+            simulation.kill()
+    found = carried(fig1, [counters])
+    # Ports 5 and 6 of four leaves lead to S4, those of S4 and S5 to S2: ten cables, both ways.
+    assert (found.ports, len(found.known)) == (12, 20)
+    hot = int(np.nanargmax(found.sent))
+    assert fig1.channel_name(hot) == 'switch "S0" port 5 -> switch "S4" port 1'
+    assert found.sent[hot] == pytest.approx(48e9, rel=1e-4)
+    assert sorted(found.sent[found.known])[-2] < 1e6
