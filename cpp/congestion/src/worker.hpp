@@ -45,7 +45,7 @@ class Worker {
 
   /// Runs one round; adds to `shares`, if any, what messages get by the rates.
   RoundAverages run(std::uint64_t sample, std::uint32_t round, RoundShares* shares) {
-    counter_.draw_routes(samples_.seed * 0x9E3779B97F4A7C15u + sample);
+    counter_.draw_routes(routes_draw(samples_.seed, sample));
     seat(sample);
     PieceState state = begin(sample, round);
     const std::uint32_t pieces = pattern_.pieces(round);
