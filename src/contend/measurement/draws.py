@@ -128,7 +128,8 @@ def drawn_agreement(
     crossing = pairs.join(drawings.keys, on=_ENDS).sort("launch", "sample", "row")
     used = usable(crossing)
     row = used["row"].to_numpy()
-    free = np.flatnonzero((drawings.part[:, row] == drawings.port[row]).all(axis=0))
+    alone = (drawings.part == drawings.port).all(axis=0)
+    free = np.flatnonzero(alone[row])
     if len(free) < LEAST_UNCONTENDED:
         raise ShortfallError(
             f"{counted(len(free), 'message')} shared no channel in any draw: too few to compare "
