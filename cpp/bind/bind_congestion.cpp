@@ -87,11 +87,12 @@ Numpy<Place> draw_slots(const Vector<std::uint32_t>& slots, std::uint64_t seed,
 }
 
 Judged judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& source,
-                      const Vector<std::uint32_t>& target, const Vector<double>& rate) {
+                      const Vector<std::uint32_t>& target, const Vector<double>& rate,
+                      std::uint64_t draw) {
   MessageCongestion found;
   {
     nb::gil_scoped_release release;
-    found = message_congestion(resolver, as_span(source), as_span(target), as_span(rate));
+    found = message_congestion(resolver, as_span(source), as_span(target), as_span(rate), draw);
   }
   return Judged(nb::make_tuple(to_numpy(std::move(found.congestion)),
                                to_numpy(std::move(found.share)),
@@ -99,9 +100,11 @@ Judged judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& sou
 }
 
 Numpy<double> share_fairly(const Resolver& resolver, const Vector<std::uint32_t>& source,
-                           const Vector<std::uint32_t>& target, const Vector<double>& rate) {
+                           const Vector<std::uint32_t>& target, const Vector<double>& rate,
+                           std::uint64_t draw) {
   nb::gil_scoped_release release;
-  std::vector<double> found = fair_share(resolver, as_span(source), as_span(target), as_span(rate));
+  std::vector<double> found =
+      fair_share(resolver, as_span(source), as_span(target), as_span(rate), draw);
   nb::gil_scoped_acquire acquire;
   return to_numpy(std::move(found));
 }
@@ -229,10 +232,11 @@ void bind_congestion(nb::module_& m) {
   m.def("outcomes", &count_outcomes, nb::arg("pattern"), nb::arg("slots"),
         nb::arg("ranks_per_slot"), nb::arg("random_seating"));
   m.def("shuffle_slots", &draw_slots, nb::arg("slots"), nb::arg("seed"), nb::arg("sample"));
+  m.def("routes_draw", &routes_draw, nb::arg("seed"), nb::arg("sample"));
   m.def("message_congestion", &judge_messages, nb::arg("resolver"), nb::arg("source"),
-        nb::arg("target"), nb::arg("rate"));
+        nb::arg("target"), nb::arg("rate"), nb::arg("draw"));
   m.def("fair_share", &share_fairly, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
-        nb::arg("rate"));
+        nb::arg("rate"), nb::arg("draw"));
   m.def("fluid_times", &find_fluid_times, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
         nb::arg("size"), nb::arg("rate"));
   m.def("judge_seats", &find_seat_figures, nb::arg("resolver"), nb::arg("phases"), nb::arg("phase"),

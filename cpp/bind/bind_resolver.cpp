@@ -55,6 +55,24 @@ std::unique_ptr<Resolver> hashed_resolver(const Fabric& fabric,
   return make_hashed_resolver(fabric, places);
 }
 
+/// Leaves; by leaf and switch the number of a set; where sets begin among the members; the members.
+using SetsOfChannels = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<std::uint32_t>,
+                                 Numpy<std::uint32_t>, Numpy<std::uint32_t>>;
+
+SetsOfChannels find_next_hops(const Fabric& fabric, const Vector<std::uint32_t>& hosts) {
+  NextHops next;
+  {
+    const Places places{as_vector(hosts), false};
+    nb::gil_scoped_release release;
+    next = next_hops(fabric, places);
+  }
+  const std::size_t leaves = next.leaves.size();
+  return SetsOfChannels(
+      nb::make_tuple(to_numpy(std::move(next.leaves)),
+                     to_numpy(std::move(next.set_of), {leaves, fabric.switches()}),
+                     to_numpy(std::move(next.first)), to_numpy(std::move(next.members))));
+}
+
 /// Channels between switches that messages cross, a row each; what is padding has a number from
 /// switch_channels on.
 Numpy<std::uint32_t> find_routes(const Resolver& resolver, const Vector<std::uint32_t>& source,
@@ -91,6 +109,7 @@ void bind_resolver(nb::module_& m) {
   m.def("tabled_bytes", &find_tabled_bytes, nb::arg("fabric"), nb::arg("host_lid"),
         nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"), nb::arg("hops"));
   m.def("make_hashed_resolver", &hashed_resolver, nb::arg("fabric"), nb::arg("hosts"));
+  m.def("next_hops", &find_next_hops, nb::arg("fabric"), nb::arg("hosts"));
   // A walking resolver reads the fabric and the tables for as long as it lives.
   m.def("make_resolver", &make_resolver, nb::arg("fabric"), nb::arg("ports"), nb::arg("host_lid"),
         nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"), nb::arg("tabled"),

@@ -25,7 +25,7 @@ def test_tables_are_the_fabrics() -> None:
     layout = lay_out(fabric)
     interface = {(end.node, end.index): end.interface for end in layout.ends}
     first_leaf = {
-        route.address: interface[len(layout.hosts), route.index] for route in layout.routes[0]
+        route.address: interface[len(layout.hosts), *route.indices] for route in layout.routes[0]
     }
     address = [node.address for node in layout.host_nodes]
     # Hosts 3 and 4 go over spine (d - 1) mod 2: the leaf's ports 3 and 4.

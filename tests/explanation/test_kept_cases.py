@@ -10,6 +10,7 @@ import pytest
 
 import contend
 from contend.cli.app import run
+from contend.emulate import identity
 from contend.explanation import Limit, Verdict
 
 KEPT = Path(__file__).parents[1] / "data" / "explained"
@@ -66,6 +67,17 @@ def test_a_fabric_that_is_not_the_one_that_was_emulated_is_not_taken(
     given = contend.explain(folder, fabric="xgft:2;4,4;1,1", route="dmodk")
     assert given.verdicts[0].limits == (Limit.FABRIC,)
     assert "with other cables or routes than" in given.remarks[0]
+
+
+def test_nothing_is_said_of_channels_that_hashes_chose(tmp_path: Path) -> None:
+    folder = shutil.copytree(KEPT / "fabric", tmp_path / "fabric")
+    record = json.loads((folder / "run.json").read_text())
+    hashed = contend.load(record["placement"].removeprefix("emulated:"), route="ecmp")
+    record["question"]["place"]["routes"] = identity(hashed)["routes"]
+    (folder / "run.json").write_text(json.dumps(record))
+    explained = contend.explain(folder)
+    assert explained.verdicts[0].evidence.bound(Limit.FABRIC) is None
+    assert "which cables its messages shared is not known" in explained.remarks[0]
 
 
 def test_remedies_repeat_the_measurement_with_what_helps() -> None:

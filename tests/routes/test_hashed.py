@@ -6,12 +6,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contend.congestion import simulate
+from contend.congestion import (
+    draw_patterns,
+    fair_share,
+    message_congestion,
+    predict,
+    simulate,
+)
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.fabric.fabric import build
 from contend.loading import load
-from contend.routes import HashedRoutes, compute, engine_names, make_resolver, save
+from contend.routes import (
+    HashedRoutes,
+    compute,
+    engine_names,
+    make_resolver,
+    next_hops,
+    save,
+)
 from contend.routes.tables import tables_of
 
 SHIFT = "shift:2"
@@ -84,6 +97,41 @@ def test_the_same_seed_draws_the_same_and_another_another() -> None:
     assert np.array_equal(first.channel_load, again.channel_load)
     assert not np.array_equal(first.channel_load, other.channel_load)
     assert abs(first.effective_bandwidth - other.effective_bandwidth) < 0.02
+
+
+def test_messages_of_samples_take_the_draws_that_the_simulation_counts() -> None:
+    fabric = ecmp("xgft:2;4,4;1,2")
+    counted = simulate(fabric, "bisect", placement="linear", samples=40, seed=6)
+    patterns = draw_patterns(fabric, "bisect", placement="linear", seed=6, count=40)
+    congestion = predict(fabric, patterns)["congestion"].to_numpy()
+    histogram = np.bincount(congestion, minlength=len(counted.histogram))
+    assert histogram.tolist() == np.asarray(counted.histogram).tolist()
+
+
+def test_a_draw_is_the_same_for_all_that_ask_for_it() -> None:
+    fabric = ecmp("xgft:2;4,4;1,4")
+    source, target = np.arange(16), (np.arange(16) + 5) % 16
+    first, again, other = (
+        message_congestion(fabric, source, target, draw=draw).channel_messages for draw in (7, 7, 8)
+    )
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+    shares = [fair_share(fabric, source, target, draw=draw).tolist() for draw in (7, 7, 8)]
+    assert shares[0] == shares[1] != shares[2]
+
+
+def test_next_hops_are_those_that_draws_take() -> None:
+    """Over many draws routes cross every channel that may be crossed, and no other."""
+    fabric = ecmp("xgft:3;2,2,2;1,2,2")
+    hops = next_hops(fabric, np.arange(fabric.hosts, dtype=np.uint32))
+    leaves = fabric.host_switch
+    crossed: set[int] = set()
+    for draw in range(200):
+        found = message_congestion(fabric, [0], [7], draw=draw).channel_messages
+        crossed |= set(np.flatnonzero(found[: 2 * fabric.cables]).tolist())
+    assert crossed == set(hops.between(int(leaves[0]), int(leaves[7])))
+    assert len(crossed) == 2 + 4 + 4 + 2
+    assert hops.channels(int(leaves[0]), int(leaves[0])) == []
 
 
 @pytest.mark.parametrize(

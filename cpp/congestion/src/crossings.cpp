@@ -8,7 +8,7 @@
 namespace contend {
 
 Crossings::Crossings(const Resolver& resolver, std::span<const Place> source,
-                     std::span<const Place> target, bool with_memory)
+                     std::span<const Place> target, bool with_memory, std::uint64_t draw)
     : channels_(resolver.switch_channels() + (with_memory ? 3 : 2) * resolver.places()) {
   if (source.size() != target.size()) throw Error("as many targets as sources");
   const std::size_t places = resolver.places();
@@ -26,7 +26,7 @@ Crossings::Crossings(const Resolver& resolver, std::span<const Place> source,
   const std::size_t stride = resolver.stride();
   const auto between = static_cast<std::uint32_t>(resolver.switch_channels());
   std::vector<std::uint32_t> routes(from.size() * stride);
-  resolver.resolve(from, to, routes.data());
+  resolver.resolve_drawn(from, to, draw, routes.data());
   begin_.reserve(source.size() + 1);
   begin_.push_back(0);
   channel_.reserve(routes.size() + 2 * from.size());

@@ -55,8 +55,9 @@ std::vector<double> checked_sizes(std::span<const double> size, std::size_t mess
 }  // namespace
 
 std::vector<double> fair_share(const Resolver& resolver, std::span<const Place> source,
-                               std::span<const Place> target, std::span<const double> rate) {
-  const Crossings crossings(resolver, source, target);
+                               std::span<const Place> target, std::span<const double> rate,
+                               std::uint64_t draw) {
+  const Crossings crossings(resolver, source, target, false, draw);
   const std::vector<double> each = rates_or_ones(rate, crossings.channels());
   const ChannelRates rates(resolver, each);
   Together together(crossings, each);

@@ -10,10 +10,11 @@
 namespace contend {
 
 MessageCongestion message_congestion(const Resolver& resolver, std::span<const Place> source,
-                                     std::span<const Place> target, std::span<const double> rate) {
+                                     std::span<const Place> target, std::span<const double> rate,
+                                     std::uint64_t draw) {
   std::optional<ChannelRates> rates;
   if (!rate.empty()) rates.emplace(resolver, rate);
-  const Crossings crossings(resolver, source, target);
+  const Crossings crossings(resolver, source, target, false, draw);
   MessageCongestion found;
   found.channel_messages.assign(crossings.channels(), 0);
   for (std::size_t m = 0; m < crossings.messages(); ++m) {

@@ -52,6 +52,14 @@ std::string_view between_quotes(Cursor& at, const Line& line) {
   return text.substr(1, close - 1);
 }
 
+/// Of a port that is down: in quotes, or without any, as old versions and other tools write it.
+std::string_view own_description(Cursor& at, const Line& line) {
+  std::string_view text = at.skip_blanks().rest();
+  if (text.empty() || text.starts_with('\'')) return between_quotes(at, line);
+  while (text.ends_with(' ') || text.ends_with('\t') || text.ends_with('\r')) text.remove_suffix(1);
+  return text;
+}
+
 }  // namespace
 
 bool IbnetdiscoverParser::read_listing(const Line& line) {
@@ -82,7 +90,7 @@ bool IbnetdiscoverParser::read_listing(const Line& line) {
     end.rate = read_rate(label, line);
     subnet_.hear_of(end.peer, names.substr(middle + 5), peer.lid);
   } else {
-    declaration.name = between_quotes(at, line);
+    declaration.name = own_description(at, line);
   }
   const bool is_switch = own.kind == NodeKind::switch_;
   declaration.lid = is_switch ? own.lid : 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "contend/base/ids.hpp"
@@ -23,18 +24,15 @@ std::uint64_t mixed(std::uint64_t number) {
 
 class HashedResolver final : public Resolver {
  public:
-  HashedResolver(const Fabric& fabric, const Places& places, std::vector<SwitchId> leaves,
-                 std::vector<std::uint32_t> set_of, std::vector<std::uint32_t> first,
-                 std::vector<ChannelId> members, std::size_t hops)
-      : Resolver(places.hosts.size(), fabric.switch_channels(), std::max<std::size_t>(hops, 1)),
+  HashedResolver(const Fabric& fabric, const Places& places, NextHops next)
+      : Resolver(places.hosts.size(), fabric.switch_channels(),
+                 std::max<std::size_t>(next.hops, 1)),
         switches_(fabric.switches()),
         hosts_(places.hosts),
-        set_of_(std::move(set_of)),
-        first_(std::move(first)),
-        members_(std::move(members)) {
+        next_(std::move(next)) {
     std::vector<std::uint32_t> number(switches_, 0);
-    for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
-      number[leaves[leaf]] = static_cast<std::uint32_t>(leaf);
+    for (std::size_t leaf = 0; leaf < next_.leaves.size(); ++leaf) {
+      number[next_.leaves[leaf]] = static_cast<std::uint32_t>(leaf);
     }
     for (const HostId host : hosts_) {
       at_.push_back(fabric.host_switch(host));
@@ -47,8 +45,8 @@ class HashedResolver final : public Resolver {
 
   bool tabled() const override { return false; }
   std::size_t bytes() const override {
-    return (set_of_.size() + first_.size()) * sizeof(std::uint32_t) +
-           (members_.size() + to_.size()) * sizeof(ChannelId);
+    return (next_.set_of.size() + next_.first.size()) * sizeof(std::uint32_t) +
+           (next_.members.size() + to_.size()) * sizeof(ChannelId);
   }
 
   void resolve(std::span<const Place> source, std::span<const Place> target,
@@ -78,14 +76,13 @@ class HashedResolver final : public Resolver {
           static_cast<std::uint64_t>(hosts_[source[m]]) << 32 | hosts_[target[m]];
       const std::uint64_t flow = mixed(salt ^ pair);
       const SwitchId end = at_[target[m]];
-      const std::uint32_t* sets = set_of_.data() + leaf_[target[m]] * switches_;
+      const std::uint32_t* sets = next_.set_of.data() + leaf_[target[m]] * switches_;
       std::size_t hop = 0;
       for (SwitchId s = at_[source[m]]; s != end; ++hop) {
-        const std::uint32_t set = sets[s];
-        const std::uint64_t count = first_[set + 1] - first_[set];
+        const std::span<const ChannelId> set = next_.of_set(sets[s]);
         // A hash of 32 bits, spread over the count without a division.
         const std::uint64_t hash = mixed(flow + s * 0x9E3779B97F4A7C15u) >> 32;
-        const ChannelId channel = members_[first_[set] + (hash * count >> 32)];
+        const ChannelId channel = set[hash * set.size() >> 32];
         channels[hop] = static_cast<Out>(channel);
         s = to_[channel];
       }
@@ -97,39 +94,36 @@ class HashedResolver final : public Resolver {
 
   std::size_t switches_;
   std::vector<HostId> hosts_;
-  std::vector<SwitchId> at_;           ///< switch of every place
-  std::vector<std::uint32_t> leaf_;    ///< its number among the switches with places
-  std::vector<SwitchId> to_;           ///< where every channel ends
-  std::vector<std::uint32_t> set_of_;  ///< by leaf and switch: which set of channels leads there
-  std::vector<std::uint32_t> first_;   ///< where every set begins among the members
-  std::vector<ChannelId> members_;
+  std::vector<SwitchId> at_;         ///< switch of every place
+  std::vector<std::uint32_t> leaf_;  ///< its number among the switches with places
+  std::vector<SwitchId> to_;         ///< where every channel ends
+  NextHops next_;
 };
 
-/// Sets of channels, each kept once: most targets share theirs.
+/// Finds the number of a set of channels among those that are there, or adds it.
 class Sets {
  public:
-  std::uint32_t add(const std::vector<ChannelId>& channels) {
+  explicit Sets(NextHops& next) : next_(next) {}
+
+  std::uint32_t number(const std::vector<ChannelId>& channels) {
     std::uint64_t key = channels.size();
     for (const ChannelId channel : channels) key = mixed(key ^ channel) + 1;
     const auto [begin, end] = known_.equal_range(key);
     for (auto it = begin; it != end; ++it) {
-      const auto from = members.begin() + first[it->second];
-      if (first[it->second + 1] - first[it->second] == channels.size() &&
-          std::equal(channels.begin(), channels.end(), from)) {
+      const std::span<const ChannelId> known = next_.of_set(it->second);
+      if (std::equal(channels.begin(), channels.end(), known.begin(), known.end())) {
         return it->second;
       }
     }
-    const auto set = static_cast<std::uint32_t>(first.size() - 1);
-    members.insert(members.end(), channels.begin(), channels.end());
-    first.push_back(static_cast<std::uint32_t>(members.size()));
+    const auto set = static_cast<std::uint32_t>(next_.first.size() - 1);
+    next_.members.insert(next_.members.end(), channels.begin(), channels.end());
+    next_.first.push_back(static_cast<std::uint32_t>(next_.members.size()));
     known_.emplace(key, set);
     return set;
   }
 
-  std::vector<std::uint32_t> first{0};
-  std::vector<ChannelId> members;
-
  private:
+  NextHops& next_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> known_;
 };
 
@@ -154,16 +148,16 @@ std::vector<std::uint32_t> distances(const Fabric& fabric, SwitchId to) {
 
 }  // namespace
 
-std::unique_ptr<Resolver> make_hashed_resolver(const Fabric& fabric, const Places& places) {
-  std::vector<SwitchId> leaves;
+NextHops next_hops(const Fabric& fabric, const Places& places) {
+  NextHops next;
+  std::vector<SwitchId>& leaves = next.leaves;
   for (const HostId host : places.hosts) leaves.push_back(fabric.host_switch(host));
   std::sort(leaves.begin(), leaves.end());
   leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
 
-  Sets sets;
-  std::vector<std::uint32_t> set_of(leaves.size() * fabric.switches(), 0);
+  Sets sets(next);
+  next.set_of.assign(leaves.size() * fabric.switches(), 0);
   std::vector<ChannelId> towards;
-  std::size_t hops = 0;
   for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
     const std::vector<std::uint32_t> distance = distances(fabric, leaves[leaf]);
     for (const HostId host : places.hosts) {
@@ -175,7 +169,7 @@ std::unique_ptr<Resolver> make_hashed_resolver(const Fabric& fabric, const Place
         const SwitchId from = fabric.host_switch(host);
         throw UnreachableError(*there, 0, from, from, "has no way there");
       }
-      hops = std::max<std::size_t>(hops, away);
+      next.hops = std::max<std::size_t>(next.hops, away);
     }
     for (SwitchId s = 0; s < fabric.switches(); ++s) {
       if (distance[s] == kFar || distance[s] == 0) continue;
@@ -185,11 +179,14 @@ std::unique_ptr<Resolver> make_hashed_resolver(const Fabric& fabric, const Place
         if (channel == kNoChannel || !fabric.is_switch_channel(channel)) continue;
         if (distance[fabric.channel_to(channel)] + 1 == distance[s]) towards.push_back(channel);
       }
-      set_of[leaf * fabric.switches() + s] = sets.add(towards);
+      next.set_of[leaf * fabric.switches() + s] = sets.number(towards);
     }
   }
-  return std::make_unique<HashedResolver>(fabric, places, std::move(leaves), std::move(set_of),
-                                          std::move(sets.first), std::move(sets.members), hops);
+  return next;
+}
+
+std::unique_ptr<Resolver> make_hashed_resolver(const Fabric& fabric, const Places& places) {
+  return std::make_unique<HashedResolver>(fabric, places, next_hops(fabric, places));
 }
 
 }  // namespace contend

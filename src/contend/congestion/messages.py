@@ -58,6 +58,7 @@ def message_congestion(
     *,
     spread: bool = False,
     equal_rates: bool = False,
+    draw: int = 0,
 ) -> MessageCongestion:
     """Counts simultaneous messages from hosts `source` to hosts `target` (Hoefler 2008, 3.1).
 
@@ -67,13 +68,16 @@ def message_congestion(
         target: host numbers, shape [messages].
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
         equal_rates: count all links alike, whatever they carry.
+        draw: which drawing of the routes, where they are drawn; see `contend.routes.HashedRoutes`.
 
     Raises:
         UsageError: when a host does not exist, or there is no route.
     """
     placed = place_messages(fabric, [(source, target)], spread=spread)
     rates = link_rates(fabric, placed.hosts, equal=equal_rates).by_place
-    congestion, share, counted = _core.message_congestion(placed.resolver, *placed.rounds[0], rates)
+    congestion, share, counted = _core.message_congestion(
+        placed.resolver, *placed.rounds[0], rates, draw
+    )
     return MessageCongestion(congestion, share, channels_of_fabric(fabric, placed.hosts, counted))
 
 
@@ -107,7 +111,7 @@ def channel_bytes(
     placed = place_messages(fabric, [(senders[bit], receivers[bit]) for bit in having])
     total = np.zeros(fabric.channels)
     for bit, messages in enumerate(placed.rounds):
-        _, _, counted = _core.message_congestion(placed.resolver, *messages, _ALIKE)
+        _, _, counted = _core.message_congestion(placed.resolver, *messages, _ALIKE, 0)
         total += 2.0**bit * channels_of_fabric(fabric, placed.hosts, counted)
     return total
 
@@ -119,6 +123,7 @@ def fair_share(
     *,
     spread: bool = False,
     equal_rates: bool = False,
+    draw: int = 0,
 ) -> NDArray[np.float64]:
     """The max-min fair share that each of simultaneous messages gets.
 
@@ -133,6 +138,7 @@ def fair_share(
         target: host numbers, shape [messages].
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
         equal_rates: count all links alike, whatever they carry.
+        draw: which drawing of the routes, where they are drawn.
 
     Returns:
         Shape [messages]; 1 from a host to itself.
@@ -142,7 +148,7 @@ def fair_share(
     """
     placed = place_messages(fabric, [(source, target)], spread=spread)
     rates = link_rates(fabric, placed.hosts, equal=equal_rates).by_place
-    return _core.fair_share(placed.resolver, *placed.rounds[0], rates)
+    return _core.fair_share(placed.resolver, *placed.rounds[0], rates, draw)
 
 
 def fluid_times(
@@ -184,7 +190,11 @@ def fluid_times(
 
 
 def predict(
-    fabric: Fabric, patterns: Iterable[DrawnPattern], *, spread: bool = False
+    fabric: Fabric,
+    patterns: Iterable[DrawnPattern],
+    *,
+    spread: bool = False,
+    draw: int | None = None,
 ) -> polars.DataFrame:
     """Congestion and max-min fair share of every message of drawn patterns.
 
@@ -194,6 +204,8 @@ def predict(
         fabric: with routes.
         patterns: from `draw_patterns` on this fabric.
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
+        draw: which drawing of the routes all patterns take, where routes are drawn; None gives each
+            the one that a simulation gives that sample.
 
     Returns:
         One row a message: ``pattern`` (the sample's number), ``round``, ``source_rank``,
@@ -211,8 +223,9 @@ def predict(
     port = _ports(rates, len(placed.hosts))
     columns: dict[str, list[NDArray[Any]]] = {name: [] for name in _COLUMNS}
     for (sample, number), hosts, (source, target) in zip(cases, ends, placed.rounds, strict=True):
-        pi, share, _ = _core.message_congestion(placed.resolver, source, target, rates)
-        fair = _core.fair_share(placed.resolver, source, target, rates)
+        drawing = _core.routes_draw(sample.seed, sample.number) if draw is None else draw
+        pi, share, _ = _core.message_congestion(placed.resolver, source, target, rates, drawing)
+        fair = _core.fair_share(placed.resolver, source, target, rates, drawing)
         slower = np.minimum(port[source], port[target])
         names = (
             np.full(len(source), sample.number, dtype=np.uint64),

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from contend.emulate.layout import LARGEST_RATE, SMALLEST_RATE, Layout, Settings
+from contend.emulate.layout import LARGEST_RATE, SMALLEST_RATE, Layout, Settings, Way
 from contend.emulate.spaces import Spaces
 from contend.errors import MissingError
 from contend.units import format_bandwidth
@@ -92,8 +92,8 @@ def fit(spaces: Spaces, settings: Settings, *, lower: bool = True) -> tuple[Sett
             for does not.
     """
     layout = spaces.layout
-    pairs, routes = _pairs_apart(layout)
-    lengths = [len(route) for route in routes]
+    pairs, ways = _pairs_apart(layout)
+    lengths = [way.length for way in ways]
     streams = connect(spaces, pairs)
     try:
 
@@ -101,7 +101,7 @@ def fit(spaces: Spaces, settings: Settings, *, lower: bool = True) -> tuple[Sett
             spaces.limit(tried)
             return _moved(streams, lengths)
 
-        tried = sum(_taken(layout, route) for route in routes)
+        tried = sum(_taken(layout, way) for way in ways)
         headroom = judge(settings, tried, _taken_by_all(layout), trial)
     finally:
         for stream in streams:
@@ -151,36 +151,36 @@ def _moved(streams: Sequence[Stream], lengths: Sequence[int]) -> float:
     return sum(count * length for count, length in zip(arrived, lengths, strict=True)) / seconds
 
 
-def _pairs_apart(layout: Layout) -> tuple[list[tuple[int, int]], list[list[int]]]:
-    """Pairs of hosts, by their indices, that share no channel; and the channels of their routes.
+def _pairs_apart(layout: Layout) -> tuple[list[tuple[int, int]], list[Way]]:
+    """Pairs of hosts, by their indices, that share no channel however hashes fall; and their ways.
 
     Greedy, beginning with targets half the hosts away, whose routes tend to be long.
     """
     count = len(layout.hosts)
     taken: set[int] = set()
-    pairs, routes = [], []
+    pairs, ways = [], []
     for source in range(count):
         for away in (*range(count // 2, count), *range(1, count // 2)):
             target = (source + away) % count
-            route = layout.route(source, target)
-            if taken.isdisjoint(route):
-                taken.update(route)
+            way = layout.way(source, target)
+            if taken.isdisjoint(way.channels):
+                taken.update(way.channels)
                 pairs.append((source, target))
-                routes.append(route)
+                ways.append(way)
                 break
-    return pairs, routes
+    return pairs, ways
 
 
-def _taken(layout: Layout, route: Sequence[int]) -> float:
+def _taken(layout: Layout, way: Way) -> float:
     """Channels that a stream crosses, times the part of the rate that it gets by itself."""
-    return len(route) * layout.part(route)
+    return way.length * layout.part(way)
 
 
 def _taken_by_all(layout: Layout) -> float:
     """The same of all streams when every host sends to one half the hosts away."""
     count = len(layout.hosts)
-    routes = (layout.route(at, (at + count // 2) % count) for at in range(count))
-    return sum(_taken(layout, route) for route in routes)
+    ways = (layout.way(at, (at + count // 2) % count) for at in range(count))
+    return sum(_taken(layout, way) for way in ways)
 
 
 def _rounded(rate: float) -> float:

@@ -84,13 +84,22 @@ def enter(namespace: int) -> None:
 def configure(settings: Mapping[str, str]) -> None:
     """Sets what this namespace's kernel does; what this kernel does not know is left out."""
     for name, value in settings.items():
-        path = Path("/proc/sys/net", *name.split("."))
+        path = _setting(name)
         try:
             path.write_text(value, encoding="ascii")
         except FileNotFoundError:
             continue
         except OSError as error:
             raise MissingError(f"{path}: {error.strerror}") from error
+
+
+def is_known(name: str) -> bool:
+    """Whether this kernel has a setting of that name."""
+    return _setting(name).exists()
+
+
+def _setting(name: str) -> Path:
+    return Path("/proc/sys/net", *name.split("."))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 
 from contend.errors import UsageError
 from contend.fabric import Fabric, relative_rates
-from contend.routes import NO_PORT, ForwardingTables, make_resolver, tables_of
+from contend.routes import (
+    NO_PORT,
+    ForwardingTables,
+    HashedRoutes,
+    NextHops,
+    make_resolver,
+    next_hops,
+    tables_of,
+)
 
 FABRIC_NETWORK = IPv4Network("10.1.0.0/16")
 MANAGEMENT_NETWORK = IPv4Network("10.2.0.0/16")
@@ -119,10 +127,28 @@ class End:
 
 @dataclass(frozen=True)
 class Route:
-    """An entry of a switch's table: what is meant for an address leaves by an interface."""
+    """An entry of a switch's table: what is meant for an address leaves by an interface.
+
+    Attributes:
+        address: of a host.
+        indices: of the interface; of several, a hash of each connection chooses one.
+    """
 
     address: str
-    index: int
+    indices: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Way:
+    """How messages get from a host to another.
+
+    Attributes:
+        channels: that they may cross, those of both hosts included.
+        length: how many of them each crosses: all, unless a hash chooses.
+    """
+
+    channels: tuple[int, ...]
+    length: int
 
 
 @dataclass(frozen=True)
@@ -138,6 +164,7 @@ class Layout:
         resolver: knows the routes between the hosts, which are numbered as in `hosts`.
         parts: what every channel of the fabric carries of the fastest of all hosts' ports, shape
             [channels].
+        hashed: where hashed routes may lead; None where tables say it.
     """
 
     fabric: Fabric
@@ -147,6 +174,7 @@ class Layout:
     routes: tuple[tuple[Route, ...], ...]
     resolver: Any = field(repr=False, compare=False)
     parts: NDArray[np.float64] = field(repr=False, compare=False)
+    hashed: NextHops | None = field(default=None, repr=False, compare=False)
 
     @property
     def host_nodes(self) -> tuple[Node, ...]:
@@ -169,16 +197,21 @@ class Layout:
         """Whether all cables have one rate."""
         return len({float(self.parts[end.channel]) for end in self.ends}) == 1
 
-    def part(self, route: Sequence[int]) -> float:
-        """What a stream by itself gets of the rate over these channels."""
-        return float(self.parts[list(route)].min())
+    def part(self, way: Way) -> float:
+        """What a stream by itself gets of the rate, at least."""
+        return float(self.parts[list(way.channels)].min())
 
-    def route(self, source: int, target: int) -> list[int]:
-        """The channels from a host to another, by their indices in `hosts`; their own included."""
+    def way(self, source: int, target: int) -> Way:
+        """From a host to another, by their indices in `hosts`."""
         injection = 2 * self.fabric.cables
         ejection = injection + self.fabric.hosts
+        ends = (injection + self.hosts[source], ejection + self.hosts[target])
         between = _switch_channels(self.resolver, source, [target])
-        return [injection + self.hosts[source], *between, ejection + self.hosts[target]]
+        length = len(between) + len(ends)
+        if self.hashed is not None:
+            start, end = (int(self.fabric.host_switch[self.hosts[at]]) for at in (source, target))
+            between = self.hashed.between(start, end)
+        return Way((*between, *ends), length)
 
 
 def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
@@ -198,17 +231,14 @@ def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
             "choose some with hosts="
         )
     # It names hosts that have no address or cannot be reached.
-    resolver = make_resolver(fabric, np.array(chosen, dtype=np.uint32), messages=0)
-    tables = tables_of(fabric)
+    numbers = np.array(chosen, dtype=np.uint32)
+    resolver = make_resolver(fabric, numbers, messages=0)
+    hashed = next_hops(fabric, numbers) if isinstance(fabric.routes, HashedRoutes) else None
     switches = list(range(fabric.switches))
     cables = list(range(fabric.cables))
     if hosts is not None:
-        indices = range(len(chosen))
-        used = (
-            _switch_channels(resolver, source, [target for target in indices if target != source])
-            for source in indices
-        )
-        cables = sorted({channel // 2 for channels in used for channel in channels})
+        used = _used(resolver, len(chosen)) if hashed is None else _may_be_used(hashed)
+        cables = sorted({channel // 2 for channel in used})
         at_ends = (*fabric.cable_from[cables].tolist(), *fabric.cable_to[cables].tolist())
         switches = sorted({*at_ends, *fabric.host_switch[list(chosen)].tolist()})
     if len(switches) > _MOST_SWITCHES:
@@ -226,12 +256,17 @@ def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
         cables=both_ends,
         resolver=resolver,
         parts=relative_rates(fabric),
+        hashed=hashed,
         routes=tuple(
             tuple(
                 route
-                for route in _routes(fabric, tables, chosen, switch)
+                for route in (
+                    _routes(fabric, tables_of(fabric), chosen, switch)
+                    if hashed is None
+                    else _hashed_routes(fabric, hashed, chosen, switch)
+                )
                 # Tables may name ports without a cable, for hosts that do not pass here.
-                if (node_of[switch], route.index) in interfaces
+                if all((node_of[switch], index) in interfaces for index in route.indices)
             )
             for switch in switches
         ),
@@ -255,6 +290,21 @@ def _switch_channels(resolver: Any, source: int, targets: Sequence[int]) -> list
     # What is padding has a number from switch_channels on.
     between: list[int] = channels[channels < resolver.switch_channels].tolist()
     return between
+
+
+def _used(resolver: Any, hosts: int) -> Iterator[int]:
+    """The channels between switches that routes between all hosts go over."""
+    for source in range(hosts):
+        targets = [target for target in range(hosts) if target != source]
+        yield from _switch_channels(resolver, source, targets)
+
+
+def _may_be_used(hashed: NextHops) -> Iterator[int]:
+    """The channels between switches that hashed routes between all hosts may go over."""
+    leaves = list(hashed.leaf_row)
+    for start in leaves:
+        for leaf in leaves:
+            yield from hashed.between(start, leaf)
 
 
 def _nodes(fabric: Fabric, hosts: Sequence[int], switches: Sequence[int]) -> Iterator[Node]:
@@ -300,7 +350,26 @@ def _routes(
     for index, port in enumerate(tables.ports[switch, lids].tolist()):
         # Port 0 is the switch itself.
         if port not in (0, NO_PORT):
-            yield Route(_host_address(index), _FIRST_PORT_INDEX + port)
+            yield Route(_host_address(index), (_FIRST_PORT_INDEX + port,))
+
+
+def _hashed_routes(
+    fabric: Fabric, hashed: NextHops, hosts: Sequence[int], switch: int
+) -> Iterator[Route]:
+    for index, host in enumerate(hosts):
+        leaf = int(fabric.host_switch[host])
+        if leaf == switch:
+            ports = [int(fabric.host_port[host])]
+        else:
+            ports = [_port(fabric, channel) for channel in hashed.channels(switch, leaf)]
+        if ports:
+            yield Route(_host_address(index), tuple(_FIRST_PORT_INDEX + port for port in ports))
+
+
+def _port(fabric: Fabric, channel: int) -> int:
+    """The port of a switch at which a channel begins."""
+    cable, back = divmod(channel, 2)
+    return int((fabric.cable_to_port if back else fabric.cable_from_port)[cable])
 
 
 def _host_address(index: int) -> str:

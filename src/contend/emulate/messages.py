@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -99,9 +99,20 @@ def neighbour(there: str, hardware: str, index: int) -> KernelRequest:
     return _encoded("ndmsg", value, _NEW_NEIGHBOUR, _REPLACE, f"the neighbour {there}")
 
 
-def route(target: str, prefix: int, index: int, source: str = "") -> KernelRequest:
-    """A route over an interface to whoever is at the other end of its cable."""
-    attributes = [("RTA_DST", target), ("RTA_OIF", index), ("RTA_GATEWAY", NEXT_HOP)]
+def route(target: str, prefix: int, indices: Sequence[int], source: str = "") -> KernelRequest:
+    """A route over an interface to whoever is at the other end of its cable.
+
+    Of several interfaces the kernel takes one for each connection, by a hash.
+    """
+    attributes: list[tuple[str, Any]] = [("RTA_DST", target)]
+    what = f"the route to {target}"
+    if len(indices) == 1:
+        attributes += [("RTA_OIF", indices[0]), ("RTA_GATEWAY", NEXT_HOP)]
+    else:
+        gateway = [("RTA_GATEWAY", NEXT_HOP)]
+        hops = [{"hops": 0, "oif": index, "flags": _ON_LINK, "attrs": gateway} for index in indices]
+        attributes.append(("RTA_MULTIPATH", hops))
+        what += f" over {len(indices)} cables (multipath)"
     if source:
         attributes.append(("RTA_PREFSRC", source))
     value = {
@@ -113,7 +124,7 @@ def route(target: str, prefix: int, index: int, source: str = "") -> KernelReque
         "flags": _ON_LINK,
         "attrs": attributes,
     }
-    return _encoded("rtmsg", value, _NEW_ROUTE, _CREATE, f"the route to {target}")
+    return _encoded("rtmsg", value, _NEW_ROUTE, _CREATE, what)
 
 
 def queue(index: int, settings: Settings) -> KernelRequest:

@@ -18,7 +18,7 @@ from contend.emulate.claims import claim, end_inside, remove_left, state_folder
 from contend.emulate.headroom import Headroom
 from contend.emulate.layout import SMALLEST_RATE, Layout, Settings, lay_out
 from contend.emulate.programs import Scripts, compiled_nap
-from contend.emulate.spaces import Spaces
+from contend.emulate.spaces import Spaces, seeds_hashes
 from contend.emulate.traffic import Traffic
 from contend.errors import ContendError, UsageError
 from contend.fabric import Fabric, is_generator
@@ -38,6 +38,10 @@ _Result = TypeVar("_Result")
 
 _OPEN_MPI = "Open MPI"
 _PRELOAD = "LD_PRELOAD"
+_ONE_HASH = (
+    "this kernel hashes alike at all switches (before Linux 6.11): choices of one connection along "
+    "its way are not independent, as they are in the simulation"
+)
 
 
 class Network:
@@ -69,9 +73,12 @@ class Network:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a reader must know of figures from here."""
-        if self.headroom is None or not self.headroom.lowered:
-            return ()
-        return (self.headroom.lowering(),)
+        remarks = []
+        if self.headroom is not None and self.headroom.lowered:
+            remarks.append(self.headroom.lowering())
+        if self._layout.hashed is not None and not seeds_hashes():
+            remarks.append(_ONE_HASH)
+        return tuple(remarks)
 
     @property
     def numbers(self) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from contend.emulate.layout import (
     MANAGEMENT_INTERFACE,
     MANAGEMENT_NETWORK,
     Layout,
+    Node,
     Settings,
 )
 from contend.emulate.messages import Interface, QueueCount
@@ -41,6 +42,16 @@ _QUIET = {
     "ipv4.conf.default.send_redirects": "0",
 }
 _OF_A_SWITCH = {**_QUIET, "ipv4.ip_forward": "1"}
+# A switch hashes addresses and ports that it reads from the packet: what the kernel takes for the
+# hash by default is a number of the sender's socket, alike at all switches and another after every
+# time-out.
+_ADDRESSES_PROTOCOL_PORTS = 0x01 | 0x02 | 0x04 | 0x10 | 0x20
+_OF_A_HASHING_SWITCH = {
+    **_OF_A_SWITCH,
+    "ipv4.fib_multipath_hash_policy": "3",
+    "ipv4.fib_multipath_hash_fields": str(_ADDRESSES_PROTOCOL_PORTS),
+}
+_HASH_SEED = "ipv4.fib_multipath_hash_seed"
 # The congestion control that every kernel allows in every namespace, so that results of machines
 # compare; and what a connection learnt is not to change the next one.
 # Connections of MPI are there for good: after a pause they go on as they were.
@@ -54,6 +65,7 @@ _FEATURES = {
     "veth": "virtual Ethernet pairs (veth)",
     "tbf": "queues of limited rate (tbf)",
     "bridge": "bridges",
+    "multipath": "routes over several interfaces (CONFIG_IP_ROUTE_MULTIPATH)",
 }
 
 
@@ -137,13 +149,21 @@ class Spaces:
 
     def _build(self, settings: Settings) -> None:
         for node in self.layout.nodes:
-            self.nodes.append(_new_space(_OF_A_HOST if node.is_host else _OF_A_SWITCH))
+            self.nodes.append(_new_space(self._settings(node)))
         self.management = _new_space(_QUIET)
         self.management.netlink.apply([*self._bridge(), *self._management_cables()])
         self.management.netlink.apply(list(self._cables(settings.packets_at_once)))
         for index, queues in enumerate(self._queues(settings)):
             requests = [*self._addresses(index), *queues, *self._routes(index)]
             self.nodes[index].netlink.apply(requests)
+
+    def _settings(self, node: Node) -> Mapping[str, str]:
+        if node.is_host:
+            return _OF_A_HOST
+        if self.layout.hashed is None:
+            return _OF_A_SWITCH
+        # Each switch by itself, as independent choices; 0 would be the one seed of the machine.
+        return {**_OF_A_HASHING_SWITCH, _HASH_SEED: str(node.number + 1)}
 
     def _bridge(self) -> Iterator[KernelRequest]:
         assert self.management is not None
@@ -213,10 +233,10 @@ class Spaces:
         if node.is_host:
             network = FABRIC_NETWORK
             target = str(network.network_address)
-            yield messages.route(target, network.prefixlen, FABRIC_INDEX, node.address)
+            yield messages.route(target, network.prefixlen, [FABRIC_INDEX], node.address)
             return
         for route in self.layout.routes[node_index - len(self.layout.hosts)]:
-            yield messages.route(route.address, 32, route.index)
+            yield messages.route(route.address, 32, route.indices)
 
     def _loopback(self) -> Iterator[KernelRequest]:
         yield messages.up(_LOOPBACK)
@@ -228,6 +248,11 @@ class Spaces:
 
     def _managing(self, number: int) -> str:
         return _spelled(b"\x06" + self._mark + number.to_bytes(2, "big"))
+
+
+def seeds_hashes() -> bool:
+    """Whether this kernel lets every switch hash by itself (since Linux 6.11)."""
+    return kernel.is_known(_HASH_SEED)
 
 
 def _new_space(settings: Mapping[str, str]) -> Space:

@@ -20,6 +20,7 @@ from contend.loading import load
 from contend.measurement import STANDARD
 from contend.prediction import Calibration, load_calibration
 from contend.profiling import Profile, is_profile, load_profile
+from contend.routes import HashedRoutes
 from contend.runs import Run, find_runs
 from contend.study import MeasuredPlan, find_plan, read_plan, shipped_plans
 from contend.units import parse_rate, parse_size
@@ -179,7 +180,7 @@ def _source(
 def _fabric_of(
     what: str, asked: dict[str, str], emulated: str, given: Fabric | None, remarks: list[str]
 ) -> Fabric | None:
-    """The fabric that is given, or a generated one that was emulated.
+    """The fabric that is given, or a generated one that was emulated; none of hashed routes.
 
     Args:
         what: name of the run or the profile.
@@ -194,7 +195,7 @@ def _fabric_of(
                 f"{what} was measured on an emulation of {asked.get('fabric', '')} with other "
                 f"cables or routes than {given.name} has."
             )
-        return given
+        return _with_tables(what, given, remarks)
     if not emulated:
         return None
     fabric = emulated_fabric(asked)
@@ -203,4 +204,15 @@ def _fabric_of(
             f"The cables of {emulated} are not kept with {what}: name them with --fabric, and the "
             "routes with --routes or --route."
         )
+        return None
+    return _with_tables(what, fabric, remarks)
+
+
+def _with_tables(what: str, fabric: Fabric, remarks: list[str]) -> Fabric | None:
+    """The fabric, unless its routes are drawn by hashes: no figure is told of channels then."""
+    if isinstance(fabric.routes, HashedRoutes):
+        remarks.append(
+            f"Hashes chose the routes of {what}: which cables its messages shared is not known."
+        )
+        return None
     return fabric

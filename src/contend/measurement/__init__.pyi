@@ -1,9 +1,13 @@
 from .bisect import PATTERNS as PATTERNS
 from .bisect import BisectWork as BisectWork
 from .bisect import beside_predictions as beside_predictions
+from .bisect import measured_patterns as measured_patterns
 from .bisect import pair_bandwidths as pair_bandwidths
 from .bisect import patterns_of as patterns_of
 from .commands import ready_command as ready_command
+from .draws import Distribution as Distribution
+from .draws import DrawnAgreement as DrawnAgreement
+from .draws import drawn_agreement as drawn_agreement
 from .hotspot import ROUND_TRIP as ROUND_TRIP
 from .hotspot import STREAM as STREAM
 from .hotspot import HotspotWork as HotspotWork

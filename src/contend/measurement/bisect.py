@@ -238,9 +238,7 @@ def beside_predictions(run: Run, fabric: Fabric, hosts: Sequence[int]) -> pl.Dat
         `pair_bandwidths` with ``congestion`` (pi), ``share`` (rate over load), ``fair_share``
         (max-min) and ``port``, as `contend.congestion.predict` has them.
     """
-    placed = np.asarray(hosts, dtype=np.uint32)
-    drawn = [_drawn(number, to, placed) for number, to in enumerate(patterns_of(run))]
-    foreseen = predict(fabric, drawn).select(
+    foreseen = predict(fabric, measured_patterns(run, hosts)).select(
         pl.col("pattern").cast(pl.Int64),
         pl.col("source_rank").cast(pl.Int64),
         pl.col("congestion").cast(pl.Int64),
@@ -248,6 +246,17 @@ def beside_predictions(run: Run, fabric: Fabric, hosts: Sequence[int]) -> pl.Dat
     )
     ends = ["pattern", "source_rank"]
     return pair_bandwidths(run).join(foreseen, on=ends)
+
+
+def measured_patterns(run: Run, hosts: Sequence[int]) -> list[DrawnPattern]:
+    """The patterns that a run measured, on the hosts of its ranks.
+
+    Args:
+        run: of bisect patterns.
+        hosts: number in a fabric of every rank's host.
+    """
+    placed = np.asarray(hosts, dtype=np.uint32)
+    return [_drawn(number, to, placed) for number, to in enumerate(patterns_of(run))]
 
 
 def _drawn(number: int, to: NDArray[np.int64], hosts: NDArray[np.uint32]) -> DrawnPattern:

@@ -16,7 +16,8 @@ from contend.units import counted
 TOLERANCE = 0.10
 """A pair agrees with a model when it got within this part of what the model gives it."""
 
-_LEAST_UNCONTENDED = 3
+LEAST_UNCONTENDED = 3
+"""From so few messages that share no channel γ is not told."""
 _DIFFERENT = 1.01
 
 MODELS = {
@@ -136,7 +137,7 @@ def agreement(pairs: pl.DataFrame) -> Agreement:
     used = usable(crossing)
     alone = used.filter(pl.col("congestion") == 1)
     free = alone["bandwidth_Bps"] / (alone["share"] * alone["port"])
-    if len(free) < _LEAST_UNCONTENDED:
+    if len(free) < LEAST_UNCONTENDED:
         raise ShortfallError(
             f"{counted(len(free), 'message')} shared no channel: too few to compare with"
         )

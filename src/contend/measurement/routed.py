@@ -11,6 +11,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.measurement.place import Place, Shape
 from contend.measurement.question import MeasuredCell
+from contend.routes import HashedRoutes, tables_of
 from contend.schedule import ROUTED, ROUTES, phases_by_routes, write_routes
 
 _ALL = "all"
@@ -28,13 +29,14 @@ def phases_arguments(
     Raises:
         UsageError: some rank's host is not in the fabric.
     """
-    if place.fabric is None or not place.slots or not _goes_by_routes(cell):
+    fabric = _with_tables(place)
+    if fabric is None or not place.slots or not _goes_by_routes(cell):
         return ()
     path = folder / f"phases-{shape.ranks}-on-{len(shape.hosts)}.txt"
     if not path.exists():
-        phases_by_routes(place.fabric, place.numbers_of(_host_of_rank(shape))).write(path)
+        phases_by_routes(fabric, place.numbers_of(_host_of_rank(shape))).write(path)
     if not (folder / ROUTES).exists():
-        write_routes(place.fabric, _host_names(place.fabric, place), folder / ROUTES)
+        write_routes(fabric, _host_names(fabric, place), folder / ROUTES)
     return (f"--phases={path.resolve()}",)
 
 
@@ -45,16 +47,25 @@ def check_routes(cell: MeasuredCell, shapes: Sequence[Shape], place: Place) -> N
         UsageError: saying how to tell them.
     """
     asked = [name for name in _algorithms(cell) if name in ROUTED]
-    if asked and place.fabric is None:
+    fabric = _with_tables(place)
+    if asked and fabric is None and place.fabric is not None:
+        tables_of(place.fabric)
+    if asked and fabric is None:
         raise UsageError(
             f"{asked[0]} goes by the routes: measure on emulated:FABRIC, or name the fabric of the "
             "hosts with --fabric"
         )
     if asked and not place.slots:
         raise UsageError(f"{asked[0]} goes by the ranks' hosts: name them with --on HOSTFILE")
-    if place.fabric is not None and _goes_by_routes(cell):
+    if fabric is not None and _goes_by_routes(cell):
         for shape in shapes:
             place.numbers_of(_host_of_rank(shape))
+
+
+def _with_tables(place: Place) -> Fabric | None:
+    """The fabric of a place, where tables tell its routes: nobody knows those that a hash draws."""
+    fabric = place.fabric
+    return None if fabric is None or isinstance(fabric.routes, HashedRoutes) else fabric
 
 
 def _host_of_rank(shape: Shape) -> list[str]:

@@ -43,6 +43,7 @@ from .mpi import mpi_json as mpi_json
 from .mpi import mpi_tables as mpi_tables
 from .pair_figures import Compared as Compared
 from .pair_figures import agreement_figure as agreement_figure
+from .pair_figures import drawn_figure as drawn_figure
 from .pair_figures import pair_figure as pair_figure
 from .pairs import agreement_tables as agreement_tables
 from .pairs import pair_json as pair_json

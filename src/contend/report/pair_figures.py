@@ -9,8 +9,17 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
-from contend.measurement import RATE_OVER_LOAD, TOLERANCE, Agreement, predictions, usable
+from contend.measurement import (
+    RATE_OVER_LOAD,
+    TOLERANCE,
+    Agreement,
+    Distribution,
+    DrawnAgreement,
+    predictions,
+    usable,
+)
 from contend.report.simulation.histograms import fractions, outline
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
 from contend.report.words import percent, percent_range
@@ -175,6 +184,72 @@ def _histogram(axes: Axes, item: Compared) -> None:
 
 def _alpha(points: int) -> float:
     return float(np.clip(60 / np.sqrt(max(points, 1)), 0.1, 0.8))
+
+
+def drawn_figure(agreements: Mapping[str, DrawnAgreement]) -> Figure:
+    """One row a library: what messages get, measured and over simulated draws of the routes.
+
+    Left the slowest message of every pattern, by the part of γ that it gets about; right how many
+    of all messages get so much or less.
+    """
+    with styled():
+        figure = new_figure(height=0.8 + 2.1 * len(agreements), width=7.0)
+        rows = figure.subplots(len(agreements), 2, squeeze=False)
+        for (name, agreement), (left, right) in zip(agreements.items(), rows, strict=True):
+            _parts(left, agreement.slowest)
+            _shares_of_all(right, agreement.every)
+            if len(agreements) > 1:
+                left.set_title(name, loc="left", fontsize=7.5)
+        rows[-1][0].set_xlabel("what the slowest message of a pattern gets")
+        rows[-1][1].set_xlabel("share of an uncontended pair's bandwidth")
+        title(figure, _drawn_finding(list(agreements.values())))
+    return figure
+
+
+def _drawn_finding(agreements: Sequence[DrawnAgreement]) -> str:
+    distance = max(agreement.slowest.distance for agreement in agreements)
+    usual = all(agreement.slowest.usual for agreement in agreements)
+    verdict = "no more than other draws do" if usual else "more than other draws do"
+    return (
+        "Over hashed routes the slowest messages of patterns, measured and simulated, differ by "
+        f"{100 * distance:.1f} percentage points, {verdict}"
+    )
+
+
+def _parts(axes: Axes, distribution: Distribution) -> None:
+    groups = distribution.by_part
+    at = np.arange(len(groups))
+    measured = [group.measured for group in groups]
+    simulated = [group.simulated for group in groups]
+    axes.bar(at - 0.2, measured, 0.36, color=_MEASURED, label="measured")
+    axes.bar(at + 0.2, simulated, 0.36, color=_FAIR, label="simulated, 95 % of simulations")
+    for x, group in zip(at + 0.2, groups, strict=True):
+        axes.plot([x, x], [group.low, group.high], color="black", linewidth=1)
+    axes.set_xticks(at, ["γ" if k.divisor == 1 else f"γ/{k.divisor}" for k in groups])
+    axes.set_ylabel("share of patterns")
+    percent_axis(axes.yaxis)
+    axes.legend(
+        loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=2, fontsize=6, handlelength=0.8
+    )
+
+
+def _shares_of_all(axes: Axes, distribution: Distribution) -> None:
+    grid = np.linspace(0, 1.1, 441)
+
+    def shares(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        # A part that is met exactly is not to fall on either side by rounding.
+        return np.searchsorted(values, grid + 1e-9) / len(values)
+
+    simulated = np.array([shares(row) for row in distribution.drawn])
+    low, high = np.quantile(simulated, [0.025, 0.975], axis=0)
+    axes.fill_between(grid, low, high, color=_FAIR, alpha=0.25, linewidth=0, step="mid")
+    axes.step(grid, simulated.mean(axis=0), where="mid", color=_FAIR, linewidth=0.9)
+    axes.step(grid, shares(distribution.measured), where="mid", color=_MEASURED, linewidth=1.2)
+    axes.set_xlim(0, 1.1)
+    axes.set_ylim(0, 1)
+    axes.set_ylabel("messages that get no more")
+    percent_axis(axes.xaxis)
+    percent_axis(axes.yaxis)
 
 
 _PAIR_BINS = 50

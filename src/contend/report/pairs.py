@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 from msgspec import UNSET, UnsetType
 
-from contend.measurement import RATE_OVER_LOAD, TOLERANCE, Agreement, usable
+from contend.measurement import RATE_OVER_LOAD, TOLERANCE, Agreement, DrawnAgreement, usable
+from contend.report.drawn_pairs import DrawnAgreementJson, drawn_json, drawn_tables
 from contend.report.table import ResultTable
 from contend.report.words import percent, percent_range
 from contend.runs import Run
@@ -21,7 +22,7 @@ _SAME_HOST = "same host"
 
 
 def pair_tables(
-    run: Run, pairs: pl.DataFrame, agreement: Agreement | None = None
+    run: Run, pairs: pl.DataFrame, agreement: Agreement | DrawnAgreement | None = None
 ) -> list[ResultTable]:
     """Bandwidths of pairs, beside predictions where there are any.
 
@@ -33,6 +34,8 @@ def pair_tables(
     if agreement is None:
         return [_bandwidths(run, pairs)]
     name = run.record.placement or "the network"
+    if isinstance(agreement, DrawnAgreement):
+        return drawn_tables(name, agreement, run.record.wire_Bps)
     tables = agreement_tables(name, agreement, run.record.wire_Bps)
     messages = _messages(pairs, agreement)
     return [*tables, messages] if messages is not None else tables
@@ -314,6 +317,7 @@ class PairsJson(msgspec.Struct, frozen=True, kw_only=True):
         mean_Bps: mean bandwidth of a message in bytes per second.
         median_Bps: median bandwidth in bytes per second.
         agreement: with the predictions; there where the routes are known.
+        draws: agreement with simulated draws; there where hashes draw the routes.
     """
 
     messages: int
@@ -322,6 +326,7 @@ class PairsJson(msgspec.Struct, frozen=True, kw_only=True):
     mean_Bps: float | None  # noqa: N815
     median_Bps: float | None  # noqa: N815
     agreement: AgreementJson | UnsetType = UNSET
+    draws: DrawnAgreementJson | UnsetType = UNSET
 
 
 def agreement_json(agreement: Agreement) -> AgreementJson:
@@ -343,7 +348,9 @@ def agreement_keys(agreement: Agreement) -> dict[str, Any]:
     }
 
 
-def pair_json(pairs: pl.DataFrame, agreement: Agreement | None = None) -> PairsJson:
+def pair_json(
+    pairs: pl.DataFrame, agreement: Agreement | DrawnAgreement | None = None
+) -> PairsJson:
     """Mean and median of all messages.
 
     Args:
@@ -357,7 +364,8 @@ def pair_json(pairs: pl.DataFrame, agreement: Agreement | None = None) -> PairsJ
         patterns=used["pattern"].n_unique(),
         mean_Bps=_number(used["bandwidth_Bps"].mean()),
         median_Bps=_number(used["bandwidth_Bps"].median()),
-        agreement=UNSET if agreement is None else agreement_json(agreement),
+        agreement=agreement_json(agreement) if isinstance(agreement, Agreement) else UNSET,
+        draws=drawn_json(agreement) if isinstance(agreement, DrawnAgreement) else UNSET,
     )
 
 

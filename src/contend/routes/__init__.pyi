@@ -18,9 +18,11 @@ from .engines import table_steps as table_steps
 from .hashed import HashedRoutes as HashedRoutes
 from .mending import mendable as mendable
 from .mending import mended as mended
+from .resolver import NextHops as NextHops
 from .resolver import Route as Route
 from .resolver import find_route as find_route
 from .resolver import make_resolver as make_resolver
+from .resolver import next_hops as next_hops
 from .saving import KINDS as KINDS
 from .saving import NEED_ROUTES as NEED_ROUTES
 from .saving import kind_of as kind_of

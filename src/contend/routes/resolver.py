@@ -64,10 +64,67 @@ def _make_hashed_resolver(
     try:
         return _core.make_hashed_resolver(fabric.core, hosts)
     except UnreachableError as error:
-        raise UsageError(
-            f'host "{fabric.host_name[error.host]}" cannot be reached from switch '
-            f'"{fabric.switch_name[error.start]}", which {error.why}; leave hosts out with hosts='
-        ) from None
+        raise UsageError(_no_way(fabric, error)) from None
+
+
+def _no_way(fabric: Fabric, error: UnreachableError) -> str:
+    return (
+        f'host "{fabric.host_name[error.host]}" cannot be reached from switch '
+        f'"{fabric.switch_name[error.start]}", which {error.why}; leave hosts out with hosts='
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class NextHops:
+    """Where hashed routes may lead: the channels that begin a shortest way to switches with hosts.
+
+    Attributes:
+        fabric: where they lead through.
+        leaf_row: row of every such switch.
+        set_of: number of the set that leads to them, shape [leaves, switches]; that of an empty one
+            at the leaf itself, and where no way leads there.
+        first: where every set begins among the members, and where the last one ends.
+        members: channels.
+    """
+
+    fabric: Fabric
+    leaf_row: dict[int, int]
+    set_of: NDArray[np.uint32]
+    first: NDArray[np.uint32]
+    members: NDArray[np.uint32]
+
+    def channels(self, switch: int, leaf: int) -> list[int]:
+        """The channels by which a switch sends what is meant for a host on another, each alike."""
+        number = int(self.set_of[self.leaf_row[leaf], switch])
+        members: list[int] = self.members[self.first[number] : self.first[number + 1]].tolist()
+        return members
+
+    def between(self, start: int, leaf: int) -> list[int]:
+        """All channels that a route from a switch to another may cross, each once."""
+        crossed, seen, waiting = [], {start}, [start]
+        while waiting:
+            for channel in self.channels(waiting.pop(), leaf):
+                crossed.append(channel)
+                cable, back = divmod(channel, 2)
+                end = int((self.fabric.cable_from if back else self.fabric.cable_to)[cable])
+                if end not in seen:
+                    seen.add(end)
+                    waiting.append(end)
+        return crossed
+
+
+def next_hops(fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops:
+    """The channels that hashed routes between hosts may take.
+
+    Raises:
+        UsageError: when one of them cannot be reached from another.
+    """
+    try:
+        leaves, set_of, first, members = _core.next_hops(fabric.core, hosts)
+    except UnreachableError as error:
+        raise UsageError(_no_way(fabric, error)) from None
+    row = {leaf: number for number, leaf in enumerate(leaves.tolist())}
+    return NextHops(fabric, row, set_of, first, members)
 
 
 def _sentence(fabric: Fabric, error: UnreachableError) -> str:

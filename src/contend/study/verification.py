@@ -24,6 +24,7 @@ from contend.measurement import (
     agreement,
     beside_predictions,
 )
+from contend.routes import tables_of
 from contend.runs import Run
 from contend.session import Observer, Session
 from contend.study.simulated import beside_plan, digest
@@ -88,6 +89,8 @@ def verify(
             route=case.engine,
             need_routes=True,
         )
+        # Every message is held against a prediction of its own, which hashed routes have not.
+        tables_of(fabric)
         run, hosts = _measured(case, plan, fabric, folder, beside, retry, observer or Observer())
         pairs = beside_predictions(run, fabric, hosts)
         return Verified(case, pairs, agreement(pairs), run.record.wire_Bps or 0.0)

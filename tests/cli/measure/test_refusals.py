@@ -42,6 +42,13 @@ def test_what_cannot_be_is_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_hot_spot_takes_no_routes_that_hashes_draw(contend: Contend, tmp_path: Path) -> None:
+    ended = contend("hotspot", "--on", "emulated:xgft:2;2,2;1,2", "--route", "ecmp")
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("contend: routes by ecmp are drawn by hashes, and this needs")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_unknown_words_of_the_probe_are_its_own(contend: Contend) -> None:
     ended = contend("alltoall", "-n", "2", "--mpi", "openmpi-4", "--algorithm", "shifty")
     assert ended.returncode == 2

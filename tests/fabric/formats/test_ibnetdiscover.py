@@ -105,6 +105,20 @@ def test_a_port_listing_knows_ports_that_are_down_and_no_adapters() -> None:
     assert "port listing" in subnet.notes[0]
 
 
+def test_a_listed_port_that_is_down_may_have_a_description_without_quotes() -> None:
+    subnet = parse(
+        "SW    17  1 0x00000000000000a0 4x QDR - CA     2  1 0x00000000000000b1 "
+        "( 'spare leaf' - 'h1 HCA-1' )\n"
+        "SW    17  2 0x00000000000000a0 4x QDR                                   spare leaf \n"
+        "SW    18 36 0x00000000000000c0 4x QDR                                   Model IV's (old)\n"
+        "CA     2  1 0x00000000000000b1 4x QDR - SW    17  1 0x00000000000000a0 "
+        "( 'h1 HCA-1' - 'spare leaf' )\n"
+    )
+    names = dict(zip(subnet.guid.tolist(), subnet.name, strict=True))
+    assert names == {0xA0: "spare leaf", 0xB1: "h1 HCA-1", 0xC0: "Model IV's (old)"}
+    assert np.count_nonzero(subnet.peer < 0) == 2
+
+
 def test_several_ports_and_lids_of_an_adapter() -> None:
     subnet = golden("two-switches.ibnetdiscover")
     row = subnet.name.index("Hca2")

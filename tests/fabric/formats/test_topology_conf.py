@@ -77,6 +77,10 @@ def test_a_node_of_two_leaves_is_two_hosts_of_one_adapter() -> None:
     assert fabric.host_name == ("n1", "n2", "n2")
     assert fabric.host_adapter_port.tolist() == [1, 1, 2]
     assert fabric.host_guid[1] == fabric.host_guid[2]
+    # As the ports of an adapter have them: routes lead to each.
+    lids = [*fabric.host_lid.tolist(), *fabric.switch_lid.tolist()]
+    assert 0 not in lids
+    assert len(set(lids)) == 5
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,15 @@ from contend.files import check_place, whole_file
 from contend.measurement import (
     Agreement,
     BisectWork,
+    DrawnAgreement,
     Place,
     agreement,
     beside_predictions,
+    drawn_agreement,
+    measured_patterns,
     pair_bandwidths,
 )
+from contend.routes import HashedRoutes
 from contend.runs import Run
 
 PatternOption = Annotated[
@@ -76,7 +80,9 @@ def bisect(
 def _report(runs: Sequence[Run], place: Place | None, *, messages_file: Path | None) -> Report:
     runs = [run for run in runs if not run.samples.is_empty()]
     pairs = [_pairs(run, place) for run in runs]
-    agreements = [_agreement(messages) for messages in pairs]
+    agreements = [
+        _agreement(run, messages, place) for run, messages in zip(runs, pairs, strict=True)
+    ]
     tables: list[report.ResultTable] = []
     results = []
     for run, messages, agreed in zip(runs, pairs, agreements, strict=True):
@@ -92,17 +98,34 @@ def _report(runs: Sequence[Run], place: Place | None, *, messages_file: Path | N
 
 def _pairs(run: Run, place: Place | None) -> pl.DataFrame:
     """Every message's bandwidth; with predictions where the routes are known."""
-    measured = run.record.measured
-    if isinstance(place, EmulatedHosts) and measured:
-        return beside_predictions(run, place.fabric, place.numbers_of(measured[0].rank_hosts))
+    hosts = _hosts(run, place)
+    if isinstance(place, EmulatedHosts) and hosts and not _hashed(place):
+        return beside_predictions(run, place.fabric, hosts)
     return pair_bandwidths(run)
 
 
-def _agreement(pairs: pl.DataFrame) -> Agreement | None:
+def _hosts(run: Run, place: Place | None) -> list[int]:
+    """Number in the emulated fabric of every rank's host; none elsewhere."""
+    measured = run.record.measured
+    if not isinstance(place, EmulatedHosts) or not measured:
+        return []
+    return place.numbers_of(measured[0].rank_hosts)
+
+
+def _hashed(place: EmulatedHosts) -> bool:
+    return isinstance(place.fabric.routes, HashedRoutes)
+
+
+def _agreement(
+    run: Run, pairs: pl.DataFrame, place: Place | None
+) -> Agreement | DrawnAgreement | None:
     """How well models agree; None without predictions, or with too little to compare."""
-    if "congestion" not in pairs.columns:
+    hosts = _hosts(run, place)
+    if not isinstance(place, EmulatedHosts) or not hosts:
         return None
     try:
+        if _hashed(place):
+            return drawn_agreement(pairs, place.fabric, measured_patterns(run, hosts))
         return agreement(pairs)
     except ShortfallError:
         return None
@@ -126,7 +149,7 @@ def _keep(runs: Sequence[Run], pairs: Sequence[pl.DataFrame], path: Path | None)
 def _draw(
     runs: Sequence[Run],
     pairs: Sequence[pl.DataFrame],
-    agreements: Sequence[Agreement | None],
+    agreements: Sequence[Agreement | DrawnAgreement | None],
     tables: Sequence[report.ResultTable],
     path: Path,
 ) -> list[Path]:
@@ -134,9 +157,12 @@ def _draw(
     compared = [
         report.Compared(name if len(runs) > 1 else run.record.placement, messages, agreed)
         for name, run, messages, agreed in zip(names, runs, pairs, agreements, strict=True)
-        if agreed is not None
+        if isinstance(agreed, Agreement)
     ]
-    if len(compared) == len(runs):
+    drawn = [agreed for agreed in agreements if isinstance(agreed, DrawnAgreement)]
+    if len(drawn) == len(runs):
+        figure = report.drawn_figure(dict(zip(names, drawn, strict=True)))
+    elif len(compared) == len(runs):
         figure = report.agreement_figure(compared)
     else:
         figure = report.pair_figure(dict(zip(names, pairs, strict=True)), runs[0].record.wire_Bps)

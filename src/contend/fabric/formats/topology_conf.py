@@ -6,6 +6,7 @@ no rates and no parallel cables, so each pair that it names is joined by one cab
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -161,6 +162,7 @@ class _Reader:
                 lid=lid,
                 line=switch.line,
             )
+        further = itertools.count(lid + 1)
         node_rows = {name: row for row, name in enumerate(self._nodes)}
         used: dict[int, int] = defaultdict(int)
 
@@ -170,8 +172,8 @@ class _Reader:
             if max(used[near], used[far]) > _MOST_PORTS:
                 raise InputError(self._source, line, f"at most {_MOST_PORTS} ports", "more")
             ends = ((near, used[near]), (far, used[far]))
-            # A node on several leaves has a port on each, of which the first keeps the address.
-            own = lid if used[near] == 1 else 0
+            # A node on several leaves has a port on each, and each port an address.
+            own = lid if lid == 0 or used[near] == 1 else next(further)
             for (one, port), (other, peer_port), address in (
                 (*ends, own),
                 (*ends[::-1], 0),

@@ -15,8 +15,9 @@ namespace contend {
 class Crossings {
  public:
   /// Throws Error when a place does not exist, or there are not as many targets as sources.
+  /// `draw` is which drawing of routes the messages take; see Resolver::resolve_drawn.
   Crossings(const Resolver& resolver, std::span<const Place> source, std::span<const Place> target,
-            bool with_memory = false);
+            bool with_memory = false, std::uint64_t draw = 0);
 
   std::size_t messages() const { return begin_.size() - 1; }
   /// Number of channels, used or not.

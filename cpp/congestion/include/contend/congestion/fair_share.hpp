@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -9,7 +10,8 @@ namespace contend {
 
 // What simultaneous messages get when those that are held back elsewhere leave their part of a
 // channel to the others. `rate`: bytes per second of every channel, between switches, then
-// injection and ejection by place; empty where all carry the same, each 1.
+// injection and ejection by place; empty where all carry the same, each 1. `draw`: which drawing of
+// routes messages take, see Resolver::resolve_drawn.
 
 /// The max-min fair share of every message: no message can get more without taking from one that
 /// has no more than itself, so every message has a full channel on which no other gets more
@@ -20,7 +22,8 @@ namespace contend {
 /// All shares rise together, channels filling up one after the other, the next one found by a heap.
 /// Cost: O(n log n) for n channels crossed by all messages together.
 std::vector<double> fair_share(const Resolver& resolver, std::span<const Place> source,
-                               std::span<const Place> target, std::span<const double> rate = {});
+                               std::span<const Place> target, std::span<const double> rate = {},
+                               std::uint64_t draw = 0);
 
 /// When messages that start together end, each getting its max-min fair share of what is under way
 /// at the time: seconds, for sizes in bytes. Sizes are positive, one a message, or none when all

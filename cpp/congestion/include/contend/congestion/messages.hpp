@@ -20,10 +20,11 @@ struct MessageCongestion {
   std::vector<std::uint64_t> channel_messages;
 };
 
-/// Judges messages between places one by one. `rate` as of simulate(). Throws Error when a place
-/// does not exist, or for other rates. Cost: as one round of simulate().
+/// Judges messages between places one by one. `rate` as of simulate(); `draw` is which drawing of
+/// routes they take, see Resolver::resolve_drawn. Throws Error when a place does not exist, or for
+/// other rates. Cost: as one round of simulate().
 MessageCongestion message_congestion(const Resolver& resolver, std::span<const Place> source,
                                      std::span<const Place> target,
-                                     std::span<const double> rate = {});
+                                     std::span<const double> rate = {}, std::uint64_t draw = 0);
 
 }  // namespace contend

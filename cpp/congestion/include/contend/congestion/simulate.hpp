@@ -27,6 +27,11 @@ struct Samples {
   bool enumerate = false;
 };
 
+/// Which drawing of routes a sample takes where they are drawn; see Resolver::resolve_drawn.
+inline constexpr std::uint64_t routes_draw(std::uint64_t seed, std::uint64_t sample) {
+  return seed * 0x9E3779B97F4A7C15u + sample;
+}
+
 inline constexpr double kMeanUnit = 1.0 / (1 << 20);
 
 /// What a batch of samples yields. pi of a message is the largest number of messages on any channel

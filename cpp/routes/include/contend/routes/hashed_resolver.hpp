@@ -1,11 +1,37 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
+#include "contend/base/ids.hpp"
 #include "contend/fabric/fabric.hpp"
 #include "contend/routes/resolver.hpp"
 
 namespace contend {
+
+/// The channels that begin a shortest way to the switches of places. Sets of channels are kept
+/// once, as most targets share theirs; set 0 is empty.
+struct NextHops {
+  /// Switches with hosts that take part, ascending.
+  std::vector<SwitchId> leaves;
+  /// By leaf and switch: the number of the set that leads from the switch to the leaf; 0 at the
+  /// leaf itself and where no way leads there.
+  std::vector<std::uint32_t> set_of;
+  /// Where every set begins among the members, and where the last one ends.
+  std::vector<std::uint32_t> first{0, 0};
+  std::vector<ChannelId> members;
+  /// Channels of the longest of the shortest ways between the leaves.
+  std::size_t hops = 0;
+
+  std::span<const ChannelId> of_set(std::uint32_t set) const {
+    return {members.data() + first[set], first[set + 1] - first[set]};
+  }
+};
+
+/// Finds them. Cost and errors as below.
+NextHops next_hops(const Fabric& fabric, const Places& places);
 
 /// Routes as Ethernet fabrics have them (ECMP): at every switch a message takes one of the cables
 /// that begin a shortest way to its target's switch, chosen by a hash of source, target, switch and

@@ -1,0 +1,151 @@
+"""What pairs got over routes that hashes draw, beside simulated draws: tables and JSON."""
+
+from __future__ import annotations
+
+import msgspec
+
+from contend.measurement import Distribution, DrawnAgreement
+from contend.report.table import ResultTable
+from contend.report.words import percent, percent_range
+from contend.units import counted, format_bandwidth
+
+_RANGE = "95 % of simulations"
+
+
+def drawn_tables(name: str, agreement: DrawnAgreement, wire: float | None) -> list[ResultTable]:
+    """Effective bandwidth, and how often messages get γ, γ/2, ...: measured and simulated.
+
+    Args:
+        name: of the fabric.
+        agreement: of what was measured with simulated draws.
+        wire: bytes per second of a link, where that is known.
+    """
+    return [
+        _effective(name, agreement, wire),
+        _by_part("The slowest message of every pattern", agreement.slowest, agreement.simulations),
+        _by_part("All messages", agreement.every, agreement.simulations),
+    ]
+
+
+def _effective(name: str, agreement: DrawnAgreement, wire: float | None) -> ResultTable:
+    free = "what a message got that no other can meet"
+    if wire is not None:
+        free = f"{percent(agreement.gamma / wire)} of the link's {format_bandwidth(wire)}"
+    slowest = agreement.slowest
+    likeness = "as near as" if slowest.usual else "further than"
+    rows = (
+        ("γ, an uncontended pair", format_bandwidth(agreement.gamma), free),
+        ("measured effective bisection bandwidth", percent(agreement.effective), "of γ"),
+        (
+            "simulated, the same patterns over other draws",
+            percent(agreement.simulated),
+            f"{_RANGE} {percent_range(*agreement.simulated_range)}",
+        ),
+        (
+            "distance of the distributions of slowest messages",
+            percent(slowest.distance),
+            f"{likeness} 95 % of simulations, which are within {percent(slowest.usual_distance)}",
+        ),
+    )
+    late = f", {agreement.late:,} left out because a rank started late" if agreement.late else ""
+    return ResultTable(
+        title=f"Bisect on {name}, measured against simulated draws",
+        columns=("", "", "meaning"),
+        rows=rows,
+        numeric=frozenset({""}),
+        note=(
+            f"{counted(agreement.messages, 'message')} of "
+            f"{counted(agreement.patterns, 'pattern')} in "
+            f"{counted(agreement.launches, 'launch')}{late}. A hash of each connection chooses "
+            "its cables, so that no pair has a prediction of its own."
+        ),
+    )
+
+
+def _by_part(title: str, distribution: Distribution, simulations: int) -> ResultTable:
+    return ResultTable(
+        title=title,
+        columns=("gets about", "of γ", "measured", "simulated", _RANGE),
+        rows=tuple(
+            (
+                "γ" if group.divisor == 1 else f"γ/{group.divisor}",
+                percent(1 / group.divisor),
+                percent(group.measured),
+                percent(group.simulated),
+                percent_range(group.low, group.high),
+            )
+            for group in distribution.by_part
+        ),
+        numeric=frozenset({"of γ", "measured", "simulated", _RANGE}),
+        note=f"Parts of the messages; {simulations} simulations by max-min fair shares.",
+    )
+
+
+class PartJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Messages that get about γ/k.
+
+    Attributes:
+        divisor: k.
+        measured: fraction of the messages.
+        simulated: fraction of the messages over all simulations.
+        low: one of 40 simulations has less.
+        high: one of 40 has more.
+    """
+
+    divisor: int
+    measured: float
+    simulated: float
+    low: float
+    high: float
+
+
+class DistributionJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What messages get, measured and simulated.
+
+    Attributes:
+        by_part: messages by what they get.
+        distance: largest difference of the fractions that get about γ/k or more, measured and
+            simulated.
+        usual_distance: what 95 % of the simulations stay below, each compared with all.
+        usual: whether the measurement does.
+    """
+
+    by_part: list[PartJson]
+    distance: float
+    usual_distance: float
+    usual: bool
+
+
+class DrawnAgreementJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Measured bandwidths over routes that hashes draw, compared with simulated draws.
+
+    Attributes:
+        gamma: what a pair gets that no other can meet, in bytes per second.
+        messages: number of messages that were compared.
+        patterns: of how many patterns.
+        launches: in how many launches, each with other connections.
+        late: number of messages left out because a rank had started late.
+        simulations: how many times all of that was simulated.
+        effective: measured effective bisection bandwidth, as a fraction of γ.
+        simulated: the same, simulated by max-min fair shares.
+        simulated_range: 95 % of the simulations have it between these.
+        slowest: of the slowest message of every pattern.
+        every: of all messages.
+    """
+
+    gamma: float
+    messages: int
+    patterns: int
+    launches: int
+    late: int
+    simulations: int
+    effective: float
+    simulated: float
+    simulated_range: tuple[float, float]
+    slowest: DistributionJson
+    every: DistributionJson
+
+
+def drawn_json(agreement: DrawnAgreement) -> DrawnAgreementJson:
+    """An agreement of measured bandwidths with simulated draws."""
+    return msgspec.convert(agreement, DrawnAgreementJson, from_attributes=True)
