@@ -20,8 +20,10 @@ from .errors import UsageError as UsageError
 from .explanation import Explanation as Explanation
 from .explanation import explain as explain
 from .fabric import Fabric as Fabric
+from .interactive import Jobs as Jobs
 from .interactive import Profile as Profile
 from .interactive import SimulationResult as SimulationResult
+from .interactive import jobs as jobs
 from .interactive import place as place
 from .interactive import profile as profile
 from .interactive import simulate as simulate

@@ -26,5 +26,10 @@ from .seats import PhasedTraffic as PhasedTraffic
 from .seats import SeatFigures as SeatFigures
 from .seats import judge_seats as judge_seats
 from .seats import seat_ranks as seat_ranks
+from .side_by_side import JobMessages as JobMessages
+from .side_by_side import Newcomer as Newcomer
+from .side_by_side import PairLoss as PairLoss
+from .side_by_side import SideBySide as SideBySide
+from .side_by_side import judge_jobs as judge_jobs
 from .simulation import Simulation as Simulation
 from .simulation import half_width as half_width
