@@ -11,12 +11,12 @@ import lazy_loader
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion import PairLoss, half_width, judge_jobs
+from contend.congestion import PairLoss, SideBySide, half_width, judge_jobs
 from contend.cure.next_job import NextJob, Servers, choose_next
 from contend.errors import InputError
 from contend.fabric import Fabric
 from contend.placement import HostChoice, HostNames, ListedJob, choose_hosts
-from contend.units import counted, rate_of
+from contend.units import counted
 
 if TYPE_CHECKING:
     import polars
@@ -41,7 +41,7 @@ class Job:
         beside: what they get beside all other jobs.
         loss: of the one to the other.
         margin: half of the 95 % interval of the loss.
-        port_rate: bytes per second of its hosts' ports; None where they differ or are not known.
+        bytes_per_second: `beside` as a rate; None where rates of links are not known.
     """
 
     listed: ListedJob
@@ -54,7 +54,7 @@ class Job:
     beside: float | None = None
     loss: float = 0.0
     margin: float = 0.0
-    port_rate: float | None = None
+    bytes_per_second: float | None = None
 
     @property
     def loses(self) -> bool:
@@ -135,6 +135,9 @@ class Jobs:
                 "beside": polars.Series([job.beside for job in jobs], dtype=polars.Float64),
                 "loss": [job.loss for job in jobs],
                 "margin": [job.margin for job in jobs],
+                "bytes_per_second": polars.Series(
+                    [job.bytes_per_second for job in jobs], dtype=polars.Float64
+                ),
             }
         )
 
@@ -204,8 +207,7 @@ def look_at_jobs(
         own = servers.of(hosts_of_job)
         leaves = len(np.unique(fabric.host_switch[hosts_of_job]))
         fewest = min(leaves, servers.fewest_leaves(len(own), [*own, *free]))
-        port = _port_rate(fabric, hosts_of_job)
-        jobs.append(Job(job, hosts_of_job, len(own), unknown, leaves, fewest, port_rate=port))
+        jobs.append(Job(job, hosts_of_job, len(own), unknown, leaves, fewest))
     sending = [n for n, job in enumerate(jobs) if job.listed.runs and job.servers > 1]
     groups = [jobs[number].hosts for number in sending]
     harms: tuple[Harm, ...] = ()
@@ -215,7 +217,7 @@ def look_at_jobs(
         )
         samples = judged.alone.shape[1]
         for row, number in enumerate(sending):
-            jobs[number] = _judged(jobs[number], judged.alone[row], judged.beside[row])
+            jobs[number] = _judged(jobs[number], judged, row)
         harms = _harms(judged.pairs, sending, jobs)
     following = None
     if next_servers is not None:
@@ -247,12 +249,8 @@ def _seats(job: ListedJob, names: HostNames, source: str) -> tuple[set[int], tup
     return found, tuple(unknown)
 
 
-def _port_rate(fabric: Fabric, hosts: NDArray[np.uint32]) -> float | None:
-    labels = {fabric.rates[index] for index in np.unique(fabric.host_rate[hosts]).tolist()}
-    return rate_of(labels.pop()) if len(labels) == 1 else None
-
-
-def _judged(job: Job, alone: NDArray[np.float64], beside: NDArray[np.float64]) -> Job:
+def _judged(job: Job, judged: SideBySide, row: int) -> Job:
+    alone, beside, rate = judged.alone[row], judged.beside[row], judged.bytes_per_second
     lost = alone - beside
     return replace(
         job,
@@ -260,6 +258,7 @@ def _judged(job: Job, alone: NDArray[np.float64], beside: NDArray[np.float64]) -
         beside=float(beside.mean()),
         loss=float(lost.mean()),
         margin=half_width(lost),
+        bytes_per_second=None if rate is None else float(rate[row]),
     )
 
 

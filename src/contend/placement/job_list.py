@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -19,7 +20,7 @@ from contend.process import Finished, Run, run_process
 # Slurm tells of 100,000 jobs in less.
 _MOST_BYTES = 1 << 29
 # Far above any machine; a few characters may stand for a million names.
-_MOST_NODES = 1 << 22
+_MOST_NODES = 1 << 20
 _PATIENCE = 60.0
 
 _RUNNING = "RUNNING"
@@ -155,7 +156,7 @@ def _of_records(text: str, source: str) -> list[ListedJob]:
     jobs = _Jobs(source)
     starts = [match.start() for match in _RECORD.finditer(text)]
     line, before = 1, 0
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+    for start, end in pairwise([*starts, len(text)]):
         line, before = line + text.count("\n", before, start), start
         record = " ".join(part.strip() for part in text[start:end].splitlines())
         head, _, rest = record.partition(" UserId=")
