@@ -77,7 +77,7 @@ def test_hosts_that_the_fabric_does_not_know(
     assert said.out.startswith("Job 1 runs alone.")
     file.write_text("1,gone1\n")
     assert run(["jobs", NET[0], str(file), *NET[1:]]) == 2
-    assert f'contend: {file}: expected hosts of ' in capsys.readouterr().err
+    assert f"contend: {file}: expected hosts of " in capsys.readouterr().err
 
 
 def test_names_of_jobs_reach_no_terminal(

@@ -24,9 +24,7 @@ def mixed() -> Fabric:
     fabric = load("xgft:2;4,3;1,2", route="minhop")
     slow = np.where(fabric.cable_to == fabric.cable_to[0], 1, 2).astype(np.uint16)
     ports = np.where(np.arange(fabric.hosts) % 3 == 0, 3, 1).astype(np.uint16)
-    return fabric.replace(
-        rates=("", "4xHDR", "4xEDR", "2xEDR"), cable_rate=slow, host_rate=ports
-    )
+    return fabric.replace(rates=("", "4xHDR", "4xEDR", "2xEDR"), cable_rate=slow, host_rate=ports)
 
 
 FABRICS = {
@@ -159,9 +157,7 @@ def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contend.congestion.job_messages._CROSSINGS", 300)
     parts = judge_jobs(fabric, jobs, pattern="shifts", samples=SAMPLES)
     assert np.array_equal(whole.beside, parts.beside)
-    assert [pair.loss for pair in whole.pairs] == pytest.approx(
-        [pair.loss for pair in parts.pairs]
-    )
+    assert [pair.loss for pair in whole.pairs] == pytest.approx([pair.loss for pair in parts.pairs])
     assert [pair.margin for pair in whole.pairs] == pytest.approx(
         [pair.margin for pair in parts.pairs]
     )

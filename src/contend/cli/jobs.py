@@ -40,7 +40,9 @@ JobsArgument = Annotated[
 ]
 NEXT = Option(("--next",), "N", "Choose the best free servers for a job of N")
 NextOption = Annotated[int | None, NEXT(min=2)]
-PatternOption = Annotated[str, PATTERN(", in every job: bisect, shift:3, alltoall and more.")]
+PatternOption = Annotated[
+    str, PATTERN(": every job sends bisect, shift:3, alltoall and more among its hosts.")
+]
 FreeOption = Annotated[
     str | None,
     HOSTS(": for the next job, such as '!node07', which excludes one.", default="all free ones"),
@@ -63,7 +65,7 @@ def jobs(
 ) -> None:
     """Say how well running jobs sit, which of them hurt each other, and where the next should go.
 
-    Example: squeue --json | contend jobs net.ibnetdiscover - --routes net.lfts --next 16
+    Example: contend jobs net.ibnetdiscover squeue.json --routes net.lfts --next 16
     """
     if plot is not None:
         report.check_suffix(plot)

@@ -150,7 +150,7 @@ def _remarks(found: Jobs) -> list[str]:
     """What a reader of the table must know."""
     remarks = [
         f"every job sends {found.pattern}, {counted(found.samples, 'sample')}; shares of a "
-        "port's rate; fewest: leaves that it needs of those with free servers"
+        "port's rate; fewest: leaves that would do, by its own and the free servers"
     ]
     single = sum(job.listed.runs and job.servers == 1 for job in found.jobs)
     if single:
