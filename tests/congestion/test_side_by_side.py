@@ -155,6 +155,7 @@ def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = groups(fabric, 6, 5, 4)
     whole = judge_jobs(fabric, jobs, pattern="shifts", samples=SAMPLES)
     monkeypatch.setattr("contend.congestion.job_messages._CROSSINGS", 300)
+    monkeypatch.setattr("contend.congestion.side_by_side._LOOKS", 3)
     parts = judge_jobs(fabric, jobs, pattern="shifts", samples=SAMPLES)
     assert np.array_equal(whole.beside, parts.beside)
     assert [pair.loss for pair in whole.pairs] == pytest.approx([pair.loss for pair in parts.pairs])
@@ -204,3 +205,11 @@ def test_too_many_messages_are_refused() -> None:
     fabric = load("xgft:2;64,40;1,2", route="dmodk")
     with pytest.raises(UsageError, match="pattern alltoall: expected at most 4,194,304 messages"):
         judge_jobs(fabric, [np.arange(fabric.hosts, dtype=np.uint32)], pattern="alltoall")
+
+
+def test_more_jobs_than_can_be_compared_are_refused() -> None:
+    same = np.array([0, 1], np.uint32)
+    with pytest.raises(UsageError, match=r"at most 16,777,216 .*: too many jobs share hosts"):
+        judge_jobs(two_leaves(), [same] * 5000, samples=2)
+    with pytest.raises(UsageError, match="expected at most 16,384 jobs that send, got 20,000"):
+        judge_jobs(two_leaves(), [same] * 20_000, samples=2)

@@ -16,7 +16,7 @@ from contend.placement import ListedJob
 
 
 def fabric() -> Fabric:
-    """Four leaves of four hosts, two switches above: node1 to node4 on the first leaf, and so on."""
+    """Four leaves of four hosts, node1 to node4 on the first, and two switches above."""
     made = load("xgft:2;4,4;1,2", route="minhop")
     return made.replace(host_name=tuple(f"node{host + 1}" for host in range(16)))
 

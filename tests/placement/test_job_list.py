@@ -141,7 +141,7 @@ def answer(**answers: Finished) -> Sequence[ListedJob]:
 
 
 def test_slurm_is_asked() -> None:
-    told = Finished(0, lzma.open(SLURM / "squeue.json.xz").read())
+    told = Finished(0, lzma.decompress((SLURM / "squeue.json.xz").read_bytes()))
     assert {job.id for job in answer(squeue=told)} == set(REAL)
     # As squeue does without its plugin for JSON.
     lacking = Finished(1, b"", b"squeue: error: Unable to find plugin: serializer/json\n")
@@ -154,5 +154,5 @@ def test_no_slurm_is_here() -> None:
     with pytest.raises(MissingError, match=r"Slurm does not tell: squeue: No such file"):
         answer(squeue=nothing, scontrol=Finished(127, b"", b"scontrol: No such file or directory"))
     lacking = Finished(1, b"", b"squeue: error: Unable to contact slurm controller\n")
-    with pytest.raises(MissingError, match="Unable to contact slurm controller$"):
+    with pytest.raises(MissingError, match=r"Unable to contact slurm controller$"):
         answer(squeue=lacking, scontrol=lacking)

@@ -23,6 +23,7 @@ Shares = NDArray[np.float64]
 # Channels that messages cross, held at once: some 100 MB with all that is made of them.
 _CROSSINGS = 1 << 20
 # Far above any machine: an array of jobs on the same hosts would be memory asked for by a file.
+_MOST_JOBS = 1 << 14
 _MOST_RANKS = 1 << 22
 _MOST_MESSAGES = 1 << 22
 # Samples of a job are drawn from numbers of its own, so that jobs of one size differ.
@@ -44,7 +45,8 @@ class JobMessages:
         others: further hosts between which messages may be asked for.
 
     Raises:
-        UsageError: there is no such pattern for a job, or messages do not arrive.
+        UsageError: there is no such pattern for a job, messages do not arrive, or there are more
+            jobs or hosts than any machine has.
     """
 
     def __init__(
@@ -57,6 +59,8 @@ class JobMessages:
         others: Hosts | None = None,
     ) -> None:
         check_seed(seed)
+        if len(jobs) > _MOST_JOBS:
+            raise UsageError(f"expected at most {_MOST_JOBS:,} jobs that send, got {len(jobs):,}")
         ranks = sum(map(len, jobs))
         if ranks > _MOST_RANKS:
             raise UsageError(f"expected at most {_MOST_RANKS:,} hosts of all jobs, got {ranks:,}")

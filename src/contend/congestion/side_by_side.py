@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,10 @@ from contend.congestion.simulation import normal_half_width
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.units import counted
+
+# Messages and other jobs on their channels: looked at together, and at most in a sample.
+_LOOKS = 1 << 20
+_MOST_LOOKS = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +114,7 @@ class _Shared:
     def __init__(self, sent: Sent, messages: JobMessages, jobs: int, samples: int) -> None:
         width = messages.channels + 1
         self._jobs = jobs
+        self._samples = samples
         self._rate = messages.rate
         self._sent = sent
         at = sent.sample[:, np.newaxis] * width + sent.crossed
@@ -124,10 +129,13 @@ class _Shared:
         self.alone: Shares = (rate / self._own_load[self._own]).min(axis=1) / port
         self.beside: Shares = (rate / all_load[at]).min(axis=1) / port
 
-    def by_rival(self) -> tuple[NDArray[np.int64], ...]:
+    def by_rival(self) -> Iterator[tuple[NDArray[np.int64], ...]]:
         """Messages that lose to a single other job: number, rival, channel, and share lost.
 
-        A row for each such message and rival.
+        A row for each such message and rival, some messages at a time.
+
+        Raises:
+            UsageError: more jobs share channels than can be looked at in pairs.
         """
         group = self._load // self._jobs
         first = np.flatnonzero(np.r_[True, group[1:] != group[:-1]]) if len(group) else group
@@ -138,16 +146,37 @@ class _Shared:
         )
         own = self._own[message, place]
         others = size[of_group[own]]
+        if others.sum() > _MOST_LOOKS * self._samples:
+            raise UsageError(
+                f"expected at most {_MOST_LOOKS:,} messages and other jobs on their channels, got "
+                f"{others.sum() // self._samples:,}: too many jobs share hosts"
+            )
+        # A message's own rows stay together.
+        part = np.cumsum(others) // _LOOKS
+        starts = np.r_[True, message[1:] != message[:-1]]
+        part = np.maximum.accumulate(np.where(starts, part, 0)) if len(part) else part
+        for here in np.split(np.arange(len(own)), np.flatnonzero(np.diff(part)) + 1):
+            yield self._rows(message[here], place[here], first[of_group[own[here]]], others[here])
+
+    def _rows(
+        self,
+        message: NDArray[np.int64],
+        place: NDArray[np.int64],
+        first: NDArray[np.int64],
+        others: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], ...]:
+        """The same for channels of some messages; jobs there are `others` from `first` on."""
+        own = self._own[message, place]
         row = np.repeat(np.arange(len(own)), others)
         nth = np.arange(len(row)) - np.repeat(np.cumsum(others) - others, others)
-        rival_entry = first[of_group[own]][row] + nth
-        apart = rival_entry != own[row]
-        row, rival_entry = row[apart], rival_entry[apart]
+        entry = first[row] + nth
+        apart = entry != own[row]
+        row, entry = row[apart], entry[apart]
         of_message, channel = message[row], self._sent.crossed[message[row], place[row]]
-        load = self._own_load[own[row]] + self._own_load[rival_entry]
+        load = self._own_load[own[row]] + self._own_load[entry]
         lost = self.alone[of_message] - self._rate[channel] / load / self._sent.port[of_message]
         some = lost > 1e-12
-        rival = self._load[rival_entry[some]] % self._jobs
+        rival = self._load[entry[some]] % self._jobs
         of_message, channel, lost = of_message[some], channel[some], lost[some]
         # Of the channels that a message shares with a rival the one that costs it most.
         order = np.lexsort((channel, -lost, rival, of_message))
@@ -166,8 +195,10 @@ class _Losses:
         self._place, self._there = self._none, np.zeros(0)
 
     def add(self, sent: Sent, shared: _Shared, samples: int) -> None:
-        message, rival, channel, lost = shared.by_rival()
+        """Adds what is lost in some further samples."""
         count = np.bincount(sent.job * samples + sent.sample, minlength=self._jobs * samples)
+        rows = [np.concatenate(column) for column in zip(*shared.by_rival(), strict=True)]
+        message, rival, channel, lost = rows
         job, sample = sent.job[message], sent.sample[message]
         # Parts of the mean over the job's messages.
         lost = lost / count[job * samples + sample]
