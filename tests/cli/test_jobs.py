@@ -111,7 +111,7 @@ def test_no_job_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     [
         (["--hosts", "4"], "--hosts says where the next job may go: give --next too"),
         (["--next", "9"], "next: 5 servers are free, expected 9"),
-        (["--pattern", "halo:3x3"], "pattern halo:3x3: expected a grid of 4 ranks"),
+        (["--pattern", "halo:3x3"], "got 3x3 of 9 (in a job of 4 hosts)"),
         (["--samples", "1"], "--samples"),
     ],
 )

@@ -164,3 +164,17 @@ def test_the_same_seed_says_the_same() -> None:
     assert other.next is not None
     assert one.next.best.servers == other.next.best.servers
     assert one.to_frame().equals(other.to_frame())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_never_worse_than_the_first_free_servers(seed: int) -> None:
+    """Two samples choose badly and judge badly; what chance chose must still not lose."""
+    chance = np.random.default_rng(seed).permutation(16) + 1
+    running = [job("a", *chance[:4]), job("b", *chance[4:9])]
+    following = judged(*running, next_servers=4, samples=2, seed=seed).next
+    assert following is not None
+    assert following.gain >= 0
+    if following.gain == 0:
+        assert following.best.beside * 4 - following.best.cost * 9 == pytest.approx(
+            following.first.beside * 4 - following.first.cost * 9
+        )

@@ -16,6 +16,7 @@ from contend.fabric import Fabric
 from contend.pattern import Pattern
 from contend.pattern import parse as parse_pattern
 from contend.routes import make_resolver
+from contend.units import counted
 
 Hosts = NDArray[np.uint32]
 Shares = NDArray[np.float64]
@@ -176,7 +177,10 @@ class JobMessages:
     def _pattern_of(self, ranks: int) -> Pattern:
         """Patterns are kept by size: jobs of a few sizes are the rule."""
         if ranks not in self._patterns:
-            made = parse_pattern(self._pattern, ranks)
+            try:
+                made = parse_pattern(self._pattern, ranks)
+            except UsageError as error:
+                raise UsageError(f"{error} (in a job of {counted(ranks, 'host')})") from None
             if made.core.weighted:
                 raise UsageError(f"pattern {made.name}: expected one without bytes of messages")
             self._patterns[ranks] = made

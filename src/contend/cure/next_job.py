@@ -140,7 +140,7 @@ class NextJob:
 
     Attributes:
         fewest: leaves on which as many free servers hang.
-        best: of all choices that were tried.
+        best: of all choices that were tried; never worse than the first free servers.
         first: the first free servers by name.
         gain: what the hosts of all jobs, this one included, get more in the mean with the best.
         margin: half of its 95 % interval.
@@ -211,6 +211,9 @@ def choose_next(
     best, worth = judge(search.best)
     usual, usual_worth = judge(first)
     difference = worth - usual_worth
+    if difference.mean() < 0:
+        # Chance chose it: by other samples it is the worse one.
+        best, difference = usual, np.zeros_like(difference)
     return NextJob(
         fewest=min(best.leaves, usual.leaves, servers.fewest_leaves(count, free)),
         best=best,
