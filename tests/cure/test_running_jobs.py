@@ -178,3 +178,9 @@ def test_never_worse_than_the_first_free_servers(seed: int) -> None:
         assert following.best.beside * 4 - following.best.cost * 9 == pytest.approx(
             following.first.beside * 4 - following.first.cost * 9
         )
+
+
+@pytest.mark.parametrize(("count", "leaves"), [(1, 1), (3, 1), (4, 2), (5, 2), (6, 3)])
+def test_leaves_are_filled_from_the_fullest(count: int, leaves: int) -> None:
+    """Two of these servers hang on the first leaf, three on the second, one on the third."""
+    assert Servers(fabric()).fewest_leaves(count, [0, 1, 4, 5, 6, 8]) == leaves
