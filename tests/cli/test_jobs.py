@@ -52,6 +52,9 @@ def test_jobs_and_the_next(
     assert first.startswith("2 of 4 jobs lose bandwidth to others, ")
     assert "11 and 12 hurt each other most, on " in first
     assert second == said["next"]["verdict"]
+    # The first free ones share no channel with others either, but hang on two leaves.
+    assert said["next"]["gain"] == 0
+    assert second.endswith("as on the first free ones, but it touches 1 leaf instead of 2.")
     assert "Jobs that hurt each other" in out
     assert "1 job of one server uses no network" in out
     assert figure.stat().st_size > 0

@@ -60,7 +60,13 @@ def next_verdict(found: Jobs) -> str:
         return ""
     best, first = following.best, following.first
     if following.gain <= following.margin:
-        # No better than chance: what a scheduler takes anyway will do.
+        # No better than chance: what a scheduler takes anyway will do, if it leaves as much room.
+        if best.leaves < first.leaves:
+            return (
+                f"The next job of {len(best.servers):,} servers sits best on {nodelist(best)}: "
+                f"{_gets(best)}, as on the first free ones, but it touches {_leaves(best.leaves)} "
+                f"instead of {first.leaves:,}."
+            )
         return (
             f"The first {len(first.servers):,} free servers serve the next job as well as any "
             f"found, {nodelist(first)}: {_gets(first)}."
@@ -70,6 +76,10 @@ def next_verdict(found: Jobs) -> str:
         f"{_gets(best)} (on the first free ones {percent(first.beside)}), and the others lose "
         f"{percent(best.cost, 2)} by it ({percent(first.cost, 2)})."
     )
+
+
+def _leaves(count: int) -> str:
+    return "1 leaf" if count == 1 else f"{count:,} leaves"
 
 
 def _gets(seats: Seats) -> str:
