@@ -29,6 +29,7 @@ hypothesis.settings.load_profile("contend")
 # after the other on a machine that does nothing else, and all others side by side.
 _ALONE = (
     "tests/cli/measure/test_measure",
+    "tests/cli/test_jobs_slurm.py",
     "tests/cli/test_study",
     "tests/emulate",
     "tests/measurement",

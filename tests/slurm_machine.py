@@ -1,4 +1,4 @@
-"""A Slurm of two nodes on this machine: munged, slurmctld and two slurmd in a folder."""
+"""A Slurm of some nodes on this machine: munged, slurmctld and a slurmd each in a folder."""
 
 from __future__ import annotations
 
@@ -42,16 +42,17 @@ SelectTypeParameters=CR_CPU
 SchedulerParameters=batch_sched_delay=0,sched_interval=1
 KillWait=2
 SlurmdParameters=config_overrides
-NodeName=node1 NodeHostname={machine} NodeAddr=127.0.0.1 Port={ports[1]} CPUs={cpus}
-NodeName=node2 NodeHostname={machine} NodeAddr=127.0.0.1 Port={ports[2]} CPUs={cpus}
-PartitionName=test Nodes=node[1-2] Default=YES State=UP
 """
+_NODE = "NodeName={name} NodeHostname={machine} NodeAddr=127.0.0.1 Port={port} CPUs={cpus}\n"
+_PARTITION = "PartitionName=test Nodes={nodes} Default=YES State=UP\n"
 
 
 @contextmanager
-def running(folder: Path, munged: str, slurmctld: str, slurmd: str) -> Iterator[Path]:
+def running(
+    folder: Path, munged: str, slurmctld: str, slurmd: str, nodes: Sequence[str] = NODES
+) -> Iterator[Path]:
     """The configuration of a Slurm that runs until the context ends."""
-    configuration = _write_configuration(folder)
+    configuration = _write_configuration(folder, nodes)
     daemons: list[subprocess.Popen[bytes]] = []
     try:
         daemons.append(
@@ -64,33 +65,32 @@ def running(folder: Path, munged: str, slurmctld: str, slurmd: str) -> Iterator[
         )
         _await(folder, "munged's socket", (folder / "munge.socket").exists)
         daemons.append(_start(folder / "slurmctld.log", [slurmctld, "-D", "-f", configuration]))
-        for node in NODES:
+        for node in nodes:
             command = [slurmd, "-D", "-N", node, "-f", configuration]
             daemons.append(_start(folder / f"{node}.log", command))
-        _await(folder, "two idle nodes", lambda: _idle(configuration) == len(NODES))
+        _await(folder, "idle nodes", lambda: _idle(configuration) == len(nodes))
         yield configuration
     finally:
         for daemon in reversed(daemons):
             _end(daemon)
 
 
-def _write_configuration(folder: Path) -> Path:
-    for name in ("state", *(f"tmp-{node}" for node in NODES)):
+def _write_configuration(folder: Path, nodes: Sequence[str]) -> Path:
+    for name in ("state", *(f"tmp-{node}" for node in nodes)):
         (folder / name).mkdir()
     key = folder / "munge.key"
     key.write_bytes(secrets.token_bytes(128))
     key.chmod(0o600)
     configuration = folder / "slurm.conf"
-    configuration.write_text(
-        _CONFIGURATION.format(
-            machine=socket.gethostname().split(".")[0],
-            ports=_free_ports(1 + len(NODES)),
-            folder=folder,
-            user=os.environ.get("USER") or "root",
-            cpus=CPUS,
-        ),
-        encoding="utf-8",
+    machine = socket.gethostname().split(".")[0]
+    ports = _free_ports(1 + len(nodes))
+    text = _CONFIGURATION.format(
+        machine=machine, ports=ports, folder=folder, user=os.environ.get("USER") or "root"
     )
+    for name, port in zip(nodes, ports[1:], strict=True):
+        text += _NODE.format(name=name, machine=machine, port=port, cpus=CPUS)
+    text += _PARTITION.format(nodes=",".join(nodes))
+    configuration.write_text(text, encoding="utf-8")
     return configuration
 
 

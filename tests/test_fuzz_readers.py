@@ -15,6 +15,7 @@ from contend.fabric import Fabric, open_chunks, read_topology
 from contend.fabric.formats import graph_elements, lldp, lst, topology_conf
 from contend.fabric.formats.topology import READERS
 from contend.loading import load, load_topology
+from contend.placement import parse_jobs
 from contend.routes import KINDS, ForwardingTables, adopt, save
 from contend.routes.dumps import TABLE_READERS
 from contend.routes.saving import content as content_of
@@ -84,6 +85,26 @@ def test_tables(kind: str) -> None:
         write_everything(adopt(fabric, columns, "fuzz"))
 
     assert drive(read, seeds(kind), rounds=ROUNDS) == []
+
+
+_JOBS = ("squeue.json.xz", "scontrol.txt", "scontrol.oneliner.txt", "squeue.csv")
+
+
+def test_jobs() -> None:
+    files = [b"".join(open_chunks(str(DATA / "slurm" / name))) for name in _JOBS]
+    assert drive(lambda content: parse_jobs(in_pieces(content), "x"), files, rounds=ROUNDS) == []
+
+
+def test_the_driver_finds_a_reader_of_jobs_without_a_look_at_ranges(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def expanded(name: str, *_: object) -> list[str]:
+        return [str(int(number)) for number in re.findall(r"\[(.*?)-", name)] or [name]
+
+    monkeypatch.setattr("contend.placement.job_list.expand", expanded)
+    files = [b"".join(open_chunks(str(DATA / "slurm" / name))) for name in _JOBS]
+    faults = drive(lambda content: parse_jobs([content], "x"), files, rounds=ROUNDS)
+    assert ValueError in {type(fault.error) for fault in faults}
 
 
 @pytest.mark.parametrize("suffix", ["fabric", "dot.gz", "ibnetdiscover.xz", "ibsim.zst"])

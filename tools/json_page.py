@@ -23,6 +23,7 @@ from contend.report.explanation import ExplanationJson
 from contend.report.fabric.difference import FabricChangesJson
 from contend.report.fabric.tables import FabricSummary, HostListJson
 from contend.report.failures import FailuresJson
+from contend.report.jobs.json import JobsJson
 from contend.report.memory import MemoryJson
 from contend.report.mpi import LibrariesJson
 from contend.report.prediction.json import PredictedJson
@@ -45,6 +46,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend explain": (ExplanationJson,),
     "contend place": (BetterSeatsJson,),
     "contend route": (BetterTablesJson,),
+    "contend jobs": (JobsJson,),
     "contend fabric show": (FabricSummary,),
     "contend fabric check": (CheckReport,),
     "contend fabric diff": (FabricChangesJson,),

@@ -74,9 +74,9 @@ SetsOfChannels find_next_hops(const Fabric& fabric, const Vector<std::uint32_t>&
 }
 
 /// Channels between switches that messages cross, a row each; what is padding has a number from
-/// switch_channels on.
+/// switch_channels on. Routes that are drawn are those of drawing number `draw`.
 Numpy<std::uint32_t> find_routes(const Resolver& resolver, const Vector<std::uint32_t>& source,
-                                 const Vector<std::uint32_t>& target) {
+                                 const Vector<std::uint32_t>& target, std::uint64_t draw) {
   if (source.size() != target.size()) throw Error("as many targets as sources");
   for (std::size_t m = 0; m < source.size(); ++m) {
     const Place from = source.data()[m];
@@ -89,7 +89,7 @@ Numpy<std::uint32_t> find_routes(const Resolver& resolver, const Vector<std::uin
   std::vector<std::uint32_t> channels(source.size() * resolver.stride());
   {
     nb::gil_scoped_release release;
-    resolver.resolve(as_span(source), as_span(target), channels.data());
+    resolver.resolve_drawn(as_span(source), as_span(target), draw, channels.data());
   }
   return to_numpy(std::move(channels), {source.size(), resolver.stride()});
 }
@@ -103,7 +103,8 @@ void bind_resolver(nb::module_& m) {
       .def_prop_ro("tabled", &Resolver::tabled)
       .def_prop_ro("bytes", &Resolver::bytes)
       .def_prop_ro("switch_channels", &Resolver::switch_channels)
-      .def("routes", &find_routes, nb::arg("source"), nb::arg("target"));
+      .def("routes", &find_routes, nb::arg("source"), nb::arg("target"),
+           nb::arg("draw"));
   m.def("longest_route", &find_longest_route, nb::arg("fabric"), nb::arg("ports"),
         nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"));
   m.def("tabled_bytes", &find_tabled_bytes, nb::arg("fabric"), nb::arg("host_lid"),

@@ -26,8 +26,10 @@ from .explanation import explain as explain
 from .fabric import Carried as Carried
 from .fabric import Fabric as Fabric
 from .fabric import carried as carried
+from .interactive import Jobs as Jobs
 from .interactive import Profile as Profile
 from .interactive import SimulationResult as SimulationResult
+from .interactive import jobs as jobs
 from .interactive import place as place
 from .interactive import profile as profile
 from .interactive import simulate as simulate

@@ -17,11 +17,12 @@ from contend.congestion import (
     Simulation,
 )
 from contend.congestion import simulate as count
-from contend.cure import BetterSeats, better_seats
+from contend.cure import BetterSeats, better_seats, look_at_jobs
+from contend.cure import Jobs as JudgedJobs
 from contend.errors import ShortfallError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, source_name
 from contend.measurement import Place, make_shapes, place_of
-from contend.placement import HostChoice
+from contend.placement import HostChoice, ListedJob, jobs_of_slurm, read_jobs
 from contend.prediction import (
     Elsewhere,
     conditions_of,
@@ -340,3 +341,76 @@ def place(
         rate=parse_rate(rate) if isinstance(rate, str) else rate,
         seed=seed,
     )
+
+
+class Jobs(JudgedJobs):
+    """Jobs on a fabric that show themselves in a notebook."""
+
+    @property
+    def verdict(self) -> str:
+        """What it comes to, in words."""
+        return " ".join(filter(None, (report.jobs_verdict(self), report.next_verdict(self))))
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(job.listed.id)}</th><td>{job.servers:,}</td>"
+            f"<td>{100 * (job.alone or 0):.3g} %</td><td>{100 * (job.beside or 0):.3g} %</td></tr>"
+            for job in sorted(self.jobs, key=lambda job: -job.loss)
+            if job.sends
+        )
+        heads = "".join(f"<th>{head}</th>" for head in ("job", "servers", "alone", "beside others"))
+        caption = f"<caption>{escape(self.verdict)}</caption>"
+        return f"<table>{caption}<tr>{heads}</tr>{rows}</table>"
+
+
+def jobs(
+    fabric: Fabric,
+    source: str | Path | Mapping[str, Sequence[str]] | None = None,
+    *,
+    following: int | None = None,
+    hosts: HostChoice | None = None,
+    pattern: str = "bisect",
+    samples: int = 200,
+    seed: int = 1,
+) -> Jobs:
+    """Says how well running jobs sit, which hurt each other, and where the next should go.
+
+    Args:
+        fabric: with routes.
+        source: a file with what ``squeue --json`` or ``scontrol show job`` prints, or of lines with
+            a job and its hosts; or names of hosts by job; None asks the Slurm of this machine.
+        following: for how many servers to choose the best free ones; None: for none.
+        hosts: that they may be chosen from; None is all.
+        pattern: that every job sends among its own hosts, all at the same time.
+        samples: how many patterns to draw.
+        seed: of all random choices.
+
+    Returns:
+        Its ``to_frame()`` has the jobs, ``harms_frame()`` pairs that hurt each other, and ``next``
+        the servers chosen.
+
+    Raises:
+        UsageError: there are not enough free servers, or no such pattern for a job.
+        InputError: the fabric knows no host of any job, or the file is something else.
+        MissingError: there is no Slurm to ask.
+    """
+    called = "squeue"
+    if source is None:
+        listed = jobs_of_slurm()
+    elif isinstance(source, Mapping):
+        called = "jobs"
+        listed = [ListedJob(job, "", tuple(names)) for job, names in source.items()]
+    else:
+        called = source_name(str(source))
+        listed = read_jobs(str(source))
+    found = look_at_jobs(
+        fabric,
+        listed,
+        source=called,
+        next_servers=following,
+        hosts=hosts,
+        pattern=pattern,
+        samples=samples,
+        seed=seed,
+    )
+    return Jobs(**vars(found))

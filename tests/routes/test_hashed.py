@@ -41,7 +41,7 @@ def test_every_route_is_a_shortest_path() -> None:
     tabled = make_resolver(compute(fabric, "minhop"), np.arange(fabric.hosts, dtype=np.uint32))
     source, target = np.nonzero(~np.eye(fabric.hosts, dtype=bool))
     ends = source.astype(np.uint32), target.astype(np.uint32)
-    routes, lengths = hashed.routes(*ends), []
+    routes, lengths = hashed.routes(*ends, 0), []
     for route, end, start in zip(routes.tolist(), target.tolist(), source.tolist(), strict=True):
         crossed = [channel for channel in route if channel < 2 * fabric.cables]
         at = int(fabric.host_switch[start])
@@ -51,9 +51,9 @@ def test_every_route_is_a_shortest_path() -> None:
             at = int(near if channel % 2 else far)
         assert at == fabric.host_switch[end]
         lengths.append(len(crossed))
-    of_tables = (tabled.routes(*ends) < 2 * fabric.cables).sum(axis=1)
+    of_tables = (tabled.routes(*ends, 0) < 2 * fabric.cables).sum(axis=1)
     assert lengths == of_tables.tolist()
-    assert np.array_equal(hashed.routes(*ends), routes)
+    assert np.array_equal(hashed.routes(*ends, 0), routes)
 
 
 def test_two_messages_over_two_spines_meet_in_half_of_the_draws() -> None:
@@ -82,7 +82,7 @@ def test_parallel_cables_are_each_as_likely() -> None:
     )
     resolver = make_resolver(compute(fabric, "ecmp"), np.arange(128, dtype=np.uint32))
     source, target = (grid.ravel().astype(np.uint32) for grid in np.mgrid[0:64, 64:128])
-    taken = np.bincount(resolver.routes(source, target)[:, 0], minlength=8)
+    taken = np.bincount(resolver.routes(source, target, 0)[:, 0], minlength=8)
     expected, deviation = 4096 / 4, (4096 * 3 / 16) ** 0.5
     assert taken[[0, 2, 5, 6]] == pytest.approx(expected, abs=5 * deviation)
     assert taken.sum() == 4096

@@ -107,7 +107,7 @@ def test_the_route_followed_alone_is_the_resolvers() -> None:
             if source == target:
                 continue
             ends = (np.array([end], dtype=np.uint32) for end in (source, target))
-            between = resolver.routes(*ends)[0]
+            between = resolver.routes(*ends, 0)[0]
             between = between[between < resolver.switch_channels].tolist()
             first = 2 * fabric.cables
             assert find_route(fabric, source, target).channels == (

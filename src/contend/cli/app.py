@@ -120,6 +120,12 @@ VERBS = (
         "Say which limit a measurement or a program hit, with the evidence and the remedy.",
     ),
     Verb(
+        "jobs",
+        "contend.cli.jobs:jobs",
+        "Say how well running jobs sit, which of them hurt each other, and where the next should "
+        "go.",
+    ),
+    Verb(
         "mpi",
         "contend.cli.mpi:mpi",
         "List the MPI libraries of this machine; exit status 3 when none is usable.",

@@ -15,6 +15,7 @@ from .failures import FailureCost as FailureCost
 from .failures import FailureJudge as FailureJudge
 from .hot_spots import HotSpot as HotSpot
 from .hot_spots import hotspot as hotspot
+from .job_messages import JobMessages as JobMessages
 from .messages import MessageCongestion as MessageCongestion
 from .messages import channel_bytes as channel_bytes
 from .messages import fair_share as fair_share
@@ -31,5 +32,9 @@ from .seats import PhasedTraffic as PhasedTraffic
 from .seats import SeatFigures as SeatFigures
 from .seats import judge_seats as judge_seats
 from .seats import seat_ranks as seat_ranks
+from .side_by_side import Newcomer as Newcomer
+from .side_by_side import PairLoss as PairLoss
+from .side_by_side import SideBySide as SideBySide
+from .side_by_side import judge_jobs as judge_jobs
 from .simulation import Simulation as Simulation
 from .simulation import half_width as half_width

@@ -209,11 +209,11 @@ class _Search:
 
     def _routes(self, leaf: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.uint32]:
         source = self._first[leaf].astype(np.uint32)
-        return self._resolver.routes(source, target.astype(np.uint32))
+        return self._resolver.routes(source, target.astype(np.uint32), 0)
 
     def _route(self, pair: tuple[int, int]) -> NDArray[np.uint32]:
-        ends = (np.array([end], dtype=np.uint32) for end in pair)
-        route: NDArray[np.uint32] = self._resolver.routes(*ends)[0]
+        source, target = (np.array([end], dtype=np.uint32) for end in pair)
+        route: NDArray[np.uint32] = self._resolver.routes(source, target, 0)[0]
         return route[route < self._resolver.switch_channels]
 
 

@@ -227,9 +227,12 @@ class Simulation:
 def half_width(values: NDArray[np.float64]) -> float:
     """Half of the 95 % confidence interval of the mean; infinite for a single value."""
     n = len(values)
-    if n < 2:
-        return float("inf")
+    return float("inf") if n < 2 else normal_half_width(float(values.std(ddof=1)), n)
+
+
+def normal_half_width(deviation: float, n: int) -> float:
+    """The same for n values, at least two, by their standard deviation."""
     quantile = 1.959963984540054
     if n < _MANY_SAMPLES:
         quantile = float(scipy.special.stdtrit(n - 1, 0.975))
-    return quantile * float(values.std(ddof=1)) / math.sqrt(n)
+    return quantile * deviation / math.sqrt(n)

@@ -4,6 +4,8 @@ from .each_failure import failures as failures
 from .engines import PRESENT as PRESENT
 from .engines import RoutedBy as RoutedBy
 from .engines import compare_engines as compare_engines
+from .next_job import NextJob as NextJob
+from .next_job import Seats as Seats
 from .phased_traffic import Sent as Sent
 from .phased_traffic import sent_by as sent_by
 from .rules import LIBRARY as LIBRARY
@@ -12,6 +14,10 @@ from .rules import Rule as Rule
 from .rules import Rules as Rules
 from .rules import read_rules as read_rules
 from .rules import write_rules as write_rules
+from .running_jobs import Harm as Harm
+from .running_jobs import Job as Job
+from .running_jobs import Jobs as Jobs
+from .running_jobs import look_at_jobs as look_at_jobs
 from .schedules import Lesson as Lesson
 from .schedules import Lessons as Lessons
 from .schedules import Proof as Proof

@@ -286,7 +286,7 @@ def _taken() -> set[str]:
 def _switch_channels(resolver: Any, source: int, targets: Sequence[int]) -> list[int]:
     """The channels between switches that routes from a host go over, in their order."""
     sources = np.full(len(targets), source, dtype=np.uint32)
-    channels: NDArray[np.uint32] = resolver.routes(sources, np.array(targets, dtype=np.uint32))
+    channels: NDArray[np.uint32] = resolver.routes(sources, np.array(targets, dtype=np.uint32), 0)
     # What is padding has a number from switch_channels on.
     between: list[int] = channels[channels < resolver.switch_channels].tolist()
     return between

@@ -3,8 +3,13 @@ from .host_list import HostEntry as HostEntry
 from .host_list import ListFormat as ListFormat
 from .host_list import list_hosts as list_hosts
 from .host_list import write_list as write_list
+from .job_list import ListedJob as ListedJob
+from .job_list import jobs_of_slurm as jobs_of_slurm
+from .job_list import parse_jobs as parse_jobs
+from .job_list import read_jobs as read_jobs
 from .names import HostNames as HostNames
 from .order import by_name as by_name
 from .placement import HostChoice as HostChoice
 from .placement import Placement as Placement
+from .placement import choose_hosts as choose_hosts
 from .placement import parse as parse

@@ -37,6 +37,11 @@ from .failures import failures_tables as failures_tables
 from .failures import failures_verdict as failures_verdict
 from .hotspot import hotspot_tables as hotspot_tables
 from .hotspot_figures import hotspot_figure as hotspot_figure
+from .jobs.figures import jobs_figure as jobs_figure
+from .jobs.json import jobs_json as jobs_json
+from .jobs.tables import jobs_tables as jobs_tables
+from .jobs.tables import jobs_verdict as jobs_verdict
+from .jobs.tables import next_verdict as next_verdict
 from .memory import memory_json as memory_json
 from .memory import memory_tables as memory_tables
 from .mpi import mpi_json as mpi_json

@@ -1,0 +1,305 @@
+"""Jobs that run side by side: what each gets alone, beside all others, and beside each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion.job_messages import Hosts, JobMessages, Sent, Shares
+from contend.congestion.simulation import normal_half_width
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.units import counted
+
+# Messages and other jobs on their channels: looked at together, and at most in a sample.
+_LOOKS = 1 << 20
+_MOST_LOOKS = 1 << 24
+
+
+@dataclass(frozen=True, eq=False)
+class PairLoss:
+    """What a job loses where one other runs beside it and nobody else does.
+
+    Attributes:
+        victim: the job that loses, by its number.
+        rival: the other.
+        loss: of the mean share of the victim's messages.
+        margin: half of its 95 % interval.
+        channels: on which the victim's messages lose it, with the part of the loss that each has,
+            the largest first: of every message the channel that gives it least beside the rival.
+    """
+
+    victim: int
+    rival: int
+    loss: float
+    margin: float
+    channels: tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """What the messages of jobs get that run at the same time.
+
+    The share of a message is that of a simulation: the least, over the channels of its route, of
+    rate over the number of messages there, in parts of the slower of its two hosts' ports; 1/pi
+    where all links are alike. What a job gets is the mean over its messages.
+
+    Attributes:
+        alone: by the job's own messages only, shape [jobs, samples]; 1 where it sends none.
+        beside: by the messages of all jobs, shape [jobs, samples].
+        bytes_per_second: what they get beside all others, in the mean, shape [jobs]; None where
+            the rates of links are not known.
+        pairs: those that lose anything to one other job.
+    """
+
+    alone: Shares
+    beside: Shares
+    bytes_per_second: Shares | None
+    pairs: tuple[PairLoss, ...]
+
+
+def judge_jobs(
+    fabric: Fabric,
+    jobs: Sequence[Hosts],
+    *,
+    pattern: str = "bisect",
+    samples: int = 200,
+    seed: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> SideBySide:
+    """Counts what the messages of jobs get alone, beside all others, and beside each of them.
+
+    All are judged by the same samples, so that differences are exact to less than the figures are.
+    Cost: as the messages' routes, and for every channel that several jobs share one look at each
+    pair of a message and another job there.
+
+    Args:
+        fabric: with routes.
+        jobs: hosts of every job, each once.
+        pattern: a specification, for as many ranks as each job has hosts.
+        samples: how many are drawn; two where all would be alike.
+        seed: of all random choices.
+        progress: told how many samples are counted, of how many.
+
+    Raises:
+        UsageError: a number is out of range, there is no such pattern for a job, or messages do not
+            arrive.
+    """
+    if samples < 2:
+        raise UsageError(f"expected at least 2 samples, got {counted(samples, 'sample')}")
+    messages = JobMessages(fabric, jobs, pattern=pattern, seed=seed)
+    if not messages.drawn():
+        samples = 2
+    alone, beside, carried = (np.ones((len(jobs), samples)) for _ in range(3))
+    losses = _Losses(len(jobs), messages.channels + 1)
+    for batch in messages.batches(samples):
+        sent = messages.sent(batch)
+        shared = _Shared(sent, messages, len(jobs), len(batch))
+        carries = shared.beside * sent.port
+        for means, values in ((alone, shared.alone), (beside, shared.beside), (carried, carries)):
+            means[:, batch.start : batch.stop] = sent.means(values, len(jobs), len(batch))
+        losses.add(sent, shared, len(batch))
+        if progress is not None:
+            progress(batch.stop, samples)
+    rate = carried.mean(axis=1) if messages.rated else None
+    return SideBySide(alone, beside, rate, losses.pairs(samples, messages))
+
+
+class _Shared:
+    """Who else is on the channels that messages cross."""
+
+    def __init__(self, sent: Sent, messages: JobMessages, jobs: int, samples: int) -> None:
+        width = messages.channels + 1
+        self._jobs = jobs
+        self._samples = samples
+        self._rate = messages.rate
+        self._sent = sent
+        at = sent.sample[:, np.newaxis] * width + sent.crossed
+        # Sorted by sample, channel and job: who shares a channel stands side by side.
+        self._load, own, self._own_load = np.unique(
+            at * jobs + sent.job[:, np.newaxis], return_inverse=True, return_counts=True
+        )
+        self._own = own.reshape(at.shape)
+        all_load = np.bincount(at.reshape(-1), minlength=samples * width)
+        rate = self._rate[sent.crossed]
+        port = sent.port
+        self.alone: Shares = (rate / self._own_load[self._own]).min(axis=1) / port
+        self.beside: Shares = (rate / all_load[at]).min(axis=1) / port
+
+    def by_rival(self) -> Iterator[tuple[NDArray[np.int64], ...]]:
+        """Messages that lose to a single other job: number, rival, channel, and share lost.
+
+        A row for each such message and rival, some messages at a time.
+
+        Raises:
+            UsageError: more jobs share channels than can be looked at in pairs.
+        """
+        group = self._load // self._jobs
+        first = np.flatnonzero(np.r_[True, group[1:] != group[:-1]]) if len(group) else group
+        size = np.diff(np.r_[first, len(group)])
+        of_group = np.repeat(np.arange(len(first)), size)
+        message, place = np.nonzero(
+            (size[of_group[self._own]] > 1) & np.isfinite(self._rate[self._sent.crossed])
+        )
+        own = self._own[message, place]
+        others = size[of_group[own]]
+        if others.sum() > _MOST_LOOKS * self._samples:
+            raise UsageError(
+                f"expected at most {_MOST_LOOKS:,} messages and other jobs on their channels, got "
+                f"{others.sum() // self._samples:,}: too many jobs share hosts"
+            )
+        # A message's own rows stay together.
+        part = np.cumsum(others) // _LOOKS
+        starts = np.r_[True, message[1:] != message[:-1]]
+        part = np.maximum.accumulate(np.where(starts, part, 0)) if len(part) else part
+        for here in np.split(np.arange(len(own)), np.flatnonzero(np.diff(part)) + 1):
+            yield self._rows(message[here], place[here], first[of_group[own[here]]], others[here])
+
+    def _rows(
+        self,
+        message: NDArray[np.int64],
+        place: NDArray[np.int64],
+        first: NDArray[np.int64],
+        others: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], ...]:
+        """The same for channels of some messages; jobs there are `others` from `first` on."""
+        own = self._own[message, place]
+        row = np.repeat(np.arange(len(own)), others)
+        nth = np.arange(len(row)) - np.repeat(np.cumsum(others) - others, others)
+        entry = first[row] + nth
+        apart = entry != own[row]
+        row, entry = row[apart], entry[apart]
+        of_message, channel = message[row], self._sent.crossed[message[row], place[row]]
+        load = self._own_load[own[row]] + self._own_load[entry]
+        lost = self.alone[of_message] - self._rate[channel] / load / self._sent.port[of_message]
+        some = lost > 1e-12
+        rival = self._load[entry[some]] % self._jobs
+        of_message, channel, lost = of_message[some], channel[some], lost[some]
+        # Of the channels that a message shares with a rival the one that costs it most.
+        order = np.lexsort((channel, -lost, rival, of_message))
+        pair = of_message[order] * self._jobs + rival[order]
+        worst = order[np.r_[True, pair[1:] != pair[:-1]]] if len(order) else order
+        return of_message[worst], rival[worst], channel[worst], lost[worst]
+
+
+class _Losses:
+    """Sums of what jobs lose to each other, over all samples so far."""
+
+    def __init__(self, jobs: int, width: int) -> None:
+        self._jobs, self._width = jobs, width
+        self._none = np.zeros(0, dtype=np.int64)
+        self._pair, self._sum, self._square = self._none, np.zeros(0), np.zeros(0)
+        self._place, self._there = self._none, np.zeros(0)
+
+    def add(self, sent: Sent, shared: _Shared, samples: int) -> None:
+        """Adds what is lost in some further samples."""
+        count = np.bincount(sent.job * samples + sent.sample, minlength=self._jobs * samples)
+        rows = [np.concatenate(column) for column in zip(*shared.by_rival(), strict=True)]
+        message, rival, channel, lost = rows
+        job, sample = sent.job[message], sent.sample[message]
+        # Parts of the mean over the job's messages.
+        lost = lost / count[job * samples + sample]
+        pair = job * self._jobs + rival
+        each, loss = _summed(pair * samples + sample, lost)
+        pairs = np.concatenate((self._pair, each // samples))
+        self._pair, self._sum = _summed(pairs, np.concatenate((self._sum, loss)))
+        _, self._square = _summed(pairs, np.concatenate((self._square, loss * loss)))
+        places = np.concatenate((self._place, pair * self._width + channel))
+        self._place, self._there = _summed(places, np.concatenate((self._there, lost)))
+
+    def pairs(self, samples: int, messages: JobMessages) -> tuple[PairLoss, ...]:
+        """Those that lose anything, in the order of jobs."""
+        mean = self._sum / samples
+        spread = np.maximum(self._square / samples - mean**2, 0) * samples / (samples - 1)
+        begin = np.searchsorted(self._place, self._pair * self._width)
+        end = np.searchsorted(self._place, (self._pair + 1) * self._width)
+        found = []
+        for number, pair in enumerate(self._pair.tolist()):
+            here = slice(begin[number], end[number])
+            places = self._place[here] - pair * self._width
+            parts = self._there[here] / self._sum[number]
+            order = np.lexsort((places, -parts)).tolist()
+            channels = tuple(
+                (messages.channel_of_fabric(int(places[k])), float(parts[k])) for k in order
+            )
+            margin = normal_half_width(float(np.sqrt(spread[number])), samples)
+            victim, rival = divmod(pair, self._jobs)
+            found.append(PairLoss(victim, rival, float(mean[number]), margin, channels))
+        return tuple(found)
+
+
+def _summed(key: NDArray[np.int64], values: Shares) -> tuple[NDArray[np.int64], Shares]:
+    """Keys, each once and sorted, and the sums of their values."""
+    each, place = np.unique(key, return_inverse=True)
+    sums = np.bincount(place.reshape(-1), weights=values, minlength=len(each))
+    return each, sums.astype(np.float64)
+
+
+class Newcomer:
+    """Judges where a further job could run, beside those that do: always by the same samples.
+
+    Args:
+        messages: of the jobs that run, with all hosts that may be taken as its others.
+        jobs: how many they are.
+        samples: which are drawn.
+    """
+
+    def __init__(self, messages: JobMessages, jobs: int, samples: range) -> None:
+        self._messages = messages
+        self._jobs = jobs
+        self._samples = samples
+        self._width = messages.channels + 1
+        self._others = messages.sent(samples)
+        self._load = np.bincount(self._at(self._others).reshape(-1), minlength=self._size)
+        self._share = self._shares(self._others, self._load)
+        count = np.bincount(self._key(self._others), minlength=jobs * len(samples))
+        self._part = 1 / count[self._key(self._others)]
+        self.before = self._others.means(self._share, jobs, len(samples))
+
+    @property
+    def _size(self) -> int:
+        return len(self._samples) * self._width
+
+    def _key(self, sent: Sent) -> NDArray[np.int64]:
+        return sent.job * len(self._samples) + sent.sample
+
+    def _at(self, sent: Sent) -> NDArray[np.int64]:
+        return sent.sample[:, np.newaxis] * self._width + sent.crossed
+
+    def _shares(self, sent: Sent, load: NDArray[np.int64]) -> Shares:
+        rate = self._messages.rate[sent.crossed]
+        found: Shares = (rate / load[self._at(sent)]).min(axis=1) / sent.port
+        return found
+
+    def judge(self, hosts: Hosts) -> tuple[Shares, Shares, Shares]:
+        """What a job on these hosts gets alone and beside the others, and what these then lose.
+
+        Returns:
+            Shapes [samples], [samples] and [jobs, samples].
+        """
+        count = len(self._samples)
+        sent = self._messages.sent_by_next(hosts, self._samples)
+        own = np.bincount(self._at(sent).reshape(-1), minlength=self._size)
+        alone, beside = self._shares(sent, own), self._shares(sent, self._load + own)
+        # Only those that meet the new messages get less.
+        own[self._width - 1 :: self._width] = 0
+        met = np.flatnonzero(own[self._at(self._others)].any(axis=1))
+        others = Sent(
+            self._others.crossed[met],
+            self._others.port[met],
+            self._others.job[met],
+            self._others.sample[met],
+        )
+        lost = self._share[met] - self._shares(others, self._load + own)
+        losses = np.bincount(
+            self._key(others), weights=lost * self._part[met], minlength=self._jobs * count
+        ).astype(np.float64)
+        mine = Sent(sent.crossed, sent.port, np.zeros_like(sent.job), sent.sample)
+        return (
+            mine.means(alone, 1, count)[0],
+            mine.means(beside, 1, count)[0],
+            losses.reshape(self._jobs, count),
+        )

@@ -1,0 +1,376 @@
+"""The best free hosts for the next job: what it gets there, and what that costs the others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import lazy_loader
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion import JobMessages, Newcomer, half_width
+from contend.errors import UsageError
+from contend.fabric import Fabric, server_names, servers_of
+from contend.placement import by_name
+from contend.units import counted
+
+if TYPE_CHECKING:
+    import scipy.sparse
+    import scipy.sparse.csgraph
+else:
+    # They take longer to load than a few jobs take to judge.
+    scipy = lazy_loader.load("scipy")
+
+_Servers = tuple[int, ...]
+
+# The choice is made by samples of its own, so that chance does not flatter what is chosen.
+_SEARCH_SAMPLES = 24
+# Leaves around which servers are gathered, and exchanges that are then tried.
+_STARTS = 64
+_EXCHANGES = 120
+# A gain below this is rounding.
+_SAME = 1e-9
+
+
+class Servers:
+    """The servers of a fabric: their hosts, their names, and the leaves that they hang on."""
+
+    def __init__(self, fabric: Fabric) -> None:
+        self._fabric = fabric
+        self._server = servers_of(fabric)
+        self._order = by_name(fabric)
+        self._rank = np.empty(fabric.hosts, dtype=np.int64)
+        self._rank[self._order] = np.arange(fabric.hosts)
+        self._names = server_names(fabric)
+        self._hosts: dict[int, list[int]] = {}
+        for host in self._order.tolist():
+            self._hosts.setdefault(int(self._server[host]), []).append(host)
+        self._leaves = {
+            server: tuple(sorted({int(fabric.host_switch[host]) for host in hosts}))
+            for server, hosts in self._hosts.items()
+        }
+
+    def in_order(self, hosts: Collection[int]) -> NDArray[np.uint32]:
+        """Hosts in the natural order of their names."""
+        return np.array(sorted(hosts, key=self._rank.__getitem__), dtype=np.uint32)
+
+    def of(self, hosts: NDArray[np.uint32]) -> list[int]:
+        """The servers of hosts, each once."""
+        return list(dict.fromkeys(self._server[hosts].tolist()))
+
+    def allowed(self, hosts: Collection[int] | None) -> list[int]:
+        """Servers of which all hosts are among those given and have an address, by name."""
+        chosen = range(self._fabric.hosts) if hosts is None else frozenset(hosts)
+        routed = self._fabric.tables is None or self._fabric.host_lid > 0
+        reached = np.broadcast_to(routed, self._fabric.hosts)
+        return [
+            server
+            for server, own in self._hosts.items()
+            if all(host in chosen and reached[host] for host in own)
+        ]
+
+    def hosts(self, servers: Collection[int]) -> NDArray[np.uint32]:
+        """The hosts of servers, in the natural order of their names."""
+        return self.in_order([host for server in servers for host in self._hosts[server]])
+
+    def names(self, servers: Collection[int]) -> tuple[str, ...]:
+        """What servers are called, in natural order."""
+        hosts = self.hosts(servers).tolist()
+        return tuple(dict.fromkeys(self._names[host] for host in hosts))
+
+    def groups(self, servers: Collection[int]) -> dict[tuple[int, ...], list[int]]:
+        """Servers by the leaves that they hang on, in the order given."""
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for server in servers:
+            groups.setdefault(self._leaves[server], []).append(server)
+        return groups
+
+    def leaves(self, servers: Collection[int]) -> int:
+        """On how many leaves servers hang."""
+        return len({leaf for server in servers for leaf in self._leaves[server]})
+
+    def fewest_leaves(self, count: int, servers: Collection[int]) -> int:
+        """On how few leaves so many of these servers hang.
+
+        Leaves are filled from the one with the most servers on. Where servers have several hosts
+        and share some of their leaves only, fewer may do.
+        """
+        groups = self.groups(servers)
+        found: set[int] = set()
+        for leaves in sorted(groups, key=lambda leaves: (-len(groups[leaves]), leaves)):
+            if count <= 0:
+                break
+            found.update(leaves)
+            count -= len(groups[leaves])
+        return len(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Seats:
+    """Servers for the next job, and what they are worth.
+
+    Attributes:
+        servers: their names.
+        hosts: numbers of their hosts, shape [hosts].
+        leaves: on how many switches they hang.
+        alone: what its messages get without other jobs, as a share of their hosts' ports.
+        beside: what they get beside the others.
+        margin: half of the 95 % interval of `beside`.
+        cost: what the others lose by it, in the mean over their hosts.
+        cost_margin: half of its 95 % interval.
+        worst: the job that loses most, by its place among all, and what; None where none loses.
+    """
+
+    servers: tuple[str, ...]
+    hosts: NDArray[np.uint32]
+    leaves: int
+    alone: float
+    beside: float
+    margin: float
+    cost: float
+    cost_margin: float
+    worst: tuple[int, float] | None
+
+
+@dataclass(frozen=True, eq=False)
+class NextJob:
+    """Where the next job would sit best.
+
+    Attributes:
+        fewest: leaves on which as many free servers hang.
+        best: of all choices that were tried; never worse than the first free servers.
+        first: the first free servers by name.
+        gain: what the hosts of all jobs, this one included, get more in the mean with the best.
+        margin: half of its 95 % interval.
+        tried: how many choices were tried.
+    """
+
+    fewest: int
+    best: Seats
+    first: Seats
+    gain: float
+    margin: float
+    tried: int
+
+    def with_numbers(self, numbers: Sequence[int]) -> NextJob:
+        """The same with other numbers for the jobs that run: of job k `numbers[k]`."""
+
+        def renumbered(seats: Seats) -> Seats:
+            if seats.worst is None:
+                return seats
+            return replace(seats, worst=(numbers[seats.worst[0]], seats.worst[1]))
+
+        return replace(self, best=renumbered(self.best), first=renumbered(self.first))
+
+
+def choose_next(
+    fabric: Fabric,
+    servers: Servers,
+    free: Sequence[int],
+    jobs: Sequence[NDArray[np.uint32]],
+    count: int,
+    pattern: str,
+    samples: int,
+    seed: int,
+) -> NextJob:
+    """Chooses free servers for the next job, so that the hosts of all jobs get most in the mean.
+
+    Tried are the first by name, those on the fewest leaves, those around each leaf, evenly spread
+    ones, and exchanges between leaves from the best of them. What is chosen and the first by name
+    are then judged by the samples that judge the jobs.
+
+    Args:
+        fabric: with routes.
+        servers: of the fabric.
+        free: those that may be taken, by name.
+        jobs: hosts of the jobs that send.
+        count: servers of the next, at least two.
+        pattern: that all send.
+        samples: how many judge the choice.
+        seed: of all random choices.
+
+    Raises:
+        UsageError: there are not as many, or no such pattern for them.
+    """
+    if count < 2:
+        raise UsageError(f"next: expected at least 2 servers, which have a network, got {count}")
+    if count > len(free):
+        raise UsageError(f"next: {counted(len(free), 'server')} are free, expected {count}")
+    messages = JobMessages(fabric, jobs, pattern=pattern, seed=seed, others=servers.hosts(free))
+    first = tuple(free[:count])
+    own = samples, samples + _SEARCH_SAMPLES
+    if not messages.drawn(len(servers.hosts(first))):
+        samples, own = 2, (0, 1)
+    search = _Search(servers, messages, jobs, range(*own))
+    for choice in (first, *_choices(fabric, servers, free, count)):
+        search.consider(choice)
+    search.exchange(free, seed)
+    judge = _Judge(servers, messages, jobs, samples)
+    best, worth = judge(search.best)
+    usual, usual_worth = judge(first)
+    difference = worth - usual_worth
+    if difference.mean() < 0:
+        # Chance chose it: by other samples it is the worse one.
+        best, difference = usual, np.zeros_like(difference)
+    return NextJob(
+        fewest=min(best.leaves, usual.leaves, servers.fewest_leaves(count, free)),
+        best=best,
+        first=usual,
+        gain=float(difference.mean()),
+        margin=half_width(difference),
+        tried=search.tried,
+    )
+
+
+def _choices(
+    fabric: Fabric, servers: Servers, free: Sequence[int], count: int
+) -> Iterator[_Servers]:
+    """Free servers on the fewest leaves, around each leaf, and evenly spread."""
+    groups = servers.groups(free)
+    fullest = sorted(groups, key=lambda leaves: (-len(groups[leaves]), leaves))
+    yield _packed(groups, fullest, count)
+    starts = fullest[:: max(1, -(-len(fullest) // _STARTS))]
+    # One of the leaves stands for all that a server hangs on.
+    far = _distances(fabric, [leaves[0] for leaves in starts])
+    for start, distance in zip(starts, far, strict=True):
+        own = len(groups[start])
+        near = sorted(fullest, key=lambda leaves: (distance[leaves[0]], leaves != start))
+        yield _taken(groups, near, count)
+        if own < count:
+            yield _packed(groups, near, count)
+    laps = sorted(
+        (lap, place, server)
+        for place, leaves in enumerate(groups)
+        for lap, server in enumerate(groups[leaves])
+    )
+    yield tuple(server for _, _, server in laps[:count])
+
+
+def _taken(
+    groups: dict[tuple[int, ...], list[int]], order: Sequence[tuple[int, ...]], count: int
+) -> _Servers:
+    """The first servers by the order of their leaves."""
+    return tuple([server for leaves in order for server in groups[leaves]][:count])
+
+
+def _packed(
+    groups: dict[tuple[int, ...], list[int]], order: Sequence[tuple[int, ...]], count: int
+) -> _Servers:
+    """Whole leaves in an order, and for the rest the leaf where it leaves the fewest free."""
+    found: list[int] = []
+    left = list(order)
+    while count > len(found):
+        rest = count - len(found)
+        fitting = [leaves for leaves in left if len(groups[leaves]) >= rest]
+        chosen = min(fitting, key=lambda leaves: len(groups[leaves])) if fitting else left[0]
+        found += groups[chosen][:rest]
+        left.remove(chosen)
+    return tuple(found)
+
+
+def _distances(fabric: Fabric, starts: Sequence[int]) -> NDArray[np.float64]:
+    """Cables from switches to all others on the shortest way, shape [starts, switches]."""
+    joined = np.ones(fabric.cables), (fabric.cable_from, fabric.cable_to)
+    graph = scipy.sparse.coo_array(joined, shape=(fabric.switches, fabric.switches)).tocsr()
+    found: NDArray[np.float64] = scipy.sparse.csgraph.shortest_path(
+        graph, directed=False, unweighted=True, indices=np.array(starts, dtype=np.int64)
+    )
+    return found
+
+
+class _Judge:
+    """What servers are worth, by the samples that judge the jobs too."""
+
+    def __init__(
+        self,
+        servers: Servers,
+        messages: JobMessages,
+        jobs: Sequence[NDArray[np.uint32]],
+        samples: int,
+    ) -> None:
+        self._servers = servers
+        self._messages = messages
+        self._weight = np.array([len(hosts) for hosts in jobs], dtype=np.float64)
+        self._samples = samples
+
+    def __call__(self, chosen: _Servers) -> tuple[Seats, NDArray[np.float64]]:
+        """The seats, and what the hosts of all jobs get, less what they got before, by sample."""
+        hosts = self._servers.hosts(chosen)
+        parts = [
+            Newcomer(self._messages, len(self._weight), batch).judge(hosts)
+            for batch in self._messages.batches(self._samples, len(hosts))
+        ]
+        alone, beside = (np.concatenate([part[n] for part in parts]) for n in (0, 1))
+        losses = np.concatenate([part[2] for part in parts], axis=1)
+        lost = self._weight @ losses
+        cost = lost / max(self._weight.sum(), 1)
+        mean = losses.mean(axis=1)
+        worst = int(mean.argmax()) if len(mean) else 0
+        seats = Seats(
+            servers=self._servers.names(chosen),
+            hosts=hosts,
+            leaves=self._servers.leaves(chosen),
+            alone=float(alone.mean()),
+            beside=float(beside.mean()),
+            margin=half_width(beside),
+            cost=float(cost.mean()),
+            cost_margin=half_width(cost),
+            worst=(worst, float(mean[worst])) if len(mean) and mean[worst] > 0 else None,
+        )
+        all_hosts = self._weight.sum() + len(hosts)
+        return seats, (len(hosts) * beside - lost) / all_hosts
+
+
+class _Search:
+    """The best of all choices so far."""
+
+    def __init__(
+        self,
+        servers: Servers,
+        messages: JobMessages,
+        jobs: Sequence[NDArray[np.uint32]],
+        samples: range,
+    ) -> None:
+        self._servers = servers
+        self._weight = np.array([len(hosts) for hosts in jobs], dtype=np.float64)
+        self._newcomer = Newcomer(messages, len(jobs), samples)
+        self._seen: set[frozenset[int]] = set()
+        self._worth: tuple[float, int] | None = None
+        self.best: _Servers = ()
+
+    @property
+    def tried(self) -> int:
+        return len(self._seen)
+
+    def consider(self, choice: _Servers) -> None:
+        """Tries a choice; of those that are worth as much the one on the fewest leaves is kept."""
+        if frozenset(choice) in self._seen:
+            return
+        self._seen.add(frozenset(choice))
+        hosts = self._servers.hosts(choice)
+        _, beside, losses = self._newcomer.judge(hosts)
+        total = len(hosts) * beside.mean() - (self._weight @ losses).mean()
+        mean = total / (len(hosts) + self._weight.sum())
+        worth = (round(float(mean) / _SAME) * _SAME, -self._servers.leaves(choice))
+        if self._worth is None or worth > self._worth:
+            self.best, self._worth = choice, worth
+
+    def exchange(self, free: Sequence[int], seed: int) -> None:
+        """Moves some servers of the best choice from one leaf to another, again and again."""
+        words = np.random.Philox(key=[seed, len(free)]).random_raw(3 * _EXCHANGES).tolist()
+        for number in range(_EXCHANGES):
+            taken = set(self.best)
+            here = self._servers.groups(self.best)
+            rest = self._servers.groups([one for one in free if one not in taken])
+            if not rest:
+                return
+            away, to, many = words[3 * number : 3 * number + 3]
+            old = list(here.values())[away % len(here)]
+            new = list(rest.values())[to % len(rest)]
+            most = min(len(old), len(new))
+            # All, half, a quarter ... of what fits.
+            moved = max(1, most >> (many % most.bit_length()))
+            kept = taken - set(old[-moved:])
+            self.consider(tuple(sorted(kept | set(new[:moved]))))

@@ -1,0 +1,289 @@
+"""Jobs on a fabric: how well each sits, whom it hurts, and where the next one would sit best."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import lazy_loader
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.congestion import PairLoss, SideBySide, half_width, judge_jobs
+from contend.cure.next_job import NextJob, Servers, choose_next
+from contend.errors import InputError
+from contend.fabric import Fabric
+from contend.placement import HostChoice, HostNames, ListedJob, choose_hosts
+from contend.units import counted
+
+if TYPE_CHECKING:
+    import polars
+else:
+    # It takes longer to load than a few jobs take to judge.
+    polars = lazy_loader.load("polars")
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A job, where it sits, and what its messages get.
+
+    Attributes:
+        listed: as its scheduler lists it.
+        hosts: that it has on the fabric, shape [hosts].
+        servers: how many servers these are.
+        unknown: names of its hosts that the fabric does not know.
+        leaves: switches that its hosts hang on.
+        fewest: on which as many of its and the free servers would hang.
+        alone: what its messages get without other jobs, as a share of their hosts' ports, in the
+            mean; None where it sends none: it has one server, or does not run.
+        beside: what they get beside all other jobs.
+        loss: of the one to the other.
+        margin: half of the 95 % interval of the loss.
+        bytes_per_second: `beside` as a rate; None where rates of links are not known.
+    """
+
+    listed: ListedJob
+    hosts: NDArray[np.uint32]
+    servers: int
+    unknown: tuple[str, ...]
+    leaves: int
+    fewest: int
+    alone: float | None = None
+    beside: float | None = None
+    loss: float = 0.0
+    margin: float = 0.0
+    bytes_per_second: float | None = None
+
+    @property
+    def loses(self) -> bool:
+        """Whether it loses more to others than chance may make it seem."""
+        return self.loss > self.margin
+
+    @property
+    def sends(self) -> bool:
+        """Whether its messages cross the network."""
+        return self.alone is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Harm:
+    """What two jobs do to each other where nobody else runs.
+
+    Attributes:
+        jobs: both, by their place among all.
+        losses: what each loses of its mean share.
+        margins: half of the 95 % intervals of both.
+        channels: on which it is lost, with the part of it that each channel has, the largest first.
+    """
+
+    jobs: tuple[int, int]
+    losses: tuple[float, float]
+    margins: tuple[float, float]
+    channels: tuple[tuple[int, float], ...]
+
+    @property
+    def hurts(self) -> bool:
+        """Whether one of them loses more than chance may make it seem."""
+        return any(loss > margin for loss, margin in zip(self.losses, self.margins, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Jobs:
+    """Jobs that run on a fabric at the same time.
+
+    Attributes:
+        fabric: which.
+        jobs: in the order in which they were listed.
+        harms: pairs that hurt each other, the worst first: by what their hosts lose in sum.
+        free: servers that no job has and that may be taken.
+        next: where the next job would sit best; None where that was not asked.
+        pattern: that every job sends.
+        samples: how many were drawn.
+        seed: of all random choices.
+        seconds: that it took.
+    """
+
+    fabric: Fabric
+    jobs: tuple[Job, ...]
+    harms: tuple[Harm, ...]
+    free: int
+    next: NextJob | None
+    pattern: str
+    samples: int
+    seed: int
+    seconds: float
+
+    def __repr__(self) -> str:
+        losing = sum(job.loses for job in self.jobs)
+        return f"<Jobs on {self.fabric.name}: {losing} of {counted(len(self.jobs), 'job')} lose>"
+
+    def to_frame(self) -> polars.DataFrame:
+        """One row per job: where it sits, and what it gets alone and beside the others."""
+        jobs = self.jobs
+        return polars.DataFrame(
+            {
+                "job": [job.listed.id for job in jobs],
+                "name": [job.listed.name for job in jobs],
+                "runs": [job.listed.runs for job in jobs],
+                "servers": [job.servers for job in jobs],
+                "hosts": [len(job.hosts) for job in jobs],
+                "leaves": [job.leaves for job in jobs],
+                "fewest_leaves": [job.fewest for job in jobs],
+                "alone": polars.Series([job.alone for job in jobs], dtype=polars.Float64),
+                "beside": polars.Series([job.beside for job in jobs], dtype=polars.Float64),
+                "loss": [job.loss for job in jobs],
+                "margin": [job.margin for job in jobs],
+                "bytes_per_second": polars.Series(
+                    [job.bytes_per_second for job in jobs], dtype=polars.Float64
+                ),
+            }
+        )
+
+    def harms_frame(self) -> polars.DataFrame:
+        """One row per pair that hurt each other: what each loses, and on which channel most."""
+        harms = self.harms
+        return polars.DataFrame(
+            {
+                "first": [self.jobs[harm.jobs[0]].listed.id for harm in harms],
+                "second": [self.jobs[harm.jobs[1]].listed.id for harm in harms],
+                "loss_first": [harm.losses[0] for harm in harms],
+                "margin_first": [harm.margins[0] for harm in harms],
+                "loss_second": [harm.losses[1] for harm in harms],
+                "margin_second": [harm.margins[1] for harm in harms],
+                "channel": [harm.channels[0][0] for harm in harms],
+                "part": [harm.channels[0][1] for harm in harms],
+            }
+        )
+
+
+def look_at_jobs(
+    fabric: Fabric,
+    listed: Sequence[ListedJob],
+    *,
+    source: str = "jobs",
+    next_servers: int | None = None,
+    hosts: HostChoice | None = None,
+    pattern: str = "bisect",
+    samples: int = 200,
+    seed: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Jobs:
+    """Judges how well jobs sit on a fabric, and where the next one would sit best.
+
+    Every job sends the pattern among its own hosts, a rank on each in the order of their names, all
+    jobs at the same time.
+
+    Args:
+        fabric: with routes.
+        listed: the jobs; hosts that the fabric does not know are left out.
+        source: what errors call their list.
+        next_servers: how many servers the next job is to have; None: there is none.
+        hosts: that it may take if they are free, as `contend.placement.parse` reads them; None is
+            all.
+        pattern: a specification, for as many ranks as each job has hosts.
+        samples: how many patterns are drawn; two where all would be alike.
+        seed: of all random choices.
+        progress: told how many samples are counted, of how many.
+
+    Raises:
+        UsageError: there are not enough free servers, or no such pattern for a job.
+        InputError: the fabric knows no host of any job, or a name is ambiguous.
+    """
+    started = time.perf_counter()
+    servers = Servers(fabric)
+    names = HostNames(fabric)
+    seats = [_seats(job, names, source) for job in listed]
+    if listed and not any(known for known, _ in seats):
+        example = next(unknown[0] for _, unknown in seats if unknown)
+        raise InputError(source, 0, f"hosts of {fabric.name}", f'"{example}" and none that it has')
+    held = [servers.in_order(known) for known, _ in seats]
+    chosen = None if hosts is None else choose_hosts(hosts, fabric, names)
+    taken = set(servers.of(np.concatenate([np.zeros(0, np.uint32), *held])))
+    free = [number for number in servers.allowed(chosen) if number not in taken]
+    jobs = []
+    for job, hosts_of_job, (_, unknown) in zip(listed, held, seats, strict=True):
+        own = servers.of(hosts_of_job)
+        leaves = len(np.unique(fabric.host_switch[hosts_of_job]))
+        fewest = min(leaves, servers.fewest_leaves(len(own), [*own, *free]))
+        jobs.append(Job(job, hosts_of_job, len(own), unknown, leaves, fewest))
+    sending = [n for n, job in enumerate(jobs) if job.listed.runs and job.servers > 1]
+    groups = [jobs[number].hosts for number in sending]
+    harms: tuple[Harm, ...] = ()
+    if groups:
+        judged = judge_jobs(
+            fabric, groups, pattern=pattern, samples=samples, seed=seed, progress=progress
+        )
+        samples = judged.alone.shape[1]
+        for row, number in enumerate(sending):
+            jobs[number] = _judged(jobs[number], judged, row)
+        harms = _harms(judged.pairs, sending, jobs)
+    following = None
+    if next_servers is not None:
+        following = choose_next(
+            fabric, servers, free, groups, next_servers, pattern, samples, seed
+        ).with_numbers(sending)
+    return Jobs(
+        fabric=fabric,
+        jobs=tuple(jobs),
+        harms=harms,
+        free=len(free),
+        next=following,
+        pattern=pattern,
+        samples=samples,
+        seed=seed,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _seats(job: ListedJob, names: HostNames, source: str) -> tuple[set[int], tuple[str, ...]]:
+    """Hosts of a job, and names that mean none."""
+    found: set[int] = set()
+    unknown = []
+    for node in job.nodes:
+        if node in names:
+            found.update(names.find(node, source, job.line))
+        else:
+            unknown.append(node)
+    return found, tuple(unknown)
+
+
+def _judged(job: Job, judged: SideBySide, row: int) -> Job:
+    alone, beside, rate = judged.alone[row], judged.beside[row], judged.bytes_per_second
+    lost = alone - beside
+    return replace(
+        job,
+        alone=float(alone.mean()),
+        beside=float(beside.mean()),
+        loss=float(lost.mean()),
+        margin=half_width(lost),
+        bytes_per_second=None if rate is None else float(rate[row]),
+    )
+
+
+def _harms(
+    pairs: Sequence[PairLoss], sending: Sequence[int], jobs: Sequence[Job]
+) -> tuple[Harm, ...]:
+    """Both directions of every pair together, the worst first."""
+    by_ends = {(pair.victim, pair.rival): pair for pair in pairs}
+    harms = []
+    for ends in sorted({(min(ends), max(ends)) for ends in by_ends}):
+        both = [by_ends[one] for one in (ends, ends[::-1]) if one in by_ends]
+        lost: dict[int, float] = {}
+        for pair in both:
+            weight = len(jobs[sending[pair.victim]].hosts) * pair.loss
+            for channel, part in pair.channels:
+                lost[channel] = lost.get(channel, 0.0) + part * weight
+        total = sum(lost.values())
+        order = sorted(lost, key=lambda channel: (-lost[channel], channel))
+        of_victim = {pair.victim: pair for pair in both}
+        first, second = (of_victim.get(end) for end in ends)
+        harm = Harm(
+            jobs=(sending[ends[0]], sending[ends[1]]),
+            losses=(first.loss if first else 0.0, second.loss if second else 0.0),
+            margins=(first.margin if first else 0.0, second.margin if second else 0.0),
+            channels=tuple((channel, lost[channel] / total) for channel in order),
+        )
+        harms.append((-total, harm.jobs, harm))
+    return tuple(harm for _, _, harm in sorted(harms, key=lambda one: one[:2]) if harm.hurts)

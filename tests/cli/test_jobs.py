@@ -1,0 +1,154 @@
+"""``contend jobs`` from outside: who loses what to whom, and where the next job should go."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import contend
+from contend.cli.app import run
+
+# Sixteen hosts on four leaves, two cables up from each.
+NET = ["xgft:2;4,4;1,2", "--route", "minhop"]
+
+
+def names(*hosts: int) -> str:
+    listed = contend.load("xgft:2;4,4;1,2").host_name
+    return ",".join(listed[host] for host in hosts)
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Path:
+    file = tmp_path / "jobs.csv"
+    rows = {"11": names(0, 4, 1, 5), "12": names(2, 6, 3, 7), "13": names(8, 9), "14": names(12)}
+    file.write_text("job,hosts\n" + "".join(f"{job},{hosts}\n" for job, hosts in rows.items()))
+    return file
+
+
+def test_jobs_and_the_next(
+    listed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result, figure = tmp_path / "it.json", tmp_path / "it.svg"
+    options = ["--json", str(result), "--plot", str(figure), "--next", "3"]
+    assert run(["jobs", NET[0], str(listed), *NET[1:], *options]) == 0
+    said = json.loads(result.read_text())
+    jobs = {one["job"]: one for one in said["jobs"]}
+    assert list(jobs) == ["11", "12", "13", "14"]
+    assert [one["servers"] for one in jobs.values()] == [4, 4, 2, 1]
+    assert jobs["13"]["alone"] == jobs["13"]["beside"] == 1
+    assert jobs["14"]["alone"] is None
+    assert jobs["11"]["loss"] > jobs["11"]["margin"] > 0
+    [pair] = said["pairs"]
+    assert pair["jobs"] == ["11", "12"]
+    assert pair["losses"] == pytest.approx([jobs["11"]["loss"], jobs["12"]["loss"]])
+    # Three on the last leaf: node by node beside the job of one host, which sends nothing.
+    assert said["next"]["best"]["servers"] == names(13, 14, 15).split(",")
+    assert said["next"]["best"]["cost"] == 0
+    out = capsys.readouterr().out
+    first, second = out.splitlines()[:2]
+    assert first == said["verdict"]
+    assert first.startswith("2 of 4 jobs lose bandwidth to others, ")
+    assert "11 and 12 hurt each other most, on " in first
+    assert second == said["next"]["verdict"]
+    # The first free ones share no channel with others either, but hang on two leaves.
+    assert said["next"]["gain"] == 0
+    assert second.endswith("as on the first free ones, but it touches 1 leaf instead of 2.")
+    assert "Jobs that hurt each other" in out
+    assert "1 job of one server uses no network" in out
+    assert figure.stat().st_size > 0
+
+
+def test_two_runs_say_the_same(listed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = []
+    for _ in range(2):
+        assert run(["jobs", NET[0], str(listed), *NET[1:], "--next", "2", "--json", "-"]) == 0
+        said.append(json.loads(capsys.readouterr().out))
+        del said[-1]["seconds"]
+    assert said[0] == said[1]
+
+
+def test_hosts_that_the_fabric_does_not_know(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "jobs.csv"
+    file.write_text(f"1,{names(0, 1)},gone[1-3]\n")
+    assert run(["jobs", NET[0], str(file), *NET[1:]]) == 0
+    said = capsys.readouterr()
+    assert "does not know 3 hosts of jobs: gone[1-3]; they are left out" in said.err
+    assert said.out.startswith("Job 1 runs alone.")
+    file.write_text("1,gone1\n")
+    assert run(["jobs", NET[0], str(file), *NET[1:]]) == 2
+    assert f"contend: {file}: expected hosts of " in capsys.readouterr().err
+
+
+def test_names_of_jobs_reach_no_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "jobs.json"
+    jobs = [
+        {"job_id": n, "name": "\x1b[2J\x1b]0;x\x07[red]", "job_state": "RUNNING", "nodes": nodes}
+        for n, nodes in ((1, names(0, 4, 1, 5)), (2, names(2, 6, 3, 7)))
+    ]
+    file.write_text(json.dumps({"jobs": jobs}))
+    figure = tmp_path / "it.html"
+    assert run(["jobs", NET[0], str(file), *NET[1:], "--plot", str(figure)]) == 0
+    said = capsys.readouterr().out
+    assert "\x1b" not in said
+    assert "\x07" not in said
+    assert "1 \\x1b[2J\\x1b]0;" in said
+    assert "\x1b" not in figure.read_text()
+
+
+def test_no_job_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "none"
+    file.write_text("No jobs in the system\n")
+    figure = tmp_path / "it.svg"
+    assert run(["jobs", NET[0], str(file), *NET[1:], "--plot", str(figure)]) == 0
+    assert capsys.readouterr().out.startswith("No job runs on ")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--hosts", "4"], "--hosts says where the next job may go: give --next too"),
+        (["--next", "9"], "next: 5 servers are free, expected 9"),
+        (["--pattern", "halo:3x3"], "got 3x3 of 9 (in a job of 4 hosts)"),
+        (["--samples", "1"], "--samples"),
+    ],
+)
+def test_what_is_refused(
+    listed: Path, options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["jobs", NET[0], str(listed), *NET[1:], *options]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_broken_line_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "jobs.csv"
+    file.write_text("job,hosts\n17\n")
+    assert run(["jobs", NET[0], str(file), *NET[1:]]) == 2
+    assert capsys.readouterr().err == (
+        f"contend: {file}:2: expected a job and its hosts with a comma between, got '17'\n"
+    )
+
+
+def test_without_slurm(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert run(["jobs", *NET]) == 3
+    said = capsys.readouterr().err
+    assert said.startswith("contend: no file of jobs was given, and Slurm does not tell: squeue: ")
+
+
+def test_in_a_notebook(listed: Path) -> None:
+    fabric = contend.load("xgft:2;4,4;1,2", route="minhop")
+    found = contend.jobs(fabric, listed, following=3)
+    assert found.verdict.startswith("2 of 4 jobs lose bandwidth to others")
+    assert found.to_frame()["job"].to_list() == ["11", "12", "13", "14"]
+    assert found.harms_frame().height == 1
+    assert "<table>" in found._repr_html_()
+    named = contend.jobs(fabric, {"a": names(0, 4).split(","), "b": names(1, 5).split(",")})
+    assert [job.listed.id for job in named.jobs] == ["a", "b"]

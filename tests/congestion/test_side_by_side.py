@@ -1,0 +1,215 @@
+"""Jobs side by side, against counting each set of messages by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from contend.congestion import JobMessages, Newcomer, half_width, judge_jobs, message_congestion
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.loading import load
+from contend.pattern import parse
+from contend.units import rate_of
+from sample_fabrics import two_leaves
+
+SAMPLES = 12
+
+
+def mixed() -> Fabric:
+    """Three leaves under two spines; cables of one spine carry half, some ports a quarter."""
+    fabric = load("xgft:2;4,3;1,2", route="minhop")
+    slow = np.where(fabric.cable_to == fabric.cable_to[0], 1, 2).astype(np.uint16)
+    ports = np.where(np.arange(fabric.hosts) % 3 == 0, 3, 1).astype(np.uint16)
+    return fabric.replace(rates=("", "4xHDR", "4xEDR", "2xEDR"), cable_rate=slow, host_rate=ports)
+
+
+FABRICS = {
+    "alike": load("xgft:2;4,4;1,2", route="minhop"),
+    "three levels": load("xgft:3;2,3,3;1,2,2", route="dmodk"),
+    "mixed": mixed(),
+}
+
+
+def groups(fabric: Fabric, *sizes: int, seed: int = 3) -> list[NDArray[np.uint32]]:
+    """Jobs of so many hosts, scattered."""
+    hosts = np.random.default_rng(seed).permutation(fabric.hosts).astype(np.uint32)
+    return np.split(hosts, np.cumsum(sizes))[: len(sizes)]
+
+
+def drawn(
+    fabric: Fabric, jobs: Sequence[NDArray[np.uint32]], pattern: str, seed: int
+) -> list[list[tuple[NDArray[np.int64], NDArray[np.int64]]]]:
+    """Source and target hosts of every job's messages in every sample, from what they cross."""
+    messages = JobMessages(fabric, jobs, pattern=pattern, seed=seed)
+    sent = messages.sent(range(SAMPLES))
+    number = [[messages.channel_of_fabric(int(c)) for c in row[-2:]] for row in sent.crossed]
+    ends = np.array(number).reshape(-1, 2) - 2 * fabric.cables - np.array([0, fabric.hosts])
+    cases = []
+    for sample in range(SAMPLES):
+        here = [(sent.sample == sample) & (sent.job == job) for job in range(len(jobs))]
+        cases.append([(ends[chosen, 0], ends[chosen, 1]) for chosen in here])
+    return cases
+
+
+def shares(
+    fabric: Fabric, parts: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
+) -> list[NDArray[np.float64]]:
+    """What the messages of each part get when all are under way."""
+    source, target = (np.concatenate([part[end] for part in parts]) for end in (0, 1))
+    found = message_congestion(fabric, source, target).bandwidth
+    return np.split(found, np.cumsum([len(part[0]) for part in parts])[:-1])
+
+
+@pytest.mark.parametrize("pattern", ["bisect", "permutation", "shifts", "tree"])
+@pytest.mark.parametrize("name", FABRICS)
+def test_by_counting_every_set_of_messages(name: str, pattern: str) -> None:
+    fabric = FABRICS[name]
+    jobs = groups(fabric, 4, 2, 5)
+    found = judge_jobs(fabric, jobs, pattern=pattern, samples=SAMPLES, seed=5)
+    losses = np.zeros((3, 3, SAMPLES))
+    for number, parts in enumerate(drawn(fabric, jobs, pattern, seed=5)):
+        together = shares(fabric, parts)
+        for job, own in enumerate(parts):
+            alone = shares(fabric, [own])[0].mean() if len(own[0]) else 1.0
+            assert found.alone[job, number] == pytest.approx(alone)
+            beside = together[job].mean() if len(own[0]) else 1.0
+            assert found.beside[job, number] == pytest.approx(beside)
+            for rival in {0, 1, 2} - {job}:
+                if len(own[0]):
+                    both = shares(fabric, [own, parts[rival]])[0].mean()
+                    losses[job, rival, number] = alone - both
+    means = losses.mean(axis=2)
+    listed = {(pair.victim, pair.rival): pair for pair in found.pairs}
+    for (victim, rival), mean in np.ndenumerate(means):
+        if mean < 1e-12:
+            assert (victim, rival) not in listed
+            continue
+        pair = listed[victim, rival]
+        assert pair.loss == pytest.approx(mean)
+        assert pair.margin == pytest.approx(half_width(losses[victim, rival]))
+        assert sum(part for _, part in pair.channels) == pytest.approx(1)
+
+
+def test_two_jobs_on_one_cable() -> None:
+    """Pairs across two leaves with one cable to the top: each loses half where both go one way."""
+    fabric = load("xgft:2;2,2;1,1", route="minhop")
+    jobs = [np.array([0, 2], np.uint32), np.array([1, 3], np.uint32)]
+    found = judge_jobs(fabric, jobs, samples=4000)
+    same = found.beside[0] < 1
+    assert set(found.beside[0][same]) == {0.5}
+    assert np.array_equal(found.beside[0], found.beside[1])
+    # One of each two sends, by chance.
+    assert 0.45 < same.mean() < 0.55
+    for pair in found.pairs:
+        assert pair.loss == pytest.approx(0.5 * same.mean())
+        # Up, with as much down right after: of channels that cost as much the first counts.
+        assert len(pair.channels) == 2
+        assert sum(part for _, part in pair.channels) == pytest.approx(1)
+        assert all(channel < 2 * fabric.cables for channel, _ in pair.channels)
+
+
+def test_jobs_that_share_nothing_lose_nothing() -> None:
+    found = judge_jobs(two_leaves(), [np.array([0, 2], np.uint32), np.array([1, 3], np.uint32)])
+    assert found.pairs == ()
+    assert (found.alone == 1).all()
+    assert (found.beside == 1).all()
+
+
+def test_jobs_on_the_same_hosts_share_their_ports() -> None:
+    same = np.array([0, 1], np.uint32)
+    found = judge_jobs(two_leaves(), [same, same])
+    channels = {channel for pair in found.pairs for channel, _ in pair.channels}
+    assert min(channels) >= 2 * two_leaves().cables
+    assert (found.alone == 1).all()
+    assert set(np.unique(found.beside)) == {0.5, 1.0}
+
+
+def test_rates_in_bytes_per_second() -> None:
+    alike = load("xgft:2;2,2;1,1", route="minhop")
+    found = judge_jobs(alike, [np.arange(4, dtype=np.uint32)])
+    assert found.bytes_per_second is not None
+    assert found.bytes_per_second[0] == pytest.approx((rate_of("4xHDR") or 0) * found.beside.mean())
+    unknown = alike.replace(rates=("", ""))
+    assert judge_jobs(unknown, [np.arange(4, dtype=np.uint32)]).bytes_per_second is None
+
+
+@pytest.mark.parametrize("name", FABRICS)
+def test_a_newcomer_costs_what_it_costs_to_judge_it_with_the_others(name: str) -> None:
+    fabric = FABRICS[name]
+    *running, new = groups(fabric, 4, 2, 3)
+    messages = JobMessages(fabric, running, others=new)
+    alone, beside, losses = Newcomer(messages, 2, range(SAMPLES)).judge(new)
+    before = judge_jobs(fabric, running, samples=SAMPLES).beside
+    after = judge_jobs(fabric, [*running, new], samples=SAMPLES)
+    assert np.allclose(alone, after.alone[2])
+    assert np.allclose(beside, after.beside[2])
+    assert np.allclose(losses, before - after.beside[:2])
+
+
+def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    fabric = FABRICS["three levels"]
+    jobs = groups(fabric, 6, 5, 4)
+    whole = judge_jobs(fabric, jobs, pattern="shifts", samples=SAMPLES)
+    monkeypatch.setattr("contend.congestion.job_messages._CROSSINGS", 300)
+    monkeypatch.setattr("contend.congestion.side_by_side._LOOKS", 3)
+    parts = judge_jobs(fabric, jobs, pattern="shifts", samples=SAMPLES)
+    assert np.array_equal(whole.beside, parts.beside)
+    assert [pair.loss for pair in whole.pairs] == pytest.approx([pair.loss for pair in parts.pairs])
+    assert [pair.margin for pair in whole.pairs] == pytest.approx(
+        [pair.margin for pair in parts.pairs]
+    )
+
+
+def test_hashed_routes_are_drawn_for_every_sample() -> None:
+    """Two hosts below one leaf each, two spines: both jobs take the same spine half of the time."""
+    fabric = load("xgft:2;2,2;1,2", route="ecmp")
+    jobs = [np.array([0, 2], np.uint32), np.array([1, 3], np.uint32)]
+    beside = judge_jobs(fabric, jobs, samples=2000).beside[0]
+    # One way, half of the time, and the same spine, half of that.
+    assert 0.2 < (beside < 1).mean() < 0.3
+
+
+def test_what_is_not_drawn_needs_no_samples() -> None:
+    found = judge_jobs(FABRICS["alike"], groups(FABRICS["alike"], 4, 4), pattern="ring")
+    assert found.alone.shape == (2, 2)
+
+
+def test_jobs_of_one_size_draw_their_own_patterns() -> None:
+    fabric = load("xgft:2;16,2;1,16", route="dmodk")
+    jobs = [np.arange(16, dtype=np.uint32), np.arange(16, 32, dtype=np.uint32)]
+    first, second = drawn(fabric, jobs, "permutation", seed=1)[0]
+    assert not np.array_equal(first[1], second[1] - 16)
+    # Of a job the first samples are those that a simulation draws.
+    assert np.array_equal(first[1], parse("permutation", 16).messages(seed=1, sample=0)[1])
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"samples": 1}, "expected at least 2 samples, got 1 sample"),
+        ({"seed": -1}, "expected a seed"),
+        ({"pattern": "nothing"}, "pattern nothing: expected one of"),
+        ({"pattern": "halo:3x3"}, "pattern halo:3x3: expected a grid of 4 ranks"),
+    ],
+)
+def test_what_is_refused(changes: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        judge_jobs(FABRICS["alike"], groups(FABRICS["alike"], 4, 2), **changes)  # type: ignore[arg-type]
+
+
+def test_too_many_messages_are_refused() -> None:
+    fabric = load("xgft:2;64,40;1,2", route="dmodk")
+    with pytest.raises(UsageError, match="pattern alltoall: expected at most 4,194,304 messages"):
+        judge_jobs(fabric, [np.arange(fabric.hosts, dtype=np.uint32)], pattern="alltoall")
+
+
+def test_more_jobs_than_can_be_compared_are_refused() -> None:
+    same = np.array([0, 1], np.uint32)
+    with pytest.raises(UsageError, match=r"at most 16,777,216 .*: too many jobs share hosts"):
+        judge_jobs(two_leaves(), [same] * 5000, samples=2)
+    with pytest.raises(UsageError, match="expected at most 16,384 jobs that send, got 20,000"):
+        judge_jobs(two_leaves(), [same] * 20_000, samples=2)
