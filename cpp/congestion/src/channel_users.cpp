@@ -51,7 +51,6 @@ class Watcher {
       : resolver_(resolver),
         pattern_(pattern),
         rows_(rows),
-        seed_(samples.seed),
         drawer_(pattern, seating, samples, pattern.shares_ends() || shares_places(seating)),
         sources_(channels * resolver.places(), 0),
         targets_(sources_.size(), 0) {}
@@ -62,7 +61,7 @@ class Watcher {
       const Messages& messages = drawer_.draw(piece);
       const std::size_t stride = resolver_.stride();
       routes_.resize(std::max(routes_.size(), messages.size() * stride));
-      resolver_.resolve_drawn(messages.source, messages.target, routes_draw(seed_, sample),
+      resolver_.resolve_drawn(messages.source, messages.target, drawer_.routes_of(sample),
                               routes_.data());
       const Id* route = routes_.data();
       for (std::size_t m = 0; m < messages.size(); ++m, route += stride) {
@@ -90,7 +89,6 @@ class Watcher {
   const Resolver& resolver_;
   const Pattern& pattern_;
   const Rows& rows_;
-  std::uint64_t seed_;
   RoundDrawer drawer_;
   std::vector<Id> routes_;
   std::vector<std::uint64_t> sources_;

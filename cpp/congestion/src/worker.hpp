@@ -27,7 +27,7 @@ class Worker {
 
   /// Runs one round; adds to `shares`, if any, what messages get by the rates.
   RoundAverages run(std::uint64_t sample, std::uint32_t round, RoundShares* shares) {
-    counter_.draw_routes(routes_draw(samples_.seed, sample));
+    counter_.draw_routes(drawer_.routes_of(sample));
     drawer_.begin(sample, round);
     const std::uint32_t pieces = pattern_.pieces(round);
     const Messages* messages = nullptr;
