@@ -65,6 +65,8 @@ def fabric_figure(
             axes.text(0.1, y, line, ha="left", va="center", fontsize=SMALL)
         keys.write(figure)
         title(figure, words)
+        # As far from the edge in tall drawings as in low ones.
+        figure.texts[0].set_y(1 - 0.06 / figure.get_figheight())
     return figure
 
 
