@@ -11,7 +11,7 @@ import pytest
 
 from contend.cli.app import run
 
-_QUICK = ("--mpi", "openmpi-4", "--bytes", "10K", "--packets", "1", "--budget", "2min")
+_QUICK = ("--mpi", "openmpi-4", "--bytes", "100K", "--packets", "1", "--budget", "2min")
 
 
 @pytest.fixture(autouse=True)
