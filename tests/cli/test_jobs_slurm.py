@@ -38,12 +38,17 @@ def slurm(
     folder = tmp_path_factory.mktemp("slurm")
     with slurm_machine.running(folder, *daemons, nodes=NODES) as configuration:
         environment = {**os.environ, "SLURM_CONF": str(configuration)}
-        submit(environment, "node[1-2,5-6]", "--job-name=two leaves")
-        submit(environment, "node[3-4,7-8]", "--job-name=\x1b[31mtwo more")
-        submit(environment, "node[9-10]", "--array=1")
-        submit(environment, "node[1-16]")
-        await_jobs(environment, 3)
-        yield environment
+        try:
+            submit(environment, "node[1-2,5-6]", "--job-name=two leaves")
+            submit(environment, "node[3-4,7-8]", "--job-name=\x1b[31mtwo more")
+            submit(environment, "node[9-10]", "--array=1")
+            submit(environment, "node[1-16]")
+            await_jobs(environment, 3)
+            yield environment
+        finally:
+            # Daemons leave what they started alone when they end.
+            ask(environment, "scancel", "--user", os.environ.get("USER") or "root")
+            await_jobs(environment, 0, "RUNNING", "COMPLETING", "PENDING")
 
 
 def ask(environment: Mapping[str, str], *words: str) -> str:
@@ -57,9 +62,11 @@ def submit(environment: Mapping[str, str], nodes: str, *options: str) -> str:
     return told.strip()
 
 
-def await_jobs(environment: Mapping[str, str], count: int) -> None:
+def await_jobs(environment: Mapping[str, str], count: int, *states: str) -> None:
+    """Waits until so many jobs run or, with other states, are in one of them."""
     ends = time.monotonic() + 20
-    while len(ask(environment, "squeue", "-h", "-t", "R").splitlines()) < count:
+    command = ["squeue", "--noheader", f"--states={','.join(states) or 'RUNNING'}"]
+    while len(ask(environment, *command).splitlines()) != count:
         assert time.monotonic() < ends, ask(environment, "squeue")
         time.sleep(0.05)
 
