@@ -37,6 +37,9 @@ from .graph import to_networkx as to_networkx
 from .levels import idle_switches as idle_switches
 from .levels import is_tree as is_tree
 from .levels import switch_levels as switch_levels
+from .more_cables import Cable as Cable
+from .more_cables import free_ports as free_ports
+from .more_cables import with_cables as with_cables
 from .rated_bisection import Bisection as Bisection
 from .rated_bisection import bisection as bisection
 from .rest import Rest as Rest

@@ -31,6 +31,10 @@ from .failures import failures_tables as failures_tables
 from .failures import failures_verdict as failures_verdict
 from .hotspot import hotspot_tables as hotspot_tables
 from .hotspot_figures import hotspot_figure as hotspot_figure
+from .improvement import improvement_figure as improvement_figure
+from .improvement import improvement_json as improvement_json
+from .improvement import improvement_tables as improvement_tables
+from .improvement import improvement_verdict as improvement_verdict
 from .memory import memory_json as memory_json
 from .memory import memory_tables as memory_tables
 from .mpi import mpi_json as mpi_json
