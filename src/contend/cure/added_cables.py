@@ -219,7 +219,7 @@ def improve(
         for each, before, now in zip(chosen[1:], counted, counted[1:], strict=False)
     ]
     gain, margin = _gain(counted[0], after)
-    name = f"{fabric.name} with {search.added} more" if search.added else fabric.name
+    name = f"{fabric.name} with {search.added}" if search.added else fabric.name
     return Improvement(
         fabric=chosen[-1].fabric.replace(name=name),
         before=counted[0],
@@ -330,7 +330,7 @@ class _Search:
             chosen.append(best)
             spent += len(best.cables)
             progress(spent, cables)
-        self.added = f"{spent} cable{'s' if spent > 1 else ''}" if spent else ""
+        self.added = f"{spent} more cable{'s' if spent > 1 else ''}" if spent else ""
         progress(cables, cables)
         return chosen
 

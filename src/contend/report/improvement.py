@@ -28,7 +28,8 @@ def improvement_verdict(found: Improvement) -> str:
     if found.gain <= found.margin:
         return (
             f"{cables} would gain {_points(found.gain, found.margin)} points, which is nothing "
-            f"that {found.before.samples:,} samples show; {_who(found)} {before} of a link's rate."
+            f"that {found.before.samples:,} samples show; {_who(found)} {before} of a link's rate"
+            f"{_other_tables(found)}."
         )
     first = found.additions[0]
     line = (
@@ -38,8 +39,12 @@ def improvement_verdict(found: Improvement) -> str:
     if len(found.additions) > 1 or len(first.cables) > 1:
         line += f"; {_named(found, first)}: {_points(first.gain, first.margin)}"
     if found.cables < found.asked:
-        line += f"; none of the {found.asked - found.cables} others gains anything more"
-    return f"{line}."
+        line += f"; {_rest(found.asked - found.cables)}"
+    return f"{line}{_other_tables(found)}."
+
+
+def _rest(cables: int) -> str:
+    return "one more gains nothing" if cables == 1 else f"{cables} more gain nothing"
 
 
 def _nothing(found: Improvement) -> str:
@@ -56,7 +61,20 @@ def _nothing(found: Improvement) -> str:
     )
     if found.bound is not None:
         line += f", and cuts would let them have {percent(found.bound)}"
-    return line
+    return f"{line}{_other_tables(found)}"
+
+
+def _other_tables(found: Improvement) -> str:
+    """What other tables alone gain, where that is more than cables do."""
+    if found.present is None:
+        return ""
+    present = found.present.effective_bandwidth
+    if found.before.effective_bandwidth - present <= max(found.gain, 0.001):
+        return ""
+    return (
+        f"; routes by {found.engine} gain more, without any cable: the tables in use give "
+        f"{_share(found.present)}"
+    )
 
 
 def _who(found: Improvement, *, infinitive: bool = False) -> str:
@@ -116,17 +134,13 @@ def _cables_table(found: Improvement) -> ResultTable:
         )
     numbered = tuple((str(number), *row[1:]) for number, row in enumerate(rows, 1))
     return ResultTable(
-        title=f"Cables for {found.fabric.name.removesuffix(_more(found))}",
+        title=f"Cables for {found.before.fabric_name}",
         columns=("cable", "from", "to", *numeric, "tables"),
         rows=numbered,
         numeric=frozenset({"cable", *numeric}),
         note=f"± half of the 95 % interval of the same {found.after.samples:,} samples before and "
         "after; as good: other kinds of cables that patterns did not tell from it",
     )
-
-
-def _more(found: Improvement) -> str:
-    return f" with {found.cables} more cable{'s' if found.cables > 1 else ''}"
 
 
 def _bandwidth_table(found: Improvement) -> ResultTable:
