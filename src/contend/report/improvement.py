@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import msgspec
 from matplotlib.ticker import MaxNLocator
 
-from contend.congestion import Simulation
+from contend.congestion import Simulation, half_width
 from contend.cure import Addition, Improvement
 from contend.fabric import Cable, FabricSize, size_of
-from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
+from contend.report.style import COLOURS, FAINT, new_figure, styled, title
 from contend.report.table import ResultTable
 from contend.report.words import gigabytes, percent
 from contend.units import counted
@@ -72,16 +72,16 @@ def _other_tables(found: Improvement) -> str:
     if found.before.effective_bandwidth - present <= max(found.gain, 0.001):
         return ""
     return (
-        f"; routes by {found.engine} gain more, without any cable: the tables in use give "
+        f"; routes by {found.engine} gain more without any cable: the tables in use give "
         f"{_share(found.present)}"
     )
 
 
 def _who(found: Improvement, *, infinitive: bool = False) -> str:
+    """Whom the figures are of: ``random pairs get``, ``shift:3 gets``."""
     if found.before.pattern == "bisect":
         return "random pairs get"
-    verb = "get" if infinitive else "gets"
-    return f"{found.before.pattern} {verb}"
+    return f"{found.before.pattern} {'get' if infinitive else 'gets'}"
 
 
 def _share(simulation: Simulation) -> str:
@@ -164,45 +164,36 @@ def _bandwidth_table(found: Improvement) -> ResultTable:
 
 
 def improvement_figure(found: Improvement) -> Figure:
-    """Effective bandwidth against cables added."""
-    spent, shares, margins = [0], [found.before.effective_bandwidth], [0.0]
+    """What cables gain together, against their number."""
+    spent, gains, margins = [0], [0.0], [0.0]
     for addition in found.additions:
+        more = addition.simulation.bandwidth - found.before.bandwidth
         spent.append(spent[-1] + len(addition.cables))
-        shares.append(addition.simulation.effective_bandwidth)
-        margins.append(addition.margin)
+        gains.append(100 * float(more.mean()))
+        margins.append(0.0 if addition.simulation.exhaustive else 100 * half_width(more))
     with styled():
         figure = new_figure(height=2.4)
         axes = figure.subplots()
+        axes.axhline(0, color=FAINT, linewidth=0.8, zorder=1)
         axes.errorbar(
-            spent,
-            shares,
-            yerr=margins,
-            fmt="o-",
-            markersize=4,
-            color=COLOURS[0],
-            capsize=2,
-            label=f"routes by {found.engine}; 95 % interval of each gain",
+            spent, gains, yerr=margins, fmt="o-", markersize=4, color=COLOURS[0], capsize=2
         )
-        if found.present is not None:
-            axes.axhline(
-                found.present.effective_bandwidth, color=QUIET, linewidth=1, label="tables in use"
-            )
         axes.set_xlim(-0.3, max(spent[-1], 1) + 0.3)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("cables added")
-        percent_axis(axes.yaxis)
-        pattern = "bisection " if found.before.pattern == "bisect" else ""
-        axes.set_ylabel(f"effective {pattern}bandwidth\nas a share of the link speed")
-        figure.legend(loc="outside lower center", ncols=1)
+        axes.set_ylabel("gain in points,\nwith its 95 % interval")
         title(figure, _finding(found))
     return figure
 
 
 def _finding(found: Improvement) -> str:
+    before, after = (_share(one) for one in (found.before, found.after))
     if not found.additions:
-        return "No cable gains anything"
-    cables = counted(found.cables, "cable")
-    return f"{cables} gain {_points(found.gain, found.margin)} points"
+        line = f"No cable gains anything: {_who(found)} {before}"
+    else:
+        cables = counted(found.cables, "cable")
+        line = f"{cables} let {_who(found, infinitive=True)} {after} instead of {before}"
+    return f"{line}{_other_tables(found)}"
 
 
 class NewCableJson(msgspec.Struct, frozen=True, kw_only=True):
