@@ -181,10 +181,9 @@ def _sent(fabric: Fabric, demand: Demand) -> NDArray[np.float64]:
     """What the hosts of every switch send to every host."""
     source, target, much = demand
     place = fabric.host_switch[source].astype(np.int64) * fabric.hosts + target
-    sent: NDArray[np.float64] = np.bincount(
-        place, much.astype(np.float64), fabric.switches * fabric.hosts
-    )
-    return sent.reshape(fabric.switches, fabric.hosts)
+    sent = np.zeros((fabric.switches, fabric.hosts))
+    sent += np.bincount(place, much, sent.size).reshape(sent.shape)
+    return sent
 
 
 def _weights(fabric: Fabric) -> NDArray[np.float64]:
