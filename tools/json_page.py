@@ -24,6 +24,7 @@ from contend.report.fabric.difference import FabricChangesJson
 from contend.report.fabric.tables import FabricSummary, HostListJson
 from contend.report.failures import FailuresJson
 from contend.report.jobs.json import JobsJson
+from contend.report.improvement import ImprovementJson
 from contend.report.memory import MemoryJson
 from contend.report.mpi import LibrariesJson
 from contend.report.prediction.json import PredictedJson
@@ -53,6 +54,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend fabric engines": (EnginesJson,),
     "contend fabric failures": (FailuresJson,),
     "contend fabric hosts": (HostListJson,),
+    "contend fabric improve": (ImprovementJson,),
     "contend emulate": (EmulationJson,),
     "contend mpi": (LibrariesJson,),
 }

@@ -98,14 +98,15 @@ void bind_engines(nb::module_& m) {
       "table_steps",
       [](const Fabric& fabric, const Targets& targets, const Matrix<PortNumber>& ports,
          const Vector<std::uint32_t>& cable_cost, const Vector<std::uint32_t>& demand,
-         std::size_t most) {
+         std::size_t most, const Vector<std::uint8_t>& open) {
         std::vector<std::uint32_t> columns;
         {
           nb::gil_scoped_release release;
           check_targets(fabric, targets);
           const Tables tables(ports.data(), ports.data() + ports.size());
           for (const TableStep& step :
-               table_steps(fabric, targets, tables, {as_span(cable_cost), as_span(demand)}, most)) {
+               table_steps(fabric, targets, tables, {as_span(cable_cost), as_span(demand)}, most,
+                           as_span(open))) {
             columns.insert(columns.end(), {step.at, step.address, step.before, step.after});
           }
         }
@@ -113,7 +114,7 @@ void bind_engines(nb::module_& m) {
         return to_numpy(std::move(columns), {steps, 4});
       },
       nb::arg("fabric"), nb::arg("targets"), nb::arg("ports"), nb::arg("cable_cost"),
-      nb::arg("demand"), nb::arg("most"));
+      nb::arg("demand"), nb::arg("most"), nb::arg("open"));
   m.def(
       "mend",
       [](const Fabric& fabric, const Targets& targets, const Matrix<PortNumber>& ports) {

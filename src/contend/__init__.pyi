@@ -16,6 +16,7 @@ from .congestion import hotspot as hotspot
 from .congestion import message_congestion as message_congestion
 from .congestion import predict as predict
 from .congestion import write_destinations as write_destinations
+from .cure import improve as improve
 from .errors import ContendError as ContendError
 from .errors import InputError as InputError
 from .errors import MissingError as MissingError

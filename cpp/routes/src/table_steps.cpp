@@ -8,6 +8,7 @@
 #include "contend/routes/channel_order.hpp"
 #include "free_of_circles.hpp"
 #include "routed_traffic.hpp"
+#include "up_down_ways.hpp"
 
 namespace contend {
 
@@ -29,10 +30,12 @@ struct Chance {
 class Steps {
  public:
   Steps(const Fabric& fabric, const Targets& targets, const Tables& tables,
-        const CollisionTerms& terms)
+        const CollisionTerms& terms, std::span<const std::uint8_t> open)
       : links_(fabric),
+        open_(open),
         traffic_(fabric, targets, links_, terms),
-        order_(links_, std::vector<std::uint32_t>(links_.links(), 0)),
+        // Most routes go up from hosts, then down: in that order few turns need a rearrangement.
+        order_(links_, UpDownWays(links_, heights_above(links_, traffic_.sources())).link_ranks()),
         changed_(traffic_.destinations() * links_.switches(), false),
         flow_(links_.switches()),
         hops_(links_.switches()),
@@ -141,6 +144,7 @@ class Steps {
   Chance best(std::uint32_t d, SwitchId s) {
     Chance chance{0, d, s, kNoLink};
     if (flow_[s] == 0 || s == traffic_.at(d) || changed_[d * links_.switches() + s]) return chance;
+    if (!open_.empty() && open_[s] == 0) return chance;
     const std::uint32_t hops = follow(d, s);
     for (LinkId link = links_.begin(s); link < links_.end(s); ++link) {
       const SwitchId far = links_.to(link);
@@ -195,6 +199,7 @@ class Steps {
   static constexpr std::uint32_t kNowhere = 0xFFFFFFFE;
 
   const SwitchLinks links_;
+  const std::span<const std::uint8_t> open_;  ///< by switch, or empty
   RoutedTraffic traffic_;
   ChannelOrder order_;
   std::vector<bool> changed_;        ///< [destinations][switches]
@@ -209,11 +214,14 @@ class Steps {
 
 std::vector<TableStep> table_steps(const Fabric& fabric, const Targets& targets,
                                    const Tables& tables, const CollisionTerms& terms,
-                                   std::size_t most) {
+                                   std::size_t most, std::span<const std::uint8_t> open) {
   if (tables.size() != fabric.switches() * targets.addresses) {
     throw Error("forwarding tables do not belong to the fabric");
   }
-  return Steps(fabric, targets, tables, terms).run(most);
+  if (!open.empty() && open.size() != fabric.switches()) {
+    throw Error("which entries may change is said of other switches");
+  }
+  return Steps(fabric, targets, tables, terms, open).run(most);
 }
 
 }  // namespace contend

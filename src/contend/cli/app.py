@@ -62,6 +62,11 @@ VERBS = (
                 "List hosts by their place in a fabric, for mpirun and Slurm.",
             ),
             Verb(
+                "improve",
+                "contend.cli.fabric.improve:improve",
+                "Say which free ports to join by cables, and what each of them gains.",
+            ),
+            Verb(
                 "make",
                 "contend.cli.fabric.files:make",
                 "Generate a fabric and write it to a file.",

@@ -1,3 +1,6 @@
+from .added_cables import Addition as Addition
+from .added_cables import Improvement as Improvement
+from .added_cables import improve as improve
 from .each_failure import Failure as Failure
 from .each_failure import Failures as Failures
 from .each_failure import failures as failures

@@ -29,7 +29,7 @@ from contend.routes import (
 )
 
 # Every pair sends as much as any other: the routes are those for no traffic in particular.
-_EVEN = ("bisect", "permutation", "uniform", "alltoall", "shifts")
+EVEN_PATTERNS = ("bisect", "permutation", "uniform", "alltoall", "shifts")
 # Random patterns are averaged over this many samples.
 _DRAWN = 1000
 _MATRIX = ".npy"
@@ -117,7 +117,7 @@ def better_tables(
     """
     spec = pattern_of(purpose)
     present = None if fabric.routes is None else fabric
-    demand = None if spec in _EVEN else _demand(fabric, spec, placement, seed)
+    demand = None if spec in EVEN_PATTERNS else demand_of(fabric, spec, placement, seed)
     compute = _Computing(fabric, lanes, keep, changes)
     routed, steps = compute.tables(None)
     gains = []
@@ -176,7 +176,7 @@ def pattern_of(purpose: str) -> str:
     return f"file:{purpose}" if is_matrix else purpose
 
 
-def _demand(fabric: Fabric, spec: str, placement: str, seed: int) -> Demand:
+def demand_of(fabric: Fabric, spec: str, placement: str, seed: int) -> Demand:
     """What hosts send each other in a pattern; random ones are averaged over samples."""
     placed: Placement = parse_placement(placement, fabric)
     if placed.random:

@@ -42,6 +42,10 @@ from .jobs.json import jobs_json as jobs_json
 from .jobs.tables import jobs_tables as jobs_tables
 from .jobs.tables import jobs_verdict as jobs_verdict
 from .jobs.tables import next_verdict as next_verdict
+from .improvement import improvement_figure as improvement_figure
+from .improvement import improvement_json as improvement_json
+from .improvement import improvement_tables as improvement_tables
+from .improvement import improvement_verdict as improvement_verdict
 from .memory import memory_json as memory_json
 from .memory import memory_tables as memory_tables
 from .mpi import mpi_json as mpi_json

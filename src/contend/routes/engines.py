@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -233,7 +233,11 @@ class TableSteps:
 
 
 def table_steps(
-    fabric: Fabric, *, changes: int | None = None, demand: Demand | None = None
+    fabric: Fabric,
+    *,
+    changes: int | None = None,
+    demand: Demand | None = None,
+    switches: Sequence[int] | None = None,
 ) -> TableSteps:
     """Improves the tables of a fabric by few entries, those first that save most collisions.
 
@@ -244,6 +248,7 @@ def table_steps(
         fabric: with its tables.
         changes: how many entries may change; None: all that save anything.
         demand: as in `fewest_collisions`.
+        switches: whose entries may change; None: those of all.
 
     Raises:
         UsageError: no tables, hosts without LIDs of their own, tables by which routes do not
@@ -259,7 +264,12 @@ def table_steps(
     fitting[:, :width] = ports[:, :width]
     sent = np.zeros(0, dtype=np.uint32) if demand is None else _by_switch(fabric, demand)
     most = fitting.size if changes is None else changes
-    steps = _core.table_steps(fabric.core, targets, fitting, _cable_costs(fabric), sent, most)
+    may_change = np.zeros(0 if switches is None else fabric.switches, dtype=np.uint8)
+    if switches is not None:
+        may_change[list(switches)] = 1
+    steps = _core.table_steps(
+        fabric.core, targets, fitting, _cable_costs(fabric), sent, most, may_change
+    )
     at, address, before, after = steps.astype(np.int64).T
     changed = ports.copy()
     changed[at, address] = after

@@ -65,8 +65,8 @@ def convert(
 
     Example: contend fabric convert net.ibnetdiscover --routes net.lfts -o net.fabric
     """
-    kind = _kind(to, output)
-    _write(load(fabric, routes, route, need_routes=kind in NEED_ROUTES), output, kind)
+    kind = kind_for(to, output)
+    write_fabric(load(fabric, routes, route, need_routes=kind in NEED_ROUTES), output, kind)
 
 
 def make(
@@ -115,7 +115,7 @@ def make(
     )
     if route is not None:
         made = compute(made, route)
-    _write(made, output, _kind(to, output))
+    write_fabric(made, output, kind_for(to, output))
     if output != "-":
         engine = "" if made.routes is None else f", routes by {made.routes.engine}"
         line = (
@@ -126,7 +126,12 @@ def make(
     write_json(json, _made_json(made, fabric, output, seed))
 
 
-def _kind(to: str | None, output: str) -> str:
+def kind_for(to: str | None, output: str) -> str:
+    """The kind of file to write: what --to says, else by the file's name.
+
+    Raises:
+        UsageError: neither tells.
+    """
     if to is not None:
         return to
     if output == "-":
@@ -134,7 +139,8 @@ def _kind(to: str | None, output: str) -> str:
     return kind_of(Path(output))
 
 
-def _write(fabric: Fabric, output: str, kind: str) -> None:
+def write_fabric(fabric: Fabric, output: str, kind: str) -> None:
+    """Writes a fabric to a file or, for -, to standard output, and warns of what is lost."""
     for sentence in lost(fabric, kind):
         print(f"contend: warning: {sentence}", file=sys.stderr)
     if output == "-":

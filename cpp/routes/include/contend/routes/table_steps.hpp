@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "contend/routes/fewest_collisions.hpp"
@@ -23,12 +25,13 @@ struct TableStep {
 /// together, so that messages that are still under way by former entries do no harm. The same
 /// holds on the way back.
 ///
-/// `most`: how many entries may change. Throws Error when tables do not belong to the fabric, when
+/// `most`: how many entries may change. `open`, by switch: whether those of a switch may; empty: of
+/// all. Throws Error when tables do not belong to the fabric, when
 /// they have a circle already, or a route between two hosts that are joined does not arrive.
 /// Algorithm: a heap of what every entry would save, looked at again when its turn comes. Cost:
 /// addresses x links to begin with and, several times a step, switches x hops.
 std::vector<TableStep> table_steps(const Fabric& fabric, const Targets& targets,
                                    const Tables& tables, const CollisionTerms& terms,
-                                   std::size_t most);
+                                   std::size_t most, std::span<const std::uint8_t> open = {});
 
 }  // namespace contend

@@ -1,0 +1,471 @@
+"""Which free ports to join so that messages meet less, one cable after the other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import lazy_loader
+import numpy as np
+
+from contend.congestion import Simulation, half_width, simulate
+from contend.cure.relief import Pair, first_of_each_kind, levels_in_tree, relief
+from contend.cure.tables import EVEN_PATTERNS, demand_of
+from contend.errors import ContendError, MissingError, UsageError
+from contend.fabric import (
+    Cable,
+    Fabric,
+    bisection,
+    free_ports,
+    idle_switches,
+    switch_levels,
+    with_cables,
+)
+from contend.placement import parse as parse_placement
+from contend.routes import (
+    Demand,
+    ForwardingTables,
+    compute,
+    fewest_collisions,
+    table_steps,
+    tables_of,
+)
+
+if TYPE_CHECKING:
+    import polars
+else:
+    # It takes longer to load than small fabrics take to improve.
+    polars = lazy_loader.load("polars")
+
+_OWN_ENGINE = "contend"
+# Kinds of pairs that are tried for each cable, and those that a second cable is tried beside.
+_TRIED, _FIRST_OF_TWO = 12, 4
+# Switches that carry nothing, of which each is joined to others.
+_SPARE = 2
+# Other fabrics than trees are routed anew with every cable up to so many hosts times cables.
+_MOST_ANEW = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Addition:
+    """A cable, or several that gain together, and what they are worth.
+
+    Attributes:
+        cables: switch and port of one end, then of the other.
+        simulation: what the pattern gets with these and all before them.
+        gain: by how much the effective bandwidth grew, as a share of a link's rate.
+        margin: half of the 95 % interval of `gain`, by the same patterns before and after; 0 where
+            all outcomes were counted.
+        alike: other kinds of cables that patterns did not tell from these when they were chosen.
+        anew: whether all tables were computed anew; else few entries of those before changed.
+    """
+
+    cables: tuple[Cable, ...]
+    simulation: Simulation
+    gain: float
+    margin: float
+    alike: int
+    anew: bool
+
+    @property
+    def sure(self) -> bool:
+        """Whether the patterns show a gain."""
+        return self.gain > max(self.margin, _ROUNDING)
+
+
+@dataclass(frozen=True, eq=False)
+class Improvement:
+    """Cables that were chosen for a fabric, in their order.
+
+    Attributes:
+        fabric: with them, and routes.
+        before: what the pattern gets without them, by routes of the same kind.
+        present: what it gets by the tables in use; None where the fabric has none.
+        additions: the cables.
+        gain: of all of them.
+        margin: half of the 95 % interval of `gain`.
+        asked: how many cables there were to spend.
+        free: free ports on all switches.
+        joinable: pairs of switches that a cable was thought to help.
+        tried: fabrics with more cables that were simulated.
+        engine: that computed the routes before and after.
+        bound: the most that random pairs get by what cuts carry, before; None for other patterns.
+    """
+
+    fabric: Fabric
+    before: Simulation
+    present: Simulation | None
+    additions: tuple[Addition, ...]
+    gain: float
+    margin: float
+    asked: int
+    free: int
+    joinable: int
+    tried: int
+    engine: str
+    bound: float | None
+
+    @property
+    def after(self) -> Simulation:
+        """What the pattern gets with all of them."""
+        return self.additions[-1].simulation if self.additions else self.before
+
+    @property
+    def cables(self) -> int:
+        """Number of cables."""
+        return sum(len(addition.cables) for addition in self.additions)
+
+    def rate_of(self, cable: Cable) -> str:
+        """The rate of one of the new cables, such as ``4xHDR``; "" where it is not known."""
+        ends = list(self.fabric.cable_ends())
+        rate: int = self.fabric.cable_rate[ends.index(cable)]
+        return self.fabric.rates[rate]
+
+    def to_frame(self) -> polars.DataFrame:
+        """One row per cable, in their order.
+
+        Columns: ``from``, ``from_port``, ``to``, ``to_port``, ``rate``, ``addition`` (cables of one
+        number gain together), and of the addition ``gain``, ``margin`` and ``bandwidth``.
+        """
+        label = self.fabric.switch_label
+        return polars.DataFrame(
+            [
+                {
+                    "from": label[cable[0]],
+                    "from_port": cable[1],
+                    "to": label[cable[2]],
+                    "to_port": cable[3],
+                    "rate": self.rate_of(cable),
+                    "addition": number,
+                    "gain": addition.gain,
+                    "margin": addition.margin,
+                    "bandwidth": addition.simulation.effective_bandwidth,
+                }
+                for number, addition in enumerate(self.additions, 1)
+                for cable in addition.cables
+            ],
+            schema_overrides={"gain": polars.Float64},
+        )
+
+    def __repr__(self) -> str:
+        before, after = (100 * one.effective_bandwidth for one in (self.before, self.after))
+        return (
+            f"<Improvement of {self.before.fabric_name} by {self.cables} cables: "
+            f"{before:.2f} to {after:.2f} % of link speed>"
+        )
+
+
+# What rounding of shares can make of no gain at all.
+_ROUNDING = 1e-9
+
+
+def improve(
+    fabric: Fabric,
+    *,
+    cables: int = 4,
+    pattern: str = "bisect",
+    placement: str = "random",
+    engine: str = _OWN_ENGINE,
+    ports: int | None = None,
+    samples: int | None = None,
+    seed: int = 1,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Improvement:
+    """Chooses which free ports to join, the cable that gains most first, then the next beside it.
+
+    Pairs of switches are ranked by what routes meet on their way (see `Relief`); of the first that
+    are not alike each is tried: tables for the fabric with it, and a simulation of the same random
+    patterns with and without. By the engine ``contend`` the tables before are kept but for entries
+    that use the cable, and in trees and small fabrics also computed anew: whichever is better. A
+    switch that carries nothing is joined to several others at once; where no cable gains alone, two
+    that do so together are looked for. The gains are then counted with other patterns than they
+    were chosen by.
+
+    Args:
+        fabric: whose routes count only for `Improvement.present`.
+        cables: how many there are to spend.
+        pattern: what is to get more bandwidth; see `contend.pattern.FORMS`.
+        placement: which rank sits on which host.
+        engine: that computes routes, before and after.
+        ports: that every switch has at least, where the file does not tell.
+        samples: that the figures are counted by; None: as many as `simulate` needs.
+        seed: of every random choice.
+        threads: how many fabrics are tried at a time; None: as many as there are cores.
+        progress: told how many cables are chosen, of how many.
+
+    Raises:
+        UsageError: no such engine, pattern or placement, or they do not fit the fabric.
+        MissingError: the engine is not installed.
+    """
+    if cables < 1:
+        raise UsageError(f"cables: expected at least 1, got {cables}")
+    wide = fabric
+    if ports is not None:
+        wider = np.maximum(fabric.switch_ports.astype(np.int64), ports)
+        wide = fabric.replace(switch_ports=wider.astype(np.uint16))
+    question = _Question(pattern, placement, samples, seed)
+    search = _Search(wide, question, engine, threads)
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+        chosen = search.run(cables, pool, progress or (lambda done, total: None))
+    after = question.full(chosen[-1].fabric)
+    counted = [question.count(each.fabric, after.samples) for each in chosen[:-1]] + [after]
+    additions = [
+        Addition(each.cables, now, *_gain(before, now), each.alike, each.anew)
+        for each, before, now in zip(chosen[1:], counted, counted[1:], strict=False)
+    ]
+    gain, margin = _gain(counted[0], after)
+    name = f"{fabric.name} with {search.added}" if search.added else fabric.name
+    return Improvement(
+        fabric=chosen[-1].fabric.replace(name=name),
+        before=counted[0],
+        present=None if fabric.routes is None else question.count(fabric, after.samples),
+        additions=tuple(additions),
+        gain=gain,
+        margin=margin,
+        asked=cables,
+        free=sum(map(len, free_ports(wide))),
+        joinable=search.joinable,
+        tried=search.tried,
+        engine=engine,
+        bound=bisection(fabric).random_pairs if pattern == "bisect" else None,
+    )
+
+
+def _gain(before: Simulation, after: Simulation) -> tuple[float, float]:
+    """What the same patterns gain in the mean, and half of its 95 % interval."""
+    differences = after.bandwidth - before.bandwidth
+    return float(differences.mean()), 0.0 if after.exhaustive else half_width(differences)
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What is to get more bandwidth."""
+
+    pattern: str
+    placement: str
+    samples: int | None
+    seed: int
+
+    # Messages that cables are chosen by, and the fewest patterns of them: others than those that
+    # count in the end.
+    _CHOOSING, _FEWEST = 1 << 18, 200
+
+    def demand(self, fabric: Fabric) -> Demand | None:
+        """Who sends how much to whom; None where all pairs do alike."""
+        if self.pattern in EVEN_PATTERNS or parse_placement(self.placement, fabric).random:
+            return None
+        return demand_of(fabric, self.pattern, self.placement, self.seed)
+
+    def quick(self, fabric: Fabric) -> Simulation:
+        """What cables are chosen by. On one thread: fabrics are tried side by side."""
+        seed = (self.seed + 1) % 2**64
+        return simulate(
+            fabric,
+            self.pattern,
+            placement=self.placement,
+            samples=max(self._FEWEST, self._CHOOSING // fabric.hosts),
+            seed=seed,
+            threads=1,
+        )
+
+    def full(self, fabric: Fabric) -> Simulation:
+        """What ``contend simulate`` says."""
+        return self.count(fabric, self.samples)
+
+    def count(self, fabric: Fabric, samples: int | None) -> Simulation:
+        return simulate(
+            fabric, self.pattern, placement=self.placement, samples=samples, seed=self.seed
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """A fabric with more cables than the one before it, with routes."""
+
+    fabric: Fabric
+    counted: Simulation
+    cables: tuple[Cable, ...] = ()
+    gain: float = 0.0
+    margin: float = 0.0
+    alike: int = 0
+    anew: bool = True
+
+    @property
+    def sure(self) -> float:
+        """What each of its cables gains at least."""
+        return (self.gain - self.margin) / max(len(self.cables), 1)
+
+
+class _Search:
+    """Tries cables between switches of a fabric that has some already."""
+
+    def __init__(
+        self, fabric: Fabric, question: _Question, engine: str, threads: int | None
+    ) -> None:
+        self._question = question
+        self._engine = engine
+        self._threads = threads
+        self._demand = question.demand(fabric)
+        self._first = self._without_more(fabric)
+        self.joinable = 0
+        self.tried = 0
+        self.added = ""
+
+    def run(
+        self, cables: int, pool: ThreadPoolExecutor, progress: Callable[[int, int], None]
+    ) -> list[_Trial]:
+        """The fabric as it is, then with one addition more each time, as long as that gains."""
+        chosen = [self._first]
+        spent = 0
+        progress(0, cables)
+        while spent < cables:
+            best = self._next(chosen[-1], cables - spent, pool)
+            if best is None:
+                break
+            chosen.append(best)
+            spent += len(best.cables)
+            progress(spent, cables)
+        self.added = f"{spent} more cable{'s' if spent > 1 else ''}" if spent else ""
+        progress(cables, cables)
+        return chosen
+
+    def _without_more(self, fabric: Fabric) -> _Trial:
+        routed = [self._routed(fabric, None)]
+        if self._demand is not None and self._engine == _OWN_ENGINE:
+            routed.append(self._routed(fabric, self._demand))
+        return max(
+            (_Trial(each, self._question.quick(each)) for each in routed),
+            key=lambda trial: trial.counted.effective_bandwidth,
+        )
+
+    def _routed(self, fabric: Fabric, demand: Demand | None) -> Fabric:
+        return compute(fabric, self._engine) if demand is None else _for(fabric, demand)
+
+    def _next(self, now: _Trial, left: int, pool: ThreadPoolExecutor) -> _Trial | None:
+        """The cable, or the cables, that gain most for each of them; None where nothing does."""
+        sets = [(pair,) for pair in self._pairs(now)]
+        trials = self._try(now, [*sets, *self._stars(now, left)], pool)
+        best = _best(trials)
+        if best is None and left > 1:
+            promising = sorted(trials, key=lambda trial: -trial.sure)[:_FIRST_OF_TWO]
+            two = [
+                (*_ends(trial), pair)
+                for trial in promising
+                if len(trial.cables) == 1
+                for pair in self._pairs(trial)[:_FIRST_OF_TWO]
+            ]
+            best = _best(self._try(now, two, pool))
+        return best
+
+    def _pairs(self, now: _Trial) -> list[Pair]:
+        """Pairs of switches that a cable may help, the most promising of every kind."""
+        fabric = self._scored(now.fabric)
+        free = np.array([len(ports) > 0 for ports in free_ports(fabric)])
+        helped = relief(fabric, free, self._demand)
+        self.joinable = max(self.joinable, len(helped.pairs))
+        return first_of_each_kind(fabric, helped.pairs, _TRIED)
+
+    def _scored(self, fabric: Fabric) -> Fabric:
+        """The fabric with tables: routes drawn by hashes are judged by shortest paths."""
+        return fabric if fabric.tables is not None else compute(fabric, "minhop")
+
+    def _stars(self, now: _Trial, left: int) -> Iterator[tuple[Pair, ...]]:
+        """Switches that carry nothing, each joined to several whose messages meet most."""
+        fabric = self._scored(now.fabric)
+        free = [len(ports) for ports in free_ports(fabric)]
+        spare = [
+            switch for switch in np.flatnonzero(idle_switches(fabric)).tolist() if free[switch] > 1
+        ]
+        if not spare or left < 2:
+            return
+        pressure = relief(fabric, np.zeros(fabric.switches, dtype=bool), self._demand).pressure
+        level = levels_in_tree(fabric)
+        kinds = np.zeros(fabric.switches, dtype=np.int64) if level is None else level
+        others = np.argsort(-pressure, kind="stable").tolist()
+        for hub in spare[:_SPARE]:
+            for kind in sorted(set(kinds.tolist()) - ({0} if level is not None else set())):
+                ends = [s for s in others if s != hub and kinds[s] == kind and free[s]]
+                ends = ends[: min(free[hub], left)]
+                if len(ends) > 1:
+                    yield tuple((min(hub, end), max(hub, end)) for end in ends)
+
+    def _try(
+        self, now: _Trial, sets: Sequence[tuple[Pair, ...]], pool: ThreadPoolExecutor
+    ) -> list[_Trial]:
+        trials = [trial for both in pool.map(partial(self._trials, now), sets) for trial in both]
+        self.tried += len(sets)
+        return trials
+
+    def _trials(self, now: _Trial, pairs: tuple[Pair, ...]) -> list[_Trial]:
+        """The fabric with cables between pairs of switches, by each kind of tables."""
+        joined, cables = with_cables(now.fabric, pairs)
+        found = []
+        for anew, route in self._ways(joined, pairs):
+            try:
+                routed = route()
+            except MissingError:
+                raise
+            except ContendError:
+                continue
+            counted = self._question.quick(routed)
+            gain, margin = _gain(now.counted, counted)
+            found.append(_Trial(routed, counted, tuple(cables), gain, margin, anew=anew))
+        return found
+
+    def _ways(
+        self, joined: Fabric, pairs: tuple[Pair, ...]
+    ) -> Iterator[tuple[bool, Callable[[], Fabric]]]:
+        """Ways to route a fabric with new cables: whether all is computed anew, and how."""
+        own = self._engine == _OWN_ENGINE
+        if own and isinstance(joined.routes, ForwardingTables):
+            yield False, partial(_by_few_entries, joined, pairs, self._demand)
+        small = joined.hosts * joined.cables <= _MOST_ANEW
+        if not own or small or _stands_in_levels(joined):
+            yield True, partial(compute, joined, self._engine)
+            if own and self._demand is not None:
+                yield True, partial(_for, joined, self._demand)
+
+
+def _by_few_entries(joined: Fabric, pairs: tuple[Pair, ...], demand: Demand | None) -> Fabric:
+    """The tables so far, but for entries of both ends of new cables."""
+    ends = sorted({switch for pair in pairs for switch in pair})
+    routed = table_steps(joined, demand=demand, switches=ends).fabric
+    named = replace(tables_of(routed), engine=f"{_OWN_ENGINE}, kept for new cables")
+    return routed.replace(routes=named)
+
+
+def _for(fabric: Fabric, demand: Demand) -> Fabric:
+    return fewest_collisions(fabric, demand=demand)
+
+
+def _stands_in_levels(fabric: Fabric) -> bool:
+    """Whether every cable leads from a level to another, so that engines for trees take it."""
+    level = switch_levels(fabric)
+    near, far = fabric.cable_from, fabric.cable_to
+    return bool((level[near] != level[far]).all())
+
+
+def _ends(trial: _Trial) -> tuple[Pair, ...]:
+    return tuple((min(near, far), max(near, far)) for near, _, far, _ in trial.cables)
+
+
+def _best(trials: Sequence[_Trial]) -> _Trial | None:
+    """What gains most for each cable, as far as is sure; None where nothing surely gains."""
+    best = max(trials, key=lambda trial: trial.sure, default=None)
+    if best is None or best.sure <= _ROUNDING:
+        return None
+    cables = len(best.cables)
+    like = {
+        trial.cables
+        for trial in trials
+        if len(trial.cables) == cables
+        and abs(trial.gain - best.gain) <= max(trial.margin, best.margin)
+    }
+    return _Trial(
+        best.fabric, best.counted, best.cables, best.gain, best.margin, len(like) - 1, best.anew
+    )

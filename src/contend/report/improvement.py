@@ -1,0 +1,305 @@
+"""Cables to add: a verdict, tables, a figure and JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from matplotlib.ticker import MaxNLocator
+
+from contend.congestion import Simulation, half_width
+from contend.cure import Addition, Improvement
+from contend.fabric import Cable, FabricSize, size_of
+from contend.report.style import COLOURS, FAINT, new_figure, styled, title
+from contend.report.table import ResultTable
+from contend.report.words import gigabytes, percent
+from contend.units import counted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def improvement_verdict(found: Improvement) -> str:
+    """What the cables gain together, the first of them, or why there is nothing to gain."""
+    if not found.additions:
+        return f"{_nothing(found)}."
+    before, after = (_share(one) for one in (found.before, found.after))
+    cables = counted(found.cables, "cable")
+    if found.gain <= found.margin:
+        return (
+            f"{cables} would gain {_points(found.gain, found.margin)} points, which is nothing "
+            f"that {found.before.samples:,} samples show; {_who(found)} {before} of a link's rate"
+            f"{_other_tables(found)}."
+        )
+    first = found.additions[0]
+    line = (
+        f"{cables} let {_who(found, infinitive=True)} {after} of a link's rate instead of {before} "
+        f"({_points(found.gain, found.margin)} points)"
+    )
+    if len(found.additions) > 1 or len(first.cables) > 1:
+        line += f"; {_named(found, first)}: {_points(first.gain, first.margin)}"
+    if found.cables < found.asked:
+        line += f"; {_rest(found.asked - found.cables)}"
+    return f"{line}{_other_tables(found)}."
+
+
+def _rest(cables: int) -> str:
+    return "one more gains nothing" if cables == 1 else f"{cables} more gain nothing"
+
+
+def _nothing(found: Improvement) -> str:
+    if found.free < 2:
+        return "No two ports are free: there is nothing to join"
+    if found.joinable == 0 and found.tried == 0:
+        return (
+            f"No cable between two of the {found.free:,} free ports shortens or relieves a route: "
+            "there is nothing to gain"
+        )
+    line = (
+        f"No cable gains anything that patterns show, of {counted(found.tried, 'kind')} that were "
+        f"tried: {_who(found)} {_share(found.before)} of a link's rate"
+    )
+    if found.bound is not None:
+        line += f", and cuts would let them have {percent(found.bound)}"
+    return f"{line}{_other_tables(found)}"
+
+
+def _other_tables(found: Improvement) -> str:
+    """What other tables alone gain, where that is more than cables do."""
+    if found.present is None:
+        return ""
+    present = found.present.effective_bandwidth
+    if found.before.effective_bandwidth - present <= max(found.gain, 0.001):
+        return ""
+    return (
+        f"; routes by {found.engine} gain more without any cable: the tables in use give "
+        f"{_share(found.present)}"
+    )
+
+
+def _who(found: Improvement, *, infinitive: bool = False) -> str:
+    """Whom the figures are of: ``random pairs get``, ``shift:3 gets``."""
+    if found.before.pattern == "bisect":
+        return "random pairs get"
+    return f"{found.before.pattern} {'get' if infinitive else 'gets'}"
+
+
+def _share(simulation: Simulation) -> str:
+    return percent(simulation.effective_bandwidth, 2)
+
+
+def _named(found: Improvement, addition: Addition) -> str:
+    if len(addition.cables) > 1:
+        return f"the first {len(addition.cables)}, which belong together"
+    near, far = _ends(found, addition.cables[0])
+    return f"the first, {near} - {far}"
+
+
+def _ends(found: Improvement, cable: Cable) -> tuple[str, str]:
+    """Both ends of a cable, as ``--without`` takes them."""
+    near, near_port, far, far_port = cable
+    label = found.fabric.switch_label
+    return f"{label[near]}:{near_port}", f"{label[far]}:{far_port}"
+
+
+def _points(gain: float, margin: float) -> str:
+    """A gain in points and half of its interval, with the digits that tell them apart."""
+    digits = 2 if margin >= 5e-4 else 3
+    spread = f" ± {100 * margin:.{digits}f}" if margin else ""
+    return f"{100 * gain:+.{digits}f}{spread}"
+
+
+def improvement_tables(found: Improvement) -> list[ResultTable]:
+    """The cables in the order in which they gain most, and what the pattern gets."""
+    return [*([_cables_table(found)] if found.additions else []), _bandwidth_table(found)]
+
+
+def _cables_table(found: Improvement) -> ResultTable:
+    numeric = ("gain in points", "then", "GB/s", "as good")
+    rows = []
+    for addition in found.additions:
+        *others, last = addition.cables
+        tables = "computed anew" if addition.anew else "few entries changed"
+        rows += [("", *_ends(found, cable), "with the next", "", "", "", "") for cable in others]
+        rows.append(
+            (
+                "",
+                *_ends(found, last),
+                _points(addition.gain, addition.margin),
+                _share(addition.simulation),
+                gigabytes(addition.simulation.effective_rate),
+                str(addition.alike),
+                tables,
+            )
+        )
+    numbered = tuple((str(number), *row[1:]) for number, row in enumerate(rows, 1))
+    return ResultTable(
+        title=f"Cables for {found.before.fabric_name}",
+        columns=("cable", "from", "to", *numeric, "tables"),
+        rows=numbered,
+        numeric=frozenset({"cable", *numeric}),
+        note=f"± half of the 95 % interval of the same {found.after.samples:,} samples before and "
+        "after; as good: other kinds of cables that patterns did not tell from it",
+    )
+
+
+def _bandwidth_table(found: Improvement) -> ResultTable:
+    states = []
+    if found.present is not None:
+        states.append(("tables in use", found.present))
+    states.append((f"routes by {found.engine}", found.before))
+    if found.additions:
+        cables = counted(found.cables, "cable")
+        states.append((f"routes by {found.engine}, with {cables}", found.after))
+    notes = [f"{counted(found.free, 'free port')}, {counted(found.tried, 'kind')} of cables tried"]
+    if found.bound is not None:
+        notes.append(f"by what cuts carry without them, at most {percent(found.bound, 2)}")
+    return ResultTable(
+        title=f"What {_who(found)}",
+        columns=("by", "of a link's rate", "GB/s"),
+        rows=tuple((name, _share(one), gigabytes(one.effective_rate)) for name, one in states),
+        numeric=frozenset({"of a link's rate", "GB/s"}),
+        note="; ".join(notes),
+    )
+
+
+def improvement_figure(found: Improvement) -> Figure:
+    """What cables gain together, against their number."""
+    spent, gains, margins = [0], [0.0], [0.0]
+    for addition in found.additions:
+        more = addition.simulation.bandwidth - found.before.bandwidth
+        spent.append(spent[-1] + len(addition.cables))
+        gains.append(100 * float(more.mean()))
+        margins.append(0.0 if addition.simulation.exhaustive else 100 * half_width(more))
+    with styled():
+        figure = new_figure(height=2.4)
+        axes = figure.subplots()
+        axes.axhline(0, color=FAINT, linewidth=0.8, zorder=1)
+        axes.errorbar(
+            spent, gains, yerr=margins, fmt="o-", markersize=4, color=COLOURS[0], capsize=2
+        )
+        axes.set_xlim(-0.3, max(spent[-1], 1) + 0.3)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel("cables added")
+        axes.set_ylabel("gain in points,\nwith its 95 % interval")
+        title(figure, _finding(found))
+    return figure
+
+
+def _finding(found: Improvement) -> str:
+    before, after = (_share(one) for one in (found.before, found.after))
+    if not found.additions:
+        line = f"No cable gains anything: {_who(found)} {before}"
+    else:
+        cables = counted(found.cables, "cable")
+        line = f"{cables} let {_who(found, infinitive=True)} {after} instead of {before}"
+    return f"{line}{_other_tables(found)}"
+
+
+class NewCableJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A new cable.
+
+    Attributes:
+        ends: switch and port of both ends, as --without takes them.
+        rate: of the cable; "" where it is not known.
+    """
+
+    ends: tuple[str, str]
+    rate: str
+
+
+class AdditionJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A cable, or several that gain together.
+
+    Attributes:
+        cables: of which there are several where one alone gains nothing.
+        gain: by how much the effective bandwidth grew, as a share of a link's rate.
+        margin: half of the 95 % interval of the gain; 0 where all outcomes were counted.
+        bandwidth: with these and all before them.
+        rate_Bps: the same in bytes per second; null where rates of links are not known.
+        as_good: other kinds of cables that patterns did not tell from these.
+        tables: "kept" but for few entries, or computed "anew".
+    """
+
+    cables: list[NewCableJson]
+    gain: float
+    margin: float
+    bandwidth: float
+    rate_Bps: float | None  # noqa: N815
+    as_good: int
+    tables: str
+
+
+class ImprovementJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Which free ports to join.
+
+    Attributes:
+        fabric: with the new cables.
+        verdict: what it comes to, in words.
+        pattern: that was to get more bandwidth.
+        samples: of it that were simulated.
+        engine: that computed the routes before and after.
+        present: effective bandwidth by the tables in use; null where there are none.
+        before: by the engine's routes, without the new cables.
+        after: with all of them.
+        gain: after less before.
+        margin: half of the 95 % interval of the gain.
+        bound: the most that random pairs get by what cuts carry, before; null for other patterns.
+        asked: cables that there were to spend.
+        free_ports: on all switches.
+        tried: kinds of cables that were simulated.
+        additions: the cables, in their order.
+    """
+
+    fabric: FabricSize
+    verdict: str
+    pattern: str
+    samples: int
+    engine: str
+    present: float | None
+    before: float
+    after: float
+    gain: float
+    margin: float
+    bound: float | None
+    asked: int
+    free_ports: int
+    tried: int
+    additions: list[AdditionJson]
+
+
+def improvement_json(found: Improvement) -> ImprovementJson:
+    """The result of ``contend fabric improve --json``."""
+    present = found.present
+    return ImprovementJson(
+        fabric=size_of(found.fabric),
+        verdict=improvement_verdict(found),
+        pattern=found.before.pattern,
+        samples=found.before.samples,
+        engine=found.engine,
+        present=None if present is None else present.effective_bandwidth,
+        before=found.before.effective_bandwidth,
+        after=found.after.effective_bandwidth,
+        gain=found.gain,
+        margin=found.margin,
+        bound=found.bound,
+        asked=found.asked,
+        free_ports=found.free,
+        tried=found.tried,
+        additions=[_addition_json(found, addition) for addition in found.additions],
+    )
+
+
+def _addition_json(found: Improvement, addition: Addition) -> AdditionJson:
+    return AdditionJson(
+        cables=[
+            NewCableJson(ends=_ends(found, cable), rate=found.rate_of(cable))
+            for cable in addition.cables
+        ],
+        gain=addition.gain,
+        margin=addition.margin,
+        bandwidth=addition.simulation.effective_bandwidth,
+        rate_Bps=addition.simulation.effective_rate,
+        as_good=addition.alike,
+        tables="anew" if addition.anew else "kept",
+    )

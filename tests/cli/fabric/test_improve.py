@@ -1,0 +1,59 @@
+"""``contend fabric improve`` from outside: the verdict, and a file that gives the figure said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contend.cli.app import run
+
+TREE = ["xgft:2;4,6;1,2", "--ports", "12"]
+
+
+@pytest.mark.parametrize("options", [[], ["--pattern", "uniform", "--samples", "300"]])
+def test_the_written_fabric_gives_the_figure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    result, figure, better = (tmp_path / name for name in ("it.json", "it.svg", "it.fabric"))
+    outputs = ["--json", str(result), "--plot", str(figure), "-o", str(better)]
+    command = ["fabric", "improve", *TREE, "--cables", "2", "--seed", "5", *options, *outputs]
+    assert run(command) == 0
+    said = json.loads(result.read_text())
+    assert capsys.readouterr().out.splitlines()[0] == said["verdict"]
+    assert said["verdict"].startswith("2 cables let ")
+    assert said["gain"] > said["margin"] > 0
+    assert said["after"] == said["additions"][-1]["bandwidth"]
+    assert said["after"] - said["before"] == pytest.approx(said["gain"])
+    assert sum(len(one["cables"]) for one in said["additions"]) == said["asked"] == 2
+    assert figure.stat().st_size > 0
+    again = tmp_path / "again.json"
+    simulated = ["simulate", str(better), "--seed", "5", *options, "--json", str(again)]
+    assert run(simulated) == 0
+    assert json.loads(again.read_text())["effective_bandwidth"]["mean"] == said["after"]
+
+
+def test_tables_in_use_stand_beside(tmp_path: Path) -> None:
+    present, result = tmp_path / "present.fabric", tmp_path / "it.json"
+    made = ["fabric", "make", "torus:4x4", "--route", "minhop", "-o", str(present)]
+    assert run(made) == 0
+    command = ["fabric", "improve", str(present), "--ports", "6", "--cables", "1"]
+    assert run([*command, "--samples", "50", "--json", str(result)]) == 0
+    said = json.loads(result.read_text())
+    simulated = tmp_path / "simulated.json"
+    assert run(["simulate", str(present), "--samples", "50", "--json", str(simulated)]) == 0
+    mean = json.loads(simulated.read_text())["effective_bandwidth"]["mean"]
+    assert said["present"] == mean
+    assert said["engine"] == "contend"
+
+
+def test_nothing_free_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fabric", "improve", "xgft:2;4,6;1,4"]) == 0
+    assert capsys.readouterr().out.startswith("No two ports are free: there is nothing to join.")
+
+
+def test_what_is_no_engine_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fabric", "improve", *TREE, "--route", "shortest"]) == 2
+    assert "no engine 'shortest'" in capsys.readouterr().err
+    assert run(["fabric", "improve", *TREE, "--cables", "0"]) == 2

@@ -1,0 +1,74 @@
+"""Which ports are free, and cables laid between them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import contend
+from contend.errors import UsageError
+from contend.fabric import Fabric, build, free_ports, with_cables
+
+
+def _two(ports: int) -> Fabric:
+    """Two switches with a host on port 1 of each and a cable between their ports 2."""
+    return build(
+        "two",
+        host_name=["a", "b"],
+        host_switch=np.array([0, 1]),
+        host_port=np.array([1, 1]),
+        switch_name=["left", "right"],
+        switch_ports=ports,
+        cables=np.array([[0, 2, 1, 2]]),
+    )
+
+
+def test_ports_with_neither_host_nor_cable_are_free() -> None:
+    assert free_ports(_two(5)) == [[3, 4, 5], [3, 4, 5]]
+    assert free_ports(_two(2)) == [[], []]
+
+
+@pytest.mark.parametrize("ports", [37, 41, 65])
+def test_the_aggregation_nodes_port_is_no_socket(ports: int) -> None:
+    assert free_ports(_two(ports)) == [list(range(3, ports))] * 2
+
+
+def test_ports_inside_a_director_are_not_free() -> None:
+    # Two line chips with a host each, and a chip between them; line chips have ports 5 and 6
+    # towards such chips, of which one is missing on the second.
+    chips = build(
+        "director",
+        host_name=["a", "b"],
+        host_switch=np.array([0, 1]),
+        host_port=np.array([1, 1]),
+        switch_name=["line 1", "line 2", "inner"],
+        switch_ports=6,
+        cables=np.array([[0, 5, 2, 1], [0, 6, 2, 2], [1, 5, 2, 3]]),
+    )
+    assert free_ports(chips) == [[2, 3, 4], [2, 3, 4, 6], [4, 5, 6]]
+    one = chips.replace(switch_system_guid=np.full(3, 7, dtype=np.uint64))
+    assert free_ports(one) == [[2, 3, 4], [2, 3, 4], []]
+
+
+def test_cables_take_the_lowest_free_ports_and_the_slower_rate() -> None:
+    fabric = _two(4)
+    rates = ("", "4xEDR", "4xHDR")
+    fabric = fabric.replace(
+        rates=rates,
+        cable_rate=np.array([1], dtype=np.uint16),
+        host_rate=np.array([2, 1], dtype=np.uint16),
+    )
+    more, cables = with_cables(fabric, [(0, 1), (1, 0)])
+    assert cables == [(0, 3, 1, 3), (1, 4, 0, 4)]
+    assert list(more.cable_ends()) == [(0, 2, 1, 2), *cables]
+    assert [more.rates[rate] for rate in more.cable_rate] == ["4xEDR"] * 3
+    with pytest.raises(UsageError, match='switch "left" has no free port left'):
+        with_cables(more, [(0, 1)])
+
+
+def test_tables_still_hold_with_more_cables() -> None:
+    fabric = contend.load("ring:6", route="contend")
+    wide = fabric.replace(switch_ports=fabric.switch_ports + np.uint16(1))
+    more, _ = with_cables(wide, [(0, 3)])
+    before, after = (contend.simulate(one, samples=50, seed=1) for one in (fabric, more))
+    assert np.array_equal(before.bandwidth, after.bandwidth)
