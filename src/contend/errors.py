@@ -11,6 +11,9 @@ def printable_line(text: str, longest: int = _LONGEST_LINE) -> str:
     Line ends become spaces, and what else is no printable character, such as an escape sequence in
     a host's name, is written out: ``\x1b``. A line that is too long loses its middle.
     """
+    if len(text) > 8 * longest:
+        # Before all of it is looked at: names may be as long as files.
+        text = f"{text[: 4 * longest]} ... {text[-4 * longest :]}"
     line = " ".join(text.split())
     shown = "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in line
@@ -22,9 +25,15 @@ def printable_line(text: str, longest: int = _LONGEST_LINE) -> str:
 
 
 class ContendError(Exception):
-    """Base of all errors of contend; `status` is the exit status of the command line."""
+    """Base of all errors of contend; `status` is the exit status of the command line.
+
+    Its text is one line of at most 500 characters, whatever it was made of.
+    """
 
     status = 2
+
+    def __str__(self) -> str:
+        return printable_line(super().__str__())
 
 
 class UsageError(ContendError):
@@ -73,7 +82,7 @@ class InputError(ContendError):
 
     def __str__(self) -> str:
         where = f"{self.source}:{self.line}" if self.line else self.source
-        return f"{where}: expected {self.expected}, got {self.got}"
+        return printable_line(f"{where}: expected {self.expected}, got {self.got}")
 
 
 class IncompleteInput(ContendError, UserWarning):  # noqa: N818

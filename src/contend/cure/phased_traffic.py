@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from contend.congestion import PhasedTraffic
 from contend.cure.tables import pattern_of
 from contend.errors import ShortfallError, UsageError
-from contend.pattern import FORMS, parse, read_messages
+from contend.pattern import FORMS, open_matrix, parse, read_messages
 from contend.prediction import Program, program_of
 from contend.profiling import KINDS, Profile, is_profile, load_profile
 from contend.schedule import Action
@@ -88,7 +88,7 @@ def _of_file(path: str) -> Sent:
     numbers = np.unique(rounds, return_inverse=True)[1].astype(np.int64)
     phases = _few(numbers, int(numbers.max()) + 1)
     # A matrix may have ranks that neither send nor receive.
-    ranks = len(np.load(path, mmap_mode="r")) if path.endswith(".npy") else last + 1
+    ranks = len(open_matrix(path)) if path.endswith(".npy") else last + 1
     return Sent(path, _traffic(ranks, phases, source, target, size.astype(np.float64)))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from contend.errors import InputError, UsageError
 from contend.fabric.fabric import Fabric
 from contend.fabric.parts import connected_parts
+from contend.files import read_bounded
 from contend.units import counted, nearest
 
 _FILE = "file:"
@@ -88,7 +88,7 @@ def _names_in(text: str) -> list[str]:
         return [text]
     path = text.removeprefix(_FILE)
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        lines = read_bounded(path).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(path, 0, "a file of names", str(error)) from None
     return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]

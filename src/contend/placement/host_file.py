@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from contend.errors import InputError
+from contend.files import read_bounded
 from contend.names import expand, split_list
 from contend.placement.names import HostNames
 
@@ -68,7 +68,7 @@ def read_host_names(path: str) -> tuple[tuple[str, int | None], ...]:
 def _read(path: str, known: HostNames | tuple[()]) -> list[_Named]:
     """All names of a file; one that is known stands for itself, whatever it looks like."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_bounded(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(path, 0, "a host file in UTF-8", f"byte {error.start}") from None
     entries: list[_Named] = []

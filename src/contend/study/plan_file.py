@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 
 from contend.errors import InputError, UsageError
-from contend.files import write_whole
+from contend.files import read_toml, write_whole
 from contend.measurement import MemoryPrediction, VectorLength
 from contend.study.measured_plan import MeasuredPlan
-from contend.study.plan import checked, read_toml
+from contend.study.plan import checked
 from contend.study.simulated_plan import Plan
 from contend.study.verification_plan import VerificationPlan
 from contend.units import nearest
