@@ -8,6 +8,7 @@ comes again and again, and it is the sum that counts.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,7 +66,7 @@ def sent_by(source: str | Path | Profile, ranks: int) -> Sent:
     """
     if isinstance(source, Profile):
         return _of_profile(source)
-    if is_profile(Path(source)):
+    if os.path.isdir(source) and is_profile(Path(source)):
         return _of_profile(load_profile(Path(source)))
     source = str(source)
     spec = pattern_of(source)
@@ -89,7 +90,10 @@ def _of_file(path: str) -> Sent:
     phases = _few(numbers, int(numbers.max()) + 1)
     # A matrix may have ranks that neither send nor receive.
     ranks = len(open_matrix(path)) if path.endswith(".npy") else last + 1
-    return Sent(path, _traffic(ranks, phases, source, target, size.astype(np.float64)))
+    try:
+        return Sent(path, _traffic(ranks, phases, source, target, size.astype(np.float64)))
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
 
 
 def _few(numbers: NDArray[np.int64], count: int) -> NDArray[np.int64]:

@@ -63,8 +63,11 @@ def without(fabric: Fabric, names: Iterable[str]) -> Rest:
     """
     dead = _Dead(fabric)
     for name in names:
-        for one in _names_in(name):
-            dead.take(one)
+        for place, one in _names_in(name):
+            try:
+                dead.take(one)
+            except UsageError as error:
+                raise UsageError(f"{place}{error}") from None
     return dead.rest()
 
 
@@ -83,15 +86,20 @@ def without_numbers(
     return dead.rest()
 
 
-def _names_in(text: str) -> list[str]:
+def _names_in(text: str) -> list[tuple[str, str]]:
+    """Names, each with the file and line where it stands, for errors; "" without a file."""
     if not text.startswith(_FILE):
-        return [text]
+        return [("", text)]
     path = text.removeprefix(_FILE)
     try:
         lines = read_bounded(path).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(path, 0, "a file of names", str(error)) from None
-    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    return [
+        (f"{path}:{number}: ", line.strip())
+        for number, line in enumerate(lines, 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
 
 
 class _Dead:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def find_plan(name: str) -> Path:
     if name in shipped_plans():
         return _SHIPPED / f"{name}.toml"
     path = Path(name)
-    if "\0" in name or not path.is_file():
+    if not os.path.isfile(name):
         known = ", ".join(shipped_plans())
         hint = nearest(name, shipped_plans())
         raise UsageError(f"{name!r} is neither a file nor a study of contend's ({known}){hint}")
