@@ -5,6 +5,18 @@ from __future__ import annotations
 _LONGEST_LINE = 500
 
 
+def legible(text: str) -> str:
+    r"""A text with what is no printable character written out, ``\x1b``: equal texts stay equal.
+
+    Names in files of strangers may hold escape sequences of terminals, and what no XML may hold.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )
+
+
 def printable_line(text: str, longest: int = _LONGEST_LINE) -> str:
     r"""A text from anywhere as one line that a terminal can show.
 
@@ -14,10 +26,7 @@ def printable_line(text: str, longest: int = _LONGEST_LINE) -> str:
     if len(text) > 8 * longest:
         # Before all of it is looked at: names may be as long as files.
         text = f"{text[: 4 * longest]} ... {text[-4 * longest :]}"
-    line = " ".join(text.split())
-    shown = "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode() for char in line
-    )
+    shown = legible(" ".join(text.split()))
     if len(shown) <= longest:
         return shown
     half = (longest - 5) // 2

@@ -28,6 +28,7 @@ _Kind = TypeVar("_Kind")
 LARGEST = 1 << 26
 """Bytes of a file that is read whole and not line by line, if nothing else is said."""
 _LARGEST_TOML = 1 << 20
+_MOST_WHOLE = 1 << 63
 _PIECE = 1 << 20
 
 # Of a disk that has no room for a further file.
@@ -159,7 +160,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     source = str(path)
     content = read_bounded(path, _LARGEST_TOML)
     try:
-        return tomllib.loads(content.decode("utf-8"))
+        tables = tomllib.loads(content.decode("utf-8"))
     except UnicodeDecodeError:
         raise InputError(source, 0, "TOML in UTF-8", "another encoding") from None
     except tomllib.TOMLDecodeError as error:
@@ -171,3 +172,14 @@ def read_toml(path: Path) -> dict[str, Any]:
     except ValueError:
         # Python refuses to read integers of more than 4,300 digits.
         raise InputError(source, 0, "TOML", "a number of thousands of digits") from None
+    waiting: list[Any] = [tables]
+    while waiting:
+        match waiting.pop():
+            case int(number) if not -_MOST_WHOLE <= number < _MOST_WHOLE:
+                # As hexadecimal they can be read, and not be told of.
+                raise InputError(source, 0, "whole numbers of 64 bits, as TOML has", "a larger one")
+            case dict(table):
+                waiting += table.values()
+            case list(items):
+                waiting += items
+    return tables

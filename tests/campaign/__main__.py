@@ -66,7 +66,7 @@ def _in_worker(kind: str, seed: int, first: int, count: int) -> Counts:
     """A slice in a process of its own; where that dies, halves of it, down to one input."""
     words = ["--kind", kind, "--seed", str(seed), "--first", str(first), "--count", str(count)]
     command = [sys.executable, "-m", "campaign", "--worker", *words]
-    process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    process = subprocess.run(command, capture_output=True, check=False)
     if process.returncode == 0:
         found = json.loads(process.stdout.splitlines()[-1])
         return Counts(**{**found, "faults": [Fault(**fault) for fault in found["faults"]]})

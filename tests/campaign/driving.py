@@ -1,4 +1,4 @@
-"""Gives a kind's mutated inputs to its reader, one after the other, and counts what comes of them."""
+"""Gives a kind's mutated inputs to its reader, one after the other, and counts what comes of it."""
 
 from __future__ import annotations
 
@@ -57,10 +57,13 @@ def content_of(kind: Kind, seed: int, number: int) -> bytes:
 def drive(kind: Kind, seed: int, first: int, count: int) -> Counts:
     """Tries so many inputs in a folder of their own, under a bound of memory and of time."""
     counts = Counts()
-    here = os.getcwd()
+    here, temporary = os.getcwd(), tempfile.gettempdir()
     with tempfile.TemporaryDirectory(prefix="campaign-") as name, memory_bounded():
         folder = Path(name).resolve()
         os.chdir(folder)
+        # What others leave there at the same time is no concern of this one.
+        (folder / "temporary").mkdir()
+        tempfile.tempdir = str(folder / "temporary")
         try:
             if kind.base is not None:
                 kind.base(folder)
@@ -71,13 +74,14 @@ def drive(kind: Kind, seed: int, first: int, count: int) -> Counts:
                 what = _try(kind, folder, seed, number, counts)
                 if what:
                     counts.faults.append(Fault(kind.name, seed, number, what))
-                if (number + 1) % _LOOK_EVERY == 0 or number == first + count - 1:
-                    if more := _left(folder) - before:
-                        left = f"{sum(more.values())} left behind: {list(more)[:3]}"
-                        counts.faults.append(Fault(kind.name, seed, number, left))
-                        before = _left(folder)
+                looks = (number + 1) % _LOOK_EVERY == 0 or number == first + count - 1
+                if looks and (more := _left(folder) - before):
+                    left = f"{sum(more.values())} left behind: {list(more)[:3]}"
+                    counts.faults.append(Fault(kind.name, seed, number, left))
+                    before = _left(folder)
         finally:
             os.chdir(here)
+            tempfile.tempdir = temporary
     return counts
 
 
@@ -146,7 +150,5 @@ def _names(folder: Path) -> Iterator[str]:
     here = str(folder)
     for place, _, files in os.walk(folder):
         # A study writes its results there; what is half written begins with a dot.
-        yield from (f"{place}/{name}" for name in files if place == here or name[0] == ".")
-    temporary = Path(tempfile.gettempdir())
-    yield from (str(path) for path in temporary.glob("contend-*"))
-    yield from (str(path) for path in Path("/dev/shm").glob("contend*"))
+        own = place == here or place.startswith(f"{here}/temporary")
+        yield from (f"{place}/{name}" for name in files if own or name[0] == ".")

@@ -14,7 +14,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from contend.errors import InputError, UsageError
+from contend.errors import InputError, UsageError, legible
 from contend.fabric.assemble import Topology
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.formats.source import SELF_LIMITED
@@ -234,8 +234,8 @@ def _texts(stream: _Stream, count: int, name: str) -> tuple[str, ...]:
 
 
 def _text(content: bytes) -> str:
-    """A text; lone surrogates, which older versions made of damaged names, are escaped."""
-    return content.decode("utf-8", "surrogatepass").encode("utf-8", "backslashreplace").decode()
+    """A text; what cannot be shown, such as older versions made of damaged names, is escaped."""
+    return legible(content.decode("utf-8", "surrogatepass"))
 
 
 def _check_values(values: dict[str, Any], counts: dict[str, int], source: str) -> None:
