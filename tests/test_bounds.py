@@ -142,3 +142,28 @@ def test_a_mebibyte_of_one_thing(head: bytes, repeated: bytes, tmp_path: Path) -
     line = head + repeated * (60_000 // len(repeated)) + b"\n"
     path.write_bytes(line * 17)
     read_within_bounds(path, 1 << 20)
+
+
+_LINES_OF_HOSTS = (
+    b"a" + b" " * 60_000 + b"b",
+    b"a:" + b" " * 60_000 + b"x",
+    b" slots" * 10_000,
+    b"[" * 60_000,
+)
+
+
+@pytest.mark.parametrize("line", _LINES_OF_HOSTS)
+def test_a_mebibyte_of_hosts(line: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_bytes((line + b"\n") * 17)
+    read = _READ.replace("contend.load(sys.argv[1]).hosts", _HOSTS)
+    done = subprocess.run(
+        [sys.executable, "-c", read, str(path), str(BYTES_ALWAYS), "10"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr[-500:])
+
+
+_HOSTS = "contend.placement.parse('file:' + sys.argv[1], contend.load('crossbar:4'))"

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 import lazy_loader
 
 from contend.errors import InputError, UsageError
-from contend.units import format_bytes
 
 if TYPE_CHECKING:
     import msgspec
@@ -65,7 +64,7 @@ def read_bounded(path: str | Path, most: int = LARGEST) -> bytes:
         while piece := file.read(_PIECE):
             held += piece
             if len(held) > most:
-                raise InputError(str(path), 0, f"at most {format_bytes(most)}", "more")
+                raise InputError(str(path), 0, f"at most {most:,} bytes", "more")
     return bytes(held)
 
 

@@ -48,7 +48,7 @@ _HOW = ("an error", "memory", "a file", "time")
 _SIGNS = ("KeyError", "MemoryError", "left behind", "TookTooLong")
 
 
-@pytest.mark.parametrize(("number", "name"), enumerate(KINDS))
+@pytest.mark.parametrize(("number", "name"), list(enumerate(KINDS)))
 def test_a_fault_planted_behind_all_checks_is_found(
     number: int, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
