@@ -316,8 +316,8 @@ def _from_csv(path: str) -> tuple[NDArray[np.int64], ...]:
     reader = csv.reader(text)
     try:
         # Row by row: as numbers they take little more than in the file.
-        rows: Any = _rows(path, reader)
-        table = np.fromiter(rows, dtype=np.dtype((np.int64, 4)))
+        four: Any = np.dtype((np.int64, 4))
+        table = np.fromiter(_rows(path, reader), dtype=four)
     except csv.Error as error:
         raise InputError(path, reader.line_num, "cells of numbers", str(error)) from None
     return tuple(table[:, column] for column in range(4))
