@@ -353,7 +353,7 @@ def kinds() -> Iterator[Kind]:
     yield _fabric_kind("ORCS .dot", "tiny.dot")
     yield _fabric_kind("ibsim net file", "tiny.net")
     yield _fabric_kind("ibnetdiscover", "tiny.ibnetdiscover", "ibsim/rates.ibnetdiscover")
-    packed = [gzip.compress(content) for content in _seed("tiny.net", "tiny.dot")]
+    packed = [gzip.compress(content, mtime=0) for content in _seed("tiny.net", "tiny.dot")]
     yield Kind("compressed fabrics", [*packed, *_seed("tiny.net")], PACKED, _fabric)
     dumps = "tiny.opensm-lfts.dump", "tiny.dump_fts"
     network = str(DATA / "tiny.ibnetdiscover")

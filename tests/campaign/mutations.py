@@ -6,9 +6,12 @@ by inputs that pass it.
 
 from __future__ import annotations
 
+import bz2
 import copy
+import gzip
 import io
 import json
+import lzma
 import random
 import re
 from contextlib import suppress
@@ -16,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import zstandard
 
 from fuzzing import MUTATIONS, Mutation
 
@@ -210,7 +214,7 @@ def _array(content: bytes, chance: random.Random) -> bytes:
     elif what == 2 and name:
         arrays.pop(name)
     elif array.size:
-        with suppress(OverflowError, ValueError, TypeError):
+        with suppress(OverflowError, ValueError, TypeError), np.errstate(all="ignore"):
             value = chance.choice((0, 1, 7, -1, 2**53, 2**62, float("nan"), float("inf"), 1e300))
             array.reshape(-1)[chance.randrange(array.size)] = value
     out = io.BytesIO()
@@ -222,15 +226,14 @@ def _array(content: bytes, chance: random.Random) -> bytes:
     return out.getvalue()
 
 
+def _gzip(content: bytes) -> bytes:
+    # Without the time, so that an input is the same again.
+    return gzip.compress(content, mtime=0)
+
+
 def _compressed_otherwise(content: bytes, chance: random.Random) -> bytes:
-    import bz2
-    import gzip
-    import lzma
-
-    import zstandard
-
-    pack = chance.choice((gzip.compress, bz2.compress, lzma.compress, zstandard.compress))
-    return bytes(pack(content))
+    packed = chance.choice((bz2.compress, lzma.compress, zstandard.compress, _gzip))
+    return packed(content)
 
 
 TEXT: dict[str, Mutation] = {

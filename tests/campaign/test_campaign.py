@@ -13,7 +13,7 @@ from campaign.kinds import Kind, kinds
 KINDS = {kind.name: kind for kind in kinds()}
 INPUTS = 80
 # Within so many inputs a fault behind the last check of a reader is met.
-_REACHED = 60
+_REACHED = 200
 
 
 @pytest.mark.parametrize("name", KINDS)
