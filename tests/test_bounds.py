@@ -6,6 +6,7 @@ processor time is too.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,6 +17,8 @@ import pytest
 import zstandard
 
 from contend.fabric.formats import fabric_file
+from contend.loading import load
+from contend.routes import save
 from sample_fabrics import two_leaves
 
 # docs/bounds.md.
@@ -167,3 +170,44 @@ def test_a_mebibyte_of_hosts(line: bytes, tmp_path: Path) -> None:
 
 
 _HOSTS = "contend.placement.parse('file:' + sys.argv[1], contend.load('crossbar:4'))"
+
+
+_HOSTILE = b"""Switch 4 "S\xff=1\x1b[31m"
+[1] "caf\xe9"[1]
+[2] "caf\xe8"[1]
+[3] "\xcf\x80\x1b[31m"[1]
+Hca 1 "caf\xe9"
+[1] "S\xff=1\x1b[31m"[1]
+Hca 1 "caf\xe8"
+[1] "S\xff=1\x1b[31m"[2]
+Hca 1 "\xcf\x80\x1b[31m"
+[1] "S\xff=1\x1b[31m"[3]
+"""
+
+
+@pytest.mark.parametrize("kind", ["fabric", "ibnetdiscover", "orcs", "graphml"])
+def test_names_come_out_legible_and_equal_only_where_they_are(kind: str, tmp_path: Path) -> None:
+    path, copy = tmp_path / "hostile.net", tmp_path / "copy"
+    path.write_bytes(_HOSTILE)
+    fabric = load(str(path), route="minhop")
+    assert set(fabric.host_name) == {r"caf\xe9", r"caf\xe8", r"π\x1b[31m"}
+    assert fabric.switch_name == (r"S\xff=1\x1b[31m",)
+    save(fabric, copy, kind)
+    assert kind == "fabric" or b"\x1b" not in copy.read_bytes()
+    again = load(str(copy))
+    assert (set(again.host_name), again.switch_name) == (set(fabric.host_name), fabric.switch_name)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_what_a_locale_cannot_show_is_written_out(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "hostile.net"
+    path.write_bytes(_HOSTILE)
+    program = "import sys; from contend.cli.app import run; sys.exit(run(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "fabric", "hosts", str(path)],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding, "LC_ALL": "C"},
+        check=True,
+    )
+    shown = "π" if encoding == "utf-8" else r"\u03c0"
+    assert done.stdout.decode(encoding).splitlines()[-1].startswith(shown)

@@ -27,7 +27,7 @@ _Kind = TypeVar("_Kind")
 LARGEST = 1 << 26
 """Bytes of a file that is read whole and not line by line, if nothing else is said."""
 _LARGEST_TOML = 1 << 20
-_MOST_WHOLE = 1 << 63
+_MOST_BITS = 14_000
 _PIECE = 1 << 20
 
 # Of a disk that has no room for a further file.
@@ -174,9 +174,9 @@ def read_toml(path: Path) -> dict[str, Any]:
     waiting: list[Any] = [tables]
     while waiting:
         match waiting.pop():
-            case int(number) if not -_MOST_WHOLE <= number < _MOST_WHOLE:
-                # As hexadecimal they can be read, and not be told of.
-                raise InputError(source, 0, "whole numbers of 64 bits, as TOML has", "a larger one")
+            case int(number) if number.bit_length() > _MOST_BITS:
+                # As hexadecimal it can be read, but not be told of.
+                raise InputError(source, 0, "TOML", "a number of thousands of digits")
             case dict(table):
                 waiting += table.values()
             case list(items):
