@@ -12,7 +12,7 @@ c_sources := src/contend/preloaded src/contend/tracer src/contend/tuned tests/tr
 cxx_sources = $(shell find cpp src -name '*.cpp' -o -name '*.hpp') $(shell find $(c_sources) -name '*.[ch]')
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test evidence sanitize fuzz bench lint format docs clean
+.PHONY: help build demo test campaign evidence sanitize fuzz bench lint format docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -43,6 +43,9 @@ test: build ## run all tests: Python, then the core's under sanitizers
 
 evidence: build ## interrupt measured studies and verifications too; takes minutes
 	CONTEND_EVIDENCE=1 $(bin)/python -m pytest -q tests/session
+
+campaign: build ## mutate inputs of every kind and count what comes of them; takes an hour
+	cd tests && PYTHONPATH=. ../$(bin)/python -m campaign
 
 sanitize: build ## run the core's C++ tests under address and undefined-behaviour sanitizers
 	@CMAKE="$(bin)/cmake" JOBS=$(JOBS) tools/test_core.sh

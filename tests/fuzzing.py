@@ -45,7 +45,7 @@ def drive(read: Read, seeds: list[bytes], *, rounds: int, seed: int = 0) -> list
     chance = random.Random(seed)
     faults: list[Fault] = []
     names = list(MUTATIONS)
-    with _memory_bounded():
+    with memory_bounded():
         for number in range(rounds):
             name = names[number % len(names)]
             content = MUTATIONS[name](chance.choice(seeds), chance)
@@ -61,7 +61,7 @@ def drive(read: Read, seeds: list[bytes], *, rounds: int, seed: int = 0) -> list
 
 def _tried(read: Read, content: bytes) -> BaseException | None:
     try:
-        with _time_bounded():
+        with time_bounded():
             read(content)
     except ContendError:
         return None
@@ -71,7 +71,7 @@ def _tried(read: Read, content: bytes) -> BaseException | None:
 
 
 @contextmanager
-def _memory_bounded() -> Iterator[None]:
+def memory_bounded() -> Iterator[None]:
     """Limits the address space to what is in use now and 1 GiB more."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -84,7 +84,7 @@ def _memory_bounded() -> Iterator[None]:
 
 
 @contextmanager
-def _time_bounded() -> Iterator[None]:
+def time_bounded() -> Iterator[None]:
     def stop(signal_number: int, frame: FrameType | None) -> None:
         raise TookTooLong
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from contend.errors import legible
 from contend.fabric import Fabric, Finding
 from contend.fabric.fabric import build
 from contend.loading import load
@@ -98,17 +99,13 @@ def fabrics(draw: Any, names: st.SearchStrategy[str] = NAMES) -> Fabric:
 
 
 def escaped(fabric: Fabric) -> Fabric:
-    """The fabric with every lone surrogate in its texts escaped, as readers hand them out."""
-
-    def legal(text: str) -> str:
-        return text.encode("utf-8", "backslashreplace").decode()
-
+    """The fabric with its texts as readers hand them out: what cannot be printed is escaped."""
     return fabric.replace(
-        name=legal(fabric.name),
-        host_name=tuple(map(legal, fabric.host_name)),
-        switch_name=tuple(map(legal, fabric.switch_name)),
+        name=legible(fabric.name),
+        host_name=tuple(map(legible, fabric.host_name)),
+        switch_name=tuple(map(legible, fabric.switch_name)),
         findings=tuple(
-            Finding(legal(finding.kind), legal(finding.message), finding.wrong)
+            Finding(legible(finding.kind), legible(finding.message), finding.wrong)
             for finding in fabric.findings
         ),
     )

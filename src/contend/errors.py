@@ -5,16 +5,28 @@ from __future__ import annotations
 _LONGEST_LINE = 500
 
 
+def legible(text: str) -> str:
+    r"""A text with what is no printable character written out, ``\x1b``: equal texts stay equal.
+
+    Names in files of strangers may hold escape sequences of terminals, and what no XML may hold.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )
+
+
 def printable_line(text: str, longest: int = _LONGEST_LINE) -> str:
     r"""A text from anywhere as one line that a terminal can show.
 
     Line ends become spaces, and what else is no printable character, such as an escape sequence in
     a host's name, is written out: ``\x1b``. A line that is too long loses its middle.
     """
-    line = " ".join(text.split())
-    shown = "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode() for char in line
-    )
+    if len(text) > 8 * longest:
+        # Before all of it is looked at: names may be as long as files.
+        text = f"{text[: 4 * longest]} ... {text[-4 * longest :]}"
+    shown = legible(" ".join(text.split()))
     if len(shown) <= longest:
         return shown
     half = (longest - 5) // 2
@@ -22,9 +34,15 @@ def printable_line(text: str, longest: int = _LONGEST_LINE) -> str:
 
 
 class ContendError(Exception):
-    """Base of all errors of contend; `status` is the exit status of the command line."""
+    """Base of all errors of contend; `status` is the exit status of the command line.
+
+    Its text is one line of at most 500 characters, whatever it was made of.
+    """
 
     status = 2
+
+    def __str__(self) -> str:
+        return printable_line(super().__str__())
 
 
 class UsageError(ContendError):
@@ -73,7 +91,7 @@ class InputError(ContendError):
 
     def __str__(self) -> str:
         where = f"{self.source}:{self.line}" if self.line else self.source
-        return f"{where}: expected {self.expected}, got {self.got}"
+        return printable_line(f"{where}: expected {self.expected}, got {self.got}")
 
 
 class IncompleteInput(ContendError, UserWarning):  # noqa: N818

@@ -1,10 +1,12 @@
-"""Files written whole or not at all, and what contend keeps as JSON."""
+"""Files written whole or not at all, and what people and contend keep as JSON and TOML."""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +23,12 @@ else:
     msgspec = lazy_loader.load("msgspec")
 
 _Kind = TypeVar("_Kind")
+
+LARGEST = 1 << 26
+"""Bytes of a file that is read whole and not line by line, if nothing else is said."""
+_LARGEST_TOML = 1 << 20
+_MOST_BITS = 14_000
+_PIECE = 1 << 20
 
 # Of a disk that has no room for a further file.
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -42,6 +50,22 @@ def check_place(path: Path) -> None:
             raise UsageError(f"{path}: Permission denied")
     elif not os.access(path, os.W_OK):
         raise UsageError(f"{path}: Permission denied")
+
+
+def read_bounded(path: str | Path, most: int = LARGEST) -> bytes:
+    """The content of a file that is held whole; it may be a pipe or a device without an end.
+
+    Raises:
+        OSError: it cannot be read.
+        InputError: it is larger than `most` bytes.
+    """
+    held = bytearray()
+    with Path(path).open("rb", buffering=0) as file:
+        while piece := file.read(_PIECE):
+            held += piece
+            if len(held) > most:
+                raise InputError(str(path), 0, f"at most {most:,} bytes", "more")
+    return bytes(held)
 
 
 @contextmanager
@@ -103,9 +127,9 @@ def read_json(path: Path, kind: type[_Kind], what: str, *, version: int | None =
 
     Raises:
         OSError: it cannot be read.
-        InputError: its content is something else, or of a newer version.
+        InputError: its content is something else, above 64 MiB, or of a newer version.
     """
-    content = path.read_bytes()
+    content = read_bounded(path)
     expected = what if version is None else f"what contend keeps of {what}"
     try:
         if version is not None:
@@ -119,3 +143,42 @@ def read_json(path: Path, kind: type[_Kind], what: str, *, version: int | None =
     except (msgspec.DecodeError, ValueError, OverflowError, RecursionError) as error:
         reason = str(error) or type(error).__name__
         raise InputError(str(path), 0, expected, reason) from None
+
+
+# The TOML reader of Python tells the line in its message alone.
+_TOML_LINE = re.compile(r"(.*) \(at line (\d+), column \d+\)")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Raises:
+        OSError: it cannot be read.
+        InputError: it is above 1 MiB or no TOML in UTF-8, with the line.
+    """
+    source = str(path)
+    content = read_bounded(path, _LARGEST_TOML)
+    try:
+        tables = tomllib.loads(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise InputError(source, 0, "TOML in UTF-8", "another encoding") from None
+    except tomllib.TOMLDecodeError as error:
+        match = _TOML_LINE.fullmatch(str(error))
+        line, reason = (int(match[2]), match[1]) if match else (0, str(error))
+        raise InputError(source, line, "TOML", reason) from None
+    except RecursionError:
+        raise InputError(source, 0, "TOML", "brackets nested too deeply") from None
+    except ValueError:
+        # Python refuses to read integers of more than 4,300 digits.
+        raise InputError(source, 0, "TOML", "a number of thousands of digits") from None
+    waiting: list[Any] = [tables]
+    while waiting:
+        match waiting.pop():
+            case int(number) if number.bit_length() > _MOST_BITS:
+                # As hexadecimal it can be read, but not be told of.
+                raise InputError(source, 0, "TOML", "a number of thousands of digits")
+            case dict(table):
+                waiting += table.values()
+            case list(items):
+                waiting += items
+    return tables

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections.abc import Sequence
@@ -150,7 +151,7 @@ def _described(source: str | PathLike[str] | Any) -> Fabric:
 
 def _expect_source(source: str) -> None:
     """Refuses what is neither a file nor a generator, which may be one mistyped."""
-    if source == "-" or Path(source).exists():
+    if source == "-" or os.path.exists(source):
         return
     hint = nearest(source.partition(":")[0], [family.name for family in fabrics.catalogue()])
     if hint or ":" in source:
@@ -168,7 +169,7 @@ def load_topology(path: str) -> Fabric:
         InputError: a file that is not what it should be.
     """
     source = fabrics.source_name(path)
-    if Path(path).is_dir() and (folder := fabrics.read_folder(path)) is not None:
+    if os.path.isdir(path) and (folder := fabrics.read_folder(path)) is not None:
         return folder.fabric.replace(name=_short_name(source))
     head, chunks = fabrics.peek(fabrics.open_chunks(path))
     try:

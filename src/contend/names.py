@@ -11,6 +11,7 @@ _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
 # Far above any fabric: an expansion beyond it is a typing error.
 _LARGEST = 1_000_000
+_LARGEST_TEXT = 1 << 26
 _LAST_NUMBER = re.compile(r"(.*?)(\d{1,9})")
 
 
@@ -39,8 +40,10 @@ def expand(name: str, source: str, line: int = 0) -> list[str]:
     position = 0
     for bracket in _BRACKETS.finditer(name):
         numbers = [n for part in bracket[1].split(",") for n in _numbers(part, name, source, line)]
-        if len(names) * len(numbers) > _LARGEST:
-            raise InputError(source, line, f"at most {_LARGEST} names", name)
+        count = len(names) * len(numbers)
+        if count > _LARGEST or count * len(name) > _LARGEST_TEXT:
+            most = f"at most {_LARGEST} names of {_LARGEST_TEXT} characters together"
+            raise InputError(source, line, most, name[:80])
         before = name[position : bracket.start()]
         names = [f"{start}{before}{number}" for start in names for number in numbers]
         position = bracket.end()

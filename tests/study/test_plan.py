@@ -82,6 +82,7 @@ def test_some_fabrics_and_other_samples(plan_file: Path) -> None:
         ("samples = 3", "samples = 3\nprecision = nan", "at precision, got nan"),
         ("samples = 3", f"samples = {'9' * 4000}", "at samples, got 99999"),
         ("samples = 3", f"samples = {'9' * 5000}", "expected TOML, got a number of thousands"),
+        ("samples = 3", f"samples = 0x{'f' * 5000}", "expected TOML, got a number of thousands"),
         ("samples = 3", f"samples = {'[' * 3000}", "expected TOML, got brackets nested too"),
         ('name = "two"', 'name = "t\\u0000o"', "control character at name of [[fabric]] number 2"),
         ('"two.fabric"', '"two\\u0000.fabric"', "at source of [[fabric]] number 2"),

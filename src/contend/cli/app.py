@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 import warnings
@@ -299,6 +300,10 @@ def _tell(error: object, status: int) -> int:
 
 def _invoke(arguments: list[str]) -> int:
     """Runs one command; unlike its `main` this leaves interrupts to `run`."""
+    for stream in (sys.stdout, sys.stderr):
+        # Names may hold what the locale cannot write; two that differ shall look different.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     whole = command()
     try:
         with whole.make_context("contend", arguments) as context:

@@ -8,6 +8,7 @@ comes again and again, and it is the sum that counts.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from contend.congestion import PhasedTraffic
 from contend.cure.tables import pattern_of
 from contend.errors import ShortfallError, UsageError
-from contend.pattern import FORMS, parse, read_messages
+from contend.pattern import FORMS, open_matrix, parse, read_messages
 from contend.prediction import Program, program_of
 from contend.profiling import KINDS, Profile, is_profile, load_profile
 from contend.schedule import Action
@@ -65,7 +66,7 @@ def sent_by(source: str | Path | Profile, ranks: int) -> Sent:
     """
     if isinstance(source, Profile):
         return _of_profile(source)
-    if is_profile(Path(source)):
+    if os.path.isdir(source) and is_profile(Path(source)):
         return _of_profile(load_profile(Path(source)))
     source = str(source)
     spec = pattern_of(source)
@@ -88,8 +89,11 @@ def _of_file(path: str) -> Sent:
     numbers = np.unique(rounds, return_inverse=True)[1].astype(np.int64)
     phases = _few(numbers, int(numbers.max()) + 1)
     # A matrix may have ranks that neither send nor receive.
-    ranks = len(np.load(path, mmap_mode="r")) if path.endswith(".npy") else last + 1
-    return Sent(path, _traffic(ranks, phases, source, target, size.astype(np.float64)))
+    ranks = len(open_matrix(path)) if path.endswith(".npy") else last + 1
+    try:
+        return Sent(path, _traffic(ranks, phases, source, target, size.astype(np.float64)))
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
 
 
 def _few(numbers: NDArray[np.int64], count: int) -> NDArray[np.int64]:

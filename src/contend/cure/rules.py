@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from contend.errors import InputError, UsageError
-from contend.files import write_whole
+from contend.files import read_bounded, read_toml, write_whole
 from contend.schedule import ROUTED, ROUTES
 
 RULES = "rules.toml"
@@ -45,6 +44,7 @@ _SELECTIONS = re.compile(rb'\{"collective=[ -~]{1,1000000}')
 # MPICH: those that send the same messages in the same order.
 _OPEN_MPI = {"linear": 1, "shift": 2, "inflight": 4}
 _OPEN_MPI_ALLTOALL = 3
+_LARGEST_ROUTES = 1 << 28
 _PAIRWISE, _SCATTERED = "MPIR_Alltoall_intra_pairwise", "MPIR_Alltoall_intra_scattered"
 _HEAD = """# Which schedules all-to-alls go by, learnt by contend tune: docs/tune.md.
 # A call goes by the first rule that has its ranks, ranks per host and bytes of a block in its
@@ -135,7 +135,7 @@ def write_rules(
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        texts = {} if routes is None else {ROUTES: routes.read_text(encoding="utf-8")}
+        texts = {} if routes is None else {ROUTES: read_bounded(routes, _LARGEST_ROUTES).decode()}
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}") from None
     # Those who see the rules find their routes.
@@ -158,13 +158,11 @@ def read_rules(folder: Path) -> Rules:
     """
     path = folder / RULES
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = read_toml(path)
     except OSError as error:
         raise UsageError(
             f"{path}: {error.strerror}; contend tune RUN... -o {folder} writes rules"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(str(path), 0, "TOML", str(error)) from None
     if content.get("version") != VERSION:
         raise InputError(str(path), 0, f"version = {VERSION}", repr(content.get("version")))
     listed = content.get("rule", [])

@@ -15,7 +15,7 @@ from contend.congestion import Simulation, simulate
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.files import whole_file
-from contend.pattern import Pattern
+from contend.pattern import Pattern, open_matrix
 from contend.pattern import parse as parse_pattern
 from contend.placement import Placement
 from contend.placement import parse as parse_placement
@@ -202,11 +202,7 @@ def _ranks_of(spec: str, most: int) -> int:
     path = spec.removeprefix("file:")
     if path == spec or not path.endswith(_MATRIX):
         return most
-    try:
-        shape = np.load(path, mmap_mode="r", allow_pickle=False).shape
-    except (ValueError, EOFError):
-        return most
-    return min(most, int(shape[0])) if len(shape) == 2 else most
+    return min(most, len(open_matrix(path)))
 
 
 def _gain(present: Fabric | None, routed: Fabric, spec: str, placement: str, seed: int) -> Gain:

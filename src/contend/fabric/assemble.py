@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import InputError
+from contend.errors import InputError, legible
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.subnet import NodeKind, Subnet
 
@@ -46,16 +46,19 @@ class _End:
 
 
 def assemble(subnet: Subnet, name: str) -> Fabric:
-    """Builds the fabric: adapters' cabled ports become hosts, matched ends become cables.
+    r"""Builds the fabric: adapters' cabled ports become hosts, matched ends become cables.
 
     Aggregation nodes, routers, ports that are down and adapters cabled to no switch are left out,
     which the fabric's findings tell. A cable that only one end declares is kept when the other end
     is silent, and dropped when the other end names another cable; both are findings that
-    `fabric check` counts as wrong.
+    `fabric check` counts as wrong. Names come out with what cannot be printed written out, such as
+    ``\x1b``: what is written from here on is harmless, and equal only where names were.
 
     Raises:
         InputError: when no switch or no host is left, or something is cabled to port 0.
     """
+    names, rates = (tuple(map(legible, texts)) for texts in (subnet.name, subnet.rates))
+    subnet = replace(subnet, name=names, rates=rates)
     _refuse_port_0(subnet, name)
     findings: list[Finding] = [Finding("reader's note", note, wrong=False) for note in subnet.notes]
     findings += _missing_records(subnet)

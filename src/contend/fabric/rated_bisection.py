@@ -269,5 +269,9 @@ def _metis_side(network: _Network, seed: int) -> NDArray[np.bool_]:
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
     """Sorts ``leaf 10`` after ``leaf 9``."""
-    pieces = re.split(r"(\d+)", name)
-    return [(1, int(piece), "") if piece.isdigit() else (0, 0, piece) for piece in pieces if piece]
+    # Numbers compare as texts of equal length: they may have any number of digits.
+    return [
+        (1, len(number := piece.lstrip("0")), number) if place % 2 else (0, 0, piece)
+        for place, piece in enumerate(re.split(r"([0-9]+)", name))
+        if piece
+    ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from contend.errors import InputError, UsageError
 from contend.fabric.fabric import Fabric
 from contend.fabric.named import no_such_part, part_named
 from contend.fabric.parts import connected_parts
+from contend.files import read_bounded
 from contend.units import counted
 
 _FILE = "file:"
@@ -64,8 +64,11 @@ def without(fabric: Fabric, names: Iterable[str]) -> Rest:
     """
     dead = _Dead(fabric)
     for name in names:
-        for one in _names_in(name):
-            dead.take(one)
+        for place, one in _names_in(name):
+            try:
+                dead.take(one)
+            except UsageError as error:
+                raise UsageError(f"{place}{error}") from None
     return dead.rest()
 
 
@@ -84,15 +87,20 @@ def without_numbers(
     return dead.rest()
 
 
-def _names_in(text: str) -> list[str]:
+def _names_in(text: str) -> list[tuple[str, str]]:
+    """Names, each with the file and line where it stands, for errors; "" without a file."""
     if not text.startswith(_FILE):
-        return [text]
+        return [("", text)]
     path = text.removeprefix(_FILE)
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        lines = read_bounded(path).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(path, 0, "a file of names", str(error)) from None
-    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    return [
+        (f"{path}:{number}: ", line.strip())
+        for number, line in enumerate(lines, 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
 
 
 class _Dead:

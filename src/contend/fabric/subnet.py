@@ -78,6 +78,11 @@ class Subnet:
 
 LARGEST_LID = 0xBFFF
 
+# Far above any network; a node takes about 300 bytes here, an end 400.
+MOST_NODES = 1 << 22
+MOST_ENDS = 1 << 24
+LONGEST_NAME = 1 << 16
+
 
 _Types = dict[str, Any]
 """Columns in order, each with the type of its numbers; None for text."""
@@ -141,7 +146,14 @@ class SubnetBuilder:
         lmc: int = 0,
         line: int = 0,
     ) -> int:
-        """Adds a node and returns its row."""
+        """Adds a node and returns its row.
+
+        Raises:
+            InputError: there are too many, or its name is too long.
+        """
+        if len(self._nodes) == MOST_NODES or len(name) > LONGEST_NAME:
+            most = f"at most {MOST_NODES} nodes with names of at most {LONGEST_NAME} characters"
+            raise InputError(self._source, line, most, "more")
         self._nodes.append((kind, guid, system_guid, device_id, ports, lid, lmc, name, line))
         return len(self._nodes) - 1
 
@@ -161,13 +173,15 @@ class SubnetBuilder:
         """Adds what one end says of its cable; saying the same twice adds nothing.
 
         Raises:
-            InputError: a cable in port 0, which is the node itself.
+            InputError: a cable in port 0, which is the node itself, or too many cables.
         """
         if port == 0 or peer_port == 0:
             raise InputError(self._source, line, "a port from 1", "port 0")
         cable = (node, port, peer, peer_port)
         if cable in self._cables:
             return
+        if len(self._cables) == MOST_ENDS:
+            raise InputError(self._source, line, f"at most {MOST_ENDS} ends of cables", "more")
         self._cables.add(cable)
         number = self._rates.setdefault(rate, len(self._rates))
         self._ends.append((node, port, port_guid, lid, lmc, peer, peer_port, number, line))

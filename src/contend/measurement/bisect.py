@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from contend.congestion import DrawnPattern, draw_patterns, predict, write_destinations
 from contend.errors import InputError, ShortfallError, UsageError
 from contend.fabric import Fabric, make
+from contend.files import read_bounded
 from contend.measurement.question import MeasuredCell, Workload, make_workload
 from contend.pattern import parse
 from contend.runs import Run
@@ -146,7 +147,7 @@ def read_destinations(path: Path) -> list[NDArray[np.int64]]:
         InputError: naming the line, when it is not what `contend.write_destinations` writes.
     """
     try:
-        lines = path.read_text(encoding="ascii").splitlines()
+        lines = read_bounded(path).decode("ascii").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(str(path), 0, "a file of patterns", str(error)) from None
     patterns: list[NDArray[np.int64]] = []

@@ -21,7 +21,7 @@ from contend.process import Run, run_process
 
 _LIMIT = 60.0
 # What the dynamic loader lists of a program, as `name => path (address)`.
-_LOADED = re.compile(r"^\s*(\S+) => (/\S+) \(", re.MULTILINE)
+_LOADED = re.compile(r"^[ \t]*(\S+) => (/\S+) \(", re.MULTILINE)
 _MPI = re.compile(r"^lib(?:mpi|mpich)[\w-]*\.so\b")
 # Where the loader, or a launcher, takes a list of libraries apart.
 _APART = re.compile("[ :;]")

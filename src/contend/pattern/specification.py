@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import InputError, UsageError
+from contend.files import read_bounded
 from contend.pattern.pattern import Messages, Pattern, from_columns, messages_of_matrix
 from contend.units import nearest
 
@@ -233,6 +234,7 @@ _COLUMNS = ("round", "source", "target", "bytes")
 # Without such a column all messages are of one round, and weigh alike.
 _ABSENT = (0, 0, 0, 1)
 _LARGEST_MATRIX = 20_000
+_LARGEST_FILE = 1 << 28
 _MATRIX = "a numpy array file of a square matrix of numbers"
 
 
@@ -288,7 +290,12 @@ def read_messages(path: str) -> tuple[NDArray[np.integer], ...]:
     return rounds, source, target, size
 
 
-def _from_matrix(path: str) -> Messages:
+def open_matrix(path: str) -> NDArray[Any]:
+    """The square matrix of a ``.npy`` file, mapped and not read.
+
+    Raises:
+        InputError: the file holds anything else.
+    """
     try:
         # What np.load maps a file with, without its ways to archives and pickles.
         matrix = np.lib.format.open_memmap(path, mode="r")
@@ -301,6 +308,11 @@ def _from_matrix(path: str) -> Messages:
         raise InputError(path, 0, "a square matrix [source, target]", f"shape {matrix.shape}")
     if len(matrix) > _LARGEST_MATRIX:
         raise InputError(path, 0, f"at most {_LARGEST_MATRIX} ranks", str(len(matrix)))
+    return matrix
+
+
+def _from_matrix(path: str) -> Messages:
+    matrix = open_matrix(path)
     try:
         return messages_of_matrix(matrix)
     except UsageError as error:
@@ -310,13 +322,15 @@ def _from_matrix(path: str) -> Messages:
 
 def _from_csv(path: str) -> tuple[NDArray[np.int64], ...]:
     # Spreadsheets put a mark at the start of UTF-8.
-    with Path(path).open(newline="", encoding="utf-8-sig", errors="replace") as file:
-        reader = csv.reader(file)
-        try:
-            rows = list(_rows(path, reader))
-        except csv.Error as error:
-            raise InputError(path, reader.line_num, "cells of numbers", str(error)) from None
-    table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    content = io.BytesIO(read_bounded(path, _LARGEST_FILE))
+    text = io.TextIOWrapper(content, newline="", encoding="utf-8-sig", errors="replace")
+    reader = csv.reader(text)
+    try:
+        # Row by row: as numbers they take little more than in the file.
+        four: Any = np.dtype((np.int64, 4))
+        table = np.fromiter(_rows(path, reader), dtype=four)
+    except csv.Error as error:
+        raise InputError(path, reader.line_num, "cells of numbers", str(error)) from None
     return tuple(table[:, column] for column in range(4))
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from contend.errors import InputError
+from contend.files import read_bounded
 from contend.names import expand, split_list
 from contend.placement.names import HostNames
 
-_SLOTS = re.compile(r"\s+slots\s*=\s*(\S*)")
-_OTHER_OPTION = re.compile(r"\s+(?:max[-_]slots|sockets|port|user)\s*=\s*\S*")
-_COUNT = re.compile(r"(.+?)\s*:\s*(\d{1,9})")
+_SLOTS = re.compile(r"(?<=\s)slots\s*=\s*(\S*)")
+_OTHER_OPTION = re.compile(r"(?<=\s)(?:max[-_]slots|sockets|port|user)\s*=\s*\S*")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 # Far above any server: more is a typing error, and would be memory asked for by a file.
 _MOST_SLOTS = 100_000
@@ -68,7 +67,7 @@ def read_host_names(path: str) -> tuple[tuple[str, int | None], ...]:
 def _read(path: str, known: HostNames | tuple[()]) -> list[_Named]:
     """All names of a file; one that is known stands for itself, whatever it looks like."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_bounded(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(path, 0, "a host file in UTF-8", f"byte {error.start}") from None
     entries: list[_Named] = []
@@ -87,12 +86,13 @@ def _names_of(
     slots = None
     if match := _SLOTS.search(content):
         slots = _slots(match[1], path, number)
-        content = content[: match.start()] + content[match.end() :]
+        content = content[: match.start()].rstrip() + content[match.end() :]
     content = _OTHER_OPTION.sub("", content)
     for item in split_list(content):
         name, count = item, slots
-        if item not in known and (match := _COUNT.fullmatch(item)):
-            name, count = match[1], _slots(match[2], path, number)
+        before, _, after = (part.strip() for part in item.rpartition(":"))
+        if item not in known and before and after.isdecimal() and len(after) < 10:
+            name, count = before, _slots(after, path, number)
         for host in [name] if name in known else expand(name, path, number):
             yield _Named(host, count, number)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -219,7 +219,7 @@ def _path_of(spec: str, names: HostNames) -> str | None:
     """The host file that a choice names; None where it is a list of hosts."""
     if spec.startswith("file:"):
         return spec.removeprefix("file:")
-    return spec if spec not in names and Path(spec).is_file() else None
+    return spec if spec not in names and os.path.isfile(spec) else None
 
 
 def _of_item(item: str, names: HostNames) -> list[int]:

@@ -120,6 +120,8 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
                 or ascending != sorted(set(ascending))
             ):
                 raise ValueError("size classes ascend, and the last one is for all above")
+            if classes[-1].gap_per_byte_s.value == 0:
+                raise ValueError("a byte of the largest messages takes some time")
 
     @property
     def uncertainty(self) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from contend.errors import InputError, UsageError
 from contend.fabric import Fabric
+from contend.files import read_bounded
 
 
 def split(text: str, known: Collection[str]) -> tuple[str, dict[str, str]]:
@@ -39,15 +40,16 @@ def read_roots(path: Path, fabric: Fabric) -> NDArray[np.uint32]:
     """
     switch_of = {guid: switch for switch, guid in enumerate(fabric.switch_guid.tolist())}
     roots = []
-    text = path.read_text(encoding="utf-8", errors="replace")
+    text = read_bounded(path).decode("utf-8", "replace")
     for number, line in enumerate(text.split("\n"), 1):
         word = line.partition("#")[0].strip()
         if not word:
             continue
         try:
-            roots.append(switch_of[int(word, 0)])
+            roots.append(switch_of[int(word[:24], 0)])
         except (ValueError, KeyError):
-            raise InputError(str(path), number, "the GUID of a switch", repr(word)) from None
+            got = repr(word[:40])
+            raise InputError(str(path), number, "the GUID of a switch", got) from None
     if not roots:
         raise InputError(str(path), 0, "at least one GUID of a switch", "none")
     return np.array(roots, dtype=np.uint32)

@@ -6,10 +6,8 @@ import contextlib
 import re
 import reprlib
 import sys
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import msgspec
@@ -117,37 +115,9 @@ def file_name(text: str) -> str:
     return _UNFIT.sub("-", text).strip("-")[:_LONGEST]
 
 
-_LARGEST_FILE = 1 << 20
-# The TOML reader of Python tells the line in its message alone.
-_TOML_LINE = re.compile(r"(.*) \(at line (\d+), column \d+\)")
-
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 _Kind = TypeVar("_Kind", bound=msgspec.Struct)
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a TOML file.
-
-    Raises:
-        InputError: when it is too large or no TOML in UTF-8, with the line.
-    """
-    source = str(path)
-    if path.stat().st_size > _LARGEST_FILE:
-        raise InputError(source, 0, "a plan below 1 MiB", f"{path.stat().st_size:,} bytes")
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError:
-        raise InputError(source, 0, "TOML in UTF-8", "another encoding") from None
-    except tomllib.TOMLDecodeError as error:
-        match = _TOML_LINE.fullmatch(str(error))
-        line, reason = (int(match[2]), match[1]) if match else (0, str(error))
-        raise InputError(source, line, "TOML", reason) from None
-    except RecursionError:
-        raise InputError(source, 0, "TOML", "brackets nested too deeply") from None
-    except ValueError:
-        # Python refuses to read integers of more than 4,300 digits.
-        raise InputError(source, 0, "TOML", "a number of thousands of digits") from None
 
 
 def checked(source: str, content: Mapping[str, Any], kind: type[_Kind]) -> _Kind:

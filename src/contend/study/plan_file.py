@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 
 from contend.errors import InputError, UsageError
-from contend.files import write_whole
+from contend.files import read_toml, write_whole
 from contend.measurement import MemoryPrediction, VectorLength
 from contend.study.measured_plan import MeasuredPlan
-from contend.study.plan import checked, read_toml
+from contend.study.plan import checked
 from contend.study.simulated_plan import Plan
 from contend.study.verification_plan import VerificationPlan
 from contend.units import nearest
@@ -38,7 +39,7 @@ def find_plan(name: str) -> Path:
     if name in shipped_plans():
         return _SHIPPED / f"{name}.toml"
     path = Path(name)
-    if "\0" in name or not path.is_file():
+    if not os.path.isfile(name):
         known = ", ".join(shipped_plans())
         hint = nearest(name, shipped_plans())
         raise UsageError(f"{name!r} is neither a file nor a study of contend's ({known}){hint}")

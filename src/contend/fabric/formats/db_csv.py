@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from contend.errors import InputError
 from contend.fabric.formats.source import lines
-from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder, unicast
+from contend.fabric.subnet import MOST_ENDS, MOST_NODES, NodeKind, Subnet, SubnetBuilder, unicast
 
 _HEAD = re.compile(rb"^START_[A-Z][A-Z0-9_]*\r?$", re.MULTILINE)
 _NEEDED = {
@@ -35,21 +35,34 @@ _SPEEDS = {
     0x1000: "XDR",
     0x10000: "FDR10",
 }
+# Columns that are kept beside those that must be there.
+_KEPT = {
+    "NODES": ("SystemImageGUID", "DeviceID"),
+    "PORTS": ("PortGuid", "LID", "LMC", "LinkWidthActv", "LinkSpeedActv"),
+    "LINKS": (),
+}
+_Link = tuple[int, int, int, int]
 _GUIDS = (1 << 64) - 1
 _PORTS = 0xFF
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Row:
-    """A row of a table by column name."""
+    """What matters of a row of a table."""
 
     source: str
     line: int
-    cells: dict[str, str]
+    columns: dict[str, int]
+    cells: tuple[str, ...]
+
+    def text(self, column: str) -> str:
+        """A cell, "" where there is no such column."""
+        index = self.columns.get(column)
+        return "" if index is None else self.cells[index]
 
     def number(self, column: str, most: int) -> int:
         """A number, decimal or hexadecimal; an absent column or N/A is 0."""
-        cell = self.cells.get(column, "").strip()
+        cell = self.text(column).strip()
         if cell in ("", "N/A"):
             return 0
         try:
@@ -65,12 +78,12 @@ class _Row:
         """A GUID, which must be there."""
         guid = self.number(column, _GUIDS)
         if guid == 0:
-            got = repr(self.cells.get(column, "")[:40])
+            got = repr(self.text(column)[:40])
             raise InputError(self.source, self.line, f"a GUID as {column}", got)
         return guid
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Port:
     port_guid: int
     lid: int
@@ -90,18 +103,26 @@ def read(chunks: Iterable[bytes], source: str) -> Subnet:
         InputError: a needed table or column is missing, a table does not end, a cell is no number.
     """
     nodes: list[_Row] = []
-    links: list[_Row] = []
+    # Ends of cables, each once, with its line.
+    links: dict[_Link, int] = {}
     ports: dict[tuple[int, int], _Port] = {}
     for table, row in _rows(chunks, source):
         if table == "NODES":
+            if len(nodes) == MOST_NODES:
+                raise InputError(source, row.line, f"at most {MOST_NODES} nodes", "more")
             nodes.append(row)
         elif table == "LINKS":
-            links.append(row)
+            if len(links) == MOST_ENDS:
+                raise InputError(source, row.line, f"at most {MOST_ENDS} links", "more")
+            near, far = (
+                (row.guid(f"NodeGuid{side}"), row.number(f"PortNum{side}", _PORTS)) for side in "12"
+            )
+            links.setdefault((*near, *far), row.line)
         else:
             key = (row.guid("NodeGuid"), row.number("PortNum", _PORTS))
             ports[key] = _port(row)
-    for table, rows in (("NODES", nodes), ("LINKS", links)):
-        if not rows:
+    for table, count in (("NODES", len(nodes)), ("LINKS", len(links))):
+        if not count:
             raise InputError(source, 0, f"a table {table} with rows", "none")
     return _subnet(nodes, links, ports, source)
 
@@ -122,11 +143,15 @@ def _rows(chunks: Iterable[bytes], source: str) -> Iterator[tuple[str, _Row]]:
             cells = _cells(line, number, source)
             if columns is None:
                 columns = _columns(cells, table, number, source)
+                kept = [name for name in (*_NEEDED[table], *_KEPT[table]) if name in columns]
+                # Of columns of the same name the last counts.
+                places = [len(columns) - 1 - columns[::-1].index(name) for name in kept]
+                index = {name: place for place, name in enumerate(kept)}
             elif len(cells) != len(columns):
                 raise InputError(source, number, f"{len(columns)} cells", str(len(cells)))
             else:
-                needed = dict(zip(columns, cells, strict=True))
-                yield table, _Row(source, number, needed)
+                row = tuple([cells[place] for place in places])
+                yield table, _Row(source, number, index, row)
     if table:
         raise InputError(source, start, f"END_{table} after START_{table}", "the end of the file")
 
@@ -160,7 +185,7 @@ def _port(row: _Row) -> _Port:
 
 
 def _subnet(
-    nodes: list[_Row], links: list[_Row], ports: dict[tuple[int, int], _Port], source: str
+    nodes: list[_Row], links: dict[_Link, int], ports: dict[tuple[int, int], _Port], source: str
 ) -> Subnet:
     builder = SubnetBuilder(source)
     rows: dict[int, int] = {}
@@ -173,7 +198,7 @@ def _subnet(
         management = ports.get((guid, 0)) if kind == NodeKind.SWITCH else None
         row = builder.node(
             NodeKind(kind),
-            node.cells["NodeDesc"],
+            node.text("NodeDesc"),
             guid=guid,
             system_guid=node.number("SystemImageGUID", _GUIDS),
             device_id=node.number("DeviceID", 0xFFFFFFFF),
@@ -184,14 +209,12 @@ def _subnet(
         )
         rows.setdefault(guid, row)
     unknown = _Port(0, 0, 0, "")
-    for link in links:
-        ends = [
-            (link.guid(f"NodeGuid{side}"), link.number(f"PortNum{side}", _PORTS)) for side in "12"
-        ]
+    for link, line in links.items():
+        ends = (link[:2], link[2:])
         for guid, _ in ends:
             if guid not in rows:
                 got = f"0x{guid:016x}"
-                raise InputError(link.source, link.line, "a GUID of the table NODES", got)
+                raise InputError(source, line, "a GUID of the table NODES", got)
         for near, far in (ends, ends[::-1]):
             port = ports.get(near, unknown)
             builder.end(
@@ -203,6 +226,6 @@ def _subnet(
                 lid=port.lid,
                 lmc=port.lmc,
                 rate=port.rate,
-                line=link.line,
+                line=line,
             )
     return builder.subnet()

@@ -14,11 +14,12 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from contend.errors import InputError, UsageError
+from contend.errors import InputError, UsageError, legible
 from contend.fabric.assemble import Topology
 from contend.fabric.fabric import Fabric, Finding
+from contend.fabric.formats.source import SELF_LIMITED
 
-MAGIC = b"contend fabric "
+MAGIC = SELF_LIMITED
 VERSION = 1
 
 # Counts of a file's header, in this order, each an unsigned number of 64 bits.
@@ -38,6 +39,7 @@ LIMITS = {
 TABLE_ENTRIES = 1 << 30
 SWITCH_PORTS = 1 << 28
 TEXT_BYTES = 1 << 28
+LONGEST_TEXT = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -217,6 +219,8 @@ def _texts(stream: _Stream, count: int, name: str) -> tuple[str, ...]:
     size = int(lengths.sum(dtype=np.uint64))
     if size > TEXT_BYTES:
         raise stream.bad(f"at most {TEXT_BYTES} bytes of {name}", str(size))
+    if int(lengths.max(initial=0)) > LONGEST_TEXT:
+        raise stream.bad(f"at most {LONGEST_TEXT} bytes of one {name}", str(lengths.max()))
     content = stream.take(size)
     ends = np.cumsum(lengths, dtype=np.int64)
     starts = ends - lengths
@@ -230,8 +234,8 @@ def _texts(stream: _Stream, count: int, name: str) -> tuple[str, ...]:
 
 
 def _text(content: bytes) -> str:
-    """A text; lone surrogates, which older versions made of damaged names, are escaped."""
-    return content.decode("utf-8", "surrogatepass").encode("utf-8", "backslashreplace").decode()
+    """A text; what cannot be shown, such as older versions made of damaged names, is escaped."""
+    return legible(content.decode("utf-8", "surrogatepass"))
 
 
 def _check_values(values: dict[str, Any], counts: dict[str, int], source: str) -> None:
@@ -331,7 +335,7 @@ def _container(fabric: Fabric) -> Iterator[bytes]:
 
 def _packed(name: str, texts: tuple[str, ...]) -> Iterator[bytes]:
     # Names read from damaged files may hold lone surrogates: they come back as they are.
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    encoded = [text.encode("utf-8", "surrogatepass")[:LONGEST_TEXT] for text in texts]
     lengths = np.array([len(text) for text in encoded], dtype=np.uint64)
     if lengths.sum() > TEXT_BYTES:
         raise UsageError(f"a .fabric file holds at most {TEXT_BYTES} bytes of {name}")

@@ -13,6 +13,8 @@ from contend.units import counted
 
 ADDRESS = re.compile(r"(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}|[\d.]+|[0-9A-Fa-f:]*:[0-9A-Fa-f:]*")
 """What stands for a name where a device tells none: an Ethernet or IP address."""
+# Of a longer text the expression would try every colon for every other.
+_LONGEST_ADDRESS = 64
 _DIGITS = re.compile(r"\d+")
 _LAST_NUMBER = re.compile(r"(?:^|\D)(\d{1,5})$")
 _MANAGEMENT = re.compile(r"(?:eth|em|me|ma|fxp|mgmt|Management)[-_\d/.]{0,8}", re.IGNORECASE)
@@ -110,7 +112,8 @@ def _short_names(names: set[str]) -> dict[str, str]:
             domains[short].add(domain)
     return {
         name: name
-        if ADDRESS.fullmatch(name) or len(domains[name.partition(".")[0]]) > 1
+        if (len(name) <= _LONGEST_ADDRESS and ADDRESS.fullmatch(name))
+        or len(domains[name.partition(".")[0]]) > 1
         else name.partition(".")[0] or name
         for name in names
     }

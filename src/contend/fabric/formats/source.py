@@ -15,6 +15,10 @@ from contend.fabric.formats.compressed import PIECE, decompressed
 
 HEAD = 1 << 16
 LONGEST_LINE = 1 << 16
+SELF_LIMITED = b"contend fabric "
+"""The beginning of files whose reader knows from their head how much they hold."""
+_ALWAYS = 1 << 26
+_MOST_GROWTH = 1000
 
 _Pieces = Iterator[bytes]
 
@@ -37,11 +41,43 @@ def open_chunks(path: str) -> Iterator[bytes]:
 
     Raises:
         UsageError: the file is not there, is a folder or cannot be read.
-        InputError: a compressed stream is damaged or ends early.
+        InputError: a compressed stream is damaged or ends early, or holds more than 64 MiB and
+            1,000 times as much as it is large; .fabric files, which say at their beginning how much
+            is in them, may hold as much as they say.
     """
     if path != "-":
         _check(Path(path))
-    return _as_utf8(decompressed(_raw(path), source_name(path)))
+    raw = _Counted(_raw(path))
+    return _as_utf8(_in_proportion(decompressed(raw, source_name(path)), raw, source_name(path)))
+
+
+class _Counted:
+    """Pieces, and how many bytes of them have been taken."""
+
+    def __init__(self, pieces: _Pieces) -> None:
+        self._pieces = pieces
+        self.bytes = 0
+
+    def __iter__(self) -> _Pieces:
+        return self
+
+    def __next__(self) -> bytes:
+        piece = next(self._pieces)
+        self.bytes += len(piece)
+        return piece
+
+
+def _in_proportion(pieces: _Pieces, raw: _Counted, source: str) -> _Pieces:
+    """The same pieces, unless there is far more in a file than texts can be compressed to."""
+    size = 0
+    own = False
+    for piece in pieces:
+        own = own or (size == 0 and piece.startswith(SELF_LIMITED))
+        size += len(piece)
+        if size > _ALWAYS + _MOST_GROWTH * raw.bytes and not own:
+            most = f"at most {_MOST_GROWTH} bytes for each of a compressed file above 64 MiB"
+            raise InputError(source, 0, most, "more")
+        yield piece
 
 
 def peek(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:

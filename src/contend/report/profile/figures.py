@@ -38,7 +38,6 @@ from contend.units import counted, format_bytes, format_seconds, nearest
 _MOST_CELLS = 512
 _MOST_BARS = 8
 _LONGEST_NAME = 44
-_TAKES = re.compile(r"\(.*\)")
 _TEMPLATE = re.compile(r"(?<!operator)<[^<>]*>")
 _WAITING, _REST = COLOURS[1], COLOURS[0]
 
@@ -269,7 +268,10 @@ def _binned(profile: Profile) -> tuple[NDArray[np.float64], int]:
 
 def _short(place: str, room: int) -> str:
     """A place without what it takes and the outer names, as long as there is not room for them."""
-    name = whole = _TAKES.sub("()", place.replace("(anonymous namespace)::", ""))
+    name = whole = place.replace("(anonymous namespace)::", "")
+    begin, end = whole.find("("), whole.rfind(")")
+    if 0 <= begin < end:
+        name = whole = f"{whole[:begin]}(){whole[end + 1 :]}"
     while (bare := _TEMPLATE.sub("", name)) != name:
         name = bare
     if name != whole:

@@ -1,0 +1,68 @@
+"""A moment of the campaign on every kind of input, and the faults planted in each that it finds."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from campaign.driving import content_of, drive
+from campaign.kinds import Kind, kinds
+
+KINDS = {kind.name: kind for kind in kinds()}
+INPUTS = 80
+# Within so many inputs a fault behind the last check of a reader is met.
+_REACHED = 200
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_input_is_borne(name: str) -> None:
+    counts = drive(KINDS[name], seed=1, first=0, count=INPUTS)
+    assert [str(fault) for fault in counts.faults] == []
+    assert counts.tried == counts.accepted + counts.refused == INPUTS
+    assert counts.accepted >= INPUTS / 10
+
+
+def planted(kind: Kind, how: str) -> Kind:
+    """The kind with a fault in what a mutated input comes to that its reader has accepted."""
+    seeds = set(kind.seeds)
+
+    def read(path: Path) -> None:
+        kind.read(path)
+        if path.read_bytes() in seeds:
+            return
+        if how == "an error":
+            raise KeyError("planted")
+        if how == "memory":
+            bytearray(3 << 30)
+        elif how == "a file":
+            (path.parent / ".planted").write_bytes(b"")
+        while how == "time":
+            pass
+
+    return dataclasses.replace(kind, read=read)
+
+
+_HOW = ("an error", "memory", "a file", "time")
+_SIGNS = ("KeyError", "MemoryError", "left behind", "TookTooLong")
+
+
+@pytest.mark.parametrize(("number", "name"), list(enumerate(KINDS)))
+def test_a_fault_planted_behind_all_checks_is_found(
+    number: int, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fuzzing.SECONDS", 0.5)
+    how = number % len(_HOW)
+    kind = dataclasses.replace(planted(KINDS[name], _HOW[how]), command=())
+    found = []
+    for first in range(0, _REACHED, 10):
+        found += drive(kind, seed=2, first=first, count=10).faults
+        if any(_SIGNS[how] in fault.what for fault in found):
+            break
+    assert any(_SIGNS[how] in fault.what for fault in found)
+
+
+def test_an_input_is_the_same_again() -> None:
+    for kind in KINDS.values():
+        assert content_of(kind, 3, 17) == content_of(kind, 3, 17)

@@ -1,0 +1,213 @@
+"""What docs/bounds.md promises: memory and time of reading in the size of what is read.
+
+Each file is read by a process of its own, whose memory is limited to what the page allows and whose
+processor time is too.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zstandard
+
+from contend.fabric.formats import fabric_file
+from contend.loading import load
+from contend.routes import save
+from sample_fabrics import two_leaves
+
+# docs/bounds.md.
+BYTES_ALWAYS, BYTES_FOR_EACH = 768 << 20, 64
+SECONDS_ALWAYS, SECONDS_FOR_EACH = 10.0, 20e-6
+
+_READ = """
+import resource, sys
+import contend
+bytes_more, seconds = int(sys.argv[2]), float(sys.argv[3])
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + bytes_more
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
+try:
+    print("read", contend.load(sys.argv[1]).hosts)
+except contend.ContendError as error:
+    print("refused", error)
+"""
+
+
+def read_within_bounds(path: Path, size: int) -> str:
+    """What reading a file that holds `size` bytes, uncompressed, comes to."""
+    memory = BYTES_ALWAYS + BYTES_FOR_EACH * size
+    seconds = SECONDS_ALWAYS + SECONDS_FOR_EACH * size
+    done = subprocess.run(
+        [sys.executable, "-c", _READ, str(path), str(memory), str(seconds)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr[-500:])
+    return done.stdout
+
+
+def packed(path: Path, head: bytes, repeated: bytes, times: int, end: bytes = b"") -> int:
+    """Writes a small file that holds much, and returns how much."""
+    with path.open("wb") as file, zstandard.ZstdCompressor(3).stream_writer(file) as out:
+        out.write(head)
+        block = repeated * 10_000
+        for _ in range(times // 10_000):
+            out.write(block)
+        out.write(end)
+    return len(head) + len(repeated) * (times // 10_000) * 10_000 + len(end)
+
+
+_NODES = b"START_NODES\nNodeDesc,NumPorts,NodeType,NodeGUID\n"
+_LINKS = (
+    _NODES + b"n,1,1,0x1\ns,4,2,0x2\nEND_NODES\n"
+    b"START_LINKS\nNodeGuid1,PortNum1,NodeGuid2,PortNum2\n"
+)
+BOMBS: dict[str, tuple[bytes, bytes, bytes]] = {
+    "nodes.db_csv": (_NODES, b"n,1,1,0x1\n", b"END_NODES\n"),
+    "links.db_csv": (_LINKS, b"0x1,1,0x2,2\n", b"END_LINKS\n"),
+    "edges.dot": (b"digraph x {\n", b"H1->S1;S1->H1;\n", b"}\n"),
+    "hosts of an edge.dot": (b'digraph x {\nH1->S1;S1->H1[comment="', b"H1,", b'"];}\n'),
+    "ports.net": (b'Switch 4 "S1"\n', b'[1] "S1"[2]\n', b""),
+    "nodes.graphml": (b"<graphml><graph>", b"<node/>", b"</graph></graphml>"),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_small_files_that_hold_much(name: str, tmp_path: Path) -> None:
+    head, repeated, end = BOMBS[name]
+    path = tmp_path / f"{name}.zst"
+    size = packed(path, head, repeated, 400_000, end)
+    assert path.stat().st_size < size / 100
+    read_within_bounds(path, size)
+
+
+def test_more_than_texts_can_be_compressed_to_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "zeros.net.zst"
+    packed(path, b'Switch 4 "S1"\n', b"#" * 999 + b"\n", 80_000)
+    assert "at most 1000 bytes for each" in read_within_bounds(path, 70 << 20)
+
+
+def changed(change: Callable[[dict[str, object]], None]) -> bytes:
+    columns: dict[str, object] = {}
+    change(columns)
+    fabric = two_leaves().replace(routes=None, **columns)
+    return b"".join(fabric_file.write(fabric))
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("host_lid", [1, 2, 3, 0x7FFFFFFF]), ("switch_ports", [65535, 65535])],
+)
+def test_numbers_of_a_fabric_file_ask_for_no_memory(
+    column: str, value: list[int], tmp_path: Path
+) -> None:
+    kind = getattr(two_leaves(), column).dtype
+    path = tmp_path / "large.fabric"
+    path.write_bytes(changed(lambda columns: columns.update({column: np.array(value, kind)})))
+    read_within_bounds(path, 1 << 20)
+
+
+def test_a_name_of_any_length_is_refused_before_it_is_taken(tmp_path: Path) -> None:
+    names = two_leaves().host_name
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fabric_file, "LONGEST_TEXT", 1 << 28)
+        content = changed(lambda columns: columns.update(host_name=("n" * (100 << 20), *names[1:])))
+    path = tmp_path / "name.fabric"
+    path.write_bytes(content)
+    assert "at most 65536 bytes of one host_name" in read_within_bounds(path, 100 << 20)
+
+
+# How a line begins, and what it is filled with: what expressions might try in every way.
+_FILLERS = (
+    *((b"", b"\n"), (b"", b" "), (b'Switch 4 "S" # ', b'"'), (b'[1] "', b" "), (b"{ CA", b" ")),
+    *((b"", b"{ CA Ports:01 SystemGUID:1 {"), (b"digraph x {", b'"a'), (b"digraph", b" ")),
+    *((b"SwitchName=a Nodes=", b"["), (b"SwitchName=a Nodes=", b"#"), (b"START_NODES", b",")),
+    *(
+        (b"0x0002c9  1  1[ ] ==(", b" 4X "),
+        (b"vendid=0", b"\x1b["),
+        (b"", b"["),
+        (b"<graphml ", b"a "),
+    ),
+)
+
+
+@pytest.mark.parametrize(("head", "repeated"), _FILLERS)
+def test_a_mebibyte_of_one_thing(head: bytes, repeated: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "filled"
+    line = head + repeated * (60_000 // len(repeated)) + b"\n"
+    path.write_bytes(line * 17)
+    read_within_bounds(path, 1 << 20)
+
+
+_LINES_OF_HOSTS = (
+    b"a" + b" " * 60_000 + b"b",
+    b"a:" + b" " * 60_000 + b"x",
+    b" slots" * 10_000,
+    b"[" * 60_000,
+)
+
+
+@pytest.mark.parametrize("line", _LINES_OF_HOSTS)
+def test_a_mebibyte_of_hosts(line: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_bytes((line + b"\n") * 17)
+    read = _READ.replace("contend.load(sys.argv[1]).hosts", _HOSTS)
+    done = subprocess.run(
+        [sys.executable, "-c", read, str(path), str(BYTES_ALWAYS), "10"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr[-500:])
+
+
+_HOSTS = "contend.placement.parse('file:' + sys.argv[1], contend.load('crossbar:4'))"
+
+
+_HOSTILE = b"""Switch 4 "S\xff=1\x1b[31m"
+[1] "caf\xe9"[1]
+[2] "caf\xe8"[1]
+[3] "\xcf\x80\x1b[31m"[1]
+Hca 1 "caf\xe9"
+[1] "S\xff=1\x1b[31m"[1]
+Hca 1 "caf\xe8"
+[1] "S\xff=1\x1b[31m"[2]
+Hca 1 "\xcf\x80\x1b[31m"
+[1] "S\xff=1\x1b[31m"[3]
+"""
+
+
+@pytest.mark.parametrize("kind", ["fabric", "ibnetdiscover", "orcs", "graphml"])
+def test_names_come_out_legible_and_equal_only_where_they_are(kind: str, tmp_path: Path) -> None:
+    path, copy = tmp_path / "hostile.net", tmp_path / "copy"
+    path.write_bytes(_HOSTILE)
+    fabric = load(str(path), route="minhop")
+    assert set(fabric.host_name) == {r"caf\xe9", r"caf\xe8", r"π\x1b[31m"}
+    assert fabric.switch_name == (r"S\xff=1\x1b[31m",)
+    save(fabric, copy, kind)
+    assert kind == "fabric" or b"\x1b" not in copy.read_bytes()
+    again = load(str(copy))
+    assert (set(again.host_name), again.switch_name) == (set(fabric.host_name), fabric.switch_name)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_what_a_locale_cannot_show_is_written_out(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "hostile.net"
+    path.write_bytes(_HOSTILE)
+    program = "import sys; from contend.cli.app import run; sys.exit(run(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "fabric", "hosts", str(path)],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding, "LC_ALL": "C"},
+        check=True,
+    )
+    shown = "π" if encoding == "utf-8" else r"\u03c0"
+    assert done.stdout.decode(encoding).splitlines()[-1].startswith(shown)
