@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import resource
 import signal
 import sys
 import threading
@@ -24,6 +25,9 @@ _NUDGE = signal.SIGURG
 # Seconds between two nudges, and after a signal in which contend tidies up and hears no other.
 _BEAT, _TIDYING = 0.05, 5.0
 _BY_SIGNAL = 128
+# Libraries start a thread for each processor when they are loaded, some of them two.
+_THREADS_A_PROCESSOR = 3
+_SINGLE = ("OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
 class EndedBySignal(SystemExit):
@@ -44,6 +48,7 @@ def main() -> None:
     signals.end_at_once()
     open_standard_streams()
     outlive_readers()
+    make_do_with_few_threads()
     # Only now: whatever is imported takes longer than a user waits before pressing Ctrl-C.
     run: Callable[[list[str]], int] = import_module("contend.cli.app").run_reporting_faults
     try:
@@ -100,9 +105,11 @@ class Signals:
         signal.signal(_NUDGE, lambda _number, _frame: None)
         reading, writing = os.pipe()
         os.set_blocking(writing, False)
-        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
         thread = threading.Thread(target=self._nudge, args=(reading,), daemon=True)
-        thread.start()
+        # Where no thread can be started, libraries change nothing about signals either.
+        with contextlib.suppress(RuntimeError):
+            thread.start()
+            signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
 
     def _nudge(self, reading: int) -> None:
         main_thread = threading.main_thread().ident
@@ -131,6 +138,50 @@ def _announced(number: int) -> int:
 
 def _sentence(number: int) -> str:
     return "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+
+
+def make_do_with_few_threads() -> None:
+    """Tells libraries to start no threads as they load where this user can start only a few.
+
+    OpenBLAS otherwise prints five lines and interrupts contend. The core finds out by itself.
+    """
+    wanted = _THREADS_A_PROCESSOR * (os.cpu_count() or 1)
+    if _threads_left() < wanted and not _can_start(wanted):
+        for name in _SINGLE:
+            os.environ.setdefault(name, "1")
+
+
+def _threads_left() -> float:
+    """At least so many threads this user or container may start; rather too few than too many."""
+    limits: list[float] = [
+        limit
+        for limit in (resource.getrlimit(resource.RLIMIT_NPROC)[0],)
+        if limit != resource.RLIM_INFINITY
+    ]
+    # In a container the group's own file; elsewhere there is none at the top.
+    with contextlib.suppress(OSError, ValueError), open("/sys/fs/cgroup/pids.max") as file:
+        limits.append(int(file.read()))
+    running = 0
+    with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/loadavg") as file:
+        running = int(file.read().split()[3].partition("/")[2])
+    return min(limits, default=float("inf")) - running
+
+
+def _can_start(count: int) -> bool:
+    ends = threading.Event()
+    threads = [threading.Thread(target=ends.wait, daemon=True) for _ in range(count)]
+    started = []
+    try:
+        for thread in threads:
+            thread.start()
+            started.append(thread)
+    except RuntimeError:
+        return False
+    finally:
+        ends.set()
+        for thread in started:
+            thread.join()
+    return True
 
 
 def open_standard_streams() -> None:

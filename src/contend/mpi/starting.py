@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from contend.errors import MissingError, UsageError
-from contend.mpi.examination import launch_environment
+from contend.mpi.examination import SHARED_MEMORY, launch_environment, open_mpi_folders
 from contend.mpi.launchers import hydra, openmpi, prefix, sbatch, srun
 from contend.mpi.launches import Ended, Launch, Launcher, LauncherKind, judge
 from contend.process import run_process, run_watched, scratch_folder
@@ -17,6 +19,7 @@ from contend.process import run_process, run_watched, scratch_folder
 _LIMIT = 20.0
 _OPEN_MPI = re.compile(r"\((?:Open ?MPI|OpenRTE|PRRTE|PMIx Reference RTE)\) (\d+)", re.IGNORECASE)
 _HYDRA = re.compile(r"HYDRA build details|Intel\(R\) MPI Library", re.IGNORECASE)
+_KIND, _MEMORY = "contend-launch", "memory"
 # The bare words mean the library's own launcher, wherever it is.
 _OWN = ("mpirun", "mpiexec")
 
@@ -46,11 +49,25 @@ def launch(
     launcher = split_command(request.launcher)
     if launcher and Path(launcher[0]).name == "sbatch":
         return sbatch.run(request, launcher, words, limit, watch)
-    with scratch_folder("contend-launch") as folder:
+    with launch_folder() as folder:
         kind, command, environment = prepare(request, folder)
         command += words
         finished, waited = run_watched(command, environment, limit, watch, waits=kind.waits)
     return judge(finished, kind.death(finished.all_text), command, waited)
+
+
+@contextmanager
+def launch_folder() -> Iterator[Path]:
+    """A folder for what a launch leaves on this machine, its shared memory too, while it lasts.
+
+    A launcher or a rank that is killed removes nothing of its own.
+    """
+    with ExitStack() as folders:
+        folder = folders.enter_context(scratch_folder(_KIND))
+        if os.access(SHARED_MEMORY, os.W_OK | os.X_OK):
+            memory = folders.enter_context(scratch_folder(_KIND, SHARED_MEMORY))
+            (folder / _MEMORY).symlink_to(memory)
+        yield folder
 
 
 def prepare(request: Launch, folder: Path) -> tuple[LauncherKind, list[str], dict[str, str]]:
@@ -58,7 +75,7 @@ def prepare(request: Launch, folder: Path) -> tuple[LauncherKind, list[str], dic
 
     Args:
         request: ranks, hosts and launcher.
-        folder: where the host file is written; it must outlive the launch.
+        folder: of `launch_folder`, which must outlive the launch; the host file is written there.
 
     Raises:
         UsageError: for a launcher that cannot be told what is asked.
@@ -73,6 +90,10 @@ def prepare(request: Launch, folder: Path) -> tuple[LauncherKind, list[str], dic
     command = [*prefix.filled(launcher.command, request, host_file), *options.words]
     # What the user has set stays.
     environment = launch_environment(request.variables())
+    memory = folder / _MEMORY
+    if request.local and memory.exists():
+        # Other libraries do not know these settings, which are not theirs.
+        environment = {**open_mpi_folders(folder, memory.resolve()), **environment}
     return launcher.kind, command, {**options.environment, **environment}
 
 

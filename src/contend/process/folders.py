@@ -94,12 +94,19 @@ def left_folders(root: Path, kind: str) -> Iterator[HeldFolder]:
 
 
 @contextmanager
-def scratch_folder(kind: str) -> Iterator[Path]:
+def scratch_folder(kind: str, root: Path | None = None) -> Iterator[Path]:
     """A folder for temporary files, which goes when the context ends.
 
     What a process that was killed has left of the same kind is removed first.
+
+    Args:
+        kind: the beginning of its name.
+        root: where; None for the usual place of temporary files.
+
+    Raises:
+        MissingError: when it cannot be made.
     """
-    root = Path(tempfile.gettempdir())
+    root = root or Path(tempfile.gettempdir())
     for left in left_folders(root, kind):
         left.remove()
     held = hold_folder(root, kind)
