@@ -56,33 +56,35 @@ def examine(candidate: Candidate, *, run: Run = run_process, limit: float = _LIM
         usable=False,
         environment=candidate.environment,
     )
-    try:
-        program, alone = _compile_and_run(candidate, run, limit)
-    except ShortfallError as error:
-        return replace(library, why=str(error))
-    facts = _facts(alone)
-    if facts is not None:
-        library = _described(library, facts)
-    else:
-        library = replace(library, notes=(f"a probe without a launcher fails: {alone.why()}",))
-    return _launch(library, candidate, program, run, limit)
-
-
-def _compile_and_run(candidate: Candidate, run: Run, limit: float) -> tuple[Path, Finished]:
-    """The probe, and how it ended by itself; compiled again when an older one does not run."""
-    program = compile_probe(_PROBE, candidate, "", run, limit)
-    # Without a launcher nobody tidies up: Open MPI 5 leaves a folder and shared memory.
+    # Open MPI 5 leaves shared memory and a folder where nobody launched it, others when killed.
     with scratch_folder("contend-version") as folder:
-        environment = {
+        own = {
             **open_mpi_folders(folder, folder),
             **_without_ours(candidate.environment),
             "TMPDIR": str(folder),
         }
+        candidate = replace(candidate, environment=own)
+        try:
+            program, alone = _compile_and_run(candidate, run, limit)
+        except ShortfallError as error:
+            return replace(library, why=str(error))
+        facts = _facts(alone)
+        if facts is not None:
+            library = _described(library, facts)
+        else:
+            library = replace(library, notes=(f"a probe without a launcher fails: {alone.why()}",))
+        return _launch(library, candidate, program, run, limit)
+
+
+def _compile_and_run(candidate: Candidate, run: Run, limit: float) -> tuple[Path, Finished]:
+    """The probe, and how it ended by itself; compiled again when an older one does not run."""
+    environment = candidate.environment
+    program = compile_probe(_PROBE, candidate, "", run, limit)
+    alone = run([str(program)], environment, limit)
+    if _facts(alone) is None:
+        # It may stem from a library that has since been replaced.
+        program = compile_probe(_PROBE, candidate, "", run, limit, anew=True)
         alone = run([str(program)], environment, limit)
-        if _facts(alone) is None:
-            # It may stem from a library that has since been replaced.
-            program = compile_probe(_PROBE, candidate, "", run, limit, anew=True)
-            alone = run([str(program)], environment, limit)
     return program, alone
 
 
@@ -91,7 +93,7 @@ def _launch(
 ) -> Library:
     """Tries one launcher after the other until the ranks of one find each other."""
     faults: list[str] = []
-    environment = _without_ours(candidate.environment)
+    environment = candidate.environment
     for launcher in launchers(candidate):
         ended = run([str(launcher), "-n", str(_RANKS), str(program)], environment, limit)
         facts = _facts(ended)
