@@ -12,7 +12,7 @@ c_sources := src/contend/preloaded src/contend/tracer src/contend/tuned tests/tr
 cxx_sources = $(shell find cpp src -name '*.cpp' -o -name '*.hpp') $(shell find $(c_sources) -name '*.[ch]')
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test evidence sanitize fuzz bench lint format docs clean
+.PHONY: help build demo test evidence sanitize fuzz campaign bench lint format docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -49,6 +49,9 @@ sanitize: build ## run the core's C++ tests under address and undefined-behaviou
 
 fuzz: build ## fuzz every parser for a moment and show that a planted fault is found
 	PATH="$(abspath $(bin)):$$PATH" cpp/fuzz/check_fuzzers.sh
+
+campaign: build ## kill contend, launchers and ranks at random moments (TRIALS=100), as root
+	$(bin)/python tests/campaign/kills.py --trials $(or $(TRIALS),100)
 
 bench: build ## build and run all benchmarks
 	@CMAKE="$(bin)/cmake" PYTHON="$(bin)/python" JOBS=$(JOBS) tools/bench.sh

@@ -29,6 +29,7 @@ from pathlib import Path
 import walled
 
 from contend.runs import Run, find_runs
+from contend.units import counted
 
 CONTEND = (sys.executable, "-c", "from contend.cli import main; main()")
 LIBRARIES = ("openmpi-4", "openmpi-5", "mpich")
@@ -452,7 +453,8 @@ def main() -> int:
     late = sum(wait > PROMISED for wait in waits)
     longest = max(waits, default=0.0)
     print(
-        f"seed {asked.seed}: {len(numbers)} trials, {sum(total.values())} events, {faults} faults; "
+        f"seed {asked.seed}: {counted(len(numbers), 'trial')}, "
+        f"{counted(sum(total.values()), 'event')}, {counted(faults, 'fault')}; "
         f"{late} of {len(waits)} ends took above {PROMISED:g} s, the longest {longest:.1f} s"
     )
     return 1 if faults else 0

@@ -17,13 +17,15 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 from types import FrameType
-from typing import IO
+from typing import IO, Any
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Its default is to be ignored, so that a child which inherits nothing of ours is not disturbed.
 _NUDGE = signal.SIGURG
 # Seconds between two nudges, and after a signal in which contend tidies up and hears no other.
 _BEAT, _TIDYING = 0.05, 5.0
+# Seconds that an import under way may take to come to its end; and how its frames are known.
+_IMPORT, _IMPORTING = 1.0, "<frozen importlib"
 _BY_SIGNAL = 128
 # Libraries start a thread for each processor when they are loaded, some of them two.
 _THREADS_A_PROCESSOR = 3
@@ -69,13 +71,18 @@ class Signals:
     Libraries change how signals act: importing polars makes the kernel begin a wait anew that
     SIGINT has interrupted, so that Python never gets to see the signal. So a thread listens too,
     which the kernel cannot keep waiting: it takes that setting back, and nudges the main thread
-    with another signal until that has seen the first one.
+    with another signal until that has ended what it does.
+
+    An import that is torn off leaves half a module, which then is a fault of contend's, so it comes
+    to its end first. And what is raised while Python tidies up behind an object is lost, and so
+    raised again.
     """
 
     def __init__(self) -> None:
         self._heard = [number for number in _SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
         self._seen = threading.Event()
         self._first: float | None = None
+        self._pending: int | None = None
         self._listens = False
 
     def end_at_once(self) -> None:
@@ -88,21 +95,30 @@ class Signals:
         for number in self._heard:
             signal.signal(number, self._raise)
         if not self._listens:
-            self._listens = True
             self._listen()
 
-    def _raise(self, number: int, _frame: FrameType | None) -> None:
-        self._seen.set()
+    def _raise(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
-        if self._first is not None and now - self._first < _TIDYING:
+        if self._first is None or now - self._first >= _TIDYING:
+            self._first, self._pending = now, number
+        self._deliver(number, frame)
+
+    def _deliver(self, _number: int, frame: FrameType | None) -> None:
+        """Raises what is pending, unless that would tear off an import that soon ends."""
+        number = self._pending
+        if number is None or self._first is None:
+            self._seen.set()
             return
-        self._first = now
+        if self._listens and time.monotonic() - self._first < _IMPORT and _is_importing(frame):
+            return
+        self._pending = None
+        self._seen.set()
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         raise EndedBySignal(number)
 
     def _listen(self) -> None:
-        signal.signal(_NUDGE, lambda _number, _frame: None)
+        signal.signal(_NUDGE, self._deliver)
         reading, writing = os.pipe()
         os.set_blocking(writing, False)
         thread = threading.Thread(target=self._nudge, args=(reading,), daemon=True)
@@ -110,6 +126,23 @@ class Signals:
         with contextlib.suppress(RuntimeError):
             thread.start()
             signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+            self._listens = True
+            sys.unraisablehook = self._raise_again(sys.unraisablehook, writing)
+
+    def _raise_again(self, others: Callable[[Any], object], writing: int) -> Callable[[Any], None]:
+        """What becomes of an error that Python cannot raise where it happens."""
+
+        def hook(lost: Any) -> None:
+            if isinstance(lost.exc_value, EndedBySignal):
+                self._pending = lost.exc_value.number
+            elif isinstance(lost.exc_value, KeyboardInterrupt):
+                self._pending = signal.SIGINT
+            else:
+                others(lost)
+                return
+            os.write(writing, bytes([self._pending]))
+
+        return hook
 
     def _nudge(self, reading: int) -> None:
         main_thread = threading.main_thread().ident
@@ -122,6 +155,14 @@ class Signals:
                 while not self._seen.wait(_BEAT):
                     signal.pthread_kill(main_thread, _NUDGE)
                 self._seen.clear()
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(_IMPORTING):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _leave(number: int, _frame: FrameType | None) -> None:

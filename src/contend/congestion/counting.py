@@ -79,7 +79,8 @@ def simulate(
     Raises:
         UsageError: fabric, pattern and placement do not fit together.
         OtherProcessError: another process of the communicator failed.
-        SimulationInterrupted: after an interrupt, with what was counted until then.
+        SimulationInterrupted: after an interrupt, or what else ends the program, with what was
+            counted until then.
     """
     started = time.perf_counter()
 
@@ -96,11 +97,11 @@ def simulate(
     workers = thread_count(threads, communicator)
     try:
         count.run(workers, communicator, progress)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as asked:
         end_all(communicator)
         if count.total.samples == 0:
             raise
-        raise SimulationInterrupted(count.result()) from None
+        raise SimulationInterrupted(count.result()) from asked
     return count.result()
 
 

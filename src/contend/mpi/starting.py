@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
 import shutil
+import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,12 +17,19 @@ from contend.errors import MissingError, UsageError
 from contend.mpi.examination import SHARED_MEMORY, launch_environment, open_mpi_folders
 from contend.mpi.launchers import hydra, openmpi, prefix, sbatch, srun
 from contend.mpi.launches import Ended, Launch, Launcher, LauncherKind, judge
-from contend.process import run_process, run_watched, scratch_folder
+from contend.process import (
+    is_in_use,
+    left_folders,
+    run_process,
+    run_watched,
+    scratch_folder,
+)
 
 _LIMIT = 20.0
 _OPEN_MPI = re.compile(r"\((?:Open ?MPI|OpenRTE|PRRTE|PMIx Reference RTE)\) (\d+)", re.IGNORECASE)
 _HYDRA = re.compile(r"HYDRA build details|Intel\(R\) MPI Library", re.IGNORECASE)
 _KIND, _MEMORY = "contend-launch", "memory"
+_SEGMENTS, _TICK = "mpich_shar_tmp*", 0.02
 # The bare words mean the library's own launcher, wherever it is.
 _OWN = ("mpirun", "mpiexec")
 
@@ -62,12 +72,35 @@ def launch_folder() -> Iterator[Path]:
 
     A launcher or a rank that is killed removes nothing of its own.
     """
+    began = _remove_left()
     with ExitStack() as folders:
+        folders.callback(_remove_segments, began)
         folder = folders.enter_context(scratch_folder(_KIND))
         if os.access(SHARED_MEMORY, os.W_OK | os.X_OK):
             memory = folders.enter_context(scratch_folder(_KIND, SHARED_MEMORY))
             (folder / _MEMORY).symlink_to(memory)
         yield folder
+
+
+def _remove_left() -> float:
+    """Removes what launches of contends that were killed have left; since when that came about."""
+    began = time.time()
+    for left in left_folders(Path(tempfile.gettempdir()), _KIND):
+        began = min(began, left.path.stat().st_ctime)
+        left.remove()
+    _remove_segments(began)
+    return began
+
+
+def _remove_segments(since: float) -> None:
+    """Removes shared memory that ranks of MPICH left as they were killed: it has one place only."""
+    for segment in SHARED_MEMORY.glob(_SEGMENTS):
+        with contextlib.suppress(OSError):
+            state = segment.lstat()
+            # A clock tick, by which the kernel dates files, earlier.
+            recent = state.st_ctime >= since - _TICK
+            if recent and state.st_uid == os.geteuid() and not is_in_use(segment):
+                segment.unlink()
 
 
 def prepare(request: Launch, folder: Path) -> tuple[LauncherKind, list[str], dict[str, str]]:
