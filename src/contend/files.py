@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import os
 import re
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import lazy_loader
 
-from contend.errors import InputError, UsageError
+from contend.errors import FULL, InputError, UsageError
 
 if TYPE_CHECKING:
     import msgspec
@@ -24,9 +23,6 @@ else:
     msgspec = lazy_loader.load("msgspec")
 
 _Kind = TypeVar("_Kind")
-
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors of a disk that has no room, or that this user may not fill any further."""
 
 _MARK = "[a-z0-9_]{8}"
 

@@ -17,7 +17,7 @@ constexpr int kLooks = 10'000;
 
 // The kernel counts this process's threads in the links of the folder that lists them.
 nlink_t running() {
-  struct stat state {};
+  struct stat state{};
   return stat("/proc/self/task", &state) == 0 ? state.st_nlink : 0;
 }
 

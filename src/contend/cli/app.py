@@ -15,13 +15,13 @@ import typer
 
 from contend.cli.verbs import Verb, group
 from contend.errors import (
+    FULL,
     ContendError,
     IncompleteInput,
     MissingError,
     UsageError,
     printable_line,
 )
-from contend.files import FULL
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
 _WrongUsage = cast(

@@ -16,8 +16,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from contend.errors import InputError, MissingError, UsageError
-from contend.files import FULL, json_text, read_json, write_whole
+from contend.errors import FULL, InputError, MissingError, UsageError
+from contend.files import json_text, read_json, write_whole
 from contend.session.cell import Cell
 
 RUNS = Path("contend-runs")
