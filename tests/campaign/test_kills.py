@@ -30,7 +30,7 @@ def test_a_planted_fault_is_found(tmp_path: Path) -> None:
         pytest.skip("the campaign of kills needs unshare")
     planted = (
         "import subprocess, sys\n"
-        "subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
+        "subprocess.Popen(['sleep', '600'], stdout=-3, start_new_session=True)\n"
         "raise RuntimeError('planted')"
     )
     code = (
