@@ -44,8 +44,9 @@ test: build ## run all tests: Python, then the core's under sanitizers
 evidence: build ## interrupt measured studies and verifications too; takes minutes
 	CONTEND_EVIDENCE=1 $(bin)/python -m pytest -q tests/session
 
-campaign: build ## mutate inputs of every kind and count what comes of them; takes an hour
+campaign: build ## mutate inputs of every kind, then kill at random moments (TRIALS=100), as root; takes hours
 	cd tests && PYTHONPATH=. ../$(bin)/python -m campaign
+	$(bin)/python tests/campaign/kills.py --trials $(or $(TRIALS),100)
 
 sanitize: build ## run the core's C++ tests under address and undefined-behaviour sanitizers
 	@CMAKE="$(bin)/cmake" JOBS=$(JOBS) tools/test_core.sh

@@ -100,6 +100,26 @@ def probe_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.fixture(scope="session")
+def faults_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where faults of contend itself are reported, also by the processes that tests start."""
+    folder = tmp_path_factory.mktemp("faults")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONTEND_FAULTS", str(folder))
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def no_fault_goes_unnoticed(faults_folder: Path) -> Iterator[None]:
+    """A command that ends in a fault of contend's fails the test, whatever it looks at."""
+    yield
+    reports = list(faults_folder.iterdir())
+    texts = [report.read_text(encoding="utf-8") for report in reports]
+    for report in reports:
+        report.unlink()
+    assert not texts, texts[0]
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield

@@ -112,3 +112,29 @@ def test_a_file_without_a_version_is_only_checked_for_its_kind(tmp_path: Path) -
         read_json(path, list[int], "numbers")
     with pytest.raises(FileNotFoundError):
         read_json(tmp_path / "none", list[int], "numbers")
+
+
+def test_an_unfinished_file_of_a_writer_that_was_killed_goes(tmp_path: Path) -> None:
+    """Another writer's is locked, and what has another name is somebody else's."""
+    left, other = tmp_path / ".x.abcdefgh", tmp_path / ".xy.abcdefgh"
+    left.write_bytes(b"half")
+    other.write_bytes(b"whole")
+    with whole_file(tmp_path / "x") as file:
+        file.write(b"first")
+        assert not left.exists()
+        write_whole(tmp_path / "x", b"second")
+    assert sorted(os.listdir(tmp_path)) == [other.name, "x"]
+    assert (tmp_path / "x").read_bytes() == b"first"
+
+
+def test_a_disk_that_is_full_names_the_file(tmp_path: Path) -> None:
+    """The kernel names none where writing fails."""
+
+    def fill() -> None:
+        with whole_file(tmp_path / "x"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        fill()
+    assert raised.value.filename == str(tmp_path / "x")
+    assert list(tmp_path.iterdir()) == []

@@ -23,8 +23,8 @@ from contend.report.explanation import ExplanationJson
 from contend.report.fabric.difference import FabricChangesJson
 from contend.report.fabric.tables import FabricSummary, HostListJson
 from contend.report.failures import FailuresJson
-from contend.report.jobs.json import JobsJson
 from contend.report.improvement import ImprovementJson
+from contend.report.jobs.json import JobsJson
 from contend.report.memory import MemoryJson
 from contend.report.mpi import LibrariesJson
 from contend.report.prediction.json import PredictedJson

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+
 _LONGEST_LINE = 500
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Numbers of the system's errors where a disk has no room, or this user may not fill it further."""
 
 
 def legible(text: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import errno
+import contextlib
+import fcntl
 import os
 import re
 import tempfile
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import lazy_loader
 
-from contend.errors import InputError, UsageError
+from contend.errors import FULL, InputError, UsageError
 
 if TYPE_CHECKING:
     import msgspec
@@ -29,9 +30,7 @@ LARGEST = 1 << 26
 _LARGEST_TOML = 1 << 20
 _MOST_BITS = 14_000
 _PIECE = 1 << 20
-
-# Of a disk that has no room for a further file.
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+_MARK = "[a-z0-9_]{8}"
 
 
 def check_place(path: Path) -> None:
@@ -87,22 +86,55 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         with path.open("wb") as file:
             yield file
         return
+    prefix = f".{path.name[:100]}."
+    _remove_left(path.parent, prefix)
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+        handle, name = _held_file(path.parent, prefix)
     except OSError as error:
-        if error.errno in _FULL:
+        if error.errno in FULL:
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise UsageError(f"{path}: {error.strerror}") from error
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
+            file.flush()
+            mask = os.umask(0)
+            os.umask(mask)
+            os.fchmod(handle, 0o666 & ~mask)
+            Path(name).replace(path)
+    except BaseException as error:
         Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in FULL and error.filename is None:
+            # The kernel does not say which file it was.
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def _held_file(folder: Path, prefix: str) -> tuple[int, str]:
+    """A new file, locked until it is closed, so that nobody takes it for one that was left."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=folder, prefix=prefix)
+        # Where a file system has no locks, nobody removes what was left there either.
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(handle).st_nlink:
+            return handle, name
+        os.close(handle)
+
+
+def _remove_left(folder: Path, prefix: str) -> None:
+    """Removes unfinished files of this name whose writer was killed."""
+    unfinished = re.compile(re.escape(prefix) + _MARK)
+    with contextlib.suppress(OSError):
+        for name in filter(unfinished.fullmatch, os.listdir(folder)):
+            left = folder / name
+            with contextlib.suppress(OSError):
+                handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    left.unlink()
+                finally:
+                    os.close(handle)
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
 import typer
 
@@ -48,6 +48,13 @@ def fail() -> Iterator[Fail]:
         (IsADirectoryError(21, "Is a directory", "net"), 2, "contend: net: Is a directory"),
         (PermissionError(13, "Permission denied", "net"), 2, "contend: net: Permission denied"),
         (OSError("what else"), 2, "contend: what else"),
+        (OSError(28, "No space left", "f.json"), 3, "contend: f.json: No space left"),
+        (OSError(11, "no room for a process"), 3, "contend: no room for a process"),
+        (
+            RuntimeError("can't start new thread"),
+            3,
+            "contend: no further thread can be started for this user",
+        ),
         (KeyboardInterrupt(), 130, "contend: interrupted"),
         (typer.Abort(), 130, "contend: interrupted"),
         (typer.BadParameter("no such engine"), 2, "contend: Invalid value: no such engine"),
@@ -80,7 +87,7 @@ def test_fault_of_contend_itself_is_one_line_and_a_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Status 70; the traceback is kept for whoever mends it."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("CONTEND_FAULTS", str(tmp_path))
     assert run_reporting_faults(fail(KeyError("rank\x1b[2J"))) == 70
     [kept] = tmp_path.iterdir()
     line = "contend: this is a fault of contend: KeyError: 'rank\\x1b[2J'"
@@ -89,12 +96,31 @@ def test_fault_of_contend_itself_is_one_line_and_a_file(
     assert "Traceback (most recent call last)" in kept.read_text()
 
 
-def test_debug_shows_the_traceback(fail: Fail, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_panic_of_a_library_is_caught_too(
+    fail: Fail,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """polars' panics are no `Exception`, so that nobody catches them by mistake."""
+    monkeypatch.setenv("CONTEND_FAULTS", str(tmp_path))
+    panic = pl.exceptions.PanicException("called unwrap() on nothing")
+    assert not isinstance(panic, Exception)
+    assert run_reporting_faults(fail(panic)) == 70
+    assert "PanicException: called unwrap() on nothing" in capsys.readouterr().err
+
+
+def test_debug_shows_the_traceback(
+    fail: Fail,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CONTEND_FAULTS", str(tmp_path))
     assert run_reporting_faults(["--debug", *fail(ZeroDivisionError())]) == 70
     error = capsys.readouterr().err
     assert error.startswith("Traceback (most recent call last)")
     assert error.splitlines()[-1].startswith("contend: this is a fault of contend: ZeroDivision")
-    Path(error.split()[-1]).unlink()
 
 
 def test_error_of_any_length_is_one_line_without_escape_sequences(

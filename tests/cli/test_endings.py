@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -157,6 +158,61 @@ def test_a_signal_during_the_imports_is_one_line(number: signal.Signals, tmp_pat
         process.send_signal(number)
         assert _errors(process) == _LINES[number]
         assert process.returncode == 128 + number
+
+
+@pytest.mark.parametrize("number", _SIGNALS)
+def test_a_signal_lets_an_import_come_to_its_end(number: signal.Signals, tmp_path: Path) -> None:
+    """Torn off, it would leave a module without what comes later, a fault for all that need it."""
+    module = f"import os\nos.kill(os.getpid(), {number:d})\nvalue = sum(range(1_000_000))\n"
+    (tmp_path / "torn.py").write_text(module, encoding="utf-8")
+    body = (
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "try:\n    import torn\n    import time\n    time.sleep(600)\n"
+        'finally:\n    print(sys.modules["torn"].value)'
+    )
+    with _python(_command(body)) as process:
+        assert _errors(process) == _LINES[number]
+        assert process.returncode == 128 + number
+        assert process.stdout is not None
+        assert process.stdout.read() == "499999500000\n"
+
+
+@pytest.mark.parametrize("number", _SIGNALS)
+def test_a_signal_is_not_lost_where_python_cannot_raise(number: signal.Signals) -> None:
+    body = (
+        "import time\nclass Last:\n    def __del__(self):\n"
+        f"        os.kill(os.getpid(), {number:d})\n"
+        "Last()\ntime.sleep(600)"
+    )
+    with _python(_command(body)) as process:
+        assert _errors(process) == _LINES[number]
+        assert process.returncode == 128 + number
+
+
+@pytest.mark.parametrize("number", _SIGNALS)
+def test_a_signal_ends_an_import_that_does_not_end(number: signal.Signals, tmp_path: Path) -> None:
+    module = f"import os, time\nos.kill(os.getpid(), {number:d})\ntime.sleep(600)\n"
+    (tmp_path / "endless.py").write_text(module, encoding="utf-8")
+    with _python(_command(f"sys.path.insert(0, {str(tmp_path)!r})\nimport endless")) as process:
+        assert _errors(process) == _LINES[number]
+        assert process.returncode == 128 + number
+
+
+def test_where_no_thread_can_be_started_contend_makes_do_without(tmp_path: Path) -> None:
+    """As under ``ulimit -u 1``, which root is exempt from: then for nobody, who may read all."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None or shutil.which("prlimit") is None:
+        pytest.skip("only root can become a user who may start no thread")
+    capable = ["--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search"]
+    other = ["setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups", *capable]
+    simulated = ["simulate", "chic", "--samples", "1000", "--threads", "8", "--json", "-"]
+    ended = subprocess.run(
+        [*other, "prlimit", "--nproc=1", sys.executable, "-c", _MAIN, *simulated],
+        capture_output=True,
+        text=True,
+        cwd="/",
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert '"samples": 1000' in ended.stdout
 
 
 @pytest.mark.parametrize("status", [0, 1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,8 +14,6 @@ from typing import Any
 import pytest
 
 from contend.cli.app import run
-from contend.congestion import SimulationInterrupted
-from contend.fabric import Fabric
 from contend.pattern import FORMS
 from contend.routes import save
 from sample_fabrics import mixed_rates
@@ -336,19 +335,36 @@ def test_singular_and_plural(simulate: Simulate) -> None:
     assert "every possible outcome was counted" in out
 
 
-def test_an_interrupt_prints_what_was_counted(
-    simulate: Simulate, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("ends", "status", "line"),
+    [(KeyboardInterrupt(), 130, "contend: interrupted\n"), (SystemExit(143), 143, "")],
+)
+def test_what_ends_it_early_prints_what_was_counted(
+    simulate: Simulate,
+    monkeypatch: pytest.MonkeyPatch,
+    ends: BaseException,
+    status: int,
+    line: str,
 ) -> None:
-    module = sys.modules["contend.cli.simulate"]
-    count = module.count
+    """As Ctrl-C and SIGTERM do; the result is said to be partial."""
+    core = sys.modules["contend.congestion.counting"]._core
+    count, batches = core.simulate, []
 
-    def interrupted(fabric: Fabric, **settings: Any) -> Any:
-        raise SimulationInterrupted(count(fabric, **{**settings, "samples": 30}))
+    def interrupted(*arguments: Any) -> Any:
+        if batches:
+            raise ends
+        batches.append(count(*arguments))
+        return batches[0]
 
-    monkeypatch.setattr(module, "count", interrupted)
-    status, out, err = simulate("fig1", "--samples", "1000")
-    assert (status, err) == (130, "contend: interrupted\n")
-    assert "30 samples of 1 round" in out
+    monkeypatch.setattr(core, "simulate", interrupted)
+    if isinstance(ends, SystemExit):
+        with pytest.raises(SystemExit) as ended:
+            simulate("fig1", "--precision", "0.00001")
+        assert ended.value.code == status
+        return
+    ended_with, out, err = simulate("fig1", "--precision", "0.00001")
+    assert (ended_with, err) == (status, line)
+    assert re.match(r"A partial result, of the [\d,]+ samples counted before the end:\n", out)
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,28 @@ def test_a_scratch_folder_goes_and_takes_along_what_was_left(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_signal_while_a_folder_is_made_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fcntl.flock", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        hold_folder(tmp_path, "kind")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_nobody_came_to_hold_is_left_after_a_minute(tmp_path: Path) -> None:
+    """Whoever made it a moment ago is about to hold it."""
+    (tmp_path / ".kind-1-abcdef").mkdir()
+    assert list(left_folders(tmp_path, "kind")) == []
+    os.utime(tmp_path / ".kind-1-abcdef", (0, 0))
+    (left,) = left_folders(tmp_path, "kind")
+    left.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_that_cannot_be_held_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match=r"absent/kind-.*: No such file or directory"):
         hold_folder(tmp_path / "absent", "kind")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -175,3 +176,21 @@ def test_waiting_can_be_interrupted_at_any_step(runner: str) -> None:
     command = [sys.executable, "-c", _INTERRUPTED, runner]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.split() == ["interrupted"] * 15
+
+
+@pytest.mark.parametrize(
+    "run", ["run_watched(words, os.environ, 600, print)", "run_foreground(words, os.environ)"]
+)
+def test_a_program_ends_with_a_contend_that_was_killed(run: str, tmp_path: Path) -> None:
+    """A launcher is told to end, and ends its ranks."""
+    os.mkfifo(fifo := tmp_path / "fifo")
+    code = (
+        "import os, sys\nfrom contend.process import run_foreground, run_watched\n"
+        f'words = ["sh", "-c", "echo $$ > {fifo}; exec sleep 600"]\n{run}'
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL) as contend:
+        program = os.pidfd_open(int(fifo.read_text()))
+        contend.kill()
+    ended, _, _ = select.select([program], [], [], 60)
+    os.close(program)
+    assert ended

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import re
 import sys
 import warnings
@@ -13,7 +15,14 @@ from typing import Annotated, Any, cast
 import typer
 
 from contend.cli.verbs import Verb, group
-from contend.errors import ContendError, IncompleteInput, printable_line
+from contend.errors import (
+    FULL,
+    ContendError,
+    IncompleteInput,
+    MissingError,
+    UsageError,
+    printable_line,
+)
 
 # Typer brings its own copy of click in newer versions; its public errors lead to the base class.
 _WrongUsage = cast(
@@ -21,6 +30,8 @@ _WrongUsage = cast(
     next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"),
 )
 _FAULT = 70
+# What only the machine can be blamed for: no room, and no more files, memory or processes.
+_LACKING = (*FULL, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 
 VERBS = (
     group(
@@ -251,7 +262,10 @@ def run_reporting_faults(arguments: list[str]) -> int:
     debug = "--debug" in list(takewhile(lambda word: word.startswith("-"), arguments))
     try:
         return run(list(arguments))
-    except Exception as error:
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    # A library's panic is no Exception.
+    except BaseException as error:
         return _tell(report_fault(error, show=debug), _FAULT)
 
 
@@ -276,7 +290,12 @@ def run(arguments: list[str]) -> int:
         return _tell("there is not enough memory for this", 3)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
-        return _tell(f"{name}{error.strerror or error}", 2)
+        status = MissingError.status if error.errno in _LACKING else UsageError.status
+        return _tell(f"{name}{error.strerror or error}", status)
+    except RuntimeError as error:
+        if "can't start new thread" not in str(error):
+            raise
+        return _tell("no further thread can be started for this user", MissingError.status)
 
 
 def _warner(others: Callable[..., None]) -> Callable[..., None]:
@@ -358,7 +377,7 @@ def version_line() -> str:
         return "contend, not installed"
 
 
-def report_fault(error: Exception, *, show: bool) -> str:
+def report_fault(error: BaseException, *, show: bool) -> str:
     """Keeps the traceback of a fault in a file, and says so.
 
     Args:
@@ -377,7 +396,13 @@ def report_fault(error: Exception, *, show: bool) -> str:
     fault = printable_line(f"this is a fault of contend: {type(error).__name__}: {error}", 300)
     try:
         with tempfile.NamedTemporaryFile(
-            "w", prefix="contend-fault-", suffix=".txt", delete=False, errors="backslashreplace"
+            "w",
+            prefix="contend-fault-",
+            suffix=".txt",
+            dir=os.environ.get("CONTEND_FAULTS"),
+            delete=False,
+            encoding="utf-8",
+            errors="backslashreplace",
         ) as file:
             print(version_line(), *sys.argv[1:], file=file)
             file.write(text)

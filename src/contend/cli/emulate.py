@@ -36,9 +36,9 @@ from contend.cli.options import (
 from contend.emulate import Network, bring_up
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.mpi import Launch, prepare, select
+from contend.mpi import Launch, launch_folder, prepare, select
 from contend.placement import parse
-from contend.process import run_foreground, scratch_folder
+from contend.process import run_foreground
 from contend.report import emulate_json, network_line, print_tables, traffic_table
 from contend.units import parse_rate, parse_size
 
@@ -166,7 +166,7 @@ def _prepared(
     if shutil.which(words[0]) is None:
         raise UsageError(f"{words[0]}: no such program")
     request = Launch(select(ranks.library), ranks.count, ranks_per_host=ranks.per_host)
-    with scratch_folder("contend-launch") as folder:
+    with launch_folder() as folder:
         _, started, environment = prepare(network.on_hosts(request, order), folder)
         yield [*started, *words], environment
 

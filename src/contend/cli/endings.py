@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import resource
 import signal
 import sys
 import threading
@@ -16,14 +17,19 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 from types import FrameType
-from typing import IO
+from typing import IO, Any
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Its default is to be ignored, so that a child which inherits nothing of ours is not disturbed.
 _NUDGE = signal.SIGURG
 # Seconds between two nudges, and after a signal in which contend tidies up and hears no other.
 _BEAT, _TIDYING = 0.05, 5.0
+# Seconds that an import under way may take to come to its end; and how its frames are known.
+_IMPORT, _IMPORTING = 1.0, "<frozen importlib"
 _BY_SIGNAL = 128
+# Libraries start a thread for each processor when they are loaded, some of them two.
+_THREADS_A_PROCESSOR = 3
+_SINGLE = ("OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
 class EndedBySignal(SystemExit):
@@ -44,6 +50,7 @@ def main() -> None:
     signals.end_at_once()
     open_standard_streams()
     outlive_readers()
+    make_do_with_few_threads()
     # Only now: whatever is imported takes longer than a user waits before pressing Ctrl-C.
     run: Callable[[list[str]], int] = import_module("contend.cli.app").run_reporting_faults
     try:
@@ -64,13 +71,18 @@ class Signals:
     Libraries change how signals act: importing polars makes the kernel begin a wait anew that
     SIGINT has interrupted, so that Python never gets to see the signal. So a thread listens too,
     which the kernel cannot keep waiting: it takes that setting back, and nudges the main thread
-    with another signal until that has seen the first one.
+    with another signal until that has ended what it does.
+
+    An import that is torn off leaves half a module, which then is a fault of contend's, so it comes
+    to its end first. And what is raised while Python tidies up behind an object is lost, and so
+    raised again.
     """
 
     def __init__(self) -> None:
         self._heard = [number for number in _SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
         self._seen = threading.Event()
         self._first: float | None = None
+        self._pending: int | None = None
         self._listens = False
 
     def end_at_once(self) -> None:
@@ -83,26 +95,54 @@ class Signals:
         for number in self._heard:
             signal.signal(number, self._raise)
         if not self._listens:
-            self._listens = True
             self._listen()
 
-    def _raise(self, number: int, _frame: FrameType | None) -> None:
-        self._seen.set()
+    def _raise(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
-        if self._first is not None and now - self._first < _TIDYING:
+        if self._first is None or now - self._first >= _TIDYING:
+            self._first, self._pending = now, number
+        self._deliver(number, frame)
+
+    def _deliver(self, _number: int, frame: FrameType | None) -> None:
+        """Raises what is pending, unless that would tear off an import that soon ends."""
+        number = self._pending
+        if number is None or self._first is None:
+            self._seen.set()
             return
-        self._first = now
+        if self._listens and time.monotonic() - self._first < _IMPORT and _is_importing(frame):
+            return
+        self._pending = None
+        self._seen.set()
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         raise EndedBySignal(number)
 
     def _listen(self) -> None:
-        signal.signal(_NUDGE, lambda _number, _frame: None)
+        signal.signal(_NUDGE, self._deliver)
         reading, writing = os.pipe()
         os.set_blocking(writing, False)
-        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
         thread = threading.Thread(target=self._nudge, args=(reading,), daemon=True)
-        thread.start()
+        # Where no thread can be started, libraries change nothing about signals either.
+        with contextlib.suppress(RuntimeError):
+            thread.start()
+            signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+            self._listens = True
+            sys.unraisablehook = self._raise_again(sys.unraisablehook, writing)
+
+    def _raise_again(self, others: Callable[[Any], object], writing: int) -> Callable[[Any], None]:
+        """What becomes of an error that Python cannot raise where it happens."""
+
+        def hook(lost: Any) -> None:
+            if isinstance(lost.exc_value, EndedBySignal):
+                self._pending = lost.exc_value.number
+            elif isinstance(lost.exc_value, KeyboardInterrupt):
+                self._pending = signal.SIGINT
+            else:
+                others(lost)
+                return
+            os.write(writing, bytes([self._pending]))
+
+        return hook
 
     def _nudge(self, reading: int) -> None:
         main_thread = threading.main_thread().ident
@@ -115,6 +155,14 @@ class Signals:
                 while not self._seen.wait(_BEAT):
                     signal.pthread_kill(main_thread, _NUDGE)
                 self._seen.clear()
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(_IMPORTING):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _leave(number: int, _frame: FrameType | None) -> None:
@@ -131,6 +179,50 @@ def _announced(number: int) -> int:
 
 def _sentence(number: int) -> str:
     return "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+
+
+def make_do_with_few_threads() -> None:
+    """Tells libraries to start no threads as they load where this user can start only a few.
+
+    OpenBLAS otherwise prints five lines and interrupts contend. The core finds out by itself.
+    """
+    wanted = _THREADS_A_PROCESSOR * (os.cpu_count() or 1)
+    if _threads_left() < wanted and not _can_start(wanted):
+        for name in _SINGLE:
+            os.environ.setdefault(name, "1")
+
+
+def _threads_left() -> float:
+    """At least so many threads this user or container may start; rather too few than too many."""
+    limits: list[float] = [
+        limit
+        for limit in (resource.getrlimit(resource.RLIMIT_NPROC)[0],)
+        if limit != resource.RLIM_INFINITY
+    ]
+    # In a container the group's own file; elsewhere there is none at the top.
+    with contextlib.suppress(OSError, ValueError), open("/sys/fs/cgroup/pids.max") as file:
+        limits.append(int(file.read()))
+    running = 0
+    with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/loadavg") as file:
+        running = int(file.read().split()[3].partition("/")[2])
+    return min(limits, default=float("inf")) - running
+
+
+def _can_start(count: int) -> bool:
+    ends = threading.Event()
+    threads = [threading.Thread(target=ends.wait, daemon=True) for _ in range(count)]
+    started = []
+    try:
+        for thread in threads:
+            thread.start()
+            started.append(thread)
+    except RuntimeError:
+        return False
+    finally:
+        ends.set()
+        for thread in started:
+            thread.join()
+    return True
 
 
 def open_standard_streams() -> None:

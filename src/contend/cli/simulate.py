@@ -201,7 +201,7 @@ def simulate(
     console = console_for(json)
     results: list[_Result] = []
 
-    def show(simulation: Simulation, fabric: Fabric) -> None:
+    def show(simulation: Simulation, fabric: Fabric, cut_short: bool = False) -> None:
         if world is None or world.rank == 0:
             beside = None
             if counters:
@@ -212,6 +212,9 @@ def simulate(
                 console.print(Text(report.counters_verdict(beside), style="bold"), soft_wrap=True)
             for line in report.users_verdict(simulation):
                 console.print(Text(line, style="bold"), soft_wrap=True)
+            if cut_short:
+                counted_so_far = counted(simulation.samples, "sample")
+                console.print(f"A partial result, of the {counted_so_far} counted before the end:")
             report.print_tables(console, _tables(results[-1]))
 
     refusals = _simulate_all(cases, routes, simulate_one, show, world)
@@ -235,7 +238,7 @@ def _simulate_all(
     cases: Sequence[tuple[str, str | None]],
     routes: str | None,
     simulate_one: Callable[..., Simulation],
-    show: Callable[[Simulation, Fabric], None],
+    show: Callable[..., None],
     world: Communicator | None,
 ) -> list[tuple[str, ContendError]]:
     """Simulates and shows every case that can be simulated; returns the others and why not."""
@@ -247,8 +250,9 @@ def _simulate_all(
                 simulation = simulate_one(fabric, progress=progress, communicator=world)
             agree(world, partial(show, simulation, fabric))
         except SimulationInterrupted as interrupt:
-            show(interrupt.simulation, fabric)
-            raise
+            show(interrupt.simulation, fabric, True)
+            # Ctrl-C, or what ended it otherwise.
+            raise interrupt.__cause__ or interrupt from None
         except ContendError as error:
             refusals.append((f"{source} with {engine}" if engine else source, error))
         except OSError:

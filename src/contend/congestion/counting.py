@@ -78,7 +78,8 @@ def simulate(
     Raises:
         UsageError: fabric, pattern and placement do not fit together.
         OtherProcessError: another process of the communicator failed.
-        SimulationInterrupted: after an interrupt, with what was counted until then.
+        SimulationInterrupted: after an interrupt, or what else ends the program, with what was
+            counted until then.
     """
     started = time.perf_counter()
 
@@ -98,11 +99,11 @@ def simulate(
         count.run(workers, communicator, progress)
         if asked:
             count.see_users(asked, workers, communicator)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as reason:
         end_all(communicator)
         if count.total.samples == 0:
             raise
-        raise SimulationInterrupted(count.result()) from None
+        raise SimulationInterrupted(count.result()) from reason
     return count.result()
 
 

@@ -136,7 +136,7 @@ class Network:
         scripts = self._scripts
         return {
             **launch_environment({}),
-            **programs.open_mpi(scripts.agent),
+            **programs.open_mpi(scripts),
             "OMPI_MCA_orte_default_hostfile": str(scripts.host_file),
             "PRTE_MCA_prte_default_hostfile": str(scripts.host_file),
             **programs.mpich(scripts.agent),
@@ -205,10 +205,9 @@ class Network:
         return launch(ready, program, arguments, limit=limit, watch=watch)
 
     def _settings_of(self, library: Library) -> dict[str, str]:
-        agent = self._scripts.agent
         if library.name == _OPEN_MPI:
-            return programs.open_mpi(agent)
-        settings = programs.mpich(agent)
+            return programs.open_mpi(self._scripts)
+        settings = programs.mpich(self._scripts.agent)
         nap = compiled_nap(library)
         return settings if nap is None else {**settings, "LD_PRELOAD": str(nap)}
 

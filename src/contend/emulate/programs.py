@@ -14,7 +14,6 @@ import os
 import shlex
 import shutil
 import sys
-import tempfile
 from importlib.resources import files
 from pathlib import Path
 
@@ -27,8 +26,9 @@ from contend.emulate.layout import (
     MANAGEMENT_NETWORK,
 )
 from contend.emulate.spaces import Spaces
-from contend.mpi import Library, cache_folder
-from contend.process import is_own, run_process
+from contend.errors import MissingError
+from contend.mpi import SCRATCH, Library, cache_folder, open_mpi_folders
+from contend.process import is_own, run_process, scratch_folder
 
 _AGENT = str(files("contend") / "process" / "agent.py")
 _COMPILE_LIMIT = 60.0
@@ -46,6 +46,7 @@ class Scripts:
         self.programs = folder / "bin"
         self.agent = self.programs / "agent"
         self.host_file = folder / "hostfile"
+        self.scratch = folder / "scratch"
 
     def write(self, spaces: Spaces) -> None:
         """Writes everything for namespaces that are there."""
@@ -64,6 +65,7 @@ class Scripts:
         self._write("hosts", _names(spaces))
         self._write("hostfile", "".join(f"{node.label}\n" for node in spaces.layout.host_nodes))
         self.programs.mkdir()
+        self.scratch.mkdir()
         self._script(self.agent, ["remote"])
         self._script(self.programs / "on", ["on"])
 
@@ -99,7 +101,7 @@ def _names(spaces: Spaces) -> str:
     return "\n".join(lines) + "\n"
 
 
-def open_mpi(agent: Path) -> dict[str, str]:
+def open_mpi(scripts: Scripts) -> dict[str, str]:
     """For versions 4 (whose launcher is ORTE) and 5 (PRRTE).
 
     Ranks of one host share memory, all others use TCP on the fabric. Waiting ranks give the
@@ -113,15 +115,16 @@ def open_mpi(agent: Path) -> dict[str, str]:
         "mpi_yield_when_idle": "1",
         "hwloc_base_binding_policy": "none",
     }
+    agent = str(scripts.agent)
     orte = {
         "plm": "rsh",
-        "plm_rsh_agent": str(agent),
+        "plm_rsh_agent": agent,
         "plm_rsh_no_tree_spawn": "1",
         "oob_tcp_if_include": str(MANAGEMENT_NETWORK),
     }
     prrte = {
         "plm": "ssh",
-        "plm_ssh_agent": str(agent),
+        "plm_ssh_agent": agent,
         "plm_ssh_no_tree_spawn": "1",
         "prte_if_include": str(MANAGEMENT_NETWORK),
     }
@@ -129,6 +132,7 @@ def open_mpi(agent: Path) -> dict[str, str]:
         **{f"OMPI_MCA_{name}": value for name, value in {**shared, **orte}.items()},
         **{f"PRTE_MCA_{name}": value for name, value in prrte.items()},
         "PRTE_MCA_hwloc_default_binding_policy": "none",
+        **open_mpi_folders(scripts.scratch, scripts.scratch),
     }
 
 
@@ -173,14 +177,14 @@ def compiled_nap(library: Library) -> Path | None:
     if is_own(library_file):
         return library_file
     try:
-        with tempfile.TemporaryDirectory(dir=cache, prefix=".new-") as folder:
-            text, built = Path(folder) / "idle.c", Path(folder) / library_file.name
+        with scratch_folder(SCRATCH, cache) as folder:
+            text, built = folder / "idle.c", folder / library_file.name
             text.write_bytes(source)
             command = [*words, str(text), "-o", str(built), "-ldl"]
             if run_process(command, environment, _COMPILE_LIMIT).status != 0:
                 return None
             built.chmod(0o700)
             built.replace(library_file)
-    except OSError:
+    except (MissingError, OSError):
         return None
     return library_file

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 
 from contend.errors import MissingError
 from contend.measurement.place import Place, RealHosts, Shape
-from contend.mpi import Launch, Library, Preloaded, library_of, prepare, select
-from contend.process import scratch_folder
+from contend.mpi import Launch, Library, Preloaded, launch_folder, library_of, prepare, select
 
 Load = Callable[[str | None], Preloaded]
 """The command with what its ranks load first; given the library as `select` takes it, or None."""
@@ -42,7 +41,7 @@ def ready_command(
         name: value for name, value in loaded.variables.items() if not name.startswith("OMPI_")
     }
     request = Launch(library, shape.ranks, shape.ranks_per_host, shape.hosts, environment=variables)
-    with scratch_folder("contend-launch") as scratch:
+    with launch_folder() as scratch:
         _, started, environment = prepare((place or RealHosts()).ready(request), scratch)
         yield [*started, *words], environment
 

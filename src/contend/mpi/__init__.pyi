@@ -1,9 +1,11 @@
+from .compilation import SCRATCH as SCRATCH
 from .compilation import Preload as Preload
 from .compilation import cache_folder as cache_folder
 from .compilation import compile_preload as compile_preload
 from .compilation import compile_probe as compile_probe
 from .examination import examine as examine
 from .examination import launch_environment as launch_environment
+from .examination import open_mpi_folders as open_mpi_folders
 from .hosts import HostRanks as HostRanks
 from .hosts import HostResources as HostResources
 from .hosts import share_out as share_out
@@ -23,4 +25,5 @@ from .search import find as find
 from .selection import TO_INSTALL as TO_INSTALL
 from .selection import select as select
 from .starting import launch as launch
+from .starting import launch_folder as launch_folder
 from .starting import prepare as prepare

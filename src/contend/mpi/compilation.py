@@ -11,7 +11,6 @@ import hashlib
 import os
 import shlex
 import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +21,7 @@ from pathlib import Path
 
 from contend.errors import MissingError, ShortfallError
 from contend.mpi.search import Candidate
-from contend.process import Run, is_own, private_folder
+from contend.process import Run, is_own, private_folder, scratch_folder
 
 # Only MPI's C interface is used, so the retired one for C++, which needs a library of its own, is
 # kept out. Wrappers call a C compiler, which does not link C++'s library by itself.
@@ -39,6 +38,9 @@ _LENT = ("alltoall/",)
 _PRELOADED_FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", *_FLAGS[2:])
 _PRELOADED_LIBRARIES = ("-shared", "-Wl,--as-needed", "-lpthread", "-ldl")
 _ENTRIES = "preloaded"
+SCRATCH = ".new"
+"""The beginning of the names of folders in the cache in which something is being compiled."""
+
 # Units that are compiled together: more share headers, fewer keep more processors busy.
 _TOGETHER = 8
 
@@ -250,8 +252,7 @@ def _cached(
         return made
     tell()
     try:
-        with tempfile.TemporaryDirectory(dir=cache, prefix=".new-") as scratch:
-            folder = Path(scratch)
+        with scratch_folder(SCRATCH, cache) as folder:
             for path, text in sources.items():
                 (folder / path).parent.mkdir(exist_ok=True)
                 (folder / path).write_bytes(text)

@@ -12,12 +12,14 @@ from contend.errors import ShortfallError
 from contend.mpi.compilation import compile_probe
 from contend.mpi.library import Library, recognise
 from contend.mpi.search import Candidate, command_file, is_program, link_names, search_path
-from contend.process import Finished, Run, run_process
+from contend.process import Finished, Run, run_process, scratch_folder
 
 _PROBE = "version"
 _RANKS = 2
 _LIMIT = 30.0
 _FACT = re.compile(r"\bcontend (size|met|standard|file|version) ?(.*)")
+SHARED_MEMORY = Path("/dev/shm")
+"""Where libraries keep what ranks of a host share."""
 _LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra")
 # Open MPI refuses root, and more ranks than cores, unless told otherwise; 4 and 5 by other names.
 _AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -54,21 +56,29 @@ def examine(candidate: Candidate, *, run: Run = run_process, limit: float = _LIM
         usable=False,
         environment=candidate.environment,
     )
-    try:
-        program, alone = _compile_and_run(candidate, run, limit)
-    except ShortfallError as error:
-        return replace(library, why=str(error))
-    facts = _facts(alone)
-    if facts is not None:
-        library = _described(library, facts)
-    else:
-        library = replace(library, notes=(f"a probe without a launcher fails: {alone.why()}",))
-    return _launch(library, candidate, program, run, limit)
+    # Open MPI 5 leaves shared memory and a folder where nobody launched it, others when killed.
+    with scratch_folder("contend-version") as folder:
+        own = {
+            **open_mpi_folders(folder, folder),
+            **_without_ours(candidate.environment),
+            "TMPDIR": str(folder),
+        }
+        candidate = replace(candidate, environment=own)
+        try:
+            program, alone = _compile_and_run(candidate, run, limit)
+        except ShortfallError as error:
+            return replace(library, why=str(error))
+        facts = _facts(alone)
+        if facts is not None:
+            library = _described(library, facts)
+        else:
+            library = replace(library, notes=(f"a probe without a launcher fails: {alone.why()}",))
+        return _launch(library, candidate, program, run, limit)
 
 
 def _compile_and_run(candidate: Candidate, run: Run, limit: float) -> tuple[Path, Finished]:
     """The probe, and how it ended by itself; compiled again when an older one does not run."""
-    environment = _without_ours(candidate.environment)
+    environment = candidate.environment
     program = compile_probe(_PROBE, candidate, "", run, limit)
     alone = run([str(program)], environment, limit)
     if _facts(alone) is None:
@@ -83,7 +93,7 @@ def _launch(
 ) -> Library:
     """Tries one launcher after the other until the ranks of one find each other."""
     faults: list[str] = []
-    environment = _without_ours(candidate.environment)
+    environment = candidate.environment
     for launcher in launchers(candidate):
         ended = run([str(launcher), "-n", str(_RANKS), str(program)], environment, limit)
         facts = _facts(ended)
@@ -190,6 +200,16 @@ def launch_environment(environment: Mapping[str, str]) -> dict[str, str]:
     if os.geteuid() == 0:
         settings |= _AS_ROOT
     return {**settings, **environment}
+
+
+def open_mpi_folders(scratch: Path, memory: Path) -> dict[str, str]:
+    """Where Open MPI 4 and 5 leave what launchers, and ranks of one host, share."""
+    return {
+        "OMPI_MCA_orte_tmpdir_base": str(scratch),
+        "PRTE_MCA_prte_tmpdir_base": str(scratch),
+        "OMPI_MCA_btl_vader_backing_directory": str(memory),
+        "OMPI_MCA_btl_sm_backing_directory": str(memory),
+    }
 
 
 def _launcher_paths(candidate: Candidate) -> Iterator[Path]:

@@ -16,6 +16,7 @@ import secrets
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from pathlib import Path
 from contend.errors import MissingError
 
 _MARK_BYTES = 3
+# Seconds in which a folder that was just made is held for certain.
+_ABOUT_TO_BE_HELD = 60.0
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -68,14 +71,19 @@ def hold_folder(root: Path, kind: str) -> HeldFolder:
         with contextlib.suppress(OSError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         unheld.rename(path)
+        return HeldFolder(path, mark, lock)
     except OSError as error:
         raise MissingError(f"{path}: {error.strerror}") from error
-    return HeldFolder(path, mark, lock)
+    except BaseException:
+        # A signal, wherever it came; an exit lets go of the lock.
+        for folder in (unheld, path):
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def left_folders(root: Path, kind: str) -> Iterator[HeldFolder]:
     """This user's folders whose process has ended; this process holds each one now."""
-    name = re.compile(rf"{re.escape(kind)}-\d+-([0-9a-f]{{{2 * _MARK_BYTES}}})")
+    name = re.compile(rf"\.?{re.escape(kind)}-\d+-([0-9a-f]{{{2 * _MARK_BYTES}}})")
     with contextlib.suppress(OSError):
         for path in sorted(root.iterdir()):
             match = name.fullmatch(path.name)
@@ -84,8 +92,12 @@ def left_folders(root: Path, kind: str) -> Iterator[HeldFolder]:
             with contextlib.suppress(OSError):
                 lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
                 try:
-                    if os.fstat(lock).st_uid != os.geteuid():
+                    state = os.fstat(lock)
+                    unheld = not path.name.startswith(kind)
+                    if state.st_uid != os.geteuid():
                         raise PermissionError
+                    if unheld and time.time() - state.st_mtime < _ABOUT_TO_BE_HELD:
+                        raise BlockingIOError
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except OSError:
                     os.close(lock)
@@ -94,12 +106,19 @@ def left_folders(root: Path, kind: str) -> Iterator[HeldFolder]:
 
 
 @contextmanager
-def scratch_folder(kind: str) -> Iterator[Path]:
+def scratch_folder(kind: str, root: Path | None = None) -> Iterator[Path]:
     """A folder for temporary files, which goes when the context ends.
 
     What a process that was killed has left of the same kind is removed first.
+
+    Args:
+        kind: the beginning of its name.
+        root: where; None for the usual place of temporary files.
+
+    Raises:
+        MissingError: when it cannot be made.
     """
-    root = Path(tempfile.gettempdir())
+    root = root or Path(tempfile.gettempdir())
     for left in left_folders(root, kind):
         left.remove()
     held = hold_folder(root, kind)

@@ -49,6 +49,18 @@ def marked_processes(mark: str) -> set[int]:
     return marked
 
 
+def is_in_use(file: Path) -> bool:
+    """Whether a process of this user has a file open, or in its memory."""
+    name = os.path.realpath(file)
+    for folder in process_folders():
+        with contextlib.suppress(OSError):
+            if f" {name}\n" in (folder / "maps").read_text(errors="replace"):
+                return True
+            if any(os.readlink(link) == name for link in (folder / "fd").iterdir()):
+                return True
+    return False
+
+
 def end_processes(find: Callable[[], set[int]], *, grace: float = 0.0) -> None:
     """Ends processes until none is found any more, and waits until they are gone.
 

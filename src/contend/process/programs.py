@@ -265,11 +265,13 @@ def _started(
         _NotStartedError: when it cannot be started.
     """
     program: Program | None = None
+    # Killed itself, contend takes nothing down; then a launcher is told to end its ranks.
+    follow = _end_with_contend if sys.platform == "linux" else None
     try:
         # A signal in between would leave a program that nobody knows of.
         with _signals_wait():
             try:
-                program = Program(command, **settings)
+                program = Program(command, preexec_fn=follow, **settings)
             except OSError as error:
                 raise _NotStartedError(command, error) from error
         yield program
@@ -300,6 +302,10 @@ def _signals_wait() -> Iterator[None]:
             signal.signal(number, handler)
         for arrival, frame in arrived:
             handlers[signal.Signals(arrival)](arrival, frame)
+
+
+def _end_with_contend() -> None:
+    end_with_parent(signal.SIGTERM)
 
 
 def _end_kindly(program: Program) -> None:

@@ -193,7 +193,7 @@ _DUMP_ROUTES = "0x43"
 _READY = b"simulator ready"
 _PATIENCE = 0.02
 _LOOK_AGAIN = 0.2
-_GRACE = 5.0
+_GRACE = 0.5
 
 Start = Callable[[Sequence[str], Path, Mapping[str, str], IO[bytes]], Program]
 """Starts a program: command, folder to run in, environment, where its output goes."""

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from contend.errors import InputError, MissingError, UsageError
+from contend.errors import FULL, InputError, MissingError, UsageError
 from contend.files import json_text, read_json, write_whole
 from contend.session.cell import Cell
 
@@ -32,7 +32,7 @@ _LOCK = "session.lock"
 VERSION = 1
 # A session's folder has run folders in it, or in a folder within it.
 _LEVELS = 3
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
+_NO_ROOM = (*FULL, errno.EROFS)
 
 
 class NoRoomError(MissingError):

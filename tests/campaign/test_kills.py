@@ -1,0 +1,45 @@
+"""A short slice of the campaign of kills; `make campaign` runs more of it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_KILLS = Path(__file__).with_name("kills.py")
+
+
+@pytest.mark.parametrize("kind", ["measure", "emulate", "simulate", "full_disk"])
+@pytest.mark.usefixtures("permitted")
+def test_nothing_is_lost_and_nothing_is_left(kind: str) -> None:
+    if shutil.which("unshare") is None or shutil.which("mpirun.openmpi") is None:
+        pytest.skip("the campaign of kills needs unshare and Debian's Open MPI")
+    words = ["--only", kind, "--seed", "1", "--trials", "1"]
+    ended = subprocess.run([sys.executable, str(_KILLS), *words], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert " 0 faults; " in ended.stdout
+
+
+@pytest.mark.usefixtures("permitted")
+def test_a_planted_fault_is_found(tmp_path: Path) -> None:
+    """A contend that ends in a traceback and leaves a process is told of, with its seed."""
+    if shutil.which("unshare") is None:
+        pytest.skip("the campaign of kills needs unshare")
+    planted = (
+        "import subprocess, sys\n"
+        "subprocess.Popen(['sleep', '600'], stdout=-3, start_new_session=True)\n"
+        "raise RuntimeError('planted')"
+    )
+    code = (
+        f"import sys\nsys.path.insert(0, {str(_KILLS.parent)!r})\nimport kills\n"
+        f"kills.CONTEND = (sys.executable, '-c', {planted!r})\nsys.exit(kills.main())"
+    )
+    program = tmp_path / "planted.py"
+    program.write_text(code, encoding="utf-8")
+    words = ["--only", "closed_pipe", "--seed", "7", "--trials", "1"]
+    ended = subprocess.run([sys.executable, str(program), *words], capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert "--seed 7 --trial 0 (closed_pipe): a traceback" in ended.stdout

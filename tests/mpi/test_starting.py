@@ -1,0 +1,63 @@
+"""What a launch may leave on this machine, and what of it is removed."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+from contend.mpi import Launch, Library, launch_folder, prepare, starting
+
+
+@pytest.fixture
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stands for the place of shared memory; temporary files have one of their own."""
+    (folder := tmp_path / "memory").mkdir()
+    (scratch := tmp_path / "scratch").mkdir()
+    monkeypatch.setattr(starting, "SHARED_MEMORY", folder)
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    return folder
+
+
+def test_what_ranks_share_goes_with_the_launch(memory: Path) -> None:
+    """Open MPI is told where to put it, and MPICH's own place is looked through."""
+    scratch = memory.parent / "scratch"
+    with launch_folder() as folder:
+        request = Launch(Library("PATH", "", usable=True, launcher="/bin/true"), 2)
+        _, _, environment = prepare(request, folder)
+        for name in ("OMPI_MCA_btl_sm_backing_directory", "PRTE_MCA_prte_tmpdir_base"):
+            place = Path(environment[name])
+            assert stat.S_IMODE(place.stat().st_mode) == 0o700
+            assert place.parent in (memory, scratch)
+            (place / "segment").touch()
+        (memory / "mpich_shar_tmpa1B2c3").touch()
+        (kept := memory / "vader_segment.of.another").touch()
+        with (held := memory / "mpich_shar_tmpinuse").open("wb"):
+            starting._remove_segments(time.time() - 60)
+            assert held.exists()
+            assert not (memory / "mpich_shar_tmpa1B2c3").exists()
+    assert list(memory.iterdir()) == [kept]
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_segment_that_was_there_before_stays(memory: Path) -> None:
+    (other := memory / "mpich_shar_tmpothers").touch()
+    began = other.stat().st_ctime
+    while time.time() < began + 1.5 * starting._TICK:
+        os.utime(memory)
+    with launch_folder():
+        pass
+    assert other.exists()
+
+
+def test_a_launch_that_was_killed_is_cleared_away_by_the_next(memory: Path) -> None:
+    for root in (memory, memory.parent / "scratch"):
+        (root / "contend-launch-1-abcdef" / "ompi").mkdir(parents=True)
+    (memory / "mpich_shar_tmpa1B2c3").touch()
+    with launch_folder():
+        assert len(list(memory.iterdir())) == 1
+    assert list(memory.iterdir()) == []
+    assert list((memory.parent / "scratch").iterdir()) == []
