@@ -157,6 +157,8 @@ def test_numbers_in_a_list_and_in_ranges() -> None:
     assert parse_numbers("2,4,8") == (2, 4, 8)
     assert parse_numbers("2:16") == (2, 4, 8, 16)
     assert parse_numbers("1-4,7") == (1, 2, 3, 4, 7)
+    # A blank to strip(), and none to int().
+    assert parse_numbers("4\x1d") == (4,)
     assert parse_numbers("0,1,2", least=0) == (0, 1, 2)
 
 

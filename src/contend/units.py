@@ -122,9 +122,11 @@ def parse_numbers(text: str, least: int = 1) -> tuple[int, ...]:
     """
 
     def number(text: str) -> int:
-        if not _COUNT.fullmatch(text.strip()):
+        # Not all that strip() takes for a blank is one to int().
+        digits = text.strip()
+        if not _COUNT.fullmatch(digits):
             raise UsageError(f"expected numbers such as 2,4,8 or 1-4, got {text!r}")
-        return int(text)
+        return int(digits)
 
     numbers: list[int] = []
     for item in text.split(","):

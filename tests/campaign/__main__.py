@@ -41,7 +41,10 @@ def main() -> int:
     if given.only is not None:
         content = content_of(chosen[0], given.seed, given.only)
         sys.stdout.buffer.write(content[:4000] + b"\n")
-        return len(drive(chosen[0], given.seed, given.only, 1).faults)
+        sys.stdout.flush()
+        faults = drive(chosen[0], given.seed, given.only, 1).faults
+        print(*faults, sep="\n")
+        return len(faults)
     if given.worker:
         resource.setrlimit(resource.RLIMIT_CPU, (_SLICE_SECONDS, _SLICE_SECONDS + 5))
         print(json.dumps(asdict(drive(chosen[0], given.seed, given.first, given.count))))

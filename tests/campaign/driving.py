@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import random
 import tempfile
@@ -137,6 +138,8 @@ def _place(error: BaseException) -> str:
 
 def _left(folder: Path) -> Counter[str]:
     """Files, descriptors and processes that there are."""
+    # An error that was caught may still hold what it was about.
+    gc.collect()
     found: Counter[str] = Counter(_names(folder))
     for number in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):

@@ -189,3 +189,8 @@ def test_given_hosts_come_in_the_order_that_names_them(tmp_path: Path) -> None:
     placed = parse("given", tree, hosts=str(tmp_path / "job"))
     assert (placed.name, placed.host_of_rank.tolist()) == ("given", [3, 3, 0])
     assert parse("given", tree).hosts.tolist() == parse("linear", tree).hosts.tolist()
+
+
+def test_more_ranks_than_any_machine_has_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"at most 67,108,864 ranks, got 9,000,000 on each of 16"):
+        parse("linear", load("fig1"), ranks_per_host=9_000_000)

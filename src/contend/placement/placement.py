@@ -26,6 +26,10 @@ _SOURCE = "hosts"
 _SHOWN = 4
 
 
+# A thousand on each host of the largest machines: their hosts take 256 MiB.
+_MOST_RANKS = 1 << 26
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Placement:
     """Which rank sits on which host: rank r on ``hosts[r // ranks_per_host]``.
@@ -47,6 +51,11 @@ class Placement:
             raise UsageError(f"expected at least 1 rank per host, got {self.ranks_per_host}")
         if len(self.hosts) == 0:
             raise UsageError(f"placement {self.name}: no host is left to place ranks on")
+        if len(self.hosts) * self.ranks_per_host > _MOST_RANKS:
+            raise UsageError(
+                f"expected at most {_MOST_RANKS:,} ranks, got {self.ranks_per_host:,} on each of "
+                f"{counted(len(self.hosts), 'host')}"
+            )
         hosts = np.array(self.hosts, dtype=np.uint32)
         hosts.flags.writeable = False
         object.__setattr__(self, "hosts", hosts)

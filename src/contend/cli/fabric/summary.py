@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from contend import report
 from contend.cli.common import console_for, load, write_json
 from contend.cli.options import (
     FORMAT,
@@ -26,17 +27,6 @@ from contend.errors import ShortfallError
 from contend.fabric import Status, bisection, size_of, structure
 from contend.files import write_whole
 from contend.placement import ListFormat, list_hosts, parse, write_list
-from contend.report import (
-    FabricSummary,
-    check_suffix,
-    fabric_figure,
-    fabric_tables,
-    host_list_json,
-    host_list_summary,
-    print_checks,
-    print_tables,
-    save_figure,
-)
 from contend.routes import all_to_all_load, summarise_routes
 from contend.routes import check as check_fabric
 
@@ -62,20 +52,20 @@ def show(
     Example: contend fabric show net.ibnetdiscover --routes net.lfts
     """
     if plot is not None:
-        check_suffix(plot)
+        report.check_suffix(plot)
     loaded = load(fabric, routes, route)
     carried = None if loaded.routes is None else all_to_all_load(loaded)
-    summary = FabricSummary(
+    summary = report.FabricSummary(
         fabric=size_of(loaded),
         structure=structure(loaded, carried),
         bisection=bisection(loaded),
         routes=None if loaded.routes is None else summarise_routes(loaded),
     )
-    tables = fabric_tables(summary)
-    print_tables(console_for(json), tables)
+    tables = report.fabric_tables(summary)
+    report.print_tables(console_for(json), tables)
     write_json(json, summary)
     if plot is not None:
-        save_figure(fabric_figure(loaded, carried), plot, tables)
+        report.save_figure(report.fabric_figure(loaded, carried), plot, tables)
 
 
 def check(
@@ -91,16 +81,16 @@ def check(
     Example: contend fabric check net.ibnetdiscover --routes net.lfts
     """
     if plot is not None:
-        check_suffix(plot)
+        report.check_suffix(plot)
     loaded = load(fabric, routes, route)
-    report = check_fabric(loaded, lanes=not no_lanes)
-    print_checks(console_for(json), report)
-    write_json(json, report)
+    checked = check_fabric(loaded, lanes=not no_lanes)
+    report.print_checks(console_for(json), checked)
+    write_json(json, checked)
     if plot is not None:
-        save_figure(fabric_figure(loaded), plot)
-    wrong = [item.name for item in report.checks if item.status == Status.WRONG]
+        report.save_figure(report.fabric_figure(loaded), plot)
+    wrong = [item.name for item in checked.checks if item.status == Status.WRONG]
     if wrong:
-        raise ShortfallError(f"{report.fabric.name}: wrong: {', '.join(wrong)}")
+        raise ShortfallError(f"{checked.fabric.name}: wrong: {', '.join(wrong)}")
 
 
 FormatOption = Annotated[ListFormat, FORMAT(FORMS)]
@@ -132,6 +122,6 @@ def hosts(
         print(text, end="")
     elif output:
         write_whole(Path(output), text.encode())
-        line = f"{host_list_summary(loaded, entries)}, written to {output}"
+        line = f"{report.host_list_summary(loaded, entries)}, written to {output}"
         console_for(json).print(line, markup=False, highlight=False, soft_wrap=True)
-    write_json(json, host_list_json(loaded, placed, entries))
+    write_json(json, report.host_list_json(loaded, placed, entries))
