@@ -103,8 +103,7 @@ void bind_resolver(nb::module_& m) {
       .def_prop_ro("tabled", &Resolver::tabled)
       .def_prop_ro("bytes", &Resolver::bytes)
       .def_prop_ro("switch_channels", &Resolver::switch_channels)
-      .def("routes", &find_routes, nb::arg("source"), nb::arg("target"),
-           nb::arg("draw"));
+      .def("routes", &find_routes, nb::arg("source"), nb::arg("target"), nb::arg("draw"));
   m.def("longest_route", &find_longest_route, nb::arg("fabric"), nb::arg("ports"),
         nb::arg("host_lid"), nb::arg("host_lmc"), nb::arg("hosts"), nb::arg("spread"));
   m.def("tabled_bytes", &find_tabled_bytes, nb::arg("fabric"), nb::arg("host_lid"),

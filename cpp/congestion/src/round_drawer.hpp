@@ -44,9 +44,7 @@ class RoundDrawer {
         may_stay_(places_are_shared || pattern.sends_to_itself()) {}
 
   /// Which drawing of routes a sample takes; see Resolver::resolve_drawn.
-  std::uint64_t routes_of(std::uint64_t sample) const {
-    return routes_draw(samples_.seed, sample);
-  }
+  std::uint64_t routes_of(std::uint64_t sample) const { return routes_draw(samples_.seed, sample); }
 
   /// Prepares a round, from its first piece on; may be called again to draw the same once more.
   void begin(std::uint64_t sample, std::uint32_t round) {
