@@ -20,7 +20,7 @@ _STATE = "The {} state of the network: a topology file of any kind that contend 
 OldArgument = Annotated[str, typer.Argument(metavar="OLD", help=_STATE.format("earlier"))]
 NewArgument = Annotated[str, typer.Argument(metavar="NEW", help=_STATE.format("later"))]
 TablesOption = Annotated[
-    list[str] | None, ROUTES(". Give it twice: for OLD, then for NEW. Once is for both.")
+    list[str] | None, ROUTES("Give it twice: for OLD, then for NEW. Once is for both.")
 ]
 
 
