@@ -59,3 +59,9 @@ def test_a_server_without_a_name_goes_by_its_guid() -> None:
     entries = list_hosts(fabric, parse("linear", fabric))
     with pytest.raises(UsageError, match="nothing in the fabric names the server of adapter 0x"):
         write_list(entries, ListFormat.OPENMPI)
+
+
+def test_a_description_of_very_many_words_is_looked_at_once() -> None:
+    # All of its beginnings would be 8 GB.
+    long = "a " * (1 << 16)
+    assert server_names(_fabric([long, "node1 mlx5_0"])) == ["a", "node1"]

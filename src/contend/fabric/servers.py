@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,7 @@ def servers_of(fabric: Fabric) -> NDArray[np.int64]:
 
 # Where a server's name may end in a description: node1 HCA-1, node1/P2, node1:mlx5_0.
 _END_OF_NAME = re.compile(r"[\s/:]+")
+_MOST_WORDS = 16
 
 
 def server_names(fabric: Fabric) -> list[str]:
@@ -80,7 +82,9 @@ def server_names(fabric: Fabric) -> list[str]:
 
 def _beginnings(description: str) -> list[str]:
     """What a description begins with, by whole words, but for what only names an adapter."""
-    ends = [match.start() for match in _END_OF_NAME.finditer(description)] + [len(description)]
+    # Names of servers are short; beginnings of a description without bound grow with its square.
+    inner = islice(_END_OF_NAME.finditer(description), _MOST_WORDS)
+    ends = [match.start() for match in inner] + [len(description)]
     beginnings = [description[:end] for end in ends]
     return [
         beginning

@@ -104,6 +104,7 @@ def test_a_graph_of_networkx_keeps_kinds_names_and_guids() -> None:
         (graph("").replace("</graph>", "</graph><graph>"), "expected one graph, got another"),
         (graph(""), "expected at least one switch"),
         (TINY.replace(">switch<", ">router<", 1), "expected host or switch as kind of every node"),
+        (TINY.replace('"lid">1<', '"lid">4294967296<', 1), "expected a number as lid"),
         (TINY.replace('"source_port">1<', '"source_port">x<', 1), "expected a number as source_"),
         (graph(f'<node id="{"a" * 3_000_000}"/>'), "expected a tag of at most 1048576 bytes"),
     ],

@@ -30,6 +30,7 @@ _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]
 
 
 _HEAD = re.compile(rb"<(?:[A-Za-z]{1,20}:)?graphml[\s>]")
+_MOST_LID = (1 << 32) - 1
 _FIRST_HOST, _FIRST_SWITCH = 0x1_0000_0000, 0x2_0000_0000
 _KINDS = {"host": NodeKind.ADAPTER, "switch": NodeKind.SWITCH}
 
@@ -76,7 +77,9 @@ def _subnet(graph: Graph, kinds: list[NodeKind]) -> Subnet:
     given_guids = all(node.number("guid") for node in graph.nodes)
     # A switch may have no address; hosts without any get some.
     given_lids = all(
-        node.number("lid") for node, host in zip(graph.nodes, is_host, strict=True) if host
+        node.number("lid", _MOST_LID)
+        for node, host in zip(graph.nodes, is_host, strict=True)
+        if host
     )
     hosts = sum(is_host)
     next_guid = {True: _FIRST_HOST, False: _FIRST_SWITCH}
@@ -85,7 +88,7 @@ def _subnet(graph: Graph, kinds: list[NodeKind]) -> Subnet:
     rows, lids = [], []
     for node, host in zip(graph.nodes, is_host, strict=True):
         guid = node.number("guid") if given_guids else next_guid[host]
-        lid = node.number("lid") if given_lids else next_lid[host]
+        lid = node.number("lid", _MOST_LID) if given_lids else next_lid[host]
         next_guid[host] += 16 if host else 1
         next_lid[host] += 1
         name = node.text("name") or node.identity
