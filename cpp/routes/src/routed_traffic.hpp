@@ -80,6 +80,8 @@ class RoutedTraffic {
   void shun_siblings(std::size_t d) { shun<1>(d); }
   void forgive_siblings(std::size_t d) { shun<-1>(d); }
 
+  /// How much dearer a message is on a link than on the fastest.
+  std::uint64_t weight(LinkId link) const { return weight_[link]; }
   /// What a link costs: all that goes over it, weighed by its speed.
   std::uint64_t price(LinkId link) const { return price_[link]; }
   /// The same without what the source's own host sends, where that is kept apart.

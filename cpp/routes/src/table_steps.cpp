@@ -37,7 +37,7 @@ class Steps {
         // Most routes go up from hosts, then down: in that order few turns need a rearrangement.
         order_(links_, UpDownWays(links_, heights_above(links_, traffic_.sources())).link_ranks()),
         changed_(traffic_.destinations() * links_.switches(), false),
-        flow_(links_.switches()),
+        flow_(traffic_.destinations() * links_.switches()),
         hops_(links_.switches()),
         cost_(links_.switches()) {
     traffic_.adopt(fabric, tables);
@@ -46,6 +46,7 @@ class Steps {
       if (!note_turns(traffic_, d, order_)) {
         throw Error("channels can wait for each other in a circle by these tables already");
       }
+      find_flow(d);
     }
   }
 
@@ -91,34 +92,40 @@ class Steps {
   void look_everywhere() {
     chances_ = {};
     for (std::uint32_t d = 0; d < traffic_.destinations(); ++d) {
-      survey(d);
+      turn_to(d);
       for (SwitchId s = 0; s < links_.switches(); ++s) {
         if (const Chance chance = best(d, s); chance.gain > 0) chances_.push(chance);
       }
-      clear(d);
     }
   }
 
   Chance look(std::uint32_t d, SwitchId s) {
-    survey(d);
-    const Chance chance = best(d, s);
-    clear(d);
-    return chance;
+    turn_to(d);
+    return best(d, s);
   }
 
-  /// What is sent to destination d over every switch and link, and what the rest costs from each
-  /// switch that it crosses.
-  void survey(std::uint32_t d) {
-    std::ranges::fill(flow_, std::uint64_t{0});
+  void turn_to(std::uint32_t d) {
     std::ranges::fill(hops_, kUnknown);
     hops_[traffic_.at(d)] = 0;
     cost_[traffic_.at(d)] = 0;
-    traffic_.remove(d);
+  }
+
+  /// What is sent to destination d over every switch.
+  void find_flow(std::size_t d) {
+    std::fill_n(flow_.begin() + static_cast<std::ptrdiff_t>(d * links_.switches()),
+                links_.switches(), std::uint64_t{0});
     traffic_.walk(d, [&](SwitchId source, LinkId link, LinkId) {
-      flow_[links_.from(link)] += traffic_.sent(d, source);
+      flow_[d * links_.switches() + links_.from(link)] += traffic_.sent(d, source);
     });
   }
-  void clear(std::uint32_t d) { traffic_.add(d); }
+  std::uint64_t flow(std::size_t d, SwitchId s) const { return flow_[d * links_.switches() + s]; }
+
+  /// What a link costs without what is sent to destination d itself.
+  std::uint64_t price_of_others(std::size_t d, LinkId link) const {
+    const SwitchId s = links_.from(link);
+    const std::uint64_t own = traffic_.out(d, s) == link ? flow(d, s) * traffic_.weight(link) : 0;
+    return traffic_.price(link) - own;
+  }
 
   /// Hops from a switch to destination d; its cost is known then too. More than there are switches
   /// where the entries do not lead there.
@@ -134,25 +141,26 @@ class Steps {
     for (; !path_.empty(); path_.pop_back()) {
       const LinkId link = traffic_.out(d, path_.back());
       hops_[path_.back()] = hops_[s] + 1;
-      cost_[path_.back()] = cost_[s] + traffic_.price(link);
+      cost_[path_.back()] = cost_[s] + price_of_others(d, link);
       s = path_.back();
     }
     return hops_[s];
   }
 
-  /// The best change of the entry of a switch for destination d, after a survey.
+  /// The best change of the entry of a switch for destination d, after a turn to it.
   Chance best(std::uint32_t d, SwitchId s) {
     Chance chance{0, d, s, kNoLink};
-    if (flow_[s] == 0 || s == traffic_.at(d) || changed_[d * links_.switches() + s]) return chance;
+    if (flow(d, s) == 0 || s == traffic_.at(d) || changed_[d * links_.switches() + s])
+      return chance;
     if (!open_.empty() && open_[s] == 0) return chance;
     const std::uint32_t hops = follow(d, s);
     for (LinkId link = links_.begin(s); link < links_.end(s); ++link) {
       const SwitchId far = links_.to(link);
       // Fewer hops are left from there, so that its way cannot lead back here.
       if (link == traffic_.out(d, s) || follow(d, far) >= hops) continue;
-      const std::uint64_t cost = traffic_.price(link) + cost_[far];
+      const std::uint64_t cost = price_of_others(d, link) + cost_[far];
       if (cost >= cost_[s]) continue;
-      const std::uint64_t gain = flow_[s] * (cost_[s] - cost);
+      const std::uint64_t gain = flow(d, s) * (cost_[s] - cost);
       if (gain <= chance.gain) continue;
       chance.gain = gain;
       chance.by = link;
@@ -167,7 +175,7 @@ class Steps {
     std::vector<std::pair<LinkId, LinkId>> turns;
     for (LinkId away = links_.begin(chance.at); away < links_.end(chance.at); ++away) {
       const LinkId in = links_.reverse(away);
-      if (flow_[links_.to(away)] > 0 && traffic_.out(d, links_.to(away)) == in) {
+      if (flow(d, links_.to(away)) > 0 && traffic_.out(d, links_.to(away)) == in) {
         turns.emplace_back(in, chance.by);
       }
     }
@@ -191,6 +199,7 @@ class Steps {
     traffic_.remove(d);
     traffic_.set(d, chance.at, chance.by);
     traffic_.add(d);
+    find_flow(d);
     changed_[d * links_.switches() + chance.at] = true;
     return {chance.at, traffic_.to(d).address, links_.port(before), links_.port(chance.by)};
   }
@@ -203,7 +212,7 @@ class Steps {
   RoutedTraffic traffic_;
   ChannelOrder order_;
   std::vector<bool> changed_;        ///< [destinations][switches]
-  std::vector<std::uint64_t> flow_;  ///< by switch, of one destination
+  std::vector<std::uint64_t> flow_;  ///< [destinations][switches]
   std::vector<std::uint32_t> hops_;  ///< by switch, to one destination
   std::vector<std::uint64_t> cost_;  ///< by switch, to one destination
   std::vector<SwitchId> path_;

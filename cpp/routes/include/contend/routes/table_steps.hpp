@@ -28,8 +28,9 @@ struct TableStep {
 /// `most`: how many entries may change. `open`, by switch: whether those of a switch may; empty: of
 /// all. Throws Error when tables do not belong to the fabric, when
 /// they have a circle already, or a route between two hosts that are joined does not arrive.
-/// Algorithm: a heap of what every entry would save, looked at again when its turn comes. Cost:
-/// addresses x links to begin with and, several times a step, switches x hops.
+/// Algorithm: a heap of what every entry would save, looked at again when its turn comes, and what
+/// goes over every switch to every address. Cost: addresses x links to begin with, switches x hops
+/// a step and, many times as often, the links of a switch x hops.
 std::vector<TableStep> table_steps(const Fabric& fabric, const Targets& targets,
                                    const Tables& tables, const CollisionTerms& terms,
                                    std::size_t most, std::span<const std::uint8_t> open = {});
