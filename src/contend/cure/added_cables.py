@@ -196,7 +196,7 @@ def improve(
         samples: that the figures are counted by; None: as many as `simulate` needs.
         seed: of every random choice.
         threads: how many fabrics are tried at a time; None: as many as there are cores.
-        progress: told how many cables are chosen, of how many.
+        progress: told how many fabrics are tried, of how many it may come to.
 
     Raises:
         UsageError: no such engine, pattern or placement, or they do not fit the fabric.
@@ -209,9 +209,9 @@ def improve(
         wider = np.maximum(fabric.switch_ports.astype(np.int64), ports)
         wide = fabric.replace(switch_ports=wider.astype(np.uint16))
     question = _Question(pattern, placement, samples, seed)
-    search = _Search(wide, question, engine, threads)
+    search = _Search(wide, question, engine, progress or (lambda done, total: None))
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        chosen = search.run(cables, pool, progress or (lambda done, total: None))
+        chosen = search.run(cables, pool)
     after = question.full(chosen[-1].fabric)
     counted = [question.count(each.fabric, after.samples) for each in chosen[:-1]] + [after]
     additions = [
@@ -305,33 +305,33 @@ class _Search:
     """Tries cables between switches of a fabric that has some already."""
 
     def __init__(
-        self, fabric: Fabric, question: _Question, engine: str, threads: int | None
+        self,
+        fabric: Fabric,
+        question: _Question,
+        engine: str,
+        progress: Callable[[int, int], None],
     ) -> None:
         self._question = question
         self._engine = engine
-        self._threads = threads
+        self._progress = progress
         self._demand = question.demand(fabric)
         self._first = self._without_more(fabric)
         self.joinable = 0
         self.tried = 0
         self.added = ""
 
-    def run(
-        self, cables: int, pool: ThreadPoolExecutor, progress: Callable[[int, int], None]
-    ) -> list[_Trial]:
+    def run(self, cables: int, pool: ThreadPoolExecutor) -> list[_Trial]:
         """The fabric as it is, then with one addition more each time, as long as that gains."""
         chosen = [self._first]
         spent = 0
-        progress(0, cables)
         while spent < cables:
             best = self._next(chosen[-1], cables - spent, pool)
             if best is None:
                 break
             chosen.append(best)
             spent += len(best.cables)
-            progress(spent, cables)
         self.added = f"{spent} more cable{'s' if spent > 1 else ''}" if spent else ""
-        progress(cables, cables)
+        self._progress(self.tried, self.tried)
         return chosen
 
     def _without_more(self, fabric: Fabric) -> _Trial:
@@ -349,7 +349,7 @@ class _Search:
     def _next(self, now: _Trial, left: int, pool: ThreadPoolExecutor) -> _Trial | None:
         """The cable, or the cables, that gain most for each of them; None where nothing does."""
         sets = [(pair,) for pair in self._pairs(now)]
-        trials = self._try(now, [*sets, *self._stars(now, left)], pool)
+        trials = self._try(now, [*sets, *self._stars(now, left)], left, pool)
         best = _best(trials)
         if best is None and left > 1:
             promising = sorted(trials, key=lambda trial: -trial.sure)[:_FIRST_OF_TWO]
@@ -359,7 +359,7 @@ class _Search:
                 if len(trial.cables) == 1
                 for pair in self._pairs(trial)[:_FIRST_OF_TWO]
             ]
-            best = _best(self._try(now, two, pool))
+            best = _best(self._try(now, two, left // 2, pool))
         return best
 
     def _pairs(self, now: _Trial) -> list[Pair]:
@@ -395,10 +395,15 @@ class _Search:
                     yield tuple((min(hub, end), max(hub, end)) for end in ends)
 
     def _try(
-        self, now: _Trial, sets: Sequence[tuple[Pair, ...]], pool: ThreadPoolExecutor
+        self, now: _Trial, sets: Sequence[tuple[Pair, ...]], times: int, pool: ThreadPoolExecutor
     ) -> list[_Trial]:
-        trials = [trial for both in pool.map(partial(self._trials, now), sets) for trial in both]
-        self.tried += len(sets)
+        """All of them; as many may be tried so many times in all."""
+        total = self.tried + len(sets) * times
+        trials: list[_Trial] = []
+        for several in pool.map(partial(self._trials, now), sets):
+            trials += several
+            self.tried += 1
+            self._progress(self.tried, total)
         return trials
 
     def _trials(self, now: _Trial, pairs: tuple[Pair, ...]) -> list[_Trial]:

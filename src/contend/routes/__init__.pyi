@@ -23,6 +23,7 @@ from .resolver import Route as Route
 from .resolver import find_route as find_route
 from .resolver import make_resolver as make_resolver
 from .resolver import next_hops as next_hops
+from .saving import HOLD_ROUTES as HOLD_ROUTES
 from .saving import KINDS as KINDS
 from .saving import NEED_ROUTES as NEED_ROUTES
 from .saving import kind_of as kind_of

@@ -37,7 +37,8 @@ _COMPRESSIONS = (".gz", ".xz", ".zst")
 _NO_CHARACTER = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 KINDS = tuple(_WRITERS)
-_HOLD_ROUTES = frozenset({"fabric", "lfts", "orcs"})
+HOLD_ROUTES = frozenset({"fabric", "lfts", "orcs"})
+"""Kinds that hold tables."""
 NEED_ROUTES = frozenset({"lfts", "orcs"})
 """Kinds that are nothing without routes."""
 
@@ -95,12 +96,12 @@ def content(fabric: Fabric, kind: str) -> Iterator[bytes]:
     write = _WRITERS.get(kind)
     if write is None:
         raise UsageError(f"no kind of file {kind!r} among {', '.join(KINDS)}{nearest(kind, KINDS)}")
-    if isinstance(fabric.routes, HashedRoutes) and kind in _HOLD_ROUTES:
+    if isinstance(fabric.routes, HashedRoutes) and kind in HOLD_ROUTES:
         raise UsageError(
             f"routes by {fabric.routes.engine} are drawn by hashes, and {kind} files hold tables: "
             "leave route= out, or give another"
         )
-    if fabric.routes is not None and fabric.routes.lanes > 1 and kind in _HOLD_ROUTES:
+    if fabric.routes is not None and fabric.routes.lanes > 1 and kind in HOLD_ROUTES:
         raise UsageError(
             f"these routes are free of deadlock only on {fabric.routes.lanes} virtual lanes, and "
             f"{kind} files do not say which lane a route keeps to: compute them for one lane"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 from rich.text import Text
@@ -26,6 +27,7 @@ from contend.cli.options import (
 )
 from contend.cure import improve as find_cables
 from contend.errors import UsageError
+from contend.routes import HOLD_ROUTES
 
 CABLES = Option(("--cables",), "N", "How many cables there are to add")
 PORTS = Option(("--ports",), "N", "Take every switch to have at least so many ports")
@@ -72,7 +74,7 @@ def improve(
     if output is not None and output == json == "-":
         raise UsageError("--output and --json cannot both be standard output")
     loaded = load(fabric, routes, None)
-    with report.progress_bar(loaded.name, "cables") as bar:
+    with report.progress_bar(loaded.name, "fabrics") as bar:
         task = bar.add_task("", total=None)
         found = find_cables(
             loaded,
@@ -87,6 +89,13 @@ def improve(
         )
     if output is not None and kind is not None:
         write_fabric(found.fabric, output, kind)
+        if kind not in HOLD_ROUTES:
+            where = "standard output" if output == "-" else output
+            print(
+                f"contend: warning: {where}: {kind} files hold no tables: only routes by "
+                f"{found.engine} come near these figures",
+                file=sys.stderr,
+            )
     console = console_for("-" if output == "-" else json)
     console.print(Text(report.improvement_verdict(found), style="bold"), soft_wrap=True)
     tables = report.improvement_tables(found)
