@@ -48,6 +48,15 @@ def test_tables_in_use_stand_beside(tmp_path: Path) -> None:
     assert said["engine"] == "contend"
 
 
+def test_a_file_without_tables_is_warned_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, warnings in (("it.ibnetdiscover", 1), ("it.fabric", 0)):
+        command = ["fabric", "improve", *TREE, "--cables", "1", "-o", str(tmp_path / name)]
+        assert run(command) == 0
+        assert capsys.readouterr().err.count("hold no tables") == warnings
+
+
 def test_nothing_free_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fabric", "improve", "xgft:2;4,6;1,4"]) == 0
     assert capsys.readouterr().out.startswith("No two ports are free: there is nothing to join.")

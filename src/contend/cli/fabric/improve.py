@@ -92,8 +92,8 @@ def improve(
         if kind not in HOLD_ROUTES:
             where = "standard output" if output == "-" else output
             print(
-                f"contend: warning: {where}: {kind} files hold no tables: only routes by "
-                f"{found.engine} come near these figures",
+                f"contend: warning: {where}: {kind} files hold no tables: by others than "
+                "those found here the figures differ; .fabric and .lfts files hold them",
                 file=sys.stderr,
             )
     console = console_for("-" if output == "-" else json)
