@@ -181,10 +181,10 @@ def improve(
     Pairs of switches are ranked by what routes meet on their way (see `Relief`); of the first that
     are not alike each is tried: tables for the fabric with it, and a simulation of the same random
     patterns with and without. By the engine ``contend`` the tables before are kept but for entries
-    of the switches at its ends, and in trees and small fabrics also computed anew: whichever is better. A
-    switch that carries nothing is joined to several others at once; where no cable gains alone, two
-    that do so together are looked for. The gains are then counted with other patterns than they
-    were chosen by.
+    of the switches at its ends, and in trees and small fabrics also computed anew: whichever is
+    better. A switch that carries nothing is joined to several others at once; where no cable gains
+    alone, two that do so together are looked for. The gains are then counted with other patterns
+    than they were chosen by.
 
     Args:
         fabric: whose routes count only for `Improvement.present`.
