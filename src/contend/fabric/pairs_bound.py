@@ -74,8 +74,9 @@ def _held_back(part: int, cables: float, log_factorial: NDArray[np.float64]) -> 
         )
 
     total = 0.0
-    # Senders in the part, as far from their mean as ever matters.
-    far = 1 + int(10 * np.sqrt(part))
+    # Numbers of senders and of pairs in the part, as far from their means as ever matters: twelve
+    # standard deviations.
+    far = 1 + int(6 * np.sqrt(part))
     first, last = max(0, part // 2 - far, part - (hosts - messages)), min(part, part // 2 + far)
     for senders in range(first, min(last, messages) + 1):
         likely = (
@@ -83,7 +84,9 @@ def _held_back(part: int, cables: float, log_factorial: NDArray[np.float64]) -> 
         )
         # Of the receivers, all others, so many are in the part and meet senders from there.
         receivers, within = hosts - messages, part - senders
-        meet = np.arange(max(0, senders + within - receivers), min(senders, within) + 1)
+        mean = senders * within // receivers
+        fewest = max(0, senders + within - receivers, mean - far)
+        meet = np.arange(fewest, min(senders, within, mean + far) + 1)
         chance = np.exp(
             likely
             + ways(within, meet)
