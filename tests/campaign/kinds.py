@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import lzma
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -22,13 +23,14 @@ from contend.congestion import simulate
 from contend.cure import read_rules
 from contend.cure.phased_traffic import sent_by
 from contend.errors import ContendError, UsageError
-from contend.fabric import Fabric, make, without
+from contend.fabric import Fabric, carried, make, without
 from contend.files import json_text
 from contend.loading import load, load_topology
 from contend.measurement.bisect import read_destinations
 from contend.names import expand, shorten, split_list
 from contend.pattern import parse as parse_pattern
 from contend.placement import parse as parse_placement
+from contend.placement import read_jobs
 from contend.prediction import Calibration, Parameter, SizeClass, load_calibration
 from contend.profiling import Profile, merge, read_record
 from contend.report import measure_json, profile_tables, profiles_json, run_tables
@@ -88,6 +90,25 @@ def _tiny() -> Fabric:
     return load_topology(str(DATA / "tiny.ibnetdiscover"))
 
 
+_COUNTED = str(DATA / "counters" / "fig1.ibnetdiscover")
+
+
+@cache
+def _counted() -> Fabric:
+    return load(_COUNTED)
+
+
+@cache
+def _exported() -> bytes:
+    """What an exporter of switches' counters says of the same network."""
+    metric = "infiniband_switch_port_transmit_data_bytes_total"
+    return b"".join(
+        f'{metric}{{guid="0x{guid:016x}",port="{port}",switch="s"}} {port}e9 {port}000\n'.encode()
+        for guid in _counted().switch_guid.tolist()
+        for port in range(1, 9)
+    )
+
+
 def write_everything(fabric: Fabric) -> None:
     """What could be read can be written, or is refused, and may be looked at."""
     for kind in WRITTEN:
@@ -100,6 +121,14 @@ def _fabric(path: Path) -> None:
     fabric = load(path)
     write_everything(fabric)
     fabric._repr_html_()
+
+
+def _counters(path: Path) -> None:
+    carried(_counted(), [path])
+
+
+def _jobs(path: Path) -> None:
+    read_jobs(str(path))
 
 
 def _tables(path: Path) -> None:
@@ -363,6 +392,15 @@ def kinds() -> Iterator[Kind]:
     routed = ("fabric", "check", network, "--routes", "PATH")
     yield Kind("lfts tables", _seed(*dumps), TEXT, _tables, command=routed)
     yield Kind("fdbs tables", _seed("tiny.opensm.fdbs"), TEXT, _tables, command=routed)
+    counters = _seed("counters/plain.perfquery", "counters/fig1.data.ibqueryerrors")
+    beside = "--counters", "PATH", "--samples", "2"
+    counted = ("simulate", _COUNTED, "--route", "minhop", *beside)
+    yield Kind("port counters", [*counters, _exported()], TEXT, _counters, command=counted)
+    listed = lzma.decompress((DATA / "slurm" / "squeue.json.xz").read_bytes())
+    records = _seed("slurm/scontrol.txt", "slurm/scontrol.oneliner.txt", "slurm/squeue.csv")
+    running = ("jobs", "fig1", "PATH", "--samples", "2")
+    yield Kind("records of jobs", records, TEXT, _jobs, command=running)
+    yield Kind("JSON of jobs", [listed], JSON, _jobs, command=running)
     names = [host.encode() for host in _small().host_name]
     files = [
         b"\n".join(names),

@@ -83,9 +83,10 @@ def carried(
             seconds = passed if passed > 0 else None
     result = Carried(fabric, sent, waited, seconds, last.ports, last.unknown, cleared)
     if len(result.known) == 0:
+        files = ", ".join(map(str, counters))
         raise UsageError(
-            f"none of {counted(last.ports, 'port')} with counters is of a channel between switches "
-            f"of {fabric.name}"
+            f"{files}: none of {counted(last.ports, 'port')} with counters is of a channel between "
+            f"switches of {fabric.name}"
             + (f"; {last.unknown:,} are of no port that it has" if last.unknown else "")
         )
     return result
