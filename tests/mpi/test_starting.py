@@ -23,12 +23,13 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_ranks_share_goes_with_the_launch(memory: Path) -> None:
-    """Open MPI is told where to put it, and MPICH's own place is looked through."""
+    """Open MPI and UCX are told where to put it, and MPICH's own place is looked through."""
     scratch = memory.parent / "scratch"
     with launch_folder() as folder:
         request = Launch(Library("PATH", "", usable=True, launcher="/bin/true"), 2)
         _, _, environment = prepare(request, folder)
-        for name in ("OMPI_MCA_btl_sm_backing_directory", "PRTE_MCA_prte_tmpdir_base"):
+        names = ("OMPI_MCA_btl_sm_backing_directory", "PRTE_MCA_prte_tmpdir_base", "UCX_POSIX_DIR")
+        for name in names:
             place = Path(environment[name])
             assert stat.S_IMODE(place.stat().st_mode) == 0o700
             assert place.parent in (memory, scratch)

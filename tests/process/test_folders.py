@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import stat
 import subprocess
@@ -167,21 +166,3 @@ def test_a_file_is_own_unless_others_may_have_written_it(tmp_path: Path) -> None
     if os.geteuid() == 0:
         os.chown(file, _SOMEBODY, _SOMEBODY)
         assert not is_own(file)
-
-
-def test_a_folder_goes_in_which_somebody_still_writes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    held = hold_folder(tmp_path, "kind")
-    remove = shutil.rmtree
-    removals = []
-
-    def beside_a_rank(path: Path, **options: bool) -> None:
-        remove(path, **options)
-        removals.append(path)
-        if len(removals) < 3:
-            (path / "ompi.node.0").mkdir(parents=True)
-
-    monkeypatch.setattr(shutil, "rmtree", beside_a_rank)
-    held.remove()
-    assert list(tmp_path.iterdir()) == []

@@ -5,7 +5,7 @@ from .compilation import compile_preload as compile_preload
 from .compilation import compile_probe as compile_probe
 from .examination import examine as examine
 from .examination import launch_environment as launch_environment
-from .examination import open_mpi_folders as open_mpi_folders
+from .examination import shared_memory_folders as shared_memory_folders
 from .hosts import HostRanks as HostRanks
 from .hosts import HostResources as HostResources
 from .hosts import share_out as share_out

@@ -59,7 +59,7 @@ def examine(candidate: Candidate, *, run: Run = run_process, limit: float = _LIM
     # Open MPI 5 leaves shared memory and a folder where nobody launched it, others when killed.
     with scratch_folder("contend-version") as folder:
         own = {
-            **open_mpi_folders(folder, folder),
+            **shared_memory_folders(folder, folder),
             **_without_ours(candidate.environment),
             "TMPDIR": str(folder),
         }
@@ -202,13 +202,14 @@ def launch_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {**settings, **environment}
 
 
-def open_mpi_folders(scratch: Path, memory: Path) -> dict[str, str]:
-    """Where Open MPI 4 and 5 leave what launchers, and ranks of one host, share."""
+def shared_memory_folders(scratch: Path, memory: Path) -> dict[str, str]:
+    """Where Open MPI 4 and 5, and UCX, leave what launchers, and ranks of one host, share."""
     return {
         "OMPI_MCA_orte_tmpdir_base": str(scratch),
         "PRTE_MCA_prte_tmpdir_base": str(scratch),
         "OMPI_MCA_btl_vader_backing_directory": str(memory),
         "OMPI_MCA_btl_sm_backing_directory": str(memory),
+        "UCX_POSIX_DIR": str(memory),
     }
 
 

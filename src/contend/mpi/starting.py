@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from contend.errors import MissingError, UsageError
-from contend.mpi.examination import SHARED_MEMORY, launch_environment, open_mpi_folders
+from contend.mpi.examination import SHARED_MEMORY, launch_environment, shared_memory_folders
 from contend.mpi.launchers import hydra, openmpi, prefix, sbatch, srun
 from contend.mpi.launches import Ended, Launch, Launcher, LauncherKind, judge
 from contend.process import (
@@ -126,7 +126,7 @@ def prepare(request: Launch, folder: Path) -> tuple[LauncherKind, list[str], dic
     memory = folder / _MEMORY
     if request.local and memory.exists():
         # Other libraries do not know these settings, which are not theirs.
-        environment = {**open_mpi_folders(folder, memory.resolve()), **environment}
+        environment = {**shared_memory_folders(folder, memory.resolve()), **environment}
     return launcher.kind, command, {**options.environment, **environment}
 
 

@@ -27,9 +27,6 @@ from contend.errors import MissingError
 _MARK_BYTES = 3
 # Seconds in which a folder that was just made is held for certain.
 _ABOUT_TO_BE_HELD = 60.0
-# Seconds for which the removal of a folder is tried again.
-_REMOVAL = 1.0
-_LOOK_AGAIN = 0.02
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -49,12 +46,7 @@ class HeldFolder:
 
     def remove(self) -> None:
         """Removes it with all that is in it, and lets it go."""
-        # A rank that has lost its launcher may go on writing there until it has ended.
-        patience = time.monotonic() + _REMOVAL
         shutil.rmtree(self.path, ignore_errors=True)
-        while self.path.exists() and time.monotonic() < patience:
-            time.sleep(_LOOK_AGAIN)
-            shutil.rmtree(self.path, ignore_errors=True)
         os.close(self.lock)
 
 
