@@ -34,8 +34,9 @@ def test_a_planted_fault_is_found(tmp_path: Path) -> None:
         "raise RuntimeError('planted')"
     )
     code = (
-        f"import sys\nsys.path.insert(0, {str(_KILLS.parent)!r})\nimport kills\n"
-        f"kills.CONTEND = (sys.executable, '-c', {planted!r})\nsys.exit(kills.main())"
+        f"import sys\nsys.path.insert(0, {str(_KILLS.parent)!r})\nimport kills, trial\n"
+        f"kills.CONTEND = trial.CONTEND = (sys.executable, '-c', {planted!r})\n"
+        "sys.exit(kills.main())"
     )
     program = tmp_path / "planted.py"
     program.write_text(code, encoding="utf-8")
