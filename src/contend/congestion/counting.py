@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,12 @@ _WEIGHED = (
     *("share", "mean_slowdown", "max_slowdown"),
     *("bytes_per_second", "mean_seconds_per_byte", "max_seconds_per_byte"),
 )
+
+# Routes, pattern, slots, ranks of each and whether they are drawn; seed, first sample, their number
+# and whether they are all outcomes in turn.
+_Drawn: TypeAlias = tuple[
+    _core.Resolver, _core.Pattern, NDArray[np.uint32], int, bool, int, int, int, bool
+]
 
 
 class SimulationInterrupted(KeyboardInterrupt):
@@ -163,19 +169,7 @@ class _Count:
         begin, end = _part(first, size, communicator)
         return gather(
             communicator,
-            lambda: _core.simulate(
-                self._resolver,
-                self._pattern.core,
-                self._seating.slots,
-                self._seating.ranks_per_slot,
-                self._seating.random,
-                self._seed,
-                begin,
-                end - begin,
-                self._plan.enumerate,
-                threads,
-                self._rates.by_place,
-            ),
+            lambda: _core.simulate(*self._drawn(begin, end), threads, self._rates.by_place),
         )
 
     def see_users(
@@ -204,18 +198,16 @@ class _Count:
         self, placed: PlacedChannels, begin: int, end: int, threads: int
     ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """Messages across channels in some samples, by source and by target."""
-        return _core.channel_users(
+        return _core.channel_users(*self._drawn(begin, end), threads, placed.numbers)
+
+    def _drawn(self, begin: int, end: int) -> _Drawn:
+        """Some samples as the core takes them: the same numbers draw the same messages."""
+        seating = self._seating
+        return (
             self._resolver,
             self._pattern.core,
-            self._seating.slots,
-            self._seating.ranks_per_slot,
-            self._seating.random,
-            self._seed,
-            begin,
-            end - begin,
-            self._plan.enumerate,
-            threads,
-            placed.numbers,
+            *(seating.slots, seating.ranks_per_slot, seating.random),
+            *(self._seed, begin, end - begin, self._plan.enumerate),
         )
 
     def _on_channels(self) -> NDArray[np.uint64]:

@@ -1,5 +1,3 @@
-from .added_cables import Addition as Addition
-from .added_cables import Improvement as Improvement
 from .added_cables import improve as improve
 from .each_failure import Failure as Failure
 from .each_failure import Failures as Failures
@@ -7,6 +5,8 @@ from .each_failure import failures as failures
 from .engines import PRESENT as PRESENT
 from .engines import RoutedBy as RoutedBy
 from .engines import compare_engines as compare_engines
+from .improvement import Addition as Addition
+from .improvement import Improvement as Improvement
 from .next_job import NextJob as NextJob
 from .next_job import Seats as Seats
 from .phased_traffic import Sent as Sent
