@@ -24,26 +24,34 @@ def improvement_verdict(found: Improvement) -> str:
     if not found.additions:
         return f"{_nothing(found)}."
     before, after = (_share(one) for one in (found.before, found.after))
-    cables = counted(found.cables, "cable")
     if found.gain <= found.margin:
         return (
-            f"{cables} would gain {_points(found.gain, found.margin)} points, which is nothing "
-            f"that {found.before.samples:,} samples show; {_who(found)} {before} of a link's rate"
-            f"{_other_tables(found)}."
+            f"{counted(found.cables, 'cable')} would gain {_points(found.gain, found.margin)} "
+            f"points, which is nothing that {found.before.samples:,} samples show; {_who(found)} "
+            f"{before} of a link's rate{_other_tables(found)}."
         )
     first = found.additions[0]
     line = (
-        f"{cables} let {_who(found, infinitive=True)} {after} of a link's rate instead of {before} "
+        f"{_let(found)} {after} of a link's rate instead of {before} "
         f"({_points(found.gain, found.margin)} points)"
     )
     if len(found.additions) > 1 or len(first.cables) > 1:
         line += f"; {_named(found, first)}: {_points(first.gain, first.margin)}"
     if found.cables < found.asked:
-        line += f"; {_rest(found.asked - found.cables)}"
+        line += f"; {_rest(found)}"
     return f"{line}{_other_tables(found)}."
 
 
-def _rest(cables: int) -> str:
+def _let(found: Improvement) -> str:
+    verb = "lets" if found.cables == 1 else "let"
+    return f"{counted(found.cables, 'cable')} {verb} {_who(found, infinitive=True)}"
+
+
+def _rest(found: Improvement) -> str:
+    """Why fewer cables are added than were asked for."""
+    cables = found.asked - found.cables
+    if found.free - 2 * found.cables < 2:
+        return f"no ports are left for {cables} more"
     return "one more gains nothing" if cables == 1 else f"{cables} more gain nothing"
 
 
@@ -191,8 +199,7 @@ def _finding(found: Improvement) -> str:
     if not found.additions:
         line = f"No cable gains anything: {_who(found)} {before}"
     else:
-        cables = counted(found.cables, "cable")
-        line = f"{cables} let {_who(found, infinitive=True)} {after} instead of {before}"
+        line = f"{_let(found)} {after} instead of {before}"
     return f"{line}{_other_tables(found)}"
 
 

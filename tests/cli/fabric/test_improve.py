@@ -57,6 +57,25 @@ def test_a_file_without_tables_is_warned_of(
         assert capsys.readouterr().err.count("hold no tables") == warnings
 
 
+@pytest.mark.parametrize(
+    ("cables", "begins", "rest"),
+    [
+        (1, "1 cable lets random pairs get ", ""),
+        (2, "1 cable lets random pairs get ", "; no ports are left for 1 more"),
+        (3, "1 cable lets random pairs get ", "; no ports are left for 2 more"),
+    ],
+)
+def test_what_keeps_from_more_is_said(
+    capsys: pytest.CaptureFixture[str], cables: int, begins: str, rest: str
+) -> None:
+    tree = ["xgft:2;4,6;1,4", "--without", "top 2:3"]
+    assert run(["fabric", "improve", *tree, "--cables", str(cables)]) == 0
+    verdict = capsys.readouterr().out.splitlines()[0]
+    assert verdict.startswith(begins)
+    assert verdict.count("ports are left") == bool(rest)
+    assert rest in verdict
+
+
 def test_nothing_free_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fabric", "improve", "xgft:2;4,6;1,4"]) == 0
     assert capsys.readouterr().out.startswith("No two ports are free: there is nothing to join.")

@@ -31,7 +31,8 @@ def jobs_figure(found: Jobs) -> Figure:
             rows,
             linestyle="",
             marker="o",
-            markersize=4,
+            # Wide enough to be seen around the other where a job loses nothing.
+            markersize=7,
             markerfacecolor="white",
             markeredgecolor=COLOURS[0],
             zorder=2,
