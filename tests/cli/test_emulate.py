@@ -44,7 +44,7 @@ def test_json_has_hosts_settings_and_every_channel() -> None:
     assert ended.returncode == 0
     result = json.loads(ended.stdout)
     assert [host["label"] for host in result["hosts"]] == ["host-1", "host-2", "host-3"]
-    assert result["settings"] == {"rate": 2.5e6, "buffer": 200_000, "burst": 16_384}
+    assert result["settings"] == {"rate": 2.5e6, "buffer": 200_000, "burst": 16_384, "rto_min": 0.2}
     channels = result["traffic"]["channels"]
     assert [channel["channel"] for channel in channels] == list(range(6))
     # Injection of host 1 and ejection of host 2.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,8 +15,8 @@ import contend
 from contend.emulate import EmulatedHosts, Settings, bring_up, messages
 from contend.emulate.headroom import connect, pump
 from contend.emulate.kernel import KernelRequest
-from contend.errors import MissingError, UsageError
-from contend.mpi import HostRanks, Launch, select
+from contend.errors import MissingError
+from contend.mpi import Launch, select
 from sample_fabrics import two_leaves
 
 pytestmark = pytest.mark.usefixtures("permitted")
@@ -35,6 +37,23 @@ def test_pairs_that_share_a_channel_share_its_rate() -> None:
     # Data is 1448 of 1514 bytes on the wire; what fits the buffers may come on top.
     assert 0.85 < rates[0] + rates[1] < 1.05
     assert 0.85 < rates[2] < 1.05
+
+
+@pytest.mark.parametrize(("rto_min", "told"), [(0.2, ""), (4.0, ", time-outs of at least 4 s")])
+def test_hosts_wait_after_a_drop_as_long_as_told(rto_min: float, told: str) -> None:
+    with bring_up(two_leaves(), _RATE, rto_min=rto_min, check=False) as network:
+        (stream,) = connect(network._spaces, [(0, 2)])
+        stream.sender.setblocking(True)
+        stream.sender.sendall(b"to know the time of a round trip")
+        known = stream.sender.getsockopt(socket.SOL_TCP, socket.TCP_INFO, 12)
+        place = EmulatedHosts(network)
+        stream.close()
+    (microseconds,) = struct.unpack_from("=I", known, 8)
+    assert rto_min <= microseconds / 1e6 < rto_min + 1
+    assert (
+        place.described == f"emulated:two leaves (100 Mbit/s per cable, buffers of 195.3 KiB{told})"
+    )
+    assert place.asked.get("rto_min") == (f"{rto_min:g} s" if told else None)
 
 
 @pytest.mark.parametrize("library", ["openmpi-4", "openmpi-5", "mpich"])
@@ -83,18 +102,6 @@ int main(void) {
   return 0;
 }
 """
-
-
-def test_a_measurement_sees_hosts_memory_and_what_crossed() -> None:
-    with bring_up(two_leaves(), _RATE, check=False) as network:
-        (first,) = connect(network._spaces, [(0, 1)])
-        first.close()
-        place = EmulatedHosts(network, [3, 1], ranks_per_host=2)
-        assert (place.name, place.launcher, place.alone) == ("emulated:two leaves", "", False)
-        assert place.slots == [("h3", 2), ("h1", 2)]
-        assert place.counters()["packets"] == 0
-        with pytest.raises(UsageError, match="no host elsewhere"):
-            network.on_hosts(Launch(select(), 1, hosts=(HostRanks("elsewhere", 1),)))
 
 
 def test_a_kernel_without_limited_queues_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from contend.cli.common import load, write_json
 from contend.cli.options import (
     DEFAULT_BUFFER,
     DEFAULT_RATE,
+    DEFAULT_RTO_MIN,
     RANKS_PER_HOST,
     BufferOption,
     Bytes,
@@ -31,6 +32,7 @@ from contend.cli.options import (
     RateOption,
     RouteOption,
     RoutesOption,
+    RtoMinOption,
     parsed,
 )
 from contend.emulate import Network, bring_up
@@ -40,7 +42,7 @@ from contend.mpi import Launch, launch_folder, prepare, select
 from contend.placement import parse
 from contend.process import run_foreground
 from contend.report import emulate_json, network_line, print_tables, traffic_table
-from contend.units import parse_rate, parse_size
+from contend.units import parse_rate, parse_seconds, parse_size
 
 CommandArgument = Annotated[
     list[str] | None,
@@ -89,6 +91,7 @@ def emulate(
     hosts: HostsOption = None,
     rate: RateOption = None,
     buffer: BufferOption = None,
+    rto_min: RtoMinOption = None,
     burst: BurstOption = None,
     ranks: RanksOption = None,
     ranks_per_host: RanksPerHostOption = None,
@@ -116,6 +119,7 @@ def emulate(
         parse_rate(DEFAULT_RATE) if rate is None else rate,
         parse_size(DEFAULT_BUFFER) if buffer is None else buffer,
         burst=parse_size(_BURST) if burst is None else burst,
+        rto_min=parse_seconds(DEFAULT_RTO_MIN) if rto_min is None else rto_min,
         hosts=sorted(order) if hosts is not None else None,
         check=not unchecked,
         lower=not keep_rate,

@@ -236,7 +236,10 @@ RATE = _option("--rate", takes="RATE", means="What a cable carries each way", by
 BUFFER = _option(
     "--buffer", takes="SIZE", means="How many bytes may wait for an emulated channel", by=parse_size
 )
-DEFAULT_RATE, DEFAULT_BUFFER = "100Mbit", "200kB"
+RTO_MIN = _option(
+    "--rto-min", takes="TIME", means="The shortest time-out of TCP on an emulated fabric", by=_time
+)
+DEFAULT_RATE, DEFAULT_BUFFER, DEFAULT_RTO_MIN = "100Mbit", "200kB", "200ms"
 OnOption = Annotated[
     str | None, ON(", or on emulated:FABRIC.", default="this machine, or a batch job's hosts")
 ]
@@ -267,6 +270,10 @@ RateOption = Annotated[
     ),
 ]
 BufferOption = Annotated[Bytes | None, BUFFER(default=DEFAULT_BUFFER)]
+RtoMinOption = Annotated[
+    Seconds | None,
+    RTO_MIN(": N times 200ms where a network N times as fast is meant.", default=DEFAULT_RTO_MIN),
+]
 
 # What is measured, and how often.
 ALGORITHM = _option("--algorithm", "-a", takes="NAME", means="Algorithms to measure or predict")

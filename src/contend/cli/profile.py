@@ -31,6 +31,7 @@ from contend.cli.options import (
     RateOption,
     RouteOption,
     RoutesOption,
+    RtoMinOption,
     labels,
     parsed,
 )
@@ -78,6 +79,7 @@ def profile(
     route: RouteOption = None,
     rate: RateOption = None,
     buffer: BufferOption = None,
+    rto_min: RtoMinOption = None,
     placement: MaybePlacementOption = None,
     launcher: LauncherOption = "",
     json: JsonOption = None,
@@ -99,6 +101,7 @@ def profile(
         route=route,
         rate=rate,
         buffer=buffer,
+        rto_min=rto_min,
         placement=placement,
         launcher=launcher,
     )

@@ -19,6 +19,7 @@ from contend.cli.options import (
     RateOption,
     RouteOption,
     RoutesOption,
+    RtoMinOption,
 )
 from contend.cli.program import (
     CommandArgument,
@@ -48,6 +49,7 @@ def run(
     route: RouteOption = None,
     rate: RateOption = None,
     buffer: BufferOption = None,
+    rto_min: RtoMinOption = None,
     placement: MaybePlacementOption = None,
     launcher: LauncherOption = "",
 ) -> None:
@@ -64,6 +66,7 @@ def run(
         route=route,
         rate=rate,
         buffer=buffer,
+        rto_min=rto_min,
         placement=placement,
         launcher=launcher,
     )

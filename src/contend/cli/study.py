@@ -194,6 +194,10 @@ class Options:
     buffer: Annotated[
         shared.Bytes | None, shared.BUFFER(default=shared.DEFAULT_BUFFER, rich_help_panel=_WHERE)
     ] = None
+    rto_min: Annotated[
+        shared.Seconds | None,
+        shared.RTO_MIN(default=shared.DEFAULT_RTO_MIN, rich_help_panel=_WHERE),
+    ] = None
     placement: Annotated[
         str | None,
         shared.PLACEMENT("For an emulated fabric.", default="linear", rich_help_panel=_WHERE),

@@ -36,7 +36,7 @@ from contend.units import counted, format_seconds, parse_size
 if TYPE_CHECKING:
     from contend.cli.study import Options
 
-_WHERE = ("on", "routes", "route", "rate", "buffer", "placement", "launcher")
+_WHERE = ("on", "routes", "route", "rate", "buffer", "rto_min", "placement", "launcher")
 """Options that say where a plan is measured, and change nothing in it."""
 
 

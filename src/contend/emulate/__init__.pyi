@@ -1,10 +1,10 @@
 from .headroom import Headroom as Headroom
+from .hosts import EmulatedHosts as EmulatedHosts
+from .hosts import emulated_fabric as emulated_fabric
+from .hosts import identity as identity
+from .hosts import was_emulated as was_emulated
 from .layout import Settings as Settings
 from .layout import host_labels as host_labels
-from .network import EmulatedHosts as EmulatedHosts
 from .network import Network as Network
 from .network import bring_up as bring_up
-from .network import emulated_fabric as emulated_fabric
-from .network import identity as identity
-from .network import was_emulated as was_emulated
 from .traffic import Traffic as Traffic

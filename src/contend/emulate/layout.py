@@ -49,6 +49,9 @@ PACKET = 1514
 SMALLEST_RATE = 125_000.0
 """Bytes per second, 1 Mbit/s: below it a packet takes longer than most messages should."""
 SMALLEST_BURST = 1600
+RTO_MIN = 0.2
+"""Seconds after which Linux sends at the earliest again what nobody has acknowledged."""
+_SMALLEST_RTO, _LARGEST_RTO = 0.001, 60.0
 
 
 @dataclass(frozen=True)
@@ -60,11 +63,14 @@ class Settings:
             all other cables have it in proportion to their own rates.
         buffer: bytes that wait for a channel before it drops packets.
         burst: bytes that may leave at once after a pause.
+        rto_min: seconds of the shortest time-out of TCP. What a time-out costs goes by what passes
+            in its time: at a tenth of a network's rate it is that network's when ten times as long.
     """
 
     rate: float
     buffer: int = 200_000
     burst: int = 16 * 1024
+    rto_min: float = RTO_MIN
 
     def __post_init__(self) -> None:
         """Refuses what cannot be emulated.
@@ -78,6 +84,8 @@ class Settings:
             raise UsageError(f"burst: expected {SMALLEST_BURST} B to 1 GiB, got {self.burst} B")
         if not SMALLEST_BURST <= self.buffer <= _LARGEST_SIZE:
             raise UsageError(f"buffer: expected {SMALLEST_BURST} B to 1 GiB, got {self.buffer} B")
+        if not _SMALLEST_RTO <= self.rto_min <= _LARGEST_RTO:
+            raise UsageError(f"rto_min: expected 1 ms to 60 s, got {self.rto_min:g} s")
 
     @property
     def packets_at_once(self) -> int:

@@ -20,6 +20,7 @@ _UP = 1
 _PERMANENT = 0x80
 _ON_LINK = 4
 _MAIN_TABLE, _STATIC, _UNICAST = 254, 4, 1
+_RTO_MIN = 13
 _ROOT, _HANDLE = 0xFFFFFFFF, 0x10000
 
 NEXT_HOP = "169.254.0.1"
@@ -99,10 +100,13 @@ def neighbour(there: str, hardware: str, index: int) -> KernelRequest:
     return _encoded("ndmsg", value, _NEW_NEIGHBOUR, _REPLACE, f"the neighbour {there}")
 
 
-def route(target: str, prefix: int, indices: Sequence[int], source: str = "") -> KernelRequest:
+def route(
+    target: str, prefix: int, indices: Sequence[int], source: str = "", rto_min: float | None = None
+) -> KernelRequest:
     """A route over an interface to whoever is at the other end of its cable.
 
-    Of several interfaces the kernel takes one for each connection, by a hash.
+    Of several interfaces the kernel takes one for each connection, by a hash. A shortest time-out
+    is in seconds.
     """
     attributes: list[tuple[str, Any]] = [("RTA_DST", target)]
     what = f"the route to {target}"
@@ -115,6 +119,10 @@ def route(target: str, prefix: int, indices: Sequence[int], source: str = "") ->
         what += f" over {len(indices)} cables (multipath)"
     if source:
         attributes.append(("RTA_PREFSRC", source))
+    if rto_min is not None:
+        # Only one that is locked counts.
+        metrics = [("RTAX_LOCK", 1 << _RTO_MIN), ("RTAX_RTO_MIN", round(1000 * rto_min))]
+        attributes.append(("RTA_METRICS", {"attrs": metrics}))
     value = {
         "family": _IPV4,
         "dst_len": prefix,

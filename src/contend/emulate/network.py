@@ -1,14 +1,13 @@
-"""An emulated fabric that is up: launches on its hosts, and its hosts as a place to measure."""
+"""An emulated fabric: brought up, and launches on its hosts while it is."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,23 +15,14 @@ from numpy.typing import NDArray
 from contend.emulate import headroom, programs, traffic
 from contend.emulate.claims import claim, end_inside, remove_left, state_folder
 from contend.emulate.headroom import Headroom
-from contend.emulate.layout import SMALLEST_RATE, Layout, Settings, lay_out
+from contend.emulate.layout import RTO_MIN, SMALLEST_RATE, Layout, Settings, lay_out
 from contend.emulate.programs import Scripts, compiled_nap
 from contend.emulate.spaces import Spaces, seeds_hashes
 from contend.emulate.traffic import Traffic
-from contend.errors import ContendError, UsageError
-from contend.fabric import Fabric, is_generator
-from contend.loading import load
-from contend.mpi import (
-    Ended,
-    Launch,
-    Library,
-    launch,
-    launch_environment,
-    share_out,
-    this_machine,
-)
-from contend.units import format_bandwidth, format_bytes
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.mpi import Ended, Launch, Library, launch, launch_environment, share_out
+from contend.units import format_bandwidth, format_bytes, format_seconds
 
 _Result = TypeVar("_Result")
 
@@ -92,15 +82,21 @@ class Network:
 
     @property
     def cables(self) -> str:
-        """What cables carry, in words."""
-        rate = format_bandwidth(self.settings.rate)
+        """What cables carry and hold, in words, and for how long hosts wait after a drop."""
+        settings = self.settings
+        words = f"{format_bandwidth(settings.rate)} per "
         if self._layout.alike:
-            return f"{rate} per cable"
-        slowest = format_bandwidth(self.settings.rate * self._layout.slowest)
-        return (
-            f"{rate} per port of the fastest hosts, other cables in proportion to their rates, "
-            f"{slowest} the slowest"
-        )
+            words += "cable"
+        else:
+            slowest = format_bandwidth(settings.rate * self._layout.slowest)
+            words += (
+                "port of the fastest hosts, other cables in proportion to their rates, "
+                f"{slowest} the slowest"
+            )
+        words += f", buffers of {format_bytes(settings.buffer)}"
+        if settings.rto_min != RTO_MIN:
+            words += f", time-outs of at least {format_seconds(settings.rto_min)}"
+        return words
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -219,6 +215,7 @@ def bring_up(
     buffer: int = 200_000,
     *,
     burst: int = 16 * 1024,
+    rto_min: float = RTO_MIN,
     hosts: Sequence[int] | None = None,
     check: bool = True,
     lower: bool = True,
@@ -234,6 +231,7 @@ def bring_up(
             rates have it in proportion.
         buffer: bytes that wait for a channel before it drops packets.
         burst: bytes that may leave at once after a pause.
+        rto_min: seconds of the shortest time-out of TCP.
         hosts: only these hosts of the fabric, and what their routes use; None for all.
         check: whether to find out what this machine carries.
         lower: lowers the rate to that; False refuses instead.
@@ -243,7 +241,7 @@ def bring_up(
         MissingError: rights or parts of the kernel that are not there, or a machine that would be
             the bottleneck.
     """
-    settings = Settings(rate, buffer, burst)
+    settings = Settings(rate, buffer, burst, rto_min)
     layout = lay_out(fabric, hosts)
     if rate * layout.slowest < SMALLEST_RATE:
         raise UsageError(
@@ -269,94 +267,6 @@ def bring_up(
         claimed.remove()
 
 
-class Ranks(Protocol):
-    """Whatever says how many ranks there are."""
-
-    @property
-    def ranks(self) -> int: ...  # noqa: D102
-
-
-class EmulatedHosts:
-    """The hosts of a network that is up, in an order.
-
-    Args:
-        network: up.
-        order: the fabric's hosts in the order in which ranks fill them; None for all in their own.
-        ranks_per_host: that each takes, where nobody says otherwise.
-
-    Attributes:
-        name: ``emulated:`` and the fabric's name.
-        slots: names of the hosts, and ranks that each takes.
-        launcher: "": the library's own is used.
-        alone: False: there are several hosts, if on one machine.
-        asked: fabric, routes, cables and order of the hosts, as they were asked for.
-    """
-
-    launcher = ""
-    alone = False
-
-    def __init__(
-        self, network: Network, order: Sequence[int] | None = None, ranks_per_host: int = 1
-    ) -> None:
-        self._network = network
-        self._before = network.counters()
-        names = network.hosts if order is None else network.labels_of(order)
-        self.name = f"emulated:{network.fabric.name}"
-        self.slots: Sequence[tuple[str, int | None]] = [(name, ranks_per_host) for name in names]
-        self.asked: dict[str, str] = _asked(network, order)
-
-    @property
-    def fabric(self) -> Fabric:
-        """What is emulated."""
-        return self._network.fabric
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What a reader must know of figures from here."""
-        return self._network.remarks
-
-    @property
-    def described(self) -> str:
-        """Fabric and cables for people: what decides figures here beside the program."""
-        settings = self._network.settings
-        return f"{self.name} ({self._network.cables}, buffers of {format_bytes(settings.buffer)})"
-
-    @property
-    def wire(self) -> float:
-        """Bytes per second of the fastest host's port each way."""
-        return self._network.settings.rate
-
-    def numbers_of(self, names: Sequence[str]) -> list[int]:
-        """Numbers in the fabric of hosts by their names here."""
-        number = dict(zip(self._network.hosts, self._network.numbers, strict=True))
-        return [number[name] for name in names]
-
-    def memory(self, shape: Ranks) -> tuple[int, int] | None:
-        """All ranks share this machine's free memory."""
-        free = this_machine().memory
-        return None if free is None else (shape.ranks, free)
-
-    def launch(
-        self,
-        request: Launch,
-        program: Path,
-        arguments: Sequence[str],
-        *,
-        limit: float,
-        watch: Callable[[], None],
-    ) -> Ended:
-        """Starts ranks on the emulated hosts."""
-        return self._network.launch(request, program, arguments, limit=limit, watch=watch)
-
-    def ready(self, request: Launch) -> Launch:
-        """A launch as it is started on the emulated hosts."""
-        return self._network.on_hosts(request)
-
-    def counters(self) -> dict[str, Any]:
-        """What crossed every channel since this place was made."""
-        return (self._network.counters() - self._before).json(self._network.fabric)
-
-
 def _joined(own: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
     """Variables of both; the second ones count, but libraries to preload are those of both."""
     preloaded = filter(None, (variables.get(_PRELOAD) for variables in (others, own)))
@@ -364,66 +274,3 @@ def _joined(own: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]
     if _PRELOAD in joined:
         joined[_PRELOAD] = ":".join(preloaded)
     return joined
-
-
-def _asked(network: Network, order: Sequence[int] | None) -> dict[str, str]:
-    """What was asked for, whatever of it the machine carries."""
-    fabric, settings = network.fabric, network.settings
-    rate = settings.rate if network.headroom is None else network.headroom.asked
-    asked = {
-        **identity(fabric),
-        "rate": format_bandwidth(rate),
-        "buffer": f"{settings.buffer} B",
-        "burst": f"{settings.burst} B",
-    }
-    if order is not None and list(order) != sorted(network.numbers):
-        asked["placement"] = ",".join(map(str, order))
-    return asked
-
-
-def identity(fabric: Fabric) -> dict[str, str]:
-    """What tells a fabric and its routes from others."""
-    routes = fabric.routes
-    return {
-        "fabric": fabric.name,
-        "cables": _digest(fabric),
-        "routes": "" if routes is None else f"{routes.engine} {_digest(routes)}".strip(),
-    }
-
-
-def was_emulated(asked: Mapping[str, str], fabric: Fabric) -> bool:
-    """Whether a place that was asked for (`EmulatedHosts.asked`) has this fabric and these routes.
-
-    Names of fabric and engine do not matter.
-    """
-    here = identity(fabric)
-    digest = here["routes"].rpartition(" ")[2]
-    return asked.get("cables") == here["cables"] and (
-        asked.get("routes", "").rpartition(" ")[2] == digest
-    )
-
-
-def emulated_fabric(asked: Mapping[str, str]) -> Fabric | None:
-    """The fabric of a place that was asked for (`EmulatedHosts.asked`), made again, with routes.
-
-    None for a fabric that came from a file, or where that gives other cables or routes.
-    """
-    name, engine = asked.get("fabric", ""), asked.get("routes", "").rpartition(" ")[0]
-    if not name or not is_generator(name):
-        return None
-    try:
-        fabric = load(name, route=engine or None, need_routes=True)
-    except ContendError:
-        return None
-    return fabric if was_emulated(asked, fabric) else None
-
-
-def _digest(value: Any) -> str:
-    """The same for all that have the same arrays."""
-    digest = hashlib.sha256()
-    for column in fields(value):
-        array = getattr(value, column.name)
-        if isinstance(array, np.ndarray):
-            digest.update(f"{column.name} {array.dtype} {array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()[:12]

@@ -27,7 +27,7 @@ from contend.emulate.layout import (
 )
 from contend.emulate.spaces import Spaces
 from contend.errors import MissingError
-from contend.mpi import SCRATCH, Library, cache_folder, open_mpi_folders
+from contend.mpi import SCRATCH, Library, cache_folder, shared_memory_folders
 from contend.process import is_own, run_process, scratch_folder
 
 _AGENT = str(files("contend") / "process" / "agent.py")
@@ -132,7 +132,7 @@ def open_mpi(scripts: Scripts) -> dict[str, str]:
         **{f"OMPI_MCA_{name}": value for name, value in {**shared, **orte}.items()},
         **{f"PRTE_MCA_{name}": value for name, value in prrte.items()},
         "PRTE_MCA_hwloc_default_binding_policy": "none",
-        **open_mpi_folders(scripts.scratch, scripts.scratch),
+        **shared_memory_folders(scripts.scratch, scripts.scratch),
     }
 
 

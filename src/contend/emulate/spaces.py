@@ -154,7 +154,7 @@ class Spaces:
         self.management.netlink.apply([*self._bridge(), *self._management_cables()])
         self.management.netlink.apply(list(self._cables(settings.packets_at_once)))
         for index, queues in enumerate(self._queues(settings)):
-            requests = [*self._addresses(index), *queues, *self._routes(index)]
+            requests = [*self._addresses(index), *queues, *self._routes(index, settings.rto_min)]
             self.nodes[index].netlink.apply(requests)
 
     def _settings(self, node: Node) -> Mapping[str, str]:
@@ -228,12 +228,13 @@ class Spaces:
             requests[end.node].append(messages.queue(end.index, of_cable))
         yield from requests
 
-    def _routes(self, node_index: int) -> Iterator[KernelRequest]:
+    def _routes(self, node_index: int, rto_min: float) -> Iterator[KernelRequest]:
         node = self.layout.nodes[node_index]
         if node.is_host:
             network = FABRIC_NETWORK
             target = str(network.network_address)
-            yield messages.route(target, network.prefixlen, [FABRIC_INDEX], node.address)
+            indices = [FABRIC_INDEX]
+            yield messages.route(target, network.prefixlen, indices, node.address, rto_min)
             return
         for route in self.layout.routes[node_index - len(self.layout.hosts)]:
             yield messages.route(route.address, 32, route.indices)

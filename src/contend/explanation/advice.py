@@ -92,6 +92,7 @@ def emulation(fabric: str, asked: Mapping[str, str], options: str) -> list[str]:
         "--route": asked.get("routes", "").rpartition(" ")[0],
         "--rate": asked.get("rate", ""),
         "--buffer": asked.get("buffer", ""),
+        "--rto-min": asked.get("rto_min", ""),
     }
     words = (f"{option} {quote(text.replace(' ', ''))}" for option, text in known.items() if text)
     return [

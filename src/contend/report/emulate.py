@@ -15,13 +15,10 @@ _SHOWN = 10
 
 def network_line(network: Network, seconds: float) -> str:
     """One line about a fabric that has come up."""
-    settings, fabric = network.settings, network.fabric
+    fabric = network.fabric
     switches = counted(network.switches, "switch")
     hosts = counted(len(network.hosts), "host")
-    return (
-        f"{fabric.name}: {hosts} and {switches} up in {seconds:.1f} s, "
-        f"{network.cables}, buffers of {format_bytes(settings.buffer)}"
-    )
+    return f"{fabric.name}: {hosts} and {switches} up in {seconds:.1f} s, {network.cables}"
 
 
 def traffic_table(traffic: Traffic, network: Network) -> ResultTable:
@@ -126,7 +123,7 @@ class EmulationJson(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         fabric: what was emulated.
         engine: what computed the routes.
-        settings: every cable's rate, buffer and burst.
+        settings: every cable's rate, buffer and burst, and the hosts' shortest time-out.
         headroom: what the machine carries; null if that was not checked.
         hosts: the hosts in their order.
         command: what ran.

@@ -38,7 +38,7 @@ _OF_PLANS = (
     "only", "mpi", "launches", "budget", "precision", "verify", "seed", "label", "wire", "memory",
     "predict",
 )  # fmt: skip
-_OF_PLACES = ("on", "routes", "route", "rate", "buffer", "placement", "launcher")
+_OF_PLACES = ("on", "routes", "route", "rate", "buffer", "rto_min", "placement", "launcher")
 
 
 class Measure(Struct, frozen=True, forbid_unknown_fields=True):

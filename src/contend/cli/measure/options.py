@@ -16,6 +16,7 @@ from contend.cli.common import load
 from contend.cli.options import (
     DEFAULT_BUFFER,
     DEFAULT_RATE,
+    DEFAULT_RTO_MIN,
     BudgetOption,
     BufferOption,
     JsonOption,
@@ -33,6 +34,7 @@ from contend.cli.options import (
     RateOption,
     RouteOption,
     RoutesOption,
+    RtoMinOption,
     RunFolderOption,
     SeedOption,
     VerifyOption,
@@ -45,7 +47,7 @@ from contend.fabric import Fabric
 from contend.measurement import DEFAULT_BUDGET, Conditions, OptionValue, Place, RealHosts
 from contend.placement import parse, read_host_names
 from contend.report import network_line
-from contend.units import parse_rate, parse_size
+from contend.units import parse_rate, parse_seconds, parse_size
 
 RepetitionsOption = Annotated[
     str | None,
@@ -84,6 +86,7 @@ class Common:
     route: RouteOption = None
     rate: RateOption = None
     buffer: BufferOption = None
+    rto_min: RtoMinOption = None
     placement: MaybePlacementOption = None
     launcher: LauncherOption = ""
     launches: LaunchesOption = 1
@@ -160,9 +163,10 @@ def find_place(
     network = None
     if fabric is not None:
         network = load(fabric, common.routes, common.route, need_routes=True)
-    for option in ("rate", "buffer") if network else ("routes", "route", "rate", "buffer"):
+    cables = ("rate", "buffer", "rto_min")
+    for option in cables if network else ("routes", "route", *cables):
         if getattr(common, option) is not None:
-            raise UsageError(f"--{option} belongs to --on emulated:FABRIC")
+            raise UsageError(f"--{option.replace('_', '-')} belongs to --on emulated:FABRIC")
     if common.placement is not None:
         raise UsageError(
             "--placement belongs to --on emulated:FABRIC; a host file has its own order"
@@ -221,7 +225,8 @@ def emulated(
     started = time.monotonic()
     rate = parse_rate(DEFAULT_RATE) if common.rate is None else common.rate
     buffer = parse_size(DEFAULT_BUFFER) if common.buffer is None else common.buffer
-    with bring_up(fabric, rate, buffer, hosts=hosts) as network:
+    rto_min = parse_seconds(DEFAULT_RTO_MIN) if common.rto_min is None else common.rto_min
+    with bring_up(fabric, rate, buffer, rto_min=rto_min, hosts=hosts) as network:
         line = network_line(network, time.monotonic() - started)
         console.print(line, markup=False, soft_wrap=True)
         yield EmulatedHosts(network, order)
