@@ -16,42 +16,23 @@ import numpy as np
 import pytest
 import zstandard
 
+from bounded_process import run_within_bounds
 from contend.fabric.formats import fabric_file
 from contend.loading import load
 from contend.routes import save
 from sample_fabrics import two_leaves
 
-# docs/bounds.md.
-BYTES_ALWAYS, BYTES_FOR_EACH = 768 << 20, 64
-SECONDS_ALWAYS, SECONDS_FOR_EACH = 10.0, 20e-6
-
 _READ = """
-import resource, sys
-import contend
-bytes_more, seconds = int(sys.argv[2]), float(sys.argv[3])
-pages = int(open("/proc/self/statm").read().split()[0])
-limit = pages * resource.getpagesize() + bytes_more
-resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
 try:
-    print("read", contend.load(sys.argv[1]).hosts)
+    print("read", {read})
 except contend.ContendError as error:
     print("refused", error)
 """
 
 
-def read_within_bounds(path: Path, size: int) -> str:
+def read_within_bounds(path: Path, size: int, read: str = "contend.load({!r}).hosts") -> str:
     """What reading a file that holds `size` bytes, uncompressed, comes to."""
-    memory = BYTES_ALWAYS + BYTES_FOR_EACH * size
-    seconds = SECONDS_ALWAYS + SECONDS_FOR_EACH * size
-    done = subprocess.run(
-        [sys.executable, "-c", _READ, str(path), str(memory), str(seconds)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, (done.returncode, done.stderr[-500:])
-    return done.stdout
+    return run_within_bounds("import contend", _READ.format(read=read.format(str(path))), size)
 
 
 def packed(path: Path, head: bytes, repeated: bytes, times: int, end: bytes = b"") -> int:
@@ -159,17 +140,8 @@ _LINES_OF_HOSTS = (
 def test_a_mebibyte_of_hosts(line: bytes, tmp_path: Path) -> None:
     path = tmp_path / "hosts"
     path.write_bytes((line + b"\n") * 17)
-    read = _READ.replace("contend.load(sys.argv[1]).hosts", _HOSTS)
-    done = subprocess.run(
-        [sys.executable, "-c", read, str(path), str(BYTES_ALWAYS), "10"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, (done.returncode, done.stderr[-500:])
-
-
-_HOSTS = "contend.placement.parse('file:' + sys.argv[1], contend.load('crossbar:4'))"
+    hosts = "contend.placement.parse('file:' + {!r}, contend.load('crossbar:4'))"
+    read_within_bounds(path, path.stat().st_size, hosts)
 
 
 _HOSTILE = b"""Switch 4 "S\xff=1\x1b[31m"

@@ -28,6 +28,7 @@ _Kind = TypeVar("_Kind")
 LARGEST = 1 << 26
 """Bytes of a file that is read whole and not line by line, if nothing else is said."""
 _LARGEST_TOML = 1 << 20
+_MOST_DOTS = 1000
 _MOST_BITS = 14_000
 _PIECE = 1 << 20
 _MARK = "[a-z0-9_]{8}"
@@ -190,6 +191,10 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     source = str(path)
     content = read_bounded(path, _LARGEST_TOML)
+    # Python's reader takes time in the square of the names of a key.
+    for at, text in enumerate(content.split(b"\n"), 1):
+        if text.count(b".") > _MOST_DOTS:
+            raise InputError(source, at, f"at most {_MOST_DOTS:,} dots on a line", "more")
     try:
         tables = tomllib.loads(content.decode("utf-8"))
     except UnicodeDecodeError:
