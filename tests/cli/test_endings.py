@@ -190,6 +190,20 @@ def test_a_signal_is_not_lost_where_python_cannot_raise(number: signal.Signals) 
 
 
 @pytest.mark.parametrize("number", _SIGNALS)
+def test_a_signal_while_python_ends_changes_nothing(number: signal.Signals) -> None:
+    body = (
+        "class Last:\n    def __del__(self, kill=os.kill, me=os.getpid()):\n"
+        f"        kill(me, {number:d})\n"
+        "sys.last = Last()\nprint('done')"
+    )
+    with _python(_command(body)) as process:
+        assert _errors(process) == ""
+        assert process.returncode == 0
+        assert process.stdout is not None
+        assert process.stdout.read() == "done\n"
+
+
+@pytest.mark.parametrize("number", _SIGNALS)
 def test_a_signal_ends_an_import_that_does_not_end(number: signal.Signals, tmp_path: Path) -> None:
     module = f"import os, time\nos.kill(os.getpid(), {number:d})\ntime.sleep(600)\n"
     (tmp_path / "endless.py").write_text(module, encoding="utf-8")

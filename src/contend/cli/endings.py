@@ -6,6 +6,7 @@ contend with one line, also while the rest is being imported.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
 import os
@@ -48,6 +49,8 @@ def main() -> None:
     """Runs the command line; see the page on exit statuses."""
     signals = Signals()
     signals.end_at_once()
+    # First told, so last done.
+    atexit.register(signals.ignore)
     open_standard_streams()
     outlive_readers()
     make_do_with_few_threads()
@@ -89,6 +92,11 @@ class Signals:
         """From here on a signal ends the process where it stands: there is nothing to tidy up."""
         for number in self._heard:
             signal.signal(number, _leave)
+
+    def ignore(self) -> None:
+        """From here on a signal changes nothing: the work is done, and Python handles no more."""
+        for number in self._heard:
+            signal.signal(number, signal.SIG_IGN)
 
     def unwind(self) -> None:
         """From here on a signal ends contend as an error does, so that everything is taken down."""
