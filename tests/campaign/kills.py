@@ -325,18 +325,20 @@ def main() -> int:
         for number in numbers:
             trial = try_one(asked.seed, number, asked.only, Path(base))
             total += Counter({f"{trial.name}: {what}": n for what, n in trial.kills.items()})
-            waits += [seconds for name, seconds in trial.seconds if name != "SIGKILL"]
+            ends = [(name, seconds) for name, seconds in trial.seconds if name != "SIGKILL"]
+            waits += [seconds for _, seconds in ends]
             faults += len(trial.faults)
-            for fault in trial.faults:
-                print(f"--seed {asked.seed} --trial {number} ({trial.name}): {fault}", flush=True)
+            late = [f"{seconds:.1f} s after {name}" for name, seconds in ends if seconds > PROMISED]
+            for what in trial.faults + late:
+                print(f"--seed {asked.seed} --trial {number} ({trial.name}): {what}", flush=True)
     for what, times in sorted(total.items()):
         print(f"{times:6}  {what}")
-    late = sum(wait > PROMISED for wait in waits)
+    above = sum(wait > PROMISED for wait in waits)
     longest = max(waits, default=0.0)
     print(
         f"seed {asked.seed}: {counted(len(numbers), 'trial')}, "
         f"{counted(sum(total.values()), 'event')}, {counted(faults, 'fault')}; "
-        f"{late} of {len(waits)} ends took above {PROMISED:g} s, the longest {longest:.1f} s"
+        f"{above} of {len(waits)} ends took above {PROMISED:g} s, the longest {longest:.1f} s"
     )
     return 1 if faults else 0
 

@@ -15,6 +15,7 @@ import pytest
 import contend
 from contend.cli.app import run
 from contend.fabric.fabric import build
+from contend.mpi import select
 from contend.routes import compute, save
 
 # Two hosts on each of two leaves, with one cable between the leaves.
@@ -107,21 +108,26 @@ def test_what_does_not_fit_is_one_line(
     assert captured.err.count("\n") == 1
 
 
+# Formats, and for the libraries that read them: its launcher, how it is told, what tells ranks.
 _WHERE = {
-    "rankfile": ("mpirun.openmpi", "--rankfile", "OMPI_COMM_WORLD_RANK"),
-    "slurm": ("mpirun.openmpi", "--map-by seq --hostfile", "OMPI_COMM_WORLD_RANK"),
-    "mpich": ("mpirun.mpich", "-f", "PMI_RANK"),
+    "rankfile": ("mpirun.openmpi", "--rankfile {}", "OMPI_COMM_WORLD_RANK"),
+    "rankfile of Open MPI 5": ("mpirun", "--map-by rankfile:file={}", "OMPI_COMM_WORLD_RANK"),
+    "slurm": ("mpirun.openmpi", "--map-by seq --hostfile {}", "OMPI_COMM_WORLD_RANK"),
+    "mpich": ("mpirun.mpich", "-f {}", "PMI_RANK"),
 }
 
 
 @pytest.mark.usefixtures("permitted")
 @pytest.mark.parametrize("each", [1, 2])
-@pytest.mark.parametrize("form", _WHERE)
+@pytest.mark.parametrize("library", _WHERE)
 def test_launchers_put_ranks_where_the_file_says(
-    form: str, each: int, network: Path, tmp_path: Path, require_program: Callable[[str], str]
+    library: str, each: int, network: Path, tmp_path: Path, require_program: Callable[[str], str]
 ) -> None:
-    launcher, option, rank = _WHERE[form]
+    launcher, told, rank = _WHERE[library]
+    if launcher == "mpirun":
+        launcher = str(select("openmpi-5").launcher)
     require_program(launcher)
+    form = library.partition(" ")[0]
     seats, result = tmp_path / "seats", tmp_path / "result.json"
     options = ["-o", str(seats), "--format", form, "--json", str(result)]
     # Rank r sends to r + 2, or r + 4: never to the next, which sits beside it in the order given.
@@ -131,7 +137,8 @@ def test_launchers_put_ranks_where_the_file_says(
     expected = json.loads(result.read_text())["hosts"]
     assert expected != [name for name in NAMES for _ in range(each)]
     ask = f"echo at ${rank} $(hostname)"
-    command = [launcher, *option.split(), str(seats), "-n", str(ranks), "sh", "-c", ask]
+    option = told.format(seats).split()
+    command = [launcher, *option, "-n", str(ranks), "sh", "-c", ask]
     ended = subprocess.run(
         [
             *(sys.executable, "-c", "from contend.cli import main; main()"),
