@@ -32,8 +32,10 @@ from contend.runs import Run, find_runs
 from contend.units import counted
 
 LIBRARIES = ("openmpi-4", "openmpi-5", "mpich")
-# Seconds that contend may take to end once it was asked to, and a fabric more: its grace.
-PROMISED, GRACE = 2.0, 2.0
+# Seconds that contend may take to end once it was asked to; and what it gives a command that runs
+# on a fabric to end by itself, on top of that.
+PROMISED = 2.0
+GRACE = {signal.SIGINT: 5.0 + 2.0, signal.SIGTERM: 2.0, signal.SIGKILL: 0.0}
 _SIMULATED = """
 name = "killed"
 [[fabric]]
@@ -143,14 +145,15 @@ def study(trial: Trial) -> None:
     _kept(trial, words, words, count if measured else _simulations, whom)
 
 
-def _once(trial: Trial, words: Sequence[str], grace: float, latest: float) -> None:
+def _once(trial: Trial, words: Sequence[str], *, grace: bool, latest: float) -> None:
     process = trial.start(words)
     number = trial.random.choice([signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
     struck = trial.strike(process, number, "contend", trial.random.uniform(0, latest))
     sent = time.monotonic()
     status = trial.ended(process)
     if struck:
-        trial.seconds.append((number.name, max(0.0, time.monotonic() - sent - grace)))
+        allowed = GRACE[number] if grace else 0.0
+        trial.seconds.append((number.name, max(0.0, time.monotonic() - sent - allowed)))
         expected = -9 if number == signal.SIGKILL else 128 + number
         trial.expect(status in (expected, 0), f"status {status} after {number.name}")
     if number != signal.SIGKILL or not struck:
@@ -169,7 +172,7 @@ def emulate(trial: Trial) -> None:
     )
     fabric = trial.random.choice(["fig1", "crossbar:4"])
     words = ["emulate", fabric, "--rate", "10Mbit", "--unchecked", *command]
-    _once(trial, words, GRACE, 3.0)
+    _once(trial, words, grace=True, latest=3.0)
     # A start that comes to its end clears away what was left.
     last = ["emulate", "crossbar:2", "--rate", "10Mbit", "--unchecked", "--", "true"]
     status = trial.ended(trial.start(last))
@@ -182,7 +185,7 @@ def simulate(trial: Trial) -> None:
     words = ["simulate", "xgft:2;18,36;1,18", "--precision", "0.0001%", "--json", "result.json"]
     if opensm := trial.random.random() < 0.3 and shutil.which("opensm", path="/usr/sbin:/usr/bin"):
         words += ["--route", "opensm:minhop"]
-    _once(trial, words, 0.0, 3.0)
+    _once(trial, words, grace=False, latest=3.0)
     trial.expect(not (trial.folder / "result.json").exists(), "a result of an interrupted command")
     if opensm:
         words = ["fabric", "show", "fig1", "--route", "opensm:minhop"]
