@@ -132,7 +132,7 @@ def open_mpi(scripts: Scripts) -> dict[str, str]:
         **{f"OMPI_MCA_{name}": value for name, value in {**shared, **orte}.items()},
         **{f"PRTE_MCA_{name}": value for name, value in prrte.items()},
         "PRTE_MCA_hwloc_default_binding_policy": "none",
-        **shared_memory_folders(scripts.scratch, scripts.scratch),
+        **shared_memory_folders(scripts.scratch),
     }
 
 

@@ -17,7 +17,7 @@ from contend.measurement.question import MeasuredCell, Workload
 from contend.measurement.routed import check_routes, phases_arguments
 from contend.measurement.surroundings import library_name
 from contend.measurement.work import MeasuredWork
-from contend.mpi import Candidate, Launch, Library, compile_probe, select
+from contend.mpi import Candidate, Launch, Library, compile_probe, remove_left, select
 from contend.process import run_process
 from contend.runs import (
     Run,
@@ -110,6 +110,8 @@ class Measured:
 
     def prepare(self, cells: Sequence[MeasuredCell], observer: Observer) -> None:
         """Tries every library and launcher once, and compiles the probes."""
+        # Also where nothing is launched any more.
+        remove_left()
         for cell in cells:
             try:
                 shapes = self.shapes(cell)

@@ -5,7 +5,6 @@ from .compilation import compile_preload as compile_preload
 from .compilation import compile_probe as compile_probe
 from .examination import examine as examine
 from .examination import launch_environment as launch_environment
-from .examination import shared_memory_folders as shared_memory_folders
 from .hosts import HostRanks as HostRanks
 from .hosts import HostResources as HostResources
 from .hosts import share_out as share_out
@@ -20,10 +19,12 @@ from .preloading import carry as carry
 from .preloading import library_of as library_of
 from .preloading import preloaded as preloaded
 from .preloading import record as record
+from .scratch import launch_folder as launch_folder
+from .scratch import remove_left as remove_left
+from .scratch import shared_memory_folders as shared_memory_folders
 from .search import Candidate as Candidate
 from .search import find as find
 from .selection import TO_INSTALL as TO_INSTALL
 from .selection import select as select
 from .starting import launch as launch
-from .starting import launch_folder as launch_folder
 from .starting import prepare as prepare

@@ -11,15 +11,14 @@ from pathlib import Path
 from contend.errors import ShortfallError
 from contend.mpi.compilation import compile_probe
 from contend.mpi.library import Library, recognise
+from contend.mpi.scratch import launch_folder, shared_memory_folders
 from contend.mpi.search import Candidate, command_file, is_program, link_names, search_path
-from contend.process import Finished, Run, run_process, scratch_folder
+from contend.process import Finished, Run, run_process
 
 _PROBE = "version"
 _RANKS = 2
 _LIMIT = 30.0
 _FACT = re.compile(r"\bcontend (size|met|standard|file|version) ?(.*)")
-SHARED_MEMORY = Path("/dev/shm")
-"""Where libraries keep what ranks of a host share."""
 _LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra")
 # Open MPI refuses root, and more ranks than cores, unless told otherwise; 4 and 5 by other names.
 _AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -57,9 +56,9 @@ def examine(candidate: Candidate, *, run: Run = run_process, limit: float = _LIM
         environment=candidate.environment,
     )
     # Open MPI 5 leaves shared memory and a folder where nobody launched it, others when killed.
-    with scratch_folder("contend-version") as folder:
+    with launch_folder() as folder:
         own = {
-            **shared_memory_folders(folder, folder),
+            **shared_memory_folders(folder),
             **_without_ours(candidate.environment),
             "TMPDIR": str(folder),
         }
@@ -200,17 +199,6 @@ def launch_environment(environment: Mapping[str, str]) -> dict[str, str]:
     if os.geteuid() == 0:
         settings |= _AS_ROOT
     return {**settings, **environment}
-
-
-def shared_memory_folders(scratch: Path, memory: Path) -> dict[str, str]:
-    """Where Open MPI 4 and 5, and UCX, leave what launchers, and ranks of one host, share."""
-    return {
-        "OMPI_MCA_orte_tmpdir_base": str(scratch),
-        "PRTE_MCA_prte_tmpdir_base": str(scratch),
-        "OMPI_MCA_btl_vader_backing_directory": str(memory),
-        "OMPI_MCA_btl_sm_backing_directory": str(memory),
-        "UCX_POSIX_DIR": str(memory),
-    }
 
 
 def _launcher_paths(candidate: Candidate) -> Iterator[Path]:

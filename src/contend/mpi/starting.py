@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
 import shlex
 import shutil
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from contend.errors import MissingError, UsageError
-from contend.mpi.examination import SHARED_MEMORY, launch_environment, shared_memory_folders
+from contend.mpi.examination import launch_environment
 from contend.mpi.launchers import hydra, openmpi, prefix, sbatch, srun
 from contend.mpi.launches import Ended, Launch, Launcher, LauncherKind, judge
-from contend.process import (
-    is_in_use,
-    left_folders,
-    run_process,
-    run_watched,
-    scratch_folder,
-)
+from contend.mpi.scratch import launch_folder, shared_memory_folders
+from contend.process import run_process, run_watched
 
 _LIMIT = 20.0
 _OPEN_MPI = re.compile(r"\((?:Open ?MPI|OpenRTE|PRRTE|PMIx Reference RTE)\) (\d+)", re.IGNORECASE)
 _HYDRA = re.compile(r"HYDRA build details|Intel\(R\) MPI Library", re.IGNORECASE)
-_KIND, _MEMORY = "contend-launch", "memory"
-_SEGMENTS, _TICK = "mpich_shar_tmp*", 0.02
 # The bare words mean the library's own launcher, wherever it is.
 _OWN = ("mpirun", "mpiexec")
 
@@ -66,43 +54,6 @@ def launch(
     return judge(finished, kind.death(finished.all_text), command, waited)
 
 
-@contextmanager
-def launch_folder() -> Iterator[Path]:
-    """A folder for what a launch leaves on this machine, its shared memory too, while it lasts.
-
-    A launcher or a rank that is killed removes nothing of its own.
-    """
-    began = _remove_left()
-    with ExitStack() as folders:
-        folders.callback(_remove_segments, began)
-        folder = folders.enter_context(scratch_folder(_KIND))
-        if os.access(SHARED_MEMORY, os.W_OK | os.X_OK):
-            memory = folders.enter_context(scratch_folder(_KIND, SHARED_MEMORY))
-            (folder / _MEMORY).symlink_to(memory)
-        yield folder
-
-
-def _remove_left() -> float:
-    """Removes what launches of contends that were killed have left; since when that came about."""
-    began = time.time()
-    for left in left_folders(Path(tempfile.gettempdir()), _KIND):
-        began = min(began, left.path.stat().st_ctime)
-        left.remove()
-    _remove_segments(began)
-    return began
-
-
-def _remove_segments(since: float) -> None:
-    """Removes shared memory that ranks of MPICH left as they were killed: it has one place only."""
-    for segment in SHARED_MEMORY.glob(_SEGMENTS):
-        with contextlib.suppress(OSError):
-            state = segment.lstat()
-            # A clock tick, by which the kernel dates files, earlier.
-            recent = state.st_ctime >= since - _TICK
-            if recent and state.st_uid == os.geteuid() and not is_in_use(segment):
-                segment.unlink()
-
-
 def prepare(request: Launch, folder: Path) -> tuple[LauncherKind, list[str], dict[str, str]]:
     """The kind of the launcher, its command with all options, and its environment.
 
@@ -123,10 +74,9 @@ def prepare(request: Launch, folder: Path) -> tuple[LauncherKind, list[str], dic
     command = [*prefix.filled(launcher.command, request, host_file), *options.words]
     # What the user has set stays.
     environment = launch_environment(request.variables())
-    memory = folder / _MEMORY
-    if request.local and memory.exists():
+    if request.local:
         # Other libraries do not know these settings, which are not theirs.
-        environment = {**shared_memory_folders(folder, memory.resolve()), **environment}
+        environment = {**shared_memory_folders(folder), **environment}
     return launcher.kind, command, {**options.environment, **environment}
 
 

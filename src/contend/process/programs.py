@@ -22,9 +22,9 @@ from contend.errors import MissingError
 from contend.process.agent import end_with_parent
 from contend.process.processes import end_processes, marked_processes, session_members
 
-# Seconds that a program which was asked to end may take to end its own children; and that one gets
-# which has the terminal, and heard the interruption by itself.
-_GRACE, _INTERRUPTED_GRACE = 2.0, 5.0
+# Seconds that a program which was asked to end may take to end its own children, so that contend
+# ends within two. One that has the terminal gets two, and five once it heard an interruption.
+_GRACE, _FOREGROUND_GRACE, _INTERRUPTED_GRACE = 1.6, 2.0, 5.0
 # Seconds between two looks at a program that is watched.
 _BEAT = 0.1
 # How much of a watched program's output is kept: the beginning, for the first error, and the end.
@@ -311,7 +311,7 @@ def _end_with_contend() -> None:
 def _end_kindly(program: Program) -> None:
     if program.poll() is None:
         program.terminate()
-        if wait_for(program, _GRACE) is None:
+        if wait_for(program, _FOREGROUND_GRACE) is None:
             program.kill()
             program.wait()
 
