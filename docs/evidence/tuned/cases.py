@@ -1,9 +1,10 @@
 """What rules for all-to-alls save: the cases of docs/tune.md.
 
-Usage: cases.py learn|sweep|gromacs|compare FOLDER, in this order. `learn` measures schedules beside
-the library's all-to-all on an emulated tree with small buffers and writes rules; `sweep` measures
-the library's call without and with them, and `gromacs` times GROMACS likewise, launches in turns;
-`compare` prints both. Needs root, a quiet machine, twenty minutes, and Debian's gromacs.
+Usage: cases.py learn|sweep|pairs|gromacs|compare FOLDER, in this order. `learn` measures schedules
+beside the library's all-to-all on an emulated tree with small buffers and writes rules; `sweep`
+measures the library's call without and with them, launches in turns; `pairs` calls both in turns
+within each launch; `gromacs` times GROMACS, launches in turns; `compare` prints all. Needs root, a
+quiet machine, three quarters of an hour, and Debian's gromacs.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ LEARNT = [*SCHEDULES, *SIZES, "--repetitions", "6:8"]
 DROPPING = ["--algorithm", "library,shift,shift-barrier", "--bytes", "8K:64K"]
 DROPPING += ["--launches", "6", "--repetitions", "6:6"]
 SWEPT = ["--algorithm", "library", *SIZES, "--repetitions", "6:8"]
-SWEEPS, TURNS = 10, 7
+SWEEPS, PAIRED, TURNS = 10, 3, 7
 MDRUN = "gmx_mpi mdrun -s md.tpr -npme 0 -ntomp 1 -dlb no -nsteps 40 -deffnm run"
 _WALL = re.compile(r"^\s*Time:\s+\S+\s+(\S+)", re.MULTILINE)
 _DROPS = re.compile(r"^([\d,]+) packets dropped", re.MULTILINE)
@@ -83,6 +84,18 @@ def sweep(folder: Path) -> None:
                 run(folder, *words)
 
 
+def pairs(folder: Path) -> None:
+    """The library's own call and the one by the rules in turns, in each of some launches."""
+    run(folder, "mpicc.openmpi", "-O2", str(HERE / "pairs.c"), "-o", "pairs")
+    for turn in range(PAIRED):
+        kept = folder / f"pairs-{turn}.csv"
+        if not kept.exists():
+            words = [*CONTEND, "run", "--tuned", "rules", "--mpi", "openmpi-4", *PLACE]
+            said = run(folder, *words, "--", "./pairs").splitlines()
+            rows = [line.removeprefix("pair,") for line in said if line.startswith("pair,")]
+            kept.write_text("\n".join(["bytes,own_s,carried_s", *rows, ""]))
+
+
 def prepare(folder: Path) -> None:
     """The input of GROMACS: 4 nm of water."""
     if (folder / "md.tpr").exists():
@@ -125,7 +138,19 @@ def gromacs(folder: Path) -> None:
 
 
 def compare(folder: Path) -> None:
-    """Both, as Markdown."""
+    """All, as Markdown."""
+    print("| bytes | pairs | own | by the rules | times faster | 95 % |\n|--:|--:|--:|--:|--:|--:|")
+    files = [folder / f"pairs-{turn}.csv" for turn in range(PAIRED)]
+    every = np.concatenate([np.loadtxt(file, delimiter=",", skiprows=1) for file in files])
+    for size in np.unique(every[:, 0]):
+        own, carried = every[every[:, 0] == size][:, 1:].T
+        gain = median_interval(own / carried)
+        print(
+            f"| {int(size):,} | {len(own)} | {1e3 * np.median(own):.3g} ms "
+            f"| {1e3 * np.median(carried):.3g} ms "
+            f"| {gain.value:.3f} | {gain.low:.3f} to {gain.high:.3f} |"
+        )
+    print()
     runs = {name: _runs(folder, name) for name in ("without", "with")}
     print("| bytes | without | with | times faster | 95 % |\n|--:|--:|--:|--:|--:|")
     for size in sorted(runs["without"]):
@@ -158,4 +183,6 @@ def _runs(folder: Path, name: str) -> dict[int, list[np.ndarray]]:
 if __name__ == "__main__":
     part, where = sys.argv[1], Path(sys.argv[2]).resolve()
     where.mkdir(parents=True, exist_ok=True)
-    {"learn": learn, "sweep": sweep, "gromacs": gromacs, "compare": compare}[part](where)
+    {"learn": learn, "sweep": sweep, "pairs": pairs, "gromacs": gromacs, "compare": compare}[part](
+        where
+    )
