@@ -5,7 +5,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 what="-n 16 --algorithm shift,shift-barrier,linear,xor --bytes 4K:1M"
-# More than this, over all cables of the trees, is more than two processors carry.
+# The faster cables are, the more the turns count that 16 ranks take on two processors.
 cables="--rate 16Mbit --buffer 4MB"
 # Named as it is kept beside the results, wherever they are.
 cmp -s "$here/scattered.hosts" scattered.hosts || cp "$here/scattered.hosts" .
