@@ -34,7 +34,7 @@ LEARNT = [*SCHEDULES, *SIZES, "--repetitions", "6:8"]
 DROPPING = ["--algorithm", "library,shift,shift-barrier", "--bytes", "8K:64K"]
 DROPPING += ["--launches", "6", "--repetitions", "6:6"]
 SWEPT = ["--algorithm", "library", *SIZES, "--repetitions", "6:8"]
-SWEEPS, PAIRED, TURNS = 10, 3, 7
+SWEEPS, PAIRED, TURNS = 10, 2, 7
 MDRUN = "gmx_mpi mdrun -s md.tpr -npme 0 -ntomp 1 -dlb no -nsteps 40 -deffnm run"
 _WALL = re.compile(r"^\s*Time:\s+\S+\s+(\S+)", re.MULTILINE)
 _DROPS = re.compile(r"^([\d,]+) packets dropped", re.MULTILINE)
@@ -86,7 +86,7 @@ def sweep(folder: Path) -> None:
 
 def pairs(folder: Path) -> None:
     """The library's own call and the one by the rules in turns, in each of some launches."""
-    run(folder, "mpicc.openmpi", "-O2", str(HERE / "pairs.c"), "-o", "pairs")
+    run(folder, "mpicc.openmpi", "-O2", str(HERE / "pairs.c"), "-o", "pairs", "-ldl")
     for turn in range(PAIRED):
         kept = folder / f"pairs-{turn}.csv"
         if not kept.exists():
