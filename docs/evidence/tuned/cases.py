@@ -1,10 +1,9 @@
 """What rules for all-to-alls save: the cases of docs/tune.md.
 
-Usage: cases.py learn|sweep|pairs|gromacs|compare FOLDER, in this order. `learn` measures schedules
-beside the library's all-to-all on an emulated tree with small buffers and writes rules; `sweep`
-measures the library's call without and with them, launches in turns; `pairs` calls both in turns
-within each launch; `gromacs` times GROMACS, launches in turns; `compare` prints all. Needs root, a
-quiet machine, three quarters of an hour, and Debian's gromacs.
+Usage: cases.py learn|pairs|gromacs|compare FOLDER, in this order. `learn` measures schedules beside
+the library's all-to-all on an emulated tree with small buffers and writes rules; `pairs` makes the
+library's call and the one by rules in turns within each launch; `gromacs` times GROMACS, launches
+in turns; `compare` prints both. Needs root, a quiet machine, half an hour, and Debian's gromacs.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from contend.runs import Run, combine_launches, median_interval, ratio
+from contend.runs import median_interval, ratio
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "programs"))
@@ -33,8 +32,7 @@ LEARNT = [*SCHEDULES, *SIZES, "--repetitions", "6:8"]
 # Where packets are dropped, times differ from launch to launch.
 DROPPING = ["--algorithm", "library,shift,shift-barrier", "--bytes", "8K:64K"]
 DROPPING += ["--launches", "6", "--repetitions", "6:6"]
-SWEPT = ["--algorithm", "library", *SIZES, "--repetitions", "6:8"]
-SWEEPS, PAIRED, TURNS = 10, 2, 7
+PAIRED, TURNS = 2, 7
 MDRUN = "gmx_mpi mdrun -s md.tpr -npme 0 -ntomp 1 -dlb no -nsteps 40 -deffnm run"
 _WALL = re.compile(r"^\s*Time:\s+\S+\s+(\S+)", re.MULTILINE)
 _DROPS = re.compile(r"^([\d,]+) packets dropped", re.MULTILINE)
@@ -69,19 +67,6 @@ def learn(folder: Path) -> None:
             measure = ["measure", "alltoall", *PLACE, *what, "--budget", "8min", "-o", name]
             run(folder, *CONTEND, *measure)
     print(run(folder, *CONTEND, "tune", "learnt", "learnt-more", "-o", "rules"))
-
-
-def sweep(folder: Path) -> None:
-    """The library's call without and with the rules, in turns."""
-    for turn in range(SWEEPS):
-        for name in ("without", "with"):
-            to = f"{name}-{turn}"
-            measure = ["measure", "alltoall", *PLACE, *SWEPT, "--budget", "5min", "-o", to]
-            words = [*CONTEND, *measure]
-            if name == "with":
-                words = [*CONTEND, "run", "--tuned", "rules", "--mpi", "openmpi", "--", *words]
-            if not (folder / to).exists():
-                run(folder, *words)
 
 
 def pairs(folder: Path) -> None:
@@ -138,7 +123,7 @@ def gromacs(folder: Path) -> None:
 
 
 def compare(folder: Path) -> None:
-    """All, as Markdown."""
+    """Both, as Markdown."""
     print("| bytes | pairs | own | by the rules | times faster | 95 % |\n|--:|--:|--:|--:|--:|--:|")
     files = [folder / f"pairs-{turn}.csv" for turn in range(PAIRED)]
     every = np.concatenate([np.loadtxt(file, delimiter=",", skiprows=1) for file in files])
@@ -149,16 +134,6 @@ def compare(folder: Path) -> None:
             f"| {int(size):,} | {len(own)} | {1e3 * np.median(own):.3g} ms "
             f"| {1e3 * np.median(carried):.3g} ms "
             f"| {gain.value:.3f} | {gain.low:.3f} to {gain.high:.3f} |"
-        )
-    print()
-    runs = {name: _runs(folder, name) for name in ("without", "with")}
-    print("| bytes | without | with | times faster | 95 % |\n|--:|--:|--:|--:|--:|")
-    for size in sorted(runs["without"]):
-        before, after = (combine_launches(runs[name][size]) for name in ("without", "with"))
-        gain = ratio(before, after)
-        print(
-            f"| {size:,} | {1e3 * before.value:.3g} ms | {1e3 * after.value:.3g} ms "
-            f"| {gain.value:.2f} | {gain.low:.2f} to {gain.high:.2f} |"
         )
     times = json.loads((folder / "gromacs.json").read_text())
     walls = {name: np.array([wall for wall, _ in each]) for name, each in times.items()}
@@ -171,18 +146,7 @@ def compare(folder: Path) -> None:
     print(f"| times faster | {gain.value:.2f} | {gain.low:.2f} to {gain.high:.2f} | |")
 
 
-def _runs(folder: Path, name: str) -> dict[int, list[np.ndarray]]:
-    """Times of every launch, by size."""
-    found: dict[int, list[np.ndarray]] = {}
-    for turn in range(SWEEPS):
-        for cell in Run.load(folder / f"{name}-{turn}").summaries:
-            found.setdefault(cell.record.bytes or 0, []).extend(cell.launches)
-    return found
-
-
 if __name__ == "__main__":
     part, where = sys.argv[1], Path(sys.argv[2]).resolve()
     where.mkdir(parents=True, exist_ok=True)
-    {"learn": learn, "sweep": sweep, "pairs": pairs, "gromacs": gromacs, "compare": compare}[part](
-        where
-    )
+    {each.__name__: each for each in (learn, pairs, gromacs, compare)}[part](where)
