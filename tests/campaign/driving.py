@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from campaign.kinds import CommandFaultError, Kind, run_in_silence
+from campaign.kinds import Kind
 from campaign.mutations import mutated
+from campaign.reading import CommandFaultError, run_in_silence
 from contend.errors import ContendError
 from fuzzing import TookTooLong, memory_bounded, time_bounded
 

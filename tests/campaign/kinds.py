@@ -1,8 +1,7 @@
-"""Every kind of input that contend reads: what is mutated, where it stands, and who reads it."""
+"""Every kind of input that contend reads: what is mutated, and where it stands."""
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import io
 import lzma
@@ -17,38 +16,22 @@ from typing import Any
 import numpy as np
 
 from built_records import ALLREDUCE, SEND, Rank, leave_records
+from campaign import reading
 from campaign.mutations import ARRAY, BINARY, JSON, PACKED, TABLE, TEXT
-from contend.cli.app import run as run_command
-from contend.congestion import simulate
+from campaign.reading import DATA, FIRST_VERSION, RANKS
 from contend.cure import read_rules
-from contend.cure.phased_traffic import sent_by
-from contend.errors import ContendError, UsageError
-from contend.fabric import Fabric, carried, make, without
+from contend.errors import UsageError
 from contend.files import json_text
-from contend.loading import load, load_topology
 from contend.measurement.bisect import read_destinations
-from contend.names import expand, shorten, split_list
-from contend.pattern import parse as parse_pattern
-from contend.placement import parse as parse_placement
-from contend.placement import read_jobs
-from contend.prediction import Calibration, Parameter, SizeClass, load_calibration
-from contend.profiling import Profile, merge, read_record
-from contend.report import measure_json, profile_tables, profiles_json, run_tables
-from contend.routes import KINDS as WRITTEN
-from contend.routes import adopt, compute, load_tables
+from contend.prediction import Calibration, Parameter, SizeClass
+from contend.profiling import merge, read_record
 from contend.routes.options import read_roots
-from contend.routes.saving import content as content_of
 from contend.runs import LaunchRecord, Run, RunRecord
 from contend.runs.launch_file import read_samples
-from contend.study import Plan, read_plan, run_simulations, shipped_plans
+from contend.study import shipped_plans
 from contend.study.plan_file import find_plan
-from contend.units import parse_numbers, parse_rate, parse_seconds, parse_share, parse_sizes
 from fuzzing import Mutation
 from sample_files import Launch
-
-DATA = Path(__file__).parents[1] / "data"
-_FIRST = DATA / "first_version"
-_RANKS = 12
 
 
 @dataclass(frozen=True)
@@ -81,139 +64,14 @@ def _seed(*names: str) -> list[bytes]:
 
 
 @cache
-def _small() -> Fabric:
-    return load("xgft:2;3,4;1,2", route="minhop")
-
-
-@cache
-def _tiny() -> Fabric:
-    return load_topology(str(DATA / "tiny.ibnetdiscover"))
-
-
-_COUNTED = str(DATA / "counters" / "fig1.ibnetdiscover")
-
-
-@cache
-def _counted() -> Fabric:
-    return load(_COUNTED)
-
-
-@cache
 def _exported() -> bytes:
     """What an exporter of switches' counters says of the same network."""
     metric = "infiniband_switch_port_transmit_data_bytes_total"
     return b"".join(
         f'{metric}{{guid="0x{guid:016x}",port="{port}",switch="s"}} {port}e9 {port}000\n'.encode()
-        for guid in _counted().switch_guid.tolist()
+        for guid in reading.counted().switch_guid.tolist()
         for port in range(1, 9)
     )
-
-
-def write_everything(fabric: Fabric) -> None:
-    """What could be read can be written, or is refused, and may be looked at."""
-    for kind in WRITTEN:
-        with contextlib.suppress(UsageError):
-            for _ in content_of(fabric, kind):
-                pass
-
-
-def _fabric(path: Path) -> None:
-    fabric = load(path)
-    write_everything(fabric)
-    fabric._repr_html_()
-
-
-def _counters(path: Path) -> None:
-    carried(_counted(), [path])
-
-
-def _jobs(path: Path) -> None:
-    read_jobs(str(path))
-
-
-def _tables(path: Path) -> None:
-    write_everything(adopt(_tiny(), load_tables(str(path)), str(path)))
-
-
-def _hosts_of(path: Path) -> None:
-    parse_placement(f"file:{path}", _small())
-    parse_placement("given", _small(), hosts=f"file:{path}")
-
-
-def _host_list(path: Path) -> None:
-    text = path.read_bytes().decode("utf-8", "replace")
-    shorten([name for item in split_list(text) for name in expand(item, str(path))])
-    with contextlib.suppress(ContendError):
-        parse_placement("given", _small(), hosts=text)
-
-
-def _text_of(path: Path) -> str:
-    return path.read_bytes()[:4096].decode("utf-8", "replace")
-
-
-def _pattern_file(path: Path) -> None:
-    simulate(_small(), parse_pattern(f"file:{path}", _RANKS), samples=2)
-    sent_by(f"file:{path}", _RANKS)
-
-
-def _pattern(path: Path) -> None:
-    parse_pattern(_text_of(path), _RANKS).messages()
-
-
-def _generator(path: Path) -> None:
-    text = _text_of(path)
-    if max(map(len, "".join(c if c.isdigit() else " " for c in text).split()), default=0) < 3:
-        make(text)
-    else:
-        # Large ones are made by those who can wait.
-        with contextlib.suppress(MemoryError):
-            load(f"degrade:{text}")
-
-
-def _engine(path: Path) -> None:
-    compute(_small(), _text_of(path))
-
-
-def _without(path: Path) -> None:
-    without(_small(), [f"file:{path}"])
-
-
-def _units(path: Path) -> None:
-    text = _text_of(path)
-    refusals = []
-    for parse in (parse_sizes, parse_numbers, parse_rate, parse_share, parse_seconds):
-        try:
-            parse(text)
-        except UsageError as error:
-            refusals.append(error)
-    if len(refusals) == 5:
-        raise refusals[0]
-
-
-def _plan(path: Path) -> None:
-    plan = read_plan(path)
-    if isinstance(plan, Plan):
-        sum(1 for _ in plan.cells())
-
-
-def _run(path: Path) -> None:
-    run = Run.load(path.parent)
-    run_tables(run)
-    measure_json(run)
-
-
-@cache
-def _finished_plan() -> Plan:
-    plan = read_plan(_FIRST / "small.toml")
-    assert isinstance(plan, Plan)
-    return plan
-
-
-def _study(path: Path) -> None:
-    folder = path.parents[1]
-    for outcome in run_simulations(_finished_plan(), folder, beside=_FIRST):
-        if outcome.record.status == "done":
-            outcome.simulation()
 
 
 def _copied(name: str, to: str = "") -> Callable[[Path], None]:
@@ -241,12 +99,6 @@ def _no_program(*_: Any, **__: Any) -> Any:
     raise UsageError("no program is started here")
 
 
-def _profile(path: Path) -> None:
-    profile = Profile.load(path.parent)
-    profile_tables(profile)
-    profiles_json([profile])
-
-
 @cache
 def _profile_json() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
@@ -272,13 +124,6 @@ def _calibration() -> bytes:
     )
 
 
-def _calibrated(path: Path) -> None:
-    calibration = load_calibration(path)
-    calibration.costs()
-    calibration.cables(1e6)
-    _ = calibration.uncertainty
-
-
 _RULES = b"""version = 1
 mpi = "Open MPI 4.1.4"
 nonblocking = true
@@ -298,46 +143,6 @@ def _npy(array: Any) -> bytes:
     out = io.BytesIO()
     np.save(out, array)
     return out.getvalue()
-
-
-def _command_line(path: Path) -> None:
-    words = _text_of(path).split("\n")
-    # Nothing is started, and nothing is written where others are.
-    if words[0] in ("fabric", "simulate", "place", "route", "predict") and not any(
-        word.startswith(
-            ("-o", "--out", "--json", "--plot", "--csv", "--markdown", "opensm", "--tab")
-        )
-        or "opensm" in word
-        for word in words
-    ):
-        run_in_silence(words)
-
-
-class CommandFaultError(Exception):
-    """What a command line did that it must not."""
-
-
-def run_in_silence(words: list[str], encoding: str = "utf-8") -> None:
-    """Runs a command line, and looks at its status and what it wrote to standard error.
-
-    Raises:
-        CommandFaultError: another status than 0 to 3, or an error that is not one line.
-    """
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding) for _ in range(2))
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        status = run_command(words)
-    err.flush()
-    told = err.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
-    lines = [line for line in told.splitlines() if not line.startswith("contend: warning: ")]
-    if status not in (0, 1, 2, 3):
-        raise CommandFaultError(f"status {status}")
-    if "Traceback" in told or max(map(len, lines), default=0) > 500 + len("contend: "):
-        raise CommandFaultError(f"status {status} and {told[:600]!r}")
-    out.flush()
-    # A group of commands alone answers with its help.
-    helped = status == 2 and b"Usage: " in out.buffer.getvalue()  # type: ignore[attr-defined]
-    if status in (2, 3) and len(lines) != 1 and not (helped and not lines):
-        raise CommandFaultError(f"status {status} and {len(lines)} lines: {told[:300]!r}")
 
 
 _SPECIFICATIONS = (
@@ -369,7 +174,7 @@ def _fabric_kind(name: str, *seeds: str) -> Kind:
         import zstandard
 
         content = [zstandard.ZstdDecompressor().decompressobj().decompress(c) for c in content]
-    return Kind(name, content, own, _fabric, command=("fabric", "show", "PATH"))
+    return Kind(name, content, own, reading.fabric, command=("fabric", "show", "PATH"))
 
 
 def kinds() -> Iterator[Kind]:
@@ -386,22 +191,22 @@ def kinds() -> Iterator[Kind]:
     yield _fabric_kind("ibsim net file", "tiny.net")
     yield _fabric_kind("ibnetdiscover", "tiny.ibnetdiscover", "ibsim/rates.ibnetdiscover")
     packed = [gzip.compress(content, mtime=0) for content in _seed("tiny.net", "tiny.dot")]
-    yield Kind("compressed fabrics", [*packed, *_seed("tiny.net")], PACKED, _fabric)
+    yield Kind("compressed fabrics", [*packed, *_seed("tiny.net")], PACKED, reading.fabric)
     dumps = "tiny.opensm-lfts.dump", "tiny.dump_fts"
     network = str(DATA / "tiny.ibnetdiscover")
     routed = ("fabric", "check", network, "--routes", "PATH")
-    yield Kind("lfts tables", _seed(*dumps), TEXT, _tables, command=routed)
-    yield Kind("fdbs tables", _seed("tiny.opensm.fdbs"), TEXT, _tables, command=routed)
+    yield Kind("lfts tables", _seed(*dumps), TEXT, reading.tables, command=routed)
+    yield Kind("fdbs tables", _seed("tiny.opensm.fdbs"), TEXT, reading.tables, command=routed)
     counters = _seed("counters/plain.perfquery", "counters/fig1.data.ibqueryerrors")
     beside = "--counters", "PATH", "--samples", "2"
-    counted = ("simulate", _COUNTED, "--route", "minhop", *beside)
-    yield Kind("port counters", [*counters, _exported()], TEXT, _counters, command=counted)
+    counted = ("simulate", reading.COUNTED, "--route", "minhop", *beside)
+    yield Kind("port counters", [*counters, _exported()], TEXT, reading.counters, command=counted)
     listed = lzma.decompress((DATA / "slurm" / "squeue.json.xz").read_bytes())
     records = _seed("slurm/scontrol.txt", "slurm/scontrol.oneliner.txt", "slurm/squeue.csv")
     running = ("jobs", "fig1", "PATH", "--samples", "2")
-    yield Kind("records of jobs", records, TEXT, _jobs, command=running)
-    yield Kind("JSON of jobs", [listed], JSON, _jobs, command=running)
-    names = [host.encode() for host in _small().host_name]
+    yield Kind("records of jobs", records, TEXT, reading.jobs, command=running)
+    yield Kind("JSON of jobs", [listed], JSON, reading.jobs, command=running)
+    names = [host.encode() for host in reading.small().host_name]
     files = [
         b"\n".join(names),
         b"".join(name + b" slots=2\n" for name in names[:6]),
@@ -409,20 +214,20 @@ def kinds() -> Iterator[Kind]:
         b",".join(names[:4]) + b"\n",
     ]
     seats = ("simulate", "xgft:2;3,4;1,2", "--placement", "file:PATH", "--samples", "2")
-    yield Kind("host files", files, TEXT, _hosts_of, command=seats)
+    yield Kind("host files", files, TEXT, reading.host_file, command=seats)
     lists = [b"node[01-04,7],login1", names[0], names[1] + b"," + names[2], b"n[1-3]x[1-2],b"]
-    yield Kind("host lists", lists, TEXT, _host_list, is_text=True)
+    yield Kind("host lists", lists, TEXT, reading.host_list, is_text=True)
     rounds = [
         b"source,target\n0,1\n1,2\n2,0\n",
         b"round,source,target,bytes\n0,1,2,10\n1,2,3,20\n0,5,4,1\n",
     ]
     sent = ("simulate", "xgft:2;3,4;1,2", "--pattern", "file:PATH", "--samples", "2")
-    yield Kind("pattern .csv", rounds, TEXT, _pattern_file, "input.csv", command=sent)
-    matrix = np.arange(_RANKS**2, dtype=np.int64).reshape(_RANKS, _RANKS)
+    yield Kind("pattern .csv", rounds, TEXT, reading.pattern_file, "input.csv", command=sent)
+    matrix = np.arange(RANKS**2, dtype=np.int64).reshape(RANKS, RANKS)
     arrays = [_npy(matrix), _npy(np.eye(4)), _npy(matrix[:5, :5].astype("f4"))]
-    yield Kind("pattern .npy", arrays, ARRAY, _pattern_file, "input.npy", command=sent)
-    yield Kind("pattern specifications", _PATTERNS, TEXT, _pattern, is_text=True)
-    yield Kind("generator specifications", _SPECIFICATIONS, TEXT, _generator, is_text=True)
+    yield Kind("pattern .npy", arrays, ARRAY, reading.pattern_file, "input.npy", command=sent)
+    yield Kind("pattern specifications", _PATTERNS, TEXT, reading.pattern, is_text=True)
+    yield Kind("generator specifications", _SPECIFICATIONS, TEXT, reading.generator, is_text=True)
     engines = (
         b"minhop",
         b"dmodk",
@@ -432,28 +237,42 @@ def kinds() -> Iterator[Kind]:
         b"dor",
         b"contend,lanes=1",
     )
-    yield Kind("engine specifications", engines, TEXT, _engine, is_text=True)
+    yield Kind("engine specifications", engines, TEXT, reading.engine, is_text=True)
     sizes = b"64K", b"1,2,4K", b"1:1M", b"1-4,8", b"5%", b"12.5GB/s", b"4xHDR", b"90s", b"1.5h"
-    yield Kind("sizes, numbers, rates, times", sizes, TEXT, _units, is_text=True)
-    yield Kind("command lines", _LINES, TEXT, _command_line, is_text=True)
-    switches = [b"".join(b"0x%016x\n" % guid for guid in _small().switch_guid.tolist()[:3])]
-    yield Kind("root files", switches, TEXT, lambda path: read_roots(path, _small()))
-    dead = [name.encode() for name in _small().switch_name]
+    yield Kind("sizes, numbers, rates, times", sizes, TEXT, reading.units, is_text=True)
+    yield Kind("command lines", _LINES, TEXT, reading.command_line, is_text=True)
+    switches = [b"".join(b"0x%016x\n" % guid for guid in reading.small().switch_guid.tolist()[:3])]
+    yield Kind("root files", switches, TEXT, lambda path: read_roots(path, reading.small()))
+    dead = [name.encode() for name in reading.small().switch_name]
     gone = [b"# dead\n" + dead[0] + b"\n", names[0] + b"\n" + names[1] + b"\n", dead[-1] + b"\n"]
-    yield Kind("files of what has died", gone, TEXT, _without)
+    yield Kind("files of what has died", gone, TEXT, reading.dead)
     orders = [b"1 0 3 2\n- 2 1 -\n", b"# drawn\n1 2 3 0\n"]
     yield Kind("destinations of a run", orders, TEXT, read_destinations)
     plans = [find_plan(name).read_bytes() for name in shipped_plans()]
-    yield Kind("plans", [(_FIRST / "small.toml").read_bytes(), *plans], TEXT, _plan, "plan.toml")
-    alltoall = _FIRST / "alltoall"
+    yield Kind(
+        "plans",
+        [(FIRST_VERSION / "small.toml").read_bytes(), *plans],
+        TEXT,
+        reading.plan,
+        "plan.toml",
+    )
+    alltoall = FIRST_VERSION / "alltoall"
     runs = [(alltoall / "run.json").read_bytes()]
     shown = ("report", "PATH")
     yield Kind(
-        "run.json", runs, JSON, _run, "run.json", _copied("first_version/alltoall"), command=shown
+        "run.json",
+        runs,
+        JSON,
+        reading.run,
+        "run.json",
+        _copied("first_version/alltoall"),
+        command=shown,
     )
     tables = [(alltoall / "samples.parquet").read_bytes()]
     place = "samples.parquet"
-    yield Kind(place, tables, TABLE, _run, place, _copied("first_version/alltoall"), command=shown)
+    yield Kind(
+        place, tables, TABLE, reading.run, place, _copied("first_version/alltoall"), command=shown
+    )
     launch = [
         Launch(2).cell([1e-3, 2e-3], algorithm="linear", bytes=1024, counts="even").content(),
         Launch(3, name="sort").cell(np.full(7, 1e-3), algorithm="a", bytes=0).content(),
@@ -461,16 +280,25 @@ def kinds() -> Iterator[Kind]:
     yield Kind(
         "samples of a launch", launch, BINARY, read_samples, "run/launch-000.samples", _launched
     )
-    cells = _FIRST / "simulated" / "cells"
+    cells = FIRST_VERSION / "simulated" / "cells"
     cell = [(cells / "tree.minhop.bisect.json").read_bytes()]
     base = _copied("first_version/simulated", "study")
-    yield Kind("cells of a study", cell, JSON, _study, "study/cells/tree.minhop.bisect.json", base)
+    yield Kind(
+        "cells of a study", cell, JSON, reading.study, "study/cells/tree.minhop.bisect.json", base
+    )
     samples = [(cells / "tree.minhop.bisect.npz").read_bytes()]
     yield Kind(
-        "samples of a study", samples, ARRAY, _study, "study/cells/tree.minhop.bisect.npz", base
+        "samples of a study",
+        samples,
+        ARRAY,
+        reading.study,
+        "study/cells/tree.minhop.bisect.npz",
+        base,
     )
     records = [rank.content() for rank in _ranks()]
     yield Kind("records of ranks", records, BINARY, read_record)
-    yield Kind("profile.json", [_profile_json()], JSON, _profile, "profile/profile.json", _merged)
+    yield Kind(
+        "profile.json", [_profile_json()], JSON, reading.profile, "profile/profile.json", _merged
+    )
     yield Kind("rules", [_RULES], TEXT, lambda path: read_rules(path.parent), "rules.toml")
-    yield Kind("calibrations", [_calibration()], JSON, _calibrated, "calibration.json")
+    yield Kind("calibrations", [_calibration()], JSON, reading.calibration, "calibration.json")
