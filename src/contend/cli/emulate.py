@@ -16,9 +16,6 @@ from rich.console import Console
 
 from contend.cli.common import load, write_json
 from contend.cli.options import (
-    DEFAULT_BUFFER,
-    DEFAULT_RATE,
-    DEFAULT_RTO_MIN,
     RANKS_PER_HOST,
     BufferOption,
     Bytes,
@@ -33,6 +30,7 @@ from contend.cli.options import (
     RouteOption,
     RoutesOption,
     RtoMinOption,
+    cable_settings,
     parsed,
 )
 from contend.emulate import Network, bring_up
@@ -42,7 +40,7 @@ from contend.mpi import Launch, launch_folder, prepare, select
 from contend.placement import parse
 from contend.process import run_foreground
 from contend.report import emulate_json, network_line, print_tables, traffic_table
-from contend.units import parse_rate, parse_seconds, parse_size
+from contend.units import parse_size
 
 CommandArgument = Annotated[
     list[str] | None,
@@ -116,10 +114,8 @@ def emulate(
     order = _order(loaded, placement, hosts)
     with bring_up(
         loaded,
-        parse_rate(DEFAULT_RATE) if rate is None else rate,
-        parse_size(DEFAULT_BUFFER) if buffer is None else buffer,
+        **cable_settings(rate, buffer, rto_min),
         burst=parse_size(_BURST) if burst is None else burst,
-        rto_min=parse_seconds(DEFAULT_RTO_MIN) if rto_min is None else rto_min,
         hosts=sorted(order) if hosts is not None else None,
         check=not unchecked,
         lower=not keep_rate,

@@ -49,7 +49,7 @@ def main() -> None:
     """Runs the command line; see the page on exit statuses."""
     signals = Signals()
     signals.end_at_once()
-    # First told, so last done.
+    # Registered first, so called last.
     atexit.register(signals.ignore)
     open_standard_streams()
     outlive_readers()

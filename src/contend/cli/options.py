@@ -122,6 +122,15 @@ def labels(texts: Iterable[str] | None) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in parts}
 
 
+def cable_settings(rate: float | None, buffer: int | None, rto_min: float | None) -> dict[str, Any]:
+    """What `contend.emulate.bring_up` is told of cables: as options say, or else their defaults."""
+    return {
+        "rate": parse_rate(DEFAULT_RATE) if rate is None else rate,
+        "buffer": parse_size(DEFAULT_BUFFER) if buffer is None else buffer,
+        "rto_min": parse_seconds(DEFAULT_RTO_MIN) if rto_min is None else rto_min,
+    }
+
+
 def writable(target: _Target) -> _Target:
     """The same target of an option, refused before any work where it could not be written."""
     if target is not None and str(target) != "-":

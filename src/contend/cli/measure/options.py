@@ -14,9 +14,6 @@ from rich.console import Console
 
 from contend.cli.common import load
 from contend.cli.options import (
-    DEFAULT_BUFFER,
-    DEFAULT_RATE,
-    DEFAULT_RTO_MIN,
     BudgetOption,
     BufferOption,
     JsonOption,
@@ -39,6 +36,7 @@ from contend.cli.options import (
     SeedOption,
     VerifyOption,
     WireOption,
+    cable_settings,
     labels,
 )
 from contend.emulate import EmulatedHosts, bring_up
@@ -47,7 +45,6 @@ from contend.fabric import Fabric
 from contend.measurement import DEFAULT_BUDGET, Conditions, OptionValue, Place, RealHosts
 from contend.placement import parse, read_host_names
 from contend.report import network_line
-from contend.units import parse_rate, parse_seconds, parse_size
 
 RepetitionsOption = Annotated[
     str | None,
@@ -223,10 +220,8 @@ def emulated(
     if common.launcher:
         raise UsageError("--launcher: an emulated fabric takes the library's own")
     started = time.monotonic()
-    rate = parse_rate(DEFAULT_RATE) if common.rate is None else common.rate
-    buffer = parse_size(DEFAULT_BUFFER) if common.buffer is None else common.buffer
-    rto_min = parse_seconds(DEFAULT_RTO_MIN) if common.rto_min is None else common.rto_min
-    with bring_up(fabric, rate, buffer, rto_min=rto_min, hosts=hosts) as network:
+    cables = cable_settings(common.rate, common.buffer, common.rto_min)
+    with bring_up(fabric, **cables, hosts=hosts) as network:
         line = network_line(network, time.monotonic() - started)
         console.print(line, markup=False, soft_wrap=True)
         yield EmulatedHosts(network, order)
