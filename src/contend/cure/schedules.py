@@ -76,6 +76,8 @@ class Lessons:
 def learn(runs: Sequence[Run]) -> Lessons:
     """The rules that follow from runs of ``measure alltoall``; a later run has the last word.
 
+    Of one run, samples that started behind a barrier have it.
+
     A schedule is taken where it has the smallest median of all that the drop-in library carries and
     is proven faster than the library's call, as `contend.runs.contests` proves it. A median tells
     of one kind of samples only, and a program pays for all: where some samples of the library's
@@ -98,7 +100,8 @@ def learn(runs: Sequence[Run]) -> Lessons:
     lessons: dict[tuple[int, int, int], Lesson] = {}
     learnt_from: dict[tuple[int, int, int], Run] = {}
     for run in sorted(measured, key=lambda run: run.record.created):
-        for contest in contests(_fitting(run)):
+        # What started behind a barrier has the last word, as it is the more like a program's call.
+        for contest in sorted(contests(_fitting(run)), key=_behind_barrier):
             lesson = _lesson(contest)
             if lesson is not None:
                 key = lesson.ranks, lesson.ranks_per_host, lesson.bytes
@@ -148,6 +151,10 @@ def _fits(cell: CellSummary) -> bool:
     if record.algorithm in _BY_HOSTS:
         return record.labels.get("ranks_per_node") in (None, 0, _per_host(cell))
     return record.algorithm in (LIBRARY, *SCHEDULES)
+
+
+def _behind_barrier(contest: Contest) -> bool:
+    return "start" in contest.winner.record.labels
 
 
 def _per_host(cell: CellSummary) -> int:

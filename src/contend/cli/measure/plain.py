@@ -30,6 +30,15 @@ CountsOption = Annotated[
         help="Whether blocks differ in size: even or uneven. \\[default: even]",
     ),
 ]
+StartOption = Annotated[
+    str | None,
+    typer.Option(
+        "--start",
+        metavar="KIND",
+        help="What lets ranks begin: clock (all at one instant) or barrier (each as it leaves one, "
+        "as in many programs). \\[default: clock]",
+    ),
+]
 BatchOption = Annotated[
     str | None,
     typer.Option(
@@ -72,6 +81,7 @@ def alltoall(
     algorithm: AlgorithmOption = None,
     bytes: BytesOption = None,  # noqa: A002
     counts: CountsOption = None,
+    start: StartOption = None,
     batch: BatchOption = None,
     in_flight: InFlightOption = None,
     radix: RadixOption = None,
@@ -90,6 +100,7 @@ def alltoall(
             "algorithm": algorithm,
             "bytes": bytes,
             "counts": counts,
+            "start": start,
             "batch": batch,
             "in_flight": in_flight,
             "radix": radix,

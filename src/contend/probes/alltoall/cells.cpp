@@ -53,8 +53,9 @@ std::string place(std::size_t at, std::size_t bytes) {
 
 }  // namespace
 
-CheckedAlltoall::CheckedAlltoall(const Blocks& blocks, std::unique_ptr<Alltoall> alltoall)
-    : blocks_(blocks), alltoall_(std::move(alltoall)) {
+CheckedAlltoall::CheckedAlltoall(const Blocks& blocks, std::unique_ptr<Alltoall> alltoall,
+                                 Start start)
+    : blocks_(blocks), alltoall_(std::move(alltoall)), start_(start) {
   std::byte* next = blocks_.send();
   for (int other = 0; other < blocks_.ranks(); ++other) {
     const std::size_t bytes = blocks_.to(other).bytes;
@@ -130,6 +131,13 @@ void refuse_overflow(std::int64_t bytes, int ranks) {
 
 }  // namespace
 
+namespace {
+
+constexpr const char* kStart = "start";
+constexpr const char* kBehindBarrier = "barrier";
+
+}  // namespace
+
 std::vector<Option> axes() {
   return {
       {"algorithm", Kind::words, "all", "The schedules to measure.", names()},
@@ -157,6 +165,12 @@ std::vector<Option> options() {
        "even",
        "even: each pair of ranks exchanges --bytes. uneven: from 0 to twice as many.",
        {"even", "uneven"}},
+      {kStart,
+       Kind::words,
+       "clock",
+       "clock: all ranks begin at one instant of the global clock. barrier: each begins as it "
+       "leaves a barrier, as in many programs.",
+       {"clock", kBehindBarrier}},
       {"list", Kind::flag, "", "List what each algorithm does, and which cannot run here and why."},
       {"check", Kind::flag, "", "Verify the data of each cell once, without measuring."},
   };
@@ -199,13 +213,25 @@ std::vector<Cell> expand(const Cell& cell, const Arguments& arguments, int ranks
                                                  lacks_phases(algorithm.option, arguments))) {
       continue;
     }
-    Cell one = cell;
-    one.labels.emplace_back("counts", counts);
-    for (Cell& made : with_option(one, algorithm.option, arguments)) {
-      cells.push_back(std::move(made));
+    for (const Label& start : arguments.labels(kStart)) {
+      Cell one = cell;
+      one.labels.emplace_back("counts", counts);
+      // What starts by the clock has no label, as in runs of before there was another way.
+      if (std::get<std::string>(start) == kBehindBarrier) {
+        one.labels.emplace_back(kStart, start);
+      }
+      for (Cell& made : with_option(one, algorithm.option, arguments)) {
+        cells.push_back(std::move(made));
+      }
     }
   }
   return cells;
+}
+
+Start start_of(const Cell& cell) {
+  const bool labelled = std::any_of(cell.labels.begin(), cell.labels.end(),
+                                    [](const auto& label) { return label.first == kStart; });
+  return labelled ? Start::behind_barrier : Start::by_clock;
 }
 
 Counts counts_of(const Cell& cell, int ranks) {

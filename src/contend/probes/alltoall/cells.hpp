@@ -34,13 +34,19 @@ class ParameterMaker {
 /// How many bytes behind each buffer are watched for somebody writing there. Buffers have them.
 inline constexpr std::size_t kGuardBytes = 4096;
 
+/// What lets a sample begin.
+enum class Start { by_clock, behind_barrier };
+
 /// An all-to-all whose data is known, under any schedule.
 class CheckedAlltoall final : public Operation {
  public:
   /// Fills the send buffer and the guards behind both.
-  CheckedAlltoall(const Blocks& blocks, std::unique_ptr<Alltoall> alltoall);
+  CheckedAlltoall(const Blocks& blocks, std::unique_ptr<Alltoall> alltoall,
+                  Start start = Start::by_clock);
 
   [[nodiscard]] std::vector<std::string> columns() const override { return alltoall_->columns(); }
+
+  [[nodiscard]] bool starts_by_clock() const override { return start_ == Start::by_clock; }
 
   /// Makes every byte of the receive buffer wrong, where it is looked at afterwards.
   void reset(bool verified) override;
@@ -53,6 +59,7 @@ class CheckedAlltoall final : public Operation {
  private:
   Blocks blocks_;
   std::unique_ptr<Alltoall> alltoall_;
+  Start start_;
 };
 
 /// What decides which cells there are, and their order in a file of cells.
@@ -62,8 +69,8 @@ class CheckedAlltoall final : public Operation {
 /// depend on them.
 [[nodiscard]] std::vector<Option> options();
 
-/// The cells of an algorithm and a size: one for each kind of counts, and for each value of the
-/// option that the algorithm depends on. Throws BadInput.
+/// The cells of an algorithm and a size: one for each kind of counts, each way to start, and each
+/// value of the option that the algorithm depends on. Throws BadInput.
 ///
 /// Where all algorithms were asked for, those that are not for so many ranks, or not for uneven
 /// counts, are left out.
@@ -81,6 +88,9 @@ class CheckedAlltoall final : public Operation {
 
 /// The counts that a cell's labels stand for.
 [[nodiscard]] Counts counts_of(const Cell& cell, int ranks);
+
+/// How a cell's samples start: by the clock, unless its labels say otherwise.
+[[nodiscard]] Start start_of(const Cell& cell);
 
 /// The kind of counts of a name: "even" or "uneven".
 [[nodiscard]] Counts::Kind counts_kind(const std::string& name);

@@ -35,7 +35,8 @@ class Workshop {
     Blocks blocks(comm, counts);
     buffers_.hold(blocks);
     return std::make_unique<CheckedAlltoall>(
-        blocks, algorithm.make(blocks, parameters_.of(cell, algorithm.option, arguments, comm)));
+        blocks, algorithm.make(blocks, parameters_.of(cell, algorithm.option, arguments, comm)),
+        start_of(cell));
   }
 
  private:

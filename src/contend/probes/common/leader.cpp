@@ -121,9 +121,9 @@ Order Leader::end_of_turn(double now) {
   return {Order::Kind::stop};
 }
 
-double Leader::start_after(double now) {
+double Leader::start_after(double now, bool by_clock) {
   ordered_ = now;
-  agreed_ = now + margin_.seconds();
+  agreed_ = by_clock ? now + margin_.seconds() : std::numeric_limits<double>::quiet_NaN();
   return agreed_;
 }
 
@@ -154,12 +154,17 @@ void Leader::take(const std::vector<double>& gathered, const std::vector<int>& w
     last_start = std::max(last_start, start);
     last_end = std::max(last_end, sent[length - 1]);
   }
+  if (std::isnan(agreed_)) {
+    // No rank can be late where none agreed on anything.
+    agreed_ = last_start;
+  } else {
+    margin_.learn(ready - ordered_);
+  }
   const bool warm_up = index_ < settings_.warm_ups;
   const bool looked_at = verified(settings_, index_);
   const SampleHead head{static_cast<std::uint32_t>(cell_), progress.repetitions++, warm_up,
                         looked_at, agreed_};
   keep([&] { record_.sample(head, times_); });
-  margin_.learn(ready - ordered_);
   if (looked_at) {
     progress.verified = wrong_ < 0;
   }

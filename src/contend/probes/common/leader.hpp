@@ -17,7 +17,7 @@ struct Order {
   enum class Kind {
     turn,         ///< work on the cell `value`
     synchronise,  ///< measure the clocks
-    sample,       ///< start at the global instant `value`
+    sample,       ///< start at the global instant `value`, or behind a barrier where it is NaN
     explain,      ///< the team's rank `value` says what is wrong
     stop          ///< the turn is over, or, between turns, the program, with the status `value`
   };
@@ -39,8 +39,8 @@ class Leader {
   /// Within a turn: sample (the instant is missing yet), synchronise, explain or stop. Clocks can
   /// only be measured by all ranks, so where these are not together the turn stops for it.
   [[nodiscard]] Order next_sample(double now, bool clock_old, bool together);
-  /// When the sample that was ordered at a time shall start.
-  [[nodiscard]] double start_after(double now);
+  /// When the sample that was ordered at a time shall start; not-a-number for behind a barrier.
+  [[nodiscard]] double start_after(double now, bool by_clock);
   /// Whether the next sample's data is looked at, given how many the turn had.
   [[nodiscard]] static bool verified(const Settings& settings, std::int64_t index);
 

@@ -1,5 +1,6 @@
 #include "common/measure.hpp"
 
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -172,7 +173,7 @@ void Measurement::take_turn(std::size_t cell) {
       ready = true;
     }
     if (leader_ && order.kind == Order::Kind::sample) {
-      order.value = leader_->start_after(clock_.now());
+      order.value = leader_->start_after(clock_.now(), operation_->starts_by_clock());
     }
     order = announce_sample(order);
     if (order.kind == Order::Kind::sample) {
@@ -194,9 +195,12 @@ void Measurement::sample(double agreed, bool verified) {
   problem_.reset();
   if (takes_part_) {
     stamps_.clear(columns_.size());
-    const std::int64_t target = clock_.local(agreed);
     const std::int64_t arrived = local_now();
-    wait_until(target);
+    if (std::isnan(agreed)) {
+      pass_barrier(team_.comm());
+    } else {
+      wait_until(clock_.local(agreed));
+    }
     const std::int64_t start = local_now();
     operation_->run(stamps_);
     const std::int64_t end = local_now();

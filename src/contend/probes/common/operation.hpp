@@ -81,6 +81,9 @@ class Operation {
   /// Whether reset() communicates. All ranks then hear that a sample comes before they get ready
   /// for it, which costs a broadcast more.
   [[nodiscard]] virtual bool resets_together() const { return false; }
+  /// Whether ranks start at an agreed instant; otherwise each does as it leaves a barrier, and all
+  /// have to take part.
+  [[nodiscard]] virtual bool starts_by_clock() const { return true; }
   /// The timed part.
   virtual void run(Stamps& stamps) = 0;
   /// After every sample, when "end" has been taken: what belongs to the sample but not to its time.

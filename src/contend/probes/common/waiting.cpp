@@ -125,6 +125,16 @@ void wait_asleep(MPI_Request& request) {
   }
 }
 
+void pass_barrier(MPI_Comm comm) {
+  if (!crowded()) {
+    check("MPI_Barrier", MPI_Barrier(comm));
+    return;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  check("MPI_Ibarrier", MPI_Ibarrier(comm, &request));
+  wait(request);
+}
+
 void wait_until(std::int64_t local_ns) {
   for (;;) {
     const std::int64_t left = local_ns - local_now();
