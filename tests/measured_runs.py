@@ -56,9 +56,14 @@ def alltoall_run(
     schedules: tuple[str, ...] = SCHEDULES,
     sizes: tuple[int, ...] = SIZES,
     each: int = 1,
+    behind_barrier: float | None = None,
     **changes: Any,
 ) -> Run:
-    """An all-to-all's run, folded: `each` ranks on a host; `slower` stretches all times alike."""
+    """An all-to-all's run, folded: `each` ranks on a host; `slower` stretches all times alike.
+
+    With `behind_barrier` all is measured once more, started so, where the library takes so many
+    times as long.
+    """
     generator = np.random.default_rng(seed)
     settings: dict[str, Any] = {
         "probe": "alltoall",
@@ -80,17 +85,20 @@ def alltoall_run(
         # A launch has its own luck with memory and neighbours.
         luck = slower * generator.lognormal(0, 0.02)
         launch = Launch(RANKS, hosts=[f"n{rank // each}" for rank in range(RANKS)])
-        cells = [(schedule, size) for schedule in schedules for size in sizes]
+        starts = (None,) if behind_barrier is None else (None, behind_barrier)
+        cells = [(name, size, start) for name in schedules for size in sizes for start in starts]
         for place in generator.permutation(len(cells)):
-            schedule, size = cells[place]
+            schedule, size, start = cells[place]
+            stretched = start if start is not None and schedule == "library" else 1.0
             barriers = {"barriers_s": 0.2} if schedule.endswith("barrier") else {}
             launch.cell(
-                times(schedule, size, count, generator, luck),
+                times(schedule, size, count, generator, luck * stretched),
                 late=[3] if place % 7 == 0 else [],
                 durations=barriers,
                 algorithm=schedule,
                 bytes=int(size),
                 counts="even",
+                **({} if behind_barrier is None else {"start": "barrier" if start else "clock"}),
             )
         launch.write(run.raw_path(number))
     return run.fold()

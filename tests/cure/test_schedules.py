@@ -59,6 +59,23 @@ def test_a_later_run_has_the_last_word(tmp_path: Path) -> None:
     assert all(lesson.schedule == LIBRARY for lesson in learn([faster, alike]).lessons)
 
 
+def test_what_starts_behind_a_barrier_has_the_last_word(tmp_path: Path) -> None:
+    both = alltoall_run(
+        tmp_path / "both",
+        launches=5,
+        schedules=("library", "shift"),
+        sizes=(1 << 20,),
+        behind_barrier=1.5,
+    )
+    (lesson,) = learn([both]).lessons
+    assert lesson.schedule == "shift"
+    assert lesson.library.record.labels["start"] == lesson.best.record.labels["start"] == "barrier"
+    clock = alltoall_run(
+        tmp_path / "clock", launches=5, schedules=("library", "shift"), sizes=(1 << 20,)
+    )
+    assert learn([clock]).lessons[0].schedule == LIBRARY
+
+
 def test_runs_of_several_libraries_are_refused(tmp_path: Path) -> None:
     first = alltoall_run(tmp_path / "first", schedules=_MEASURED)
     other = alltoall_run(

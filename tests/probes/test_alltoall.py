@@ -218,6 +218,26 @@ def test_time_in_barriers_is_within_the_sample(
     assert barriers.filter(pl.col("cell") == 2)["barriers_s"].is_null().all()
 
 
+def test_samples_start_by_the_clock_or_behind_a_barrier(
+    any_mpi: Mpi, alltoall: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "starts.samples"
+    words = ["--algorithm", "library", "--bytes", 1000, "--start", "clock,barrier"]
+    words += ["--repetitions", "9:9", "--output", path, "--seed", 0]
+    assert any_mpi.run(4, alltoall, *words).status == 0
+    raw = read_samples(path)
+    by_clock, behind = (raw.frame.filter(pl.col("cell") == cell) for cell in (0, 1))
+    assert [cell.labels.get("start") for cell in raw.cells] == ["clock", "barrier"]
+    assert (by_clock["start_s"] >= by_clock["agreed_s"]).all()
+    # Nothing was agreed on, so nobody is late.
+    assert not behind["late"].any()
+    of_samples = behind.group_by("repetition")
+    last = of_samples.agg(pl.col("start_s").max(), pl.col("agreed_s").first())
+    assert len(last) == 10
+    assert (last["start_s"] == last["agreed_s"]).all()
+    assert of_samples.agg(pl.col("start_s").n_unique())["start_s"].max() > 1
+
+
 def test_cells_of_other_options_have_a_heading_of_their_own(
     openmpi: Mpi, alltoall_openmpi: Path
 ) -> None:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "contend/base/ids.hpp"
+#include "contend/base/mixed.hpp"
 #include "contend/routes/unreachable.hpp"
 
 namespace contend {
@@ -14,13 +15,6 @@ namespace contend {
 namespace {
 
 constexpr std::uint32_t kFar = std::numeric_limits<std::uint32_t>::max();
-
-/// Every bit of the result depends on every bit of the number (the finaliser of SplitMix64).
-std::uint64_t mixed(std::uint64_t number) {
-  number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9u;
-  number = (number ^ number >> 27) * 0x94D049BB133111EBu;
-  return number ^ number >> 31;
-}
 
 class HashedResolver final : public Resolver {
  public:

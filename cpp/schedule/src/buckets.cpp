@@ -1,6 +1,7 @@
 #include "buckets.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace contend {
 
@@ -14,7 +15,9 @@ constexpr double kLeast = 1.0 / 16;
 
 Buckets::Buckets(const Network& network, Flows& flows) : network_(network), flows_(flows) {
   bucket_.reserve(network.burst.size());
-  for (const double burst : network.burst) bucket_.push_back({burst});
+  for (std::size_t c = 0; c < network.burst.size(); ++c) {
+    bucket_.push_back({std::min(network.burst[c], network.rate[c] * network.pause)});
+  }
 }
 
 void Buckets::before_fill(std::span<const std::uint32_t> channels, double now) {

@@ -76,6 +76,7 @@ class Carrier {
   double behind(std::size_t route) const;
   void arrive(std::uint32_t message, Part part);
   void look(Strand& strand);
+  double next_look(std::uint32_t strand) const;
   void see(std::uint32_t message, Part part);
   void handle(std::uint32_t message, Part part);
   void leave(std::uint32_t message);

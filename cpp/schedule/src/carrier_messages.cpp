@@ -1,7 +1,8 @@
 #include <algorithm>
-#include <cmath>
+#include <bit>
 
 #include "carrier.hpp"
+#include "contend/base/mixed.hpp"
 
 namespace contend {
 
@@ -92,8 +93,8 @@ double Carrier::behind(std::size_t route) const {
     const double rate = network_.rate[channel];
     if (most <= 0 || flows_.used(channel) < kFull * rate) continue;
     double waiting = 0;
-    for (const std::uint32_t flow : flows_.on(channel)) waiting += rest_of(flow);
-    seconds += std::min(waiting, most) / rate;
+    for (const std::uint32_t flow : flows_.on(channel)) waiting += std::min(rest_of(flow), most);
+    seconds += waiting / rate;
   }
   return seconds;
 }
@@ -109,11 +110,23 @@ void Carrier::arrive(std::uint32_t m, Part part) {
     (strand.unseen == kNone ? strand.unseen : next_unseen_[strand.last_unseen]) = item;
     strand.last_unseen = item;
   } else if (strand.waits && costs_.look_every > 0 && now_ > impatient) {
-    const double looks = std::ceil((now_ - impatient) / costs_.look_every);
-    events_.push(std::max(impatient + looks * costs_.look_every, now_), Event::Kind::seen, m,
-                 static_cast<std::uint32_t>(part));
+    events_.push(next_look(index), Event::Kind::seen, m, static_cast<std::uint32_t>(part));
   } else {
     see(m, part);
+  }
+}
+
+/// When a rank that has waited long looks again: once in every interval, at a time that is drawn,
+/// as no two ranks nap alike.
+double Carrier::next_look(std::uint32_t index) const {
+  const double since = strands_[index].since;
+  const double impatient = since + costs_.patience;
+  const auto interval = static_cast<std::uint64_t>((now_ - impatient) / costs_.look_every);
+  for (std::uint64_t k = interval > 0 ? interval - 1 : 0;; ++k) {
+    const std::uint64_t drawn = mixed(mixed(std::bit_cast<std::uint64_t>(since) ^ index) + k);
+    const double part = static_cast<double>(drawn >> 11U) * 0x1p-53;
+    const double look = impatient + (static_cast<double>(k) + part) * costs_.look_every;
+    if (look >= now_) return look;
   }
 }
 

@@ -169,6 +169,9 @@ TEST_CASE("a burst passes at once and is made up for") {
   CHECK(ring.run(one_message(3000)).end == near(200));
   // Within the burst: 500 / 1000.
   CHECK(ring.run(one_message(500)).end == near(0.5));
+  // A pause of 40 left 400 of it: 400 + 10 t = 3000.
+  ring.network.pause = 40;
+  CHECK(ring.run(one_message(3000)).end == near(260));
 }
 
 TEST_CASE("what sets out behind others at a full channel waits for them") {
@@ -186,6 +189,23 @@ TEST_CASE("what sets out behind others at a full channel waits for them") {
   // 10 + 500 / 10 + 5.
   CHECK(outcome.rank_end[2] == near(65));
   CHECK(outcome.rank_end[1] == near(1005));
+}
+
+TEST_CASE("each message at a full channel lets as much of it wait") {
+  Ring ring(4);
+  ring.network.queue[ring.channels] = 500;
+  ring.costs.between[0].latency = 5;
+  Written written;
+  written.strand(0);
+  written.send(1, 10000);
+  written.send(2, 300);
+  written.compute(10);
+  written.send(3, 0);
+  written.receiver(1, 0);
+  written.receiver(2, 0);
+  written.receiver(3, 0);
+  // 10, half of 100 bytes of the shorter one having gone: 500 of the first, 250 of the second.
+  CHECK(ring.run(written).rank_end[3] == near(10 + (500 + 250) / 10.0 + 5));
 }
 
 TEST_CASE("the gap keeps messages of a host apart") {

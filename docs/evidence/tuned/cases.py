@@ -3,7 +3,7 @@
 Usage: cases.py learn|pairs|gromacs|compare FOLDER, in this order. `learn` measures schedules beside
 the library's all-to-all on an emulated tree with small buffers and writes rules; `pairs` makes the
 library's call and the one by rules in turns within each launch; `gromacs` times GROMACS, launches
-in turns; `compare` prints both. Needs root, a quiet machine, half an hour, and Debian's gromacs.
+in turns; `compare` prints both. Needs root, a quiet machine, forty minutes, and Debian's gromacs.
 """
 
 from __future__ import annotations
@@ -26,12 +26,16 @@ import cases as programs  # noqa: E402  (the inputs of GROMACS)
 CONTEND = [sys.executable, "-c", "from contend.cli import main; main()"]
 TREE = ["--on", "emulated:xgft:2;4,4;1,4", "--route", "dmodk", "--rate", "100Mbit"]
 PLACE = ["-n", "16", "--ranks-per-host", "1", *TREE, "--buffer", "100kB"]
-SIZES = ["--bytes", "256:1M"]
-SCHEDULES = ["--algorithm", "library,shift,shift-barrier,linear"]
-LEARNT = [*SCHEDULES, *SIZES, "--repetitions", "6:8"]
+# As programs start calls, and `pairs` does.
+STARTED = ["--start", "barrier"]
+LEARNT = ["--algorithm", "library,shift,shift-barrier,linear", "--bytes", "256:1M"]
+LEARNT += ["--repetitions", "6:8", "--budget", "8min"]
 # Where packets are dropped, times differ from launch to launch.
-DROPPING = ["--algorithm", "library,shift,shift-barrier", "--bytes", "8K:64K"]
-DROPPING += ["--launches", "6", "--repetitions", "6:6"]
+DROPPING = ["--algorithm", "library,shift,shift-barrier", "--bytes", "8K:1M"]
+DROPPING += ["--launches", "6", "--repetitions", "6:6", "--budget", "14min"]
+# And where few are, one launch in six goes otherwise.
+FEW = ["--algorithm", "library,shift", "--bytes", "8K", "--launches", "20"]
+FEW += ["--repetitions", "10:10", "--budget", "5min"]
 PAIRED, TURNS = 2, 7
 MDRUN = "gmx_mpi mdrun -s md.tpr -npme 0 -ntomp 1 -dlb no -nsteps 40 -deffnm run"
 _WALL = re.compile(r"^\s*Time:\s+\S+\s+(\S+)", re.MULTILINE)
@@ -62,11 +66,12 @@ def run(folder: Path, *words: str) -> str:
 
 def learn(folder: Path) -> None:
     """Measures, and writes rules."""
-    for name, what in (("learnt", LEARNT), ("learnt-more", DROPPING)):
+    parts = {"learnt": LEARNT, "learnt-more": DROPPING, "learnt-few": FEW}
+    for name, what in parts.items():
         if not (folder / name).exists():
-            measure = ["measure", "alltoall", *PLACE, *what, "--budget", "8min", "-o", name]
-            run(folder, *CONTEND, *measure)
-    print(run(folder, *CONTEND, "tune", "learnt", "learnt-more", "-o", "rules"))
+            measure = ["measure", "alltoall", "--mpi", "openmpi-4", *PLACE, *STARTED, *what]
+            run(folder, *CONTEND, *measure, "-o", name)
+    print(run(folder, *CONTEND, "tune", *parts, "-o", "rules"))
 
 
 def pairs(folder: Path) -> None:

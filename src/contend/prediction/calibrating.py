@@ -49,7 +49,10 @@ _WITHIN: Mapping[str, OptionValue] = {
     "bytes": "1,1K,16K,32K,256K,1M",
     "window": 8,
 }
-_EXCHANGES: Mapping[str, OptionValue] = {"algorithm": "shift,shift-barrier", "bytes": "16K:512K"}
+_EXCHANGES: Mapping[str, OptionValue] = {
+    "algorithm": "shift,shift-barrier,linear",
+    "bytes": "4K:512K",
+}
 
 
 def calibrate(

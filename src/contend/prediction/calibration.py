@@ -78,11 +78,16 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         copy_per_byte_s: of a byte that a rank copies within its memory.
         queue_at_host: bytes of what a host sends that wait in its port at most, and that all else
             it sends has to wait for.
+        send_buffer: bytes of what a rank sends that its host takes over at most, so that the send
+            ends before they have left.
         processors: that all ranks share; 0 where each has its own.
         patience_s: after which a rank that waits looks only now and then.
         look_every_s: between those looks.
         scatter_per_rank_s: between the first rank's start of an operation and the last one's, for
-            every rank that takes part.
+            every rank that takes part and, where they share processors, every message that a rank
+            sends before it waits.
+        pause_per_rank_s: between two operations that are measured, for every rank that takes part;
+            null where channels had longer for their bursts to grow.
         remarks: what a reader must know of it.
     """
 
@@ -98,10 +103,12 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     within: tuple[SizeClass, ...]
     copy_per_byte_s: NotNegative = 0.0
     queue_at_host: Parameter = Parameter(0.0, 0.0, 0.0)
+    send_buffer: Parameter = Parameter(0.0, 0.0, 0.0)
     processors: Annotated[int, Meta(ge=0)] = 0
     patience_s: NotNegative = 0.0
     look_every_s: Parameter = Parameter(0.0, 0.0, 0.0)
     scatter_per_rank_s: Parameter = Parameter(0.0, 0.0, 0.0)
+    pause_per_rank_s: Parameter | None = None
     remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -142,19 +149,34 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
             if size_class.up_to is None or size <= size_class.up_to
         )
 
-    def cables(self, rate: float | NDArray[np.float64]) -> Cables:
-        """Channels like those of the calibration, at another rate, or each at its own."""
+    def cables(
+        self, rate: float | NDArray[np.float64], *, measured_ranks: int | None = None
+    ) -> Cables:
+        """Channels like those of the calibration, at another rate, or each at its own.
+
+        Args:
+            rate: bytes per second.
+            measured_ranks: that carry out one operation after the other, as contend's probes do;
+                None for a single one, after a long pause.
+        """
+        pause = math.inf
+        if measured_ranks is not None and self.pause_per_rank_s is not None:
+            pause = self.pause_per_rank_s.value * measured_ranks
         return Cables(
             rate=rate,
             burst=self.burst,
             peak=max(self.peak, 4 * float(np.max(rate))),
             queue_at_host=self.queue_at_host.value,
+            pause=pause,
         )
 
     def costs(self) -> Costs:
         """What messages cost beside the network."""
         return Costs(
-            between=[_message_class(size_class, self.wire_Bps) for size_class in self.between],
+            between=[
+                _message_class(size_class, self.wire_Bps, buffered=self.send_buffer.value)
+                for size_class in self.between
+            ],
             within=[_message_class(size_class, self.peak) for size_class in self.within],
             processors=self.processors,
             patience=self.patience_s,
@@ -162,7 +184,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def _message_class(size_class: SizeClass, rate: float) -> MessageClass:
+def _message_class(size_class: SizeClass, rate: float, buffered: float = 0.0) -> MessageClass:
     return MessageClass(
         up_to=math.inf if size_class.up_to is None else size_class.up_to,
         latency=size_class.latency_s.value,
@@ -171,6 +193,7 @@ def _message_class(size_class: SizeClass, rate: float) -> MessageClass:
         gap=size_class.gap_s.value,
         stretch=size_class.gap_per_byte_s.value * rate,
         eager=size_class.eager,
+        buffered=buffered,
     )
 
 

@@ -74,7 +74,8 @@ def beside_measured(predictions: Sequence[Prediction], run: Run) -> Comparison:
         (cell.record.algorithm, cell.record.bytes, cell.record.ranks): cell
         for cell in run.summaries
         # Predictions are of equal blocks, and of ranks that start together.
-        if "start" not in cell.record.labels and cell.record.labels.get("counts") != "uneven"
+        if cell.record.labels.get("start") != "barrier"
+        and cell.record.labels.get("counts") != "uneven"
     }
     cells, missing = [], []
     for prediction in predictions:

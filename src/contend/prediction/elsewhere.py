@@ -189,6 +189,7 @@ def _at_the_end(calibration: Calibration, end: str) -> Calibration:
         within=tuple(map(of_class, calibration.within)),
         queue_at_host=at(calibration.queue_at_host),
         look_every_s=at(calibration.look_every_s),
+        send_buffer=at(calibration.send_buffer),
     )
 
 

@@ -30,10 +30,12 @@ _COPY = 2e-10
 # contend's probes on crowded processors look a hundred times without pause, then nap.
 _PATIENCE = 5e-4
 _QUEUES = (0.0, 2e4, 4e4, 6e4, 8e4, 1e5, 1.25e5, 1.6e5)
-_LOOKS = (0.0, 2e-4, 4e-4, 8e-4, 1.2e-3, 1.6e-3, 2.4e-3)
+_LOOKS = (0.0, 1e-4, 2e-4, 4e-4, 6e-4, 8e-4, 1.2e-3, 1.6e-3)
+_BUFFERS = (0.0, 1.25e5, 2.5e5, 5e5, 1e6, 2e6)
+_ONE_AT_A_TIME = ("shift", "shift-barrier")
 # Parameters are as good as the best within so much of their mean error.
 _AS_GOOD = 0.01
-_DRAWS = 3
+_DRAWS, _MORE_DRAWS_FOR = 7, 6
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,9 @@ def fit(measured: Measurements) -> Calibration:
     if measured.exchanges is None:
         return calibration
     scattered = msgspec.structs.replace(
-        calibration, scatter_per_rank_s=_scatter(measured.exchanges)
+        calibration,
+        scatter_per_rank_s=_scatter(measured.exchanges),
+        pause_per_rank_s=_pause(measured.exchanges),
     )
     return _fit_waits(scattered, measured.exchanges)
 
@@ -168,10 +172,13 @@ def _slope(times: Times, algorithm: str, sizes: Sequence[int]) -> Parameter:
 
 
 def _scatter(run: Run) -> Parameter:
-    """How far apart ranks begin an operation that all begin at one time, over their number."""
+    """How far apart ranks begin an operation that all begin at one time, over their number.
+
+    Of operations in which a rank sends one message before it waits.
+    """
     span = (pl.col("start_s").max() - pl.col("start_s").min()) / pl.len()
     spans = (
-        run.samples.filter(~pl.col("warmup"))
+        run.samples.filter(~pl.col("warmup") & pl.col("algorithm").is_in(_ONE_AT_A_TIME))
         .group_by("launch", "cell", "repetition")
         .agg(span.alias("span"))["span"]
         .to_numpy()
@@ -180,40 +187,65 @@ def _scatter(run: Run) -> Parameter:
     return Parameter(value, low, high)
 
 
+def _pause(run: Run) -> Parameter:
+    """How long no rank sends between two samples, over the number of ranks."""
+    samples = run.samples.group_by("launch", "cell", "repetition").agg(
+        pl.col("start_s").min(), pl.col("end_s").max(), pl.len().alias("ranks")
+    )
+    pause = (pl.col("start_s") - pl.col("end_s").shift(1)).over(
+        "launch", "cell", order_by="repetition"
+    )
+    pauses = samples.select(pause / pl.col("ranks")).drop_nulls().to_series().to_numpy()
+    if not len(pauses):
+        raise ShortfallError("two samples of an all-to-all are needed to calibrate")
+    low, value, high = np.quantile(pauses, [0.25, 0.5, 0.75]).tolist()
+    return Parameter(value, low, high)
+
+
 def _fit_waits(calibration: Calibration, run: Run) -> Calibration:
-    """Finds what a port lets wait and how often ranks look, by carrying out what was measured."""
+    """Finds what ports let wait, what hosts take over, and how often ranks look.
+
+    Carries out what was measured with each of them.
+    """
     looks = _LOOKS if calibration.processors else (0.0,)
     cases = [_Case.of(cell, calibration) for cell in run.summaries]
     if not cases:
         raise ShortfallError("no all-to-all has a figure")
+    every = list(product(_QUEUES, looks, _BUFFERS))
+    # One draw tells which are worth more.
+    every.sort(key=lambda waits: _error(with_waits(calibration, *waits), cases, draws=1))
     tried = {
-        (queue, look): _error(with_waits(calibration, queue, look), cases)
-        for queue, look in product(_QUEUES, looks)
+        waits: _error(with_waits(calibration, *waits), cases, draws=_DRAWS)
+        for waits in every[: -(-len(every) // _MORE_DRAWS_FOR)]
     }
-    best = min(tried, key=lambda pair: tried[pair])
-    good = [pair for pair, error in tried.items() if error <= tried[best] + _AS_GOOD]
-    queue, look = (
-        Parameter(best[part], min(pair[part] for pair in good), max(pair[part] for pair in good))
-        for part in (0, 1)
+    best = min(tried, key=lambda waits: tried[waits])
+    good = [waits for waits, error in tried.items() if error <= tried[best] + _AS_GOOD]
+    queue, look, buffer = (
+        Parameter(value, min(values), max(values))
+        for value, values in zip(best, zip(*good, strict=True), strict=True)
     )
     remark = (
         f"with them the model is {100 * math.expm1(tried[best]):.1f} % off the all-to-alls that "
-        "queue_at_host and look_every_s are taken from, on the geometric mean"
+        "queue_at_host, send_buffer and look_every_s are taken from, on the geometric mean"
     )
     return msgspec.structs.replace(
         calibration,
         queue_at_host=queue,
         look_every_s=look,
+        send_buffer=buffer,
         remarks=(*calibration.remarks, remark),
     )
 
 
-def with_waits(calibration: Calibration, queue: float, look: float) -> Calibration:
-    """A calibration under which a port lets so much wait, and ranks look so often."""
+def with_waits(calibration: Calibration, queue: float, look: float, buffer: float) -> Calibration:
+    """A calibration under which a port lets so much wait, and a host takes over so much of a send,
+    and ranks look so often.
+    """
     return msgspec.structs.replace(
         calibration,
         queue_at_host=Parameter.exactly(queue),
         look_every_s=Parameter.exactly(look),
+        send_buffer=Parameter.exactly(buffer),
     )
 
 
@@ -237,7 +269,7 @@ class _Case:
         )
 
 
-def _error(calibration: Calibration, cases: Sequence[_Case]) -> float:
+def _error(calibration: Calibration, cases: Sequence[_Case], *, draws: int) -> float:
     """Mean logarithm by which predictions are off, either way."""
     off = []
     for case in cases:
@@ -249,7 +281,7 @@ def _error(calibration: Calibration, cases: Sequence[_Case]) -> float:
                 case.schedule,
                 range(case.schedule.ranks),
                 rate=calibration.wire_Bps,
-                draws=_DRAWS,
+                draws=draws,
             )
         ]
         off.append(abs(math.log(float(np.median(seconds)) / case.measured)))
@@ -266,7 +298,11 @@ def courses(
     draws: int,
 ) -> list[Course]:
     """How a schedule goes, for several draws of when its ranks begin."""
-    cables, costs = calibration.cables(rate), calibration.costs()
+    ranks = len(hosts)
+    cables, costs = calibration.cables(rate, measured_ranks=ranks), calibration.costs()
+    scatter = calibration.scatter_per_rank_s.value * ranks
+    if 0 < calibration.processors < ranks:
+        scatter *= schedule.sent_at_once
     return [
         carry_out(
             fabric,
@@ -274,15 +310,14 @@ def courses(
             hosts,
             cables,
             costs,
-            start=_drawn_start(calibration, len(hosts), number),
+            start=_drawn_start(ranks, scatter, number),
         )
         for number in range(draws)
     ]
 
 
-def _drawn_start(calibration: Calibration, ranks: int, number: int) -> NDArray[np.float64]:
+def _drawn_start(ranks: int, scatter: float, number: int) -> NDArray[np.float64]:
     """When every rank begins in the draw of a number, from 0: uniform over the scatter."""
     drawn: NDArray[np.float64] = np.random.default_rng(number).uniform(0.0, 1.0, ranks)
     after = drawn - drawn.min()
-    scatter = calibration.scatter_per_rank_s.value * ranks
     return np.asarray(after * (scatter / after.max() if after.max() else 0.0))

@@ -23,6 +23,9 @@ class Action(IntEnum):
     ELAPSE = 6
 
 
+_WAITS = (Action.WAIT, Action.WAIT_FOR, Action.WAIT_ALL)
+
+
 @dataclass
 class Strand:
     """What one rank does, operation after operation.
@@ -122,6 +125,15 @@ class Schedule:
     def ranks(self) -> int:
         """How many ranks there are."""
         return int(self.rank_of_strand.max()) + 1
+
+    @property
+    def sent_at_once(self) -> int:
+        """Messages that a strand sends before it first waits, the most of any."""
+        waits = np.flatnonzero(np.isin(self.action, _WAITS))
+        first, end = self.begin[:-1].astype(np.int64), self.begin[1:].astype(np.int64)
+        until = np.append(waits, len(self.action))[np.searchsorted(waits, first)]
+        sends = np.append(0, np.cumsum(self.action == Action.SEND))
+        return int((sends[np.minimum(until, end)] - sends[first]).max())
 
     @property
     def sent(self) -> float:

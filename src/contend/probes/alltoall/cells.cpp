@@ -129,10 +129,6 @@ void refuse_overflow(std::int64_t bytes, int ranks) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 constexpr const char* kStart = "start";
 constexpr const char* kBehindBarrier = "barrier";
 
@@ -213,11 +209,12 @@ std::vector<Cell> expand(const Cell& cell, const Arguments& arguments, int ranks
                                                  lacks_phases(algorithm.option, arguments))) {
       continue;
     }
-    for (const Label& start : arguments.labels(kStart)) {
+    const std::vector<Label> starts = arguments.labels(kStart);
+    for (const Label& start : starts) {
       Cell one = cell;
       one.labels.emplace_back("counts", counts);
-      // What starts by the clock has no label, as in runs of before there was another way.
-      if (std::get<std::string>(start) == kBehindBarrier) {
+      // Where all start by the clock nobody says so, as in runs of before there was another way.
+      if (starts.size() > 1 || std::get<std::string>(start) == kBehindBarrier) {
         one.labels.emplace_back(kStart, start);
       }
       for (Cell& made : with_option(one, algorithm.option, arguments)) {
@@ -229,9 +226,10 @@ std::vector<Cell> expand(const Cell& cell, const Arguments& arguments, int ranks
 }
 
 Start start_of(const Cell& cell) {
-  const bool labelled = std::any_of(cell.labels.begin(), cell.labels.end(),
-                                    [](const auto& label) { return label.first == kStart; });
-  return labelled ? Start::behind_barrier : Start::by_clock;
+  const bool behind = std::any_of(cell.labels.begin(), cell.labels.end(), [](const auto& label) {
+    return label.first == kStart && words_of(label.second) == kBehindBarrier;
+  });
+  return behind ? Start::behind_barrier : Start::by_clock;
 }
 
 Counts counts_of(const Cell& cell, int ranks) {

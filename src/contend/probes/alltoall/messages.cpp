@@ -1,7 +1,6 @@
 #include "alltoall/messages.hpp"
 
 #include "common/clock.hpp"
-#include "common/ranks.hpp"
 #include "common/waiting.hpp"
 #include "compat/large_count.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -44,6 +45,8 @@ struct Network {
   /// long as the channel takes for them.
   std::vector<double> queue;
   double peak = 0;
+  /// Seconds for which channels have been idle when it begins: bursts hold what these left.
+  double pause = std::numeric_limits<double>::infinity();
 };
 
 struct Costs {
