@@ -1,7 +1,7 @@
 #!/bin/sh
 # The cases of docs/predict.md. "cases.sh predict" writes what is predicted, from a calibration on a
 # crossbar of four hosts that sees none of them; "cases.sh measure" measures the same and puts it
-# beside. Needs root and takes an hour.
+# beside; "each" or "others" after it takes part of them. Needs root and takes an hour and a quarter.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 what="-n 16 --algorithm shift,shift-barrier,linear,xor --bytes 4K:1M"
@@ -33,10 +33,25 @@ measure() {
     --measured "runs/$name" --json "$here/compared-$name.json" --plot "runs/$name.png"
 }
 
+# Other numbers of ranks, rates and shapes than the model was made with.
+others() {
+  what="-n 12 --algorithm shift,shift-barrier,linear --bytes 4K:1M" cables="--rate 25Mbit --buffer 4MB"
+  "$1" crossbar:12 twelve
+  what="-n 16 --algorithm shift,shift-barrier,linear,xor --bytes 4K:256K"
+  cables="--rate 16Mbit --buffer 4MB"
+  "$1" "xgft:2;4,4;1,2" narrow --route dmodk
+  "$1" torus:4x4 torus --route contend
+}
+
 small() {
+  what="-n 16 --algorithm shift,linear --bytes 8K:64K" cables="--rate 16Mbit --buffer 100kB"
   "$1" fig1 buffers
 }
 
-each "$1"
-what="-n 16 --algorithm shift,linear --bytes 8K:64K" cables="--rate 16Mbit --buffer 100kB"
-small "$1"
+if [ "${2:-others}" = others ]; then
+  others "$1"
+fi
+if [ "${2:-each}" = each ]; then
+  each "$1"
+  small "$1"
+fi
