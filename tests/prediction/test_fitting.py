@@ -108,6 +108,21 @@ def test_what_waits_in_a_port_is_found_by_carrying_out_what_was_measured(tmp_pat
     assert "% off the all-to-alls" in calibration.remarks[-1]
 
 
+def test_bursts_grow_only_while_measured_ranks_pause() -> None:
+    """16 KiB pass at once after a long pause, none of them without one."""
+    fabric, exchange = load("crossbar:4", need_routes=True), alltoall("shift", Exchange(4, 4096))
+
+    def seconds(pause: Parameter | None) -> float:
+        calibration = msgspec.structs.replace(known(0, 0), pause_per_rank_s=pause)
+        rate = calibration.wire_Bps
+        return courses(calibration, fabric, exchange, range(4), rate=rate, draws=1)[0].seconds
+
+    carried = 3 * 4096 * 1.05 / 6.25e6
+    assert seconds(None) < 0.2 * carried < carried < seconds(Parameter.exactly(0.0))
+    # A quarter of it.
+    assert seconds(Parameter.exactly(carried / 4 / 4)) == pytest.approx(0.75 * carried, rel=0.1)
+
+
 def _streams(folder: Path) -> Run:
     """A ping-pong of 20 us, overheads of 10 us and 1.05 times the bytes on a wire of 50 Mbit/s."""
     record = RunRecord(

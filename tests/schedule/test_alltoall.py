@@ -21,6 +21,7 @@ from contend.schedule import (
     Exchange,
     MessageClass,
     Schedule,
+    Strand,
     alltoall,
     carry_out,
     phases_by_routes,
@@ -178,3 +179,12 @@ def test_channels_carry_what_is_sent_and_no_more() -> None:
     assert course.channel_bytes[between:] == pytest.approx(np.full(32, 15 * SIZE))
     assert (course.channel_busy <= course.seconds * (1 + 1e-9)).all()
     assert (course.channel_bytes <= course.seconds * RATE * (1 + 1e-9)).all()
+
+
+def test_what_a_rank_sends_before_it_waits() -> None:
+    assert alltoall("shift", Exchange(6, 100)).sent_at_once == 1
+    assert alltoall("linear", Exchange(6, 100)).sent_at_once == 5
+    assert alltoall("scattered", Exchange(6, 100, batch=2)).sent_at_once == 2
+    silent = Strand(0)
+    silent.compute(1.0)
+    assert Schedule.of([silent]).sent_at_once == 0

@@ -34,19 +34,19 @@ measure() {
 }
 
 # Other numbers of ranks, rates and shapes than the model was made with.
-others() {
+others() (
   what="-n 12 --algorithm shift,shift-barrier,linear --bytes 4K:1M" cables="--rate 25Mbit --buffer 4MB"
   "$1" crossbar:12 twelve
   what="-n 16 --algorithm shift,shift-barrier,linear,xor --bytes 4K:256K"
   cables="--rate 16Mbit --buffer 4MB"
   "$1" "xgft:2;4,4;1,2" narrow --route dmodk
   "$1" torus:4x4 torus --route contend
-}
+)
 
-small() {
+small() (
   what="-n 16 --algorithm shift,linear --bytes 8K:64K" cables="--rate 16Mbit --buffer 100kB"
   "$1" fig1 buffers
-}
+)
 
 if [ "${2:-others}" = others ]; then
   others "$1"
