@@ -175,6 +175,8 @@ def record(folder: Path) -> None:
             "calibrate",
             "--on",
             "emulated:crossbar:4",
+            "--mpi",
+            "openmpi-4",
             *CABLES,
             "--output",
             "costs",
