@@ -76,8 +76,8 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         between: two hosts, by size.
         within: one host, by size.
         copy_per_byte_s: of a byte that a rank copies within its memory.
-        queue_at_host: bytes of what a host sends that wait in its port at most, and that all else
-            it sends has to wait for.
+        queue_at_host: bytes of each message of a host that wait in its port at most, and that all
+            else it sends has to wait for.
         send_buffer: bytes of what a rank sends that its host takes over at most, so that the send
             ends before they have left.
         processors: that all ranks share; 0 where each has its own.

@@ -238,8 +238,9 @@ def _fit_waits(calibration: Calibration, run: Run) -> Calibration:
 
 
 def with_waits(calibration: Calibration, queue: float, look: float, buffer: float) -> Calibration:
-    """A calibration under which a port lets so much wait, and a host takes over so much of a send,
-    and ranks look so often.
+    """A calibration under which a port lets so much wait, and ranks look so often.
+
+    A host takes over as much of a send as the buffer holds.
     """
     return msgspec.structs.replace(
         calibration,

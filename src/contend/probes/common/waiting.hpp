@@ -28,7 +28,8 @@ void wait_all(std::vector<MPI_Request>& requests);
 /// Waits for a request of a rank that has nothing to do: sleeps between looks, up to 1 ms.
 void wait_asleep(MPI_Request& request);
 
-/// Waits until all ranks have come here: MPI_Barrier, or on crowded machines MPI_Ibarrier and looks.
+/// Waits until all ranks have come here: MPI_Barrier, or on crowded machines MPI_Ibarrier and
+/// looks.
 void pass_barrier(MPI_Comm comm);
 
 /// Waits until an instant of the local clock: asleep while it is far and the machine is crowded,
