@@ -108,6 +108,15 @@ def test_what_waits_in_a_port_is_found_by_carrying_out_what_was_measured(tmp_pat
     assert "% off the all-to-alls" in calibration.remarks[-1]
 
 
+def test_all_to_alls_of_several_samples_are_needed(tmp_path: Path) -> None:
+    record = RunRecord("alltoall", launches=(LaunchRecord(0, 4),))
+    run = Run.create(tmp_path / "run", record)
+    launch = Launch(4).cell([1e-3] * 6, algorithm="linear", bytes=4096, counts="even")
+    launch.write(run.raw_path(0))
+    with pytest.raises(ShortfallError, match="all-to-alls by shift are needed"):
+        fit(Measurements(_streams(tmp_path / "between"), exchanges=run.fold(), processors=2))
+
+
 def test_bursts_grow_only_while_measured_ranks_pause() -> None:
     """16 KiB pass at once after a long pause, none of them without one."""
     fabric, exchange = load("crossbar:4", need_routes=True), alltoall("shift", Exchange(4, 4096))

@@ -181,10 +181,8 @@ def _scatter(run: Run) -> Parameter:
         run.samples.filter(~pl.col("warmup") & pl.col("algorithm").is_in(_ONE_AT_A_TIME))
         .group_by("launch", "cell", "repetition")
         .agg(span.alias("span"))["span"]
-        .to_numpy()
     )
-    low, value, high = np.quantile(spans, [0.25, 0.5, 0.75]).tolist()
-    return Parameter(value, low, high)
+    return _quartiles(spans)
 
 
 def _pause(run: Run) -> Parameter:
@@ -195,10 +193,13 @@ def _pause(run: Run) -> Parameter:
     pause = (pl.col("start_s") - pl.col("end_s").shift(1)).over(
         "launch", "cell", order_by="repetition"
     )
-    pauses = samples.select(pause / pl.col("ranks")).drop_nulls().to_series().to_numpy()
-    if not len(pauses):
-        raise ShortfallError("two samples of an all-to-all are needed to calibrate")
-    low, value, high = np.quantile(pauses, [0.25, 0.5, 0.75]).tolist()
+    return _quartiles(samples.select(pause / pl.col("ranks")).to_series().drop_nulls())
+
+
+def _quartiles(values: pl.Series) -> Parameter:
+    if values.is_empty():
+        raise ShortfallError("two samples of all-to-alls by shift are needed to calibrate")
+    low, value, high = np.quantile(values.to_numpy(), [0.25, 0.5, 0.75]).tolist()
     return Parameter(value, low, high)
 
 
