@@ -129,7 +129,6 @@ void refuse_overflow(std::int64_t bytes, int ranks) {
   }
 }
 
-constexpr const char* kStart = "start";
 constexpr const char* kBehindBarrier = "barrier";
 
 }  // namespace
@@ -161,7 +160,7 @@ std::vector<Option> options() {
        "even",
        "even: each pair of ranks exchanges --bytes. uneven: from 0 to twice as many.",
        {"even", "uneven"}},
-      {kStart,
+      {"start",
        Kind::words,
        "clock",
        "clock: all ranks begin at one instant of the global clock. barrier: each begins as it "
@@ -209,13 +208,13 @@ std::vector<Cell> expand(const Cell& cell, const Arguments& arguments, int ranks
                                                  lacks_phases(algorithm.option, arguments))) {
       continue;
     }
-    const std::vector<Label> starts = arguments.labels(kStart);
+    const std::vector<Label> starts = arguments.labels("start");
     for (const Label& start : starts) {
       Cell one = cell;
       one.labels.emplace_back("counts", counts);
       // Where all start by the clock nobody says so, as in runs of before there was another way.
       if (starts.size() > 1 || std::get<std::string>(start) == kBehindBarrier) {
-        one.labels.emplace_back(kStart, start);
+        one.labels.emplace_back("start", start);
       }
       for (Cell& made : with_option(one, algorithm.option, arguments)) {
         cells.push_back(std::move(made));
@@ -227,7 +226,7 @@ std::vector<Cell> expand(const Cell& cell, const Arguments& arguments, int ranks
 
 Start start_of(const Cell& cell) {
   const bool behind = std::any_of(cell.labels.begin(), cell.labels.end(), [](const auto& label) {
-    return label.first == kStart && words_of(label.second) == kBehindBarrier;
+    return label.first == "start" && words_of(label.second) == kBehindBarrier;
   });
   return behind ? Start::behind_barrier : Start::by_clock;
 }
