@@ -8,7 +8,8 @@ namespace contend {
 
 namespace {
 
-/// Messages of so few bytes are no flows: they wait behind others, and take nothing from them.
+/// Messages of so few bytes are no flows: they wait behind others, and take of them only what a
+/// channel has stored.
 constexpr double kLight = 256;
 /// A channel is full from this part of its rate on.
 constexpr double kFull = 0.999;
@@ -71,6 +72,10 @@ bool Carrier::start(std::uint32_t m, Part part) {
   if (!data || message.rest <= kLight) {
     const double latency = costs.latency + costs.latency_per_hop * roads_.hops(route);
     const double after = now_ + latency + behind(route);
+    const double wire = data ? message.rest : costs.extra;
+    for (const std::uint32_t channel : roads_.crossings().of_message(route)) {
+      buckets_.take(channel, wire, now_);
+    }
     if (data) end_send(m);
     events_.push(after, Event::Kind::arrive, m, static_cast<std::uint32_t>(part));
     return false;
@@ -81,6 +86,7 @@ bool Carrier::start(std::uint32_t m, Part part) {
   message.rate = 0;
   if (message.flow >= owner_.size()) owner_.resize(message.flow + 1);
   owner_[message.flow] = m;
+  buckets_.join(message.flow, message.bytes);
   crowds_.join(roads_.crossings().of_message(route), message.bytes);
   return true;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The cases of docs/predict.md. "cases.sh predict" writes what is predicted, from a calibration on a
 # crossbar of four hosts that sees none of them; "cases.sh measure" measures the same and puts it
-# beside; "each" or "others" after it takes part of them. Needs root and takes an hour and a quarter.
+# beside; "each", "others" or "unseen" after it takes part of them. Needs root and takes an hour.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 what="-n 16 --algorithm shift,shift-barrier,linear,xor --bytes 4K:1M"
@@ -33,7 +33,18 @@ measure() {
     --measured "runs/$name" --json "$here/compared-$name.json" --plot "runs/$name.png"
 }
 
-# Other numbers of ranks, rates and shapes than the model was made with.
+# Other shapes, numbers of ranks and rates than the model's present form was made with.
+unseen() (
+  what="-n 16 --algorithm shift,shift-barrier,linear,xor --bytes 4K:256K"
+  "$1" dragonfly:2,4,1,2 dragonfly --route contend
+  what="-n 14 --algorithm shift,shift-barrier,linear --bytes 4K:256K"
+  cables="--rate 20Mbit --buffer 4MB"
+  "$1" random:7,4,2,3 random --route contend
+  what="-n 9 --algorithm shift,shift-barrier,linear --bytes 4K:512K" cables="--rate 12Mbit --buffer 4MB"
+  "$1" crossbar:9 nine
+)
+
+# Other numbers of ranks, rates and shapes than its first form was made with.
 others() (
   what="-n 12 --algorithm shift,shift-barrier,linear --bytes 4K:1M" cables="--rate 25Mbit --buffer 4MB"
   "$1" crossbar:12 twelve
@@ -48,6 +59,9 @@ small() (
   "$1" fig1 buffers
 )
 
+if [ "${2:-unseen}" = unseen ]; then
+  unseen "$1"
+fi
 if [ "${2:-others}" = others ]; then
   others "$1"
 fi

@@ -18,6 +18,8 @@ from contend.loading import load
 from contend.mpi import Ended, Launch, this_machine
 from contend.units import format_bandwidth
 
+_LONGEST_REST = 0.25
+
 
 class Ranks(Protocol):
     """Whatever says how many ranks there are."""
@@ -74,6 +76,12 @@ class EmulatedHosts:
     def wire(self) -> float:
         """Bytes per second of the fastest host's port each way."""
         return self._network.settings.rate
+
+    @property
+    def rest(self) -> float:
+        """Seconds in which every cable's burst is whole again; a quarter of a second at most."""
+        slowest = float(self._network.rates.min())
+        return min(self._network.settings.burst / slowest, _LONGEST_REST)
 
     def numbers_of(self, names: Sequence[str]) -> list[int]:
         """Numbers in the fabric of hosts by their names here."""

@@ -100,6 +100,7 @@ class Place(Protocol):
         alone: whether all ranks are on this machine and a single host.
         remarks: what a reader must know of figures from there.
         wire: bytes per second of a host's port each way; None where it is not known.
+        rest: seconds after which its network is at rest again, as each sample is to find it.
         described: for people, with all that decides figures there; "" where others describe it.
         asked: what decides figures there as it was asked for, by name; empty for real hosts, which
             their names tell.
@@ -118,6 +119,8 @@ class Place(Protocol):
     def remarks(self) -> Sequence[str]: ...  # noqa: D102
     @property
     def wire(self) -> float | None: ...  # noqa: D102
+    @property
+    def rest(self) -> float: ...  # noqa: D102
     @property
     def described(self) -> str: ...  # noqa: D102
     @property
@@ -170,6 +173,7 @@ class RealHosts:
         name: "".
         remarks: none.
         wire: None.
+        rest: 0, as what real switches store is nobody's to say.
         described: "".
         asked: nothing.
         fabric: that the hosts are part of, with routes; None where nobody said.
@@ -182,6 +186,7 @@ class RealHosts:
     name: str = ""
     remarks: tuple[str, ...] = ()
     wire: float | None = None
+    rest: float = 0.0
     described: str = ""
     asked: Mapping[str, str] = field(default_factory=dict)
     fabric: Fabric | None = None

@@ -123,6 +123,8 @@ class MeasuredWork:
         without = self.folder / f"launch-{number:03}.without"
         words = [*self._method.arguments(self.cell, shape, self.folder)]
         words += ["--output", str(output), "--budget", f"{seconds:.3f}", "--seed", str(step.seed)]
+        if self._method.place.rest:
+            words += ["--pause", f"{self._method.place.rest:.6f}"]
         if settled:
             without.write_text("".join(f"{line}\n" for line in settled), encoding="utf-8")
             words += ["--without", str(without.resolve())]

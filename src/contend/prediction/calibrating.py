@@ -50,7 +50,7 @@ _WITHIN: Mapping[str, OptionValue] = {
     "window": 8,
 }
 _EXCHANGES: Mapping[str, OptionValue] = {
-    "algorithm": "shift,shift-barrier,linear",
+    "algorithm": "shift,shift-barrier",
     "bytes": "4K:512K",
 }
 

@@ -75,6 +75,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         buffer: bytes that wait for a channel at most; null where nobody knows.
         between: two hosts, by size.
         within: one host, by size.
+        extra_bytes: on the wire for each message beside its own and what every byte of it costs.
         copy_per_byte_s: of a byte that a rank copies within its memory.
         queue_at_host: bytes of each message of a host that wait in its port at most, and that all
             else it sends has to wait for.
@@ -86,8 +87,6 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         scatter_per_rank_s: between the first rank's start of an operation and the last one's, for
             every rank that takes part and, where they share processors, every message that a rank
             sends before it waits.
-        pause_per_rank_s: between two operations that are measured, for every rank that takes part;
-            null where channels had longer for their bursts to grow.
         remarks: what a reader must know of it.
     """
 
@@ -101,6 +100,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     buffer: Positive | None = None
     between: tuple[SizeClass, ...]
     within: tuple[SizeClass, ...]
+    extra_bytes: NotNegative = 0.0
     copy_per_byte_s: NotNegative = 0.0
     queue_at_host: Parameter = Parameter(0.0, 0.0, 0.0)
     send_buffer: Parameter = Parameter(0.0, 0.0, 0.0)
@@ -108,7 +108,6 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     patience_s: NotNegative = 0.0
     look_every_s: Parameter = Parameter(0.0, 0.0, 0.0)
     scatter_per_rank_s: Parameter = Parameter(0.0, 0.0, 0.0)
-    pause_per_rank_s: Parameter | None = None
     remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -149,32 +148,29 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
             if size_class.up_to is None or size <= size_class.up_to
         )
 
-    def cables(
-        self, rate: float | NDArray[np.float64], *, measured_ranks: int | None = None
-    ) -> Cables:
+    def cables(self, rate: float | NDArray[np.float64]) -> Cables:
         """Channels like those of the calibration, at another rate, or each at its own.
 
         Args:
             rate: bytes per second.
-            measured_ranks: that carry out one operation after the other, as contend's probes do;
-                None for a single one, after a long pause.
         """
-        pause = math.inf
-        if measured_ranks is not None and self.pause_per_rank_s is not None:
-            pause = self.pause_per_rank_s.value * measured_ranks
         return Cables(
             rate=rate,
             burst=self.burst,
             peak=max(self.peak, 4 * float(np.max(rate))),
             queue_at_host=self.queue_at_host.value,
-            pause=pause,
         )
 
     def costs(self) -> Costs:
         """What messages cost beside the network."""
         return Costs(
             between=[
-                _message_class(size_class, self.wire_Bps, buffered=self.send_buffer.value)
+                _message_class(
+                    size_class,
+                    self.wire_Bps,
+                    buffered=self.send_buffer.value,
+                    extra=self.extra_bytes,
+                )
                 for size_class in self.between
             ],
             within=[_message_class(size_class, self.peak) for size_class in self.within],
@@ -184,13 +180,16 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def _message_class(size_class: SizeClass, rate: float, buffered: float = 0.0) -> MessageClass:
+def _message_class(
+    size_class: SizeClass, rate: float, *, buffered: float = 0.0, extra: float = 0.0
+) -> MessageClass:
     return MessageClass(
         up_to=math.inf if size_class.up_to is None else size_class.up_to,
         latency=size_class.latency_s.value,
         send_overhead=size_class.overhead_s.value,
         receive_overhead=size_class.overhead_s.value,
         gap=size_class.gap_s.value,
+        extra=extra,
         stretch=size_class.gap_per_byte_s.value * rate,
         eager=size_class.eager,
         buffered=buffered,

@@ -166,6 +166,7 @@ class ProbeFrame(msgspec.Struct, frozen=True):
     precision: float | None = None
     repetitions: tuple[int, int] | None = None
     warmups: int | None = None
+    pause_s: float = 0.0
     verify: bool = False
     seed: int | None = None
     epoch_unix_s: float = 0.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field
 
@@ -61,7 +60,6 @@ class Cables:
         queue: bytes of a message that wait at a full channel at most, and that others which set
             out meanwhile have to wait for; `queue_at_host` at the channels into the network.
         queue_at_host: the same.
-        pause: seconds for which channels have been idle at the start, and bursts grown.
     """
 
     rate: float | NDArray[np.float64]
@@ -69,7 +67,6 @@ class Cables:
     peak: float = 1e9
     queue: float = 0.0
     queue_at_host: float = 0.0
-    pause: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -172,7 +169,6 @@ def carry_out(
         burst,
         queue,
         cables.peak,
-        cables.pause,
         _table(costs.between),
         _table(costs.within),
         own.astype(np.uint32),

@@ -175,6 +175,7 @@ void Leader::take(const std::vector<double>& gathered, const std::vector<int>& w
     overhead_.push_back(first - last_end_);
   }
   last_end_ = last_end;
+  rests_until_ = last_end + settings_.pause;
   least_ = index_ == settings_.warm_ups ? last_end - began_ : least_;
   ++index_;
 }

@@ -39,6 +39,8 @@ class Leader {
   /// Within a turn: sample (the instant is missing yet), synchronise, explain or stop. Clocks can
   /// only be measured by all ranks, so where these are not together the turn stops for it.
   [[nodiscard]] Order next_sample(double now, bool clock_old, bool together);
+  /// Until when the network rests after the last sample; of any cell.
+  [[nodiscard]] double rests_until() const { return rests_until_; }
   /// When the sample that was ordered at a time shall start; not-a-number for behind a barrier.
   [[nodiscard]] double start_after(double now, bool by_clock);
   /// Whether the next sample's data is looked at, given how many the turn had.
@@ -76,6 +78,7 @@ class Leader {
   std::vector<Progress> progress_;
   std::vector<double> times_;
   std::vector<double> overhead_;
+  double rests_until_ = -std::numeric_limits<double>::infinity();
   std::string problem_;
   Outcome outcome_ = Outcome::done;
 

@@ -173,6 +173,9 @@ void Measurement::take_turn(std::size_t cell) {
       ready = true;
     }
     if (leader_ && order.kind == Order::Kind::sample) {
+      if (leader_->rests_until() > clock_.now()) {
+        wait_until(clock_.local(leader_->rests_until()));
+      }
       order.value = leader_->start_after(clock_.now(), operation_->starts_by_clock());
     }
     order = announce_sample(order);

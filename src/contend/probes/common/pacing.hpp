@@ -17,6 +17,8 @@ struct Settings {
   /// Seconds that all cells may take together; infinite for no limit.
   double budget = 60.0;
   std::int64_t warm_ups = 1;
+  /// Seconds between a sample's end and the next one's start, at least.
+  double pause = 0.0;
   /// Whether the data of every sample is looked at, not only of the first warm-up.
   bool verify = false;
 };

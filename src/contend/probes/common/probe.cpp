@@ -38,6 +38,8 @@ std::vector<Option> common_options() {
        "Seconds for all cells together, divided among them; 0 sets no limit."},
       {"warmups", Kind::integer, "1",
        "Warm-up samples of each cell, which do not count. The data of the first is verified."},
+      {"pause", Kind::number, "0",
+       "Seconds that lie between two samples at least, so that each finds the network at rest."},
       {"verify", Kind::flag, "", "Verify the data of every sample."},
       {"seed", Kind::integer, "1",
        "Seed that shuffles the cells given by options; 0 keeps their order."},
@@ -93,6 +95,7 @@ Settings settings_from(const Arguments& arguments) {
     throw BadInput(
         "--warmups: expected at least 1, as the first is the one whose data is verified");
   }
+  settings.pause = arguments.number("pause");
   settings.verify = arguments.flag("verify");
   return settings;
 }

@@ -149,7 +149,9 @@ void Record::begin(const RunFacts& facts) {
   const Settings& settings = facts.settings;
   frame.number("budget_s", settings.budget).number("precision", settings.precision);
   frame.integers("repetitions", {settings.least, settings.most});
-  frame.integer("warmups", settings.warm_ups).truth("verify", settings.verify);
+  frame.integer("warmups", settings.warm_ups)
+      .number("pause_s", settings.pause)
+      .truth("verify", settings.verify);
   frame.integer("seed", facts.seed);
   frame.number("epoch_unix_s", facts.epoch_unix).number("timer_s", facts.timer);
   frame.integer("cells", static_cast<std::int64_t>(facts.cells));

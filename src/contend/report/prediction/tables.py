@@ -36,7 +36,6 @@ def calibration_tables(calibration: Calibration) -> list[ResultTable]:
         ("bytes of a send that a host takes over", _words(calibration.send_buffer, format_bytes)),
         ("ranks that wait look every", _words(calibration.look_every_s, format_seconds)),
         ("starts lie apart, a rank", _words(calibration.scatter_per_rank_s, format_seconds)),
-        ("pause before an operation, a rank", _pause(calibration)),
         ("processors that ranks share", str(calibration.processors or "none")),
     ]
     other = ResultTable(
@@ -46,11 +45,6 @@ def calibration_tables(calibration: Calibration) -> list[ResultTable]:
         note=" ".join(f"{text[:1].upper()}{text[1:]}." for text in calibration.remarks),
     )
     return [sizes, other]
-
-
-def _pause(calibration: Calibration) -> str:
-    pause = calibration.pause_per_rank_s
-    return "long" if pause is None else _words(pause, format_seconds)
 
 
 def _class_row(name: str, size_class: SizeClass) -> tuple[str, ...]:

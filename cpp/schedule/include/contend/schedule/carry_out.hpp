@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -39,14 +38,13 @@ struct Network {
   std::vector<Place> place_of_rank;
   /// Bytes per second; of a place's memory, those of messages within it.
   std::vector<double> rate;
-  /// Bytes that pass a channel at `peak` after a pause, and are made up for at its rate.
+  /// Bytes that pass a channel at `peak` after a pause, and are made up for at its rate. What
+  /// comes as a stream comes in pieces of as many bytes, which use half of it up.
   std::vector<double> burst;
   /// The most bytes of one message that wait at a full channel; what sets out behind them waits as
   /// long as the channel takes for them.
   std::vector<double> queue;
   double peak = 0;
-  /// Seconds for which channels have been idle when it begins: bursts hold what these left.
-  double pause = std::numeric_limits<double>::infinity();
 };
 
 struct Costs {
