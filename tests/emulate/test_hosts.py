@@ -23,5 +23,7 @@ def test_a_measurement_sees_hosts_memory_and_what_crossed() -> None:
         assert (place.name, place.launcher, place.alone) == ("emulated:two leaves", "", False)
         assert place.slots == [("h3", 2), ("h1", 2)]
         assert place.counters()["packets"] == 0
+        # 16 KiB at 12.5 MB/s.
+        assert place.rest == pytest.approx(1.31e-3, rel=1e-2)
         with pytest.raises(UsageError, match="no host elsewhere"):
             network.on_hosts(Launch(select(), 1, hosts=(HostRanks("elsewhere", 1),)))

@@ -238,6 +238,23 @@ def test_samples_start_by_the_clock_or_behind_a_barrier(
     assert of_samples.agg(pl.col("start_s").n_unique())["start_s"].max() > 1
 
 
+def test_samples_leave_the_network_a_pause(
+    openmpi: Mpi, alltoall_openmpi: Path, tmp_path: Path
+) -> None:
+    """Between all samples, also of two cells; of each kind of start."""
+    path, pause = tmp_path / "pauses.samples", 0.03
+    words = ["--algorithm", "shift", "--bytes", 1000, "--start", "clock,barrier"]
+    words += ["--repetitions", "5:5", "--pause", pause, "--output", path]
+    assert openmpi.run(3, alltoall_openmpi, *words).status == 0
+    raw = read_samples(path)
+    of_samples = raw.frame.group_by("cell", "repetition").agg(
+        pl.col("start_s").min(), pl.col("end_s").max()
+    )
+    apart = of_samples.sort("start_s").select(pl.col("start_s") - pl.col("end_s").shift(1))
+    assert len(apart) == 12
+    assert apart["start_s"].drop_nulls().min() >= pause
+
+
 def test_cells_of_other_options_have_a_heading_of_their_own(
     openmpi: Mpi, alltoall_openmpi: Path
 ) -> None:

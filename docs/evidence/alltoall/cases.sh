@@ -12,8 +12,6 @@ cmp -s "$here/scattered.hosts" scattered.hosts || cp "$here/scattered.hosts" .
 
 each() {
   "$1" crossbar:16 crossbar
-  "$1" fig1 fig1
-  "$1" "xgft:2;4,4;1,4" dmodk --route dmodk
   "$1" "xgft:2;4,4;1,4" scattered --route minhop --placement file:scattered.hosts
 }
 
