@@ -64,6 +64,7 @@ class FakeHosts:
     free: int | None = 1 << 30
     slots: Sequence[tuple[str, int | None]] = ()
     wire: float | None = None
+    rest: float = 0.0
     described: str = ""
     name: str = ""
     launcher: str = ""

@@ -45,4 +45,16 @@ Crossings::Crossings(const Resolver& resolver, std::span<const Place> source,
   }
 }
 
+void Crossings::add_beyond_ports(const Resolver& resolver) {
+  const std::size_t first = resolver.switch_channels();
+  const std::size_t end = first + resolver.places();
+  for (std::size_t m = 0, count = messages(); m < count; ++m) {
+    for (std::size_t k = begin_[m]; k < begin_[m + 1]; ++k) {
+      const std::uint32_t channel = channel_[k];
+      if (channel < first || channel >= end) channel_.push_back(channel);
+    }
+    begin_.push_back(channel_.size());
+  }
+}
+
 }  // namespace contend

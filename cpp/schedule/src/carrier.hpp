@@ -12,6 +12,7 @@
 #include "contend/schedule/schedule.hpp"
 #include "crowds.hpp"
 #include "events.hpp"
+#include "ports.hpp"
 #include "processors.hpp"
 #include "roads.hpp"
 
@@ -35,9 +36,14 @@ class Carrier {
     std::uint32_t flow = kNone;
     std::uint32_t version = 0;
     double bytes = 0;  ///< its own
-    double rest = 0;   ///< on the wire
+    double wire = 0;   ///< those that pass a cable for it
+    double rest = 0;   ///< of what is under way
     double rate = 0;
     double updated = 0;
+    /// Where it goes piece by piece: how many there are, are or were in line, and have left.
+    std::uint32_t pieces = 0;
+    std::uint32_t lined = 0;
+    std::uint32_t passed = 0;
     bool posted = false;   ///< its receive
     bool asked = false;    ///< the receiver knows that it wants to come
     bool allowed = false;  ///< the sender knows that it may
@@ -73,7 +79,13 @@ class Carrier {
            (messages_[message].of_class->eager || messages_[message].allowed);
   }
   bool start(std::uint32_t message, Part part);
-  double behind(std::size_t route) const;
+  bool line_up(std::uint32_t message);
+  void line_up_piece(std::uint32_t message);
+  void pass_on(std::uint32_t message);
+  double piece_of(std::uint32_t message, std::uint32_t number) const;
+  void begin_flow(std::uint32_t message, std::size_t route, double bytes);
+  void end_flow(std::uint32_t message);
+  double behind(std::size_t route, Place from) const;
   void arrive(std::uint32_t message, Part part);
   void look(Strand& strand);
   double next_look(std::uint32_t strand) const;
@@ -113,6 +125,7 @@ class Carrier {
   std::vector<std::uint32_t> next_unseen_;
   std::vector<std::uint32_t> owner_;  ///< message of a flow
   std::vector<double> port_free_;     ///< by place
+  Ports ports_;
   Crowds crowds_;
   Processors processors_;
   Outcome outcome_;

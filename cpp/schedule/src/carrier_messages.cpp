@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "carrier.hpp"
 #include "contend/base/mixed.hpp"
@@ -69,31 +70,89 @@ bool Carrier::start(std::uint32_t m, Part part) {
   const MessageClass& costs = *message.of_class;
   const std::size_t route = part == Part::ahead ? roads_.route(m) : roads_.route_back(m);
   const bool data = is_data(m, part);
-  if (!data || message.rest <= kLight) {
+  if (!data || message.wire <= kLight) {
+    const Place from = part == Part::ahead ? roads_.source_place(m) : roads_.target_place(m);
     const double latency = costs.latency + costs.latency_per_hop * roads_.hops(route);
-    const double after = now_ + latency + behind(route);
-    const double wire = data ? message.rest : costs.extra;
+    const double after = now_ + latency + behind(route, from);
+    const double wire = data ? message.wire : costs.extra;
     for (const std::uint32_t channel : roads_.crossings().of_message(route)) {
       buckets_.take(channel, wire, now_);
     }
+    if (!roads_.within(m)) ports_.line_up(from, wire, now_);
     if (data) end_send(m);
     events_.push(after, Event::Kind::arrive, m, static_cast<std::uint32_t>(part));
     return false;
   }
+  crowds_.join(roads_.crossings().of_message(route), message.bytes);
+  if (!line_up(m)) begin_flow(m, route, message.wire);
+  return true;
+}
+
+/// Whether a message goes off piece by piece: where it is sent at once, and nothing streams.
+bool Carrier::line_up(std::uint32_t m) {
+  Message& message = messages_[m];
+  const Place place = roads_.source_place(m);
+  const double piece = roads_.within(m) ? 0 : ports_.piece(place);
+  if (piece <= 0 || !message.of_class->eager || flows_.count(ports_.channel(place)) > 0) {
+    return false;
+  }
+  message.pieces = static_cast<std::uint32_t>(std::ceil(message.wire / piece));
+  const std::uint32_t window = ports_.window(place);
+  while (message.lined < std::min(message.pieces, window)) line_up_piece(m);
+  return true;
+}
+
+double Carrier::piece_of(std::uint32_t m, std::uint32_t number) const {
+  const double piece = ports_.piece(roads_.source_place(m));
+  return std::min(piece, messages_[m].wire - number * piece);
+}
+
+void Carrier::line_up_piece(std::uint32_t m) {
+  const double bytes = piece_of(m, messages_[m].lined++);
+  const Place place = roads_.source_place(m);
+  buckets_.take(ports_.channel(place), bytes, now_);
+  events_.push(ports_.line_up(place, bytes, now_), Event::Kind::piece, m);
+}
+
+/// A piece is beyond its host's port, and the next one may line up.
+void Carrier::pass_on(std::uint32_t m) {
+  Message& message = messages_[m];
+  const double bytes = piece_of(m, message.passed++);
+  if (message.lined < message.pieces) line_up_piece(m);
+  if (message.flow == kNone) {
+    begin_flow(m, roads_.beyond(m), bytes);
+    return;
+  }
+  message.rest = rest_of(message.flow) + bytes;
+  message.updated = now_;
+  if (message.rate > 0) {
+    events_.push(now_ + message.rest / message.rate, Event::Kind::leave, m, ++message.version);
+  }
+}
+
+void Carrier::begin_flow(std::uint32_t m, std::size_t route, double bytes) {
+  Message& message = messages_[m];
   if (!flows_.changed()) touched_at_ = now_;
   message.flow = flows_.begin(route);
+  message.rest = bytes;
   message.updated = now_;
   message.rate = 0;
   if (message.flow >= owner_.size()) owner_.resize(message.flow + 1);
   owner_[message.flow] = m;
-  buckets_.join(message.flow, message.bytes);
-  crowds_.join(roads_.crossings().of_message(route), message.bytes);
-  return true;
 }
 
-/// How long something waits for what stands before it at full channels.
-double Carrier::behind(std::size_t route) const {
-  double seconds = 0;
+void Carrier::end_flow(std::uint32_t m) {
+  Message& message = messages_[m];
+  if (!flows_.changed()) touched_at_ = now_;
+  flows_.end(message.flow);
+  message.flow = kNone;
+  message.rest = 0;
+  ++message.version;
+}
+
+/// How long something waits for what stands before it at full channels, and in the port's line.
+double Carrier::behind(std::size_t route, Place from) const {
+  double seconds = ports_.wait(from, now_);
   for (const std::uint32_t channel : roads_.crossings().of_message(route)) {
     const double most = network_.queue[channel];
     const double rate = network_.rate[channel];
@@ -157,20 +216,18 @@ void Carrier::handle(std::uint32_t m, Part part) {
   }
 }
 
-/// The last byte has left its host.
+/// The last byte of what is under way has left.
 void Carrier::leave(std::uint32_t m) {
   Message& message = messages_[m];
+  end_flow(m);
+  if (message.passed < message.pieces) return;
   const MessageClass& costs = *message.of_class;
-  const double wire = costs.extra + costs.stretch * message.bytes;
   const std::size_t route = roads_.route(m);
   for (const std::uint32_t channel : roads_.crossings().of_message(route)) {
-    outcome_.channel_bytes[channel] += wire;
+    outcome_.channel_bytes[channel] += message.wire;
   }
   crowds_.leave(roads_.crossings().of_message(route), message.bytes);
-  message.rest = 0;
-  if (!flows_.changed()) touched_at_ = now_;
-  flows_.end(message.flow);
-  ++message.version;
+  if (message.pieces == 0 && !roads_.within(m)) ports_.empty(roads_.source_place(m), now_);
   end_send(m);
   events_.push(now_ + costs.latency + costs.latency_per_hop * roads_.hops(route),
                Event::Kind::arrive, m, static_cast<std::uint32_t>(Part::ahead));

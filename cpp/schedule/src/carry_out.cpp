@@ -58,6 +58,7 @@ Carrier::Carrier(const Schedule& schedule, const Network& network, const Costs& 
       done_(schedule.operations(), 0),
       next_unseen_(2 * matches_.size(), kNone),
       port_free_(network.resolver.places(), 0.0),
+      ports_(network),
       crowds_(roads_.crossings().channels()),
       processors_(costs.processors) {
   for (std::uint32_t m = 0; m < matches_.size(); ++m) {
@@ -66,7 +67,7 @@ Carrier::Carrier(const Schedule& schedule, const Network& network, const Costs& 
     Message& message = messages_[m];
     message.bytes = schedule.amount[matches_[m].send];
     message.of_class = &class_of(message.bytes, roads_.within(m));
-    message.rest = message.of_class->extra + message.of_class->stretch * message.bytes;
+    message.wire = message.of_class->extra + message.of_class->stretch * message.bytes;
   }
   outcome_.rank_end.assign(network.place_of_rank.size(), 0.0);
   outcome_.operation_end.assign(schedule.operations(), 0.0);
@@ -117,6 +118,9 @@ Outcome Carrier::carry_out() {
         break;
       case Event::Kind::sent:
         if (messages_[event.index].version == event.version) end_send(event.index);
+        break;
+      case Event::Kind::piece:
+        pass_on(event.index);
         break;
       case Event::Kind::leave:
         if (messages_[event.index].version == event.version) leave(event.index);

@@ -49,7 +49,9 @@ Crossings Roads::cross(const Network& network, const std::vector<Pair>& places) 
     source.push_back(from);
     target.push_back(to);
   }
-  return {network.resolver, source, target, true};
+  Crossings crossings(network.resolver, source, target, true);
+  crossings.add_beyond_ports(network.resolver);
+  return crossings;
 }
 
 Roads::Roads(const Schedule& schedule, const Network& network, std::span<const Match> matches)

@@ -23,6 +23,8 @@ class Roads {
   /// Route of a message, and that of its answer.
   std::size_t route(std::uint32_t message) const { return route_of_road_[ahead(message)]; }
   std::size_t route_back(std::uint32_t message) const { return route_of_road_[back(message)]; }
+  /// The route of a message beyond its host's port.
+  std::size_t beyond(std::uint32_t message) const { return route(message) + places_.size(); }
   /// Channels between switches on a route.
   double hops(std::size_t route) const {
     return static_cast<double>(std::max<std::size_t>(crossings_.of_message(route).size(), 2) - 2);
@@ -31,6 +33,7 @@ class Roads {
   std::uint32_t back(std::uint32_t message) const { return reverse_[ahead_[message]]; }
   bool within(std::uint32_t message) const { return within_[ahead_[message]] != 0; }
   Place source_place(std::uint32_t message) const { return source_[ahead_[message]]; }
+  Place target_place(std::uint32_t message) const { return source_[back(message)]; }
 
   /// Places an item last in a road's line. Items are 2 * message + 1 for its answer.
   void append(std::uint32_t road, std::uint32_t item);

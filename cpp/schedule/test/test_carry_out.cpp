@@ -174,49 +174,74 @@ TEST_CASE("a burst passes at once and is made up for") {
   Ring ring(3);
   ring.network.burst.assign(ring.network.rate.size(), 1000);
   ring.network.peak = 1000;
+  ring.costs.between[0].eager = false;
   // 1000 + 10 t = 3000.
   CHECK(ring.run(one_message(3000)).end == near(200));
   // Within the burst: 500 / 1000.
   CHECK(ring.run(one_message(500)).end == near(0.5));
 }
 
-TEST_CASE("a burst stores half a piece less of what comes as a stream") {
+TEST_CASE("messages that go off at once leave a port one after the other, piece by piece") {
   Ring ring(3);
+  ring.network.burst.assign(ring.network.rate.size(), 1000);
+  ring.network.queue[ring.channels] = 2000;
   ring.network.peak = 1000;
-  // The clockwise channel of switch 1 and the way into host 2, where two messages meet.
-  ring.network.burst[2] = ring.network.burst[ring.channels + 3 + 2] = 1000;
-  const auto both_end = [&](double bytes) {
-    Written written;
-    written.sender(0, 2, bytes);
-    written.sender(1, 2, bytes);
-    written.strand(2);
-    written.receive(0);
-    written.receive(1);
-    written.wait_all();
-    return ring.run(written).end;
-  };
-  // Half of 600 goes in 15 at 20, as long as nothing is made up for; 700 would last for 70 more.
-  CHECK(both_end(600) == near(60));
-  // Half of 1000 goes in 25, the rest in 50: then 2 * 1200 - 20 * 75 are left, at 10.
-  CHECK(both_end(1200) == near(165));
-  // One alone needs none of it.
-  CHECK(ring.run(one_message(1200)).end == near(120));
+  Written written;
+  written.strand(0);
+  written.send(1, 1800);
+  written.send(2, 500);
+  written.wait_all();
+  written.receiver(1, 0);
+  written.receiver(2, 0);
+  // Pieces of 930, 870 and 500: 1000 are there at once, so the first leaves at 0, the second once
+  // 800 more are there, and the third 500 later; each is then about 1 on its way.
+  const Outcome outcome = ring.run(written);
+  CHECK(outcome.rank_end[1] == doctest::Approx(80 + 0.87).epsilon(0.01));
+  CHECK(outcome.rank_end[2] == doctest::Approx(130 + 0.5).epsilon(0.01));
+  // The port was at work for as long as the bytes take.
+  CHECK(outcome.channel_busy[ring.channels] == near(230));
+  CHECK(outcome.channel_bytes[ring.channels] == near(2300));
 }
 
-TEST_CASE("small messages use bursts up") {
+TEST_CASE("only so much of a message waits in a port's line") {
+  Ring ring(3);
+  ring.network.burst[ring.channels] = 1000;
+  ring.network.peak = 1000;
+  // Two pieces: the third one lines up as the first one leaves, behind the other message.
+  ring.network.queue[ring.channels] = 2000;
+  Written written;
+  written.strand(0);
+  written.send(1, 2700);
+  written.send(2, 500);
+  written.wait_all();
+  written.receiver(1, 0);
+  written.receiver(2, 0);
+  // The other's 500 leave at (930 + 930 + 500 - 1000) / 10 = 136, when 500 of the first are still
+  // under way beyond: each gets 5 until 840 more come at 220, with 80 of each left.
+  const Outcome outcome = ring.run(written);
+  CHECK(outcome.rank_end[2] == near(236));
+  CHECK(outcome.rank_end[1] == near(320));
+}
+
+TEST_CASE("small messages use bursts up, and wait in line") {
   Ring ring(3);
   ring.network.burst.assign(ring.network.rate.size(), 1000);
   ring.network.peak = 1000;
   Written written;
   written.strand(0);
   for (int i = 0; i < 4; ++i) written.send(1, 200);
-  written.send(1, 1000);
+  written.send(1, 900);
+  written.send(2, 200);
   written.wait_all();
   written.strand(1);
   for (int i = 0; i < 5; ++i) written.receive(0);
   written.wait_all();
-  // All five go at once: 200 + 10 t = 1000.
-  CHECK(ring.run(written).end == near(80));
+  written.receiver(2, 0);
+  // The four are there at once; 900 leave the port at 70, and the last one waits behind them.
+  const Outcome outcome = ring.run(written);
+  CHECK(outcome.rank_end[2] == near(70));
+  // 1000 + 10 t = 800 + 900 + 200 on the first way.
+  CHECK(outcome.rank_end[1] == near(90));
 }
 
 TEST_CASE("what sets out behind others at a full channel waits for them") {

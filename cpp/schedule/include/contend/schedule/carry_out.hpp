@@ -38,8 +38,8 @@ struct Network {
   std::vector<Place> place_of_rank;
   /// Bytes per second; of a place's memory, those of messages within it.
   std::vector<double> rate;
-  /// Bytes that pass a channel at `peak` after a pause, and are made up for at its rate. What
-  /// comes as a stream comes in pieces of as many bytes, which use half of it up.
+  /// Bytes that pass a channel at `peak` after a pause, and are made up for at its rate. Messages
+  /// that go off at once leave a port with bursts in pieces nearly as large, one after the other.
   std::vector<double> burst;
   /// The most bytes of one message that wait at a full channel; what sets out behind them waits as
   /// long as the channel takes for them.
