@@ -71,7 +71,10 @@ def test_help_has_an_example_and_every_option(openmpi: Mpi, trial: Path) -> None
     assert (ended.status, ended.said()) == (0, [])
     assert "\nExample:\n  mpirun -n 4 contend-trial --algorithm wrong\n" in ended.output
     options = [line.split()[0] for line in ended.output.splitlines() if line.startswith("  --")]
-    common = "output cells without repetitions precision budget warmups pause verify seed clocks help version"
+    common = (
+        "output cells without repetitions precision budget warmups pause verify seed clocks help "
+        "version"
+    )
     assert options == ["--algorithm", "--bytes", *(f"--{name}" for name in common.split())]
     assert max(map(len, ended.output.splitlines())) <= 96
 
