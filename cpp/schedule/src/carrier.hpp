@@ -85,7 +85,7 @@ class Carrier {
   double piece_of(std::uint32_t message, std::uint32_t number) const;
   void begin_flow(std::uint32_t message, std::size_t route, double bytes);
   void end_flow(std::uint32_t message);
-  double behind(std::size_t route, Place from) const;
+  double behind(std::size_t route) const;
   void arrive(std::uint32_t message, Part part);
   void look(Strand& strand);
   double next_look(std::uint32_t strand) const;

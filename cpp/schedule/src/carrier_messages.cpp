@@ -71,14 +71,17 @@ bool Carrier::start(std::uint32_t m, Part part) {
   const std::size_t route = part == Part::ahead ? roads_.route(m) : roads_.route_back(m);
   const bool data = is_data(m, part);
   if (!data || message.wire <= kLight) {
-    const Place from = part == Part::ahead ? roads_.source_place(m) : roads_.target_place(m);
     const double latency = costs.latency + costs.latency_per_hop * roads_.hops(route);
-    const double after = now_ + latency + behind(route, from);
     const double wire = data ? message.wire : costs.extra;
-    for (const std::uint32_t channel : roads_.crossings().of_message(route)) {
-      buckets_.take(channel, wire, now_);
+    double after = now_ + latency + behind(route);
+    if (!roads_.within(m)) {
+      const Place from = part == Part::ahead ? roads_.source_place(m) : roads_.target_place(m);
+      after += ports_.wait(from, now_);
+      ports_.line_up(from, wire, now_);
+      for (const std::uint32_t channel : roads_.crossings().of_message(route)) {
+        buckets_.take(channel, wire, now_);
+      }
     }
-    if (!roads_.within(m)) ports_.line_up(from, wire, now_);
     if (data) end_send(m);
     events_.push(after, Event::Kind::arrive, m, static_cast<std::uint32_t>(part));
     return false;
@@ -150,9 +153,9 @@ void Carrier::end_flow(std::uint32_t m) {
   ++message.version;
 }
 
-/// How long something waits for what stands before it at full channels, and in the port's line.
-double Carrier::behind(std::size_t route, Place from) const {
-  double seconds = ports_.wait(from, now_);
+/// How long something waits for what stands before it at full channels.
+double Carrier::behind(std::size_t route) const {
+  double seconds = 0;
   for (const std::uint32_t channel : roads_.crossings().of_message(route)) {
     const double most = network_.queue[channel];
     const double rate = network_.rate[channel];

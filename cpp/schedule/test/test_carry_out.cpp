@@ -242,6 +242,9 @@ TEST_CASE("small messages use bursts up, and wait in line") {
   CHECK(outcome.rank_end[2] == near(70));
   // 1000 + 10 t = 800 + 900 + 200 on the first way.
   CHECK(outcome.rank_end[1] == near(90));
+  // Within the host nothing waits for its port.
+  ring.network.place_of_rank[2] = 0;
+  CHECK(ring.run(written).rank_end[2] == near(0));
 }
 
 TEST_CASE("what sets out behind others at a full channel waits for them") {
