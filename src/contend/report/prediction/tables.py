@@ -173,7 +173,8 @@ def agreement_words(comparison: Comparison) -> str:
     if error is None:
         return "Of every cell the prediction says that time-outs may rule."
     doubtful = len(comparison.cells) - len(cells)
-    said = f" {counted(doubtful, 'other cell')} were said to be lower bounds." if doubtful else ""
+    bounds = "was said to be a lower bound" if doubtful == 1 else "were said to be lower bounds"
+    said = f" {counted(doubtful, 'other cell')} {bounds}." if doubtful else ""
     return (
         f"{comparison.within(_GOAL)} of {counted(len(cells), 'cell')} within {percent(_GOAL, 0)}, "
         f"median error {percent(error)}.{said}"
