@@ -38,6 +38,21 @@ def test_overhead_latency_and_gap_are_those_that_the_run_was_made_of(tmp_path: P
     assert [one.eager for one in calibration.between] == [True, False]
 
 
+def test_an_overhead_is_no_more_than_half_of_a_trip(tmp_path: Path) -> None:
+    """A stream whose ranks wait for turns takes 30 us a message, a trip 40 us."""
+    between = fit(Measurements(_streams(tmp_path / "run", each=3e-5))).between
+    assert between[0].overhead_s.value == pytest.approx(2e-5, rel=0.01)
+    assert between[0].latency_s.value == pytest.approx(0, abs=1e-12)
+
+
+def test_pieces_are_those_of_the_emulated_cables() -> None:
+    """Ten packets fit a burst of 16 KiB, and five a twelfth of 100 kB."""
+    calibration = msgspec.structs.replace(known(0, 0), buffer=4e6)
+    assert calibration.cables(6.25e6).piece == 10 * 1514
+    assert calibration.cables(6.25e6, buffer=1e5).piece == 5 * 1514
+    assert msgspec.structs.replace(calibration, burst=0.0).cables(6.25e6).piece == 0
+
+
 def test_streams_are_needed(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", RunRecord("pingpong", launches=(LaunchRecord(0, 2),)))
     launch = Launch(2, name="pingpong")
@@ -92,7 +107,7 @@ def test_what_waits_in_a_port_is_found_by_carrying_out_what_was_measured(tmp_pat
     for algorithm in ("shift", "shift-barrier"):
         for size in (32_768, 131_072, 524_288):
             schedule = alltoall(algorithm, Exchange(4, size))
-            went = courses(truth, fabric, schedule, range(4), rate=6.25e6, draws=7)
+            went = courses(truth, fabric, schedule, range(4), cables=truth.cables(6.25e6), draws=7)
             seconds = float(np.median([course.seconds for course in went]))
             launch.cell([seconds] * 6, algorithm=algorithm, bytes=size, counts="even")
     launch.write(run.raw_path(0))
@@ -113,8 +128,8 @@ def test_all_to_alls_of_several_samples_are_needed(tmp_path: Path) -> None:
         fit(Measurements(_streams(tmp_path / "between"), exchanges=run.fold(), processors=2))
 
 
-def _streams(folder: Path) -> Run:
-    """A ping-pong of 20 us, overheads of 10 us and 1.05 times the bytes on a wire of 50 Mbit/s."""
+def _streams(folder: Path, each: float = 1e-5) -> Run:
+    """A ping-pong of 40 us, streams of 10 us and 1.05 times the bytes on a wire of 50 Mbit/s."""
     record = RunRecord(
         "pingpong",
         library=LibraryRecord("Open MPI", "4.1.4"),
@@ -127,7 +142,7 @@ def _streams(folder: Path) -> Run:
         gap = 1.05 / 6.25e6 * size
         labels = {"bytes": size, "inner": 1}
         launch.cell([2 * (4e-5 + gap)] * 6, algorithm="pingpong", window=1, **labels)
-        launch.cell([8 * (1e-5 + gap)] * 6, algorithm="stream", window=8, **labels)
+        launch.cell([8 * (each + gap)] * 6, algorithm="stream", window=8, **labels)
     launch.write(run.raw_path(0))
     return run.fold()
 

@@ -205,7 +205,7 @@ def test_random_programs_carry_every_byte_and_end(calibration: Calibration, tmp_
         where.fabric,
         program.schedule,
         range(6),
-        calibration.cables(where.rate),
+        where.cables,
         calibration.costs(),
         start=program.start,
     )

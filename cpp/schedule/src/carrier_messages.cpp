@@ -95,19 +95,18 @@ bool Carrier::start(std::uint32_t m, Part part) {
 bool Carrier::line_up(std::uint32_t m) {
   Message& message = messages_[m];
   const Place place = roads_.source_place(m);
-  const double piece = roads_.within(m) ? 0 : ports_.piece(place);
-  if (piece <= 0 || !message.of_class->eager || flows_.count(ports_.channel(place)) > 0) {
+  if (network_.piece == 0 || roads_.within(m) || !message.of_class->eager ||
+      flows_.count(ports_.channel(place)) > 0) {
     return false;
   }
-  message.pieces = static_cast<std::uint32_t>(std::ceil(message.wire / piece));
+  message.pieces = static_cast<std::uint32_t>(std::ceil(message.wire / network_.piece));
   const std::uint32_t window = ports_.window(place);
   while (message.lined < std::min(message.pieces, window)) line_up_piece(m);
   return true;
 }
 
 double Carrier::piece_of(std::uint32_t m, std::uint32_t number) const {
-  const double piece = ports_.piece(roads_.source_place(m));
-  return std::min(piece, messages_[m].wire - number * piece);
+  return std::min(network_.piece, messages_[m].wire - number * network_.piece);
 }
 
 void Carrier::line_up_piece(std::uint32_t m) {

@@ -32,6 +32,7 @@ void check(const Schedule& schedule, const Network& network, const Costs& costs)
       throw Error("rates above 0, bursts and queues of 0 or more, and a peak above every rate");
     }
   }
+  if (!(network.piece >= 0)) throw Error("pieces of 0 bytes or more");
   if (costs.between.empty() || costs.within.empty()) throw Error("costs of some class of messages");
   if (!costs.start.empty() && costs.start.size() != ranks) throw Error("a start of every rank");
   if (costs.processor_of_rank.size() != ranks) throw Error("a processor for every rank");

@@ -20,11 +20,9 @@ class Ports {
   }
 
   std::uint32_t channel(Place place) const { return first_ + place; }
-  /// Bytes of a piece: what the kernel sends as one fills most of a bucket. 0 where bursts are 0.
-  double piece(Place place) const { return kOfBurst * network_.burst[channel(place)]; }
   /// How many pieces of one message are in line at a time.
   std::uint32_t window(Place place) const {
-    const double pieces = network_.queue[channel(place)] / piece(place);
+    const double pieces = network_.queue[channel(place)] / network_.piece;
     return std::max(static_cast<std::uint32_t>(std::min(pieces, 1e9)), 1U);
   }
   /// Lines bytes up; returns when they have left.
@@ -39,8 +37,6 @@ class Ports {
   void empty(Place place, double now) { paid_[place] = std::max(paid_[place], now); }
 
  private:
-  static constexpr double kOfBurst = 0.93;
-
   /// Seconds that a full bucket is worth.
   double credit(Place place) const {
     return network_.burst[channel(place)] / network_.rate[channel(place)];

@@ -174,7 +174,6 @@ TEST_CASE("a burst passes at once and is made up for") {
   Ring ring(3);
   ring.network.burst.assign(ring.network.rate.size(), 1000);
   ring.network.peak = 1000;
-  ring.costs.between[0].eager = false;
   // 1000 + 10 t = 3000.
   CHECK(ring.run(one_message(3000)).end == near(200));
   // Within the burst: 500 / 1000.
@@ -185,6 +184,7 @@ TEST_CASE("messages that go off at once leave a port one after the other, piece 
   Ring ring(3);
   ring.network.burst.assign(ring.network.rate.size(), 1000);
   ring.network.queue[ring.channels] = 2000;
+  ring.network.piece = 930;
   ring.network.peak = 1000;
   Written written;
   written.strand(0);
@@ -206,6 +206,7 @@ TEST_CASE("messages that go off at once leave a port one after the other, piece 
 TEST_CASE("only so much of a message waits in a port's line") {
   Ring ring(3);
   ring.network.burst[ring.channels] = 1000;
+  ring.network.piece = 930;
   ring.network.peak = 1000;
   // Two pieces: the third one lines up as the first one leaves, behind the other message.
   ring.network.queue[ring.channels] = 2000;
@@ -226,6 +227,7 @@ TEST_CASE("only so much of a message waits in a port's line") {
 TEST_CASE("small messages use bursts up, and wait in line") {
   Ring ring(3);
   ring.network.burst.assign(ring.network.rate.size(), 1000);
+  ring.network.piece = 930;
   ring.network.peak = 1000;
   Written written;
   written.strand(0);

@@ -62,7 +62,7 @@ struct Ring {
       : ring(size),
         resolver(make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(),
                                       {hosts_of(size), false})),
-        network{*resolver, hosts_of(size), {}, {}, {}, 0} {
+        network{*resolver, hosts_of(size), {}, {}, {}} {
     channels = resolver->switch_channels();
     const std::size_t all = channels + 3 * std::size_t{size};
     network.rate.assign(all, 10);

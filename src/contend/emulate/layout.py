@@ -54,6 +54,16 @@ RTO_MIN = 0.2
 _SMALLEST_RTO, _LARGEST_RTO = 0.001, 60.0
 
 
+def packets_at_once(burst: float, buffer: float) -> int:
+    """Packets of a stream that the kernel moves as one piece over cables of a burst and a buffer.
+
+    A piece that does not fit the bucket would be cut into packets on every channel anew, which
+    takes the machine several times as long; one that fills much of the buffer would make drops
+    coarse.
+    """
+    return max(int(min(_BUCKET * burst, buffer / 12)) // PACKET, 1)
+
+
 @dataclass(frozen=True)
 class Settings:
     """What the cables are like: every cable of an emulated fabric, in each direction.
@@ -89,13 +99,8 @@ class Settings:
 
     @property
     def packets_at_once(self) -> int:
-        """Packets of a stream that the kernel moves as one piece.
-
-        A piece that does not fit the bucket would be cut into packets on every channel anew, which
-        takes the machine several times as long; one that fills much of the buffer would make drops
-        coarse.
-        """
-        return max(int(min(_BUCKET * self.burst, self.buffer / 12)) // PACKET, 1)
+        """Packets of a stream that the kernel moves as one piece."""
+        return packets_at_once(self.burst, self.buffer)
 
     def of(self, part: float) -> Settings:
         """The same of a cable that carries another part of the rate."""

@@ -11,6 +11,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from contend.emulate import PACKET, packets_at_once
 from contend.errors import UsageError
 from contend.files import json_text, read_json, write_whole
 from contend.schedule import Cables, Costs, MessageClass
@@ -148,15 +149,18 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
             if size_class.up_to is None or size <= size_class.up_to
         )
 
-    def cables(self, rate: float | NDArray[np.float64]) -> Cables:
+    def cables(self, rate: float | NDArray[np.float64], *, buffer: float | None = None) -> Cables:
         """Channels like those of the calibration, at another rate, or each at its own.
 
         Args:
             rate: bytes per second.
+            buffer: bytes that wait for a channel at most; None for as many as there.
         """
+        most = buffer or self.buffer or math.inf
         return Cables(
             rate=rate,
             burst=self.burst,
+            piece=PACKET * packets_at_once(self.burst, most) if self.burst else 0.0,
             peak=max(self.peak, 4 * float(np.max(rate))),
             queue_at_host=self.queue_at_host.value,
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from contend.fabric import Fabric, relative_rates
 from contend.prediction.calibration import Calibration
-from contend.schedule import Phases, phases_by_routes
+from contend.schedule import Cables, Phases, phases_by_routes
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,11 @@ class Conditions:
     def rates(self) -> NDArray[np.float64]:
         """Bytes per second of every channel, shape [channels]."""
         return self.rate * relative_rates(self.fabric)
+
+    @cached_property
+    def cables(self) -> Cables:
+        """What all channels are like."""
+        return self.calibration.cables(self.rates, buffer=self.buffer)
 
     @cached_property
     def phases(self) -> Phases:

@@ -130,7 +130,7 @@ def carried_out(
         where: fabric, hosts and costs.
         rates: bytes per second of every channel, shape [channels]; None for that of `where`.
     """
-    cables = where.calibration.cables(where.rates)
+    cables = where.cables
     if rates is not None:
         cables = replace(cables, rate=rates, peak=max(cables.peak, float(rates.max())))
     costs = where.calibration.costs()

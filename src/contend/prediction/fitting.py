@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from operator import attrgetter
 
 import msgspec
 import numpy as np
@@ -17,7 +18,7 @@ from contend.fabric import Fabric
 from contend.loading import load
 from contend.prediction.calibration import Calibration, Parameter, SizeClass
 from contend.runs import CellSummary, Estimate, Run
-from contend.schedule import Course, Exchange, Schedule, alltoall, carry_out
+from contend.schedule import Cables, Course, Exchange, Schedule, alltoall, carry_out
 
 EAGER: Mapping[str, int] = {"Open MPI": 65_472, "MPICH": 131_072}
 """Bytes of the largest message that goes off at once, as the libraries are built for TCP.
@@ -40,6 +41,7 @@ _ONE_AT_A_TIME = ("shift", "shift-barrier")
 # Parameters are as good as the best within so much of their mean error.
 _AS_GOOD = 0.01
 _DRAWS, _MORE_DRAWS_FOR = 7, 6
+_VALUE = attrgetter("value")
 
 
 @dataclass(frozen=True)
@@ -124,10 +126,10 @@ def _classes(times: Times, eager: int, *, alike: bool = False) -> tuple[SizeClas
     trips = _sizes(times, "pingpong")
     if len(streamed) < 2 or not trips:
         raise ShortfallError("ping-pongs and streams of several sizes are needed to calibrate")
-    trip = min((_parameter(times["pingpong", size]) for size in trips), key=_value)
+    trip = min((_parameter(times["pingpong", size]) for size in trips), key=_VALUE)
     half = Parameter(trip.value / 2, trip.low / 2, trip.high / 2)
     # A trip has two overheads in it, and on crowded processors a stream's ranks wait for turns.
-    overhead = min(_parameter(times["stream", streamed[0]]), half, key=_value)
+    overhead = min(_parameter(times["stream", streamed[0]]), half, key=_VALUE)
     latency = Parameter(
         max(trip.value - 2 * overhead.value, 0.0),
         max(trip.low - 2 * overhead.high, 0.0),
@@ -157,10 +159,6 @@ def _within(run: Run | None, between: Sequence[SizeClass], wire: float) -> tuple
         return (msgspec.structs.replace(between[-1], gap_per_byte_s=gap),)
     # Within a host times are short and scatter: neighbouring sizes may seem to take as long.
     return _classes(_times(run), EAGER.get(run.record.library.name, _EAGER), alike=True)
-
-
-def _value(parameter: Parameter) -> float:
-    return parameter.value
 
 
 def _parameter(estimate: Estimate) -> Parameter:
@@ -276,7 +274,7 @@ def _error(calibration: Calibration, cases: Sequence[_Case], *, draws: int) -> f
                 case.fabric,
                 case.schedule,
                 range(case.schedule.ranks),
-                rate=calibration.wire_Bps,
+                cables=calibration.cables(calibration.wire_Bps),
                 draws=draws,
             )
         ]
@@ -290,12 +288,12 @@ def courses(
     schedule: Schedule,
     hosts: Sequence[int] | NDArray[np.integer],
     *,
-    rate: float | NDArray[np.float64],
+    cables: Cables,
     draws: int,
 ) -> list[Course]:
     """How a schedule goes, for several draws of when its ranks begin."""
     ranks = len(hosts)
-    cables, costs = calibration.cables(rate), calibration.costs()
+    costs = calibration.costs()
     scatter = calibration.scatter_per_rank_s.value * ranks
     if 0 < calibration.processors < ranks:
         scatter *= schedule.sent_at_once

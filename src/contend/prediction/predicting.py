@@ -84,7 +84,9 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: Conditions) -> P
     if name in ROUTED:
         exchange = replace(exchange, phases=where.phases)
     schedule = alltoall(name, replace(exchange, copy_per_byte=calibration.copy_per_byte_s))
-    went = courses(calibration, where.fabric, schedule, where.hosts, rate=where.rates, draws=DRAWS)
+    went = courses(
+        calibration, where.fabric, schedule, where.hosts, cables=where.cables, draws=DRAWS
+    )
     seconds = [course.seconds for course in went]
     down, up = calibration.uncertainty
     counts = _count(_rounds(schedule, phased=name in ROUTED), where)

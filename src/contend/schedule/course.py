@@ -56,6 +56,8 @@ class Cables:
         rate: bytes per second of every channel, those of hosts included; or of each, shape
             [channels].
         burst: bytes that pass at once after a pause; 0 for none.
+        piece: bytes of the pieces in which messages that go off at once leave a host, one after the
+            other; 0 where they share its port.
         peak: bytes per second of a burst, and of messages within a host.
         queue: bytes of a message that wait at a full channel at most, and that others which set
             out meanwhile have to wait for; `queue_at_host` at the channels into the network.
@@ -64,6 +66,7 @@ class Cables:
 
     rate: float | NDArray[np.float64]
     burst: float = 0.0
+    piece: float = 0.0
     peak: float = 1e9
     queue: float = 0.0
     queue_at_host: float = 0.0
@@ -168,6 +171,7 @@ def carry_out(
         rate,
         burst,
         queue,
+        cables.piece,
         cables.peak,
         _table(costs.between),
         _table(costs.within),

@@ -38,12 +38,14 @@ struct Network {
   std::vector<Place> place_of_rank;
   /// Bytes per second; of a place's memory, those of messages within it.
   std::vector<double> rate;
-  /// Bytes that pass a channel at `peak` after a pause, and are made up for at its rate. Messages
-  /// that go off at once leave a port with bursts in pieces nearly as large, one after the other.
+  /// Bytes that pass a channel at `peak` after a pause, and are made up for at its rate.
   std::vector<double> burst;
   /// The most bytes of one message that wait at a full channel; what sets out behind them waits as
   /// long as the channel takes for them.
   std::vector<double> queue;
+  /// Bytes of the pieces in which messages that go off at once leave their host, one after the
+  /// other; 0 where they share its port.
+  double piece = 0;
   double peak = 0;
 };
 
