@@ -33,25 +33,13 @@ Crossings::Crossings(const Resolver& resolver, std::span<const Place> source,
   auto route = routes.begin();
   for (std::size_t m = 0; m < source.size(); ++m) {
     if (source[m] != target[m]) {
+      channel_.push_back(between + source[m]);
       for (std::size_t k = 0; k < stride; ++k, ++route) {
         if (*route < between) channel_.push_back(*route);
       }
-      channel_.push_back(between + source[m]);
       channel_.push_back(between + static_cast<std::uint32_t>(places) + target[m]);
     } else if (with_memory) {
       channel_.push_back(between + 2 * static_cast<std::uint32_t>(places) + source[m]);
-    }
-    begin_.push_back(channel_.size());
-  }
-}
-
-void Crossings::add_beyond_ports(const Resolver& resolver) {
-  const std::size_t first = resolver.switch_channels();
-  const std::size_t end = first + resolver.places();
-  for (std::size_t m = 0, count = messages(); m < count; ++m) {
-    for (std::size_t k = begin_[m]; k < begin_[m + 1]; ++k) {
-      const std::uint32_t channel = channel_[k];
-      if (channel < first || channel >= end) channel_.push_back(channel);
     }
     begin_.push_back(channel_.size());
   }

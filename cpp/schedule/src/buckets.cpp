@@ -24,13 +24,23 @@ void Buckets::bring_up(std::uint32_t channel, double now) {
   if (bucket.taken) bucket.busy += passed;
   const double more = (network_.rate[channel] - bucket.used) * passed;
   bucket.left = std::min(bucket.left + more, network_.burst[channel]);
+  // Flows leave no line: what stood there has had its place among them.
+  if (bucket.taken) bucket.left = std::max(bucket.left, 0.0);
 }
 
-void Buckets::take(std::uint32_t channel, double bytes, double now) {
+double Buckets::line_up(std::uint32_t channel, double bytes, double now) {
   bring_up(channel, now);
   Bucket& bucket = bucket_[channel];
   bucket.left -= bytes;
-  if (!bucket.taken) bucket.busy += bytes / network_.rate[channel];
+  if (bucket.taken) return now;
+  bucket.busy += bytes / network_.rate[channel];
+  return now + std::max(-bucket.left, 0.0) / network_.rate[channel];
+}
+
+double Buckets::wait(std::uint32_t channel, double now) const {
+  const Bucket& bucket = bucket_[channel];
+  if (bucket.taken) return 0;
+  return std::max(-bucket.left / network_.rate[channel] - (now - bucket.updated), 0.0);
 }
 
 void Buckets::before_fill(std::span<const std::uint32_t> channels, double now) {

@@ -16,8 +16,10 @@ class Buckets {
  public:
   Buckets(const Network& network, Flows& flows);
 
-  /// What is no flow there passes a channel.
-  void take(std::uint32_t channel, double bytes, double now);
+  /// What is no flow comes to a channel, behind all that has; returns when it passes, as a whole.
+  double line_up(std::uint32_t channel, double bytes, double now);
+  /// Seconds until what stands in line there has passed.
+  double wait(std::uint32_t channel, double now) const;
   /// Brings gathered channels up to now, and says at which rate each of them goes on.
   void before_fill(std::span<const std::uint32_t> channels, double now);
   /// Foresees when their bursts will be used up.
@@ -30,7 +32,7 @@ class Buckets {
 
  private:
   struct Bucket {
-    double left;  ///< bytes that may pass at once; below 0 what passed unasked is made up for
+    double left;  ///< bytes that may pass at once; below 0 those that stand in line
     double used = 0;
     double updated = 0;
     double busy = 0;

@@ -12,7 +12,6 @@
 #include "contend/schedule/schedule.hpp"
 #include "crowds.hpp"
 #include "events.hpp"
-#include "ports.hpp"
 #include "processors.hpp"
 #include "roads.hpp"
 
@@ -40,10 +39,12 @@ class Carrier {
     double rest = 0;   ///< of what is under way
     double rate = 0;
     double updated = 0;
-    /// Where it goes piece by piece: how many there are, are or were in line, and have left.
+    /// Where it goes piece by piece: how many there are, have come to its host's port, and are
+    /// there; and its bytes in front of that port.
     std::uint32_t pieces = 0;
-    std::uint32_t lined = 0;
-    std::uint32_t passed = 0;
+    std::uint32_t begun = 0;
+    std::uint32_t there = 0;
+    double in_line = 0;
     bool posted = false;   ///< its receive
     bool asked = false;    ///< the receiver knows that it wants to come
     bool allowed = false;  ///< the sender knows that it may
@@ -79,19 +80,20 @@ class Carrier {
            (messages_[message].of_class->eager || messages_[message].allowed);
   }
   bool start(std::uint32_t message, Part part);
-  bool line_up(std::uint32_t message);
-  void line_up_piece(std::uint32_t message);
-  void pass_on(std::uint32_t message);
-  double piece_of(std::uint32_t message, std::uint32_t number) const;
-  void begin_flow(std::uint32_t message, std::size_t route, double bytes);
+  bool goes_in_pieces(std::uint32_t message) const;
+  double piece_of(std::uint32_t message, std::uint32_t piece) const;
+  void begin_pieces(std::uint32_t message);
+  void line_up(std::uint32_t message, std::uint32_t piece, std::uint32_t crossed);
+  void pass(std::uint32_t message, std::uint32_t step);
+  void begin_flow(std::uint32_t message, std::size_t route);
   void end_flow(std::uint32_t message);
-  double behind(std::size_t route) const;
+  void end_crossing(std::uint32_t message);
+  double wait(std::uint32_t channel) const;
   void arrive(std::uint32_t message, Part part);
   void look(Strand& strand);
   double next_look(std::uint32_t strand) const;
   void see(std::uint32_t message, Part part);
   void handle(std::uint32_t message, Part part);
-  void leave(std::uint32_t message);
   void share_out();
 
   const MessageClass& class_of(double bytes, bool within) const;
@@ -125,7 +127,6 @@ class Carrier {
   std::vector<std::uint32_t> next_unseen_;
   std::vector<std::uint32_t> owner_;  ///< message of a flow
   std::vector<double> port_free_;     ///< by place
-  Ports ports_;
   Crowds crowds_;
   Processors processors_;
   Outcome outcome_;

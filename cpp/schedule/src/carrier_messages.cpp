@@ -14,6 +14,9 @@ namespace {
 constexpr double kLight = 256;
 /// A channel is full from this part of its rate on.
 constexpr double kFull = 0.999;
+/// The step of a piece is one number: which piece it is, and how many channels it has crossed.
+constexpr std::uint32_t kStepBits = 12;
+constexpr double kMostPieces = 1U << (32 - kStepBits);
 
 }  // namespace
 
@@ -71,15 +74,12 @@ bool Carrier::start(std::uint32_t m, Part part) {
   const std::size_t route = part == Part::ahead ? roads_.route(m) : roads_.route_back(m);
   const bool data = is_data(m, part);
   if (!data || message.wire <= kLight) {
-    const double latency = costs.latency + costs.latency_per_hop * roads_.hops(route);
     const double wire = data ? message.wire : costs.extra;
-    double after = now_ + latency + behind(route);
+    double after = now_ + costs.latency + costs.latency_per_hop * roads_.hops(route);
     if (!roads_.within(m)) {
-      const Place from = part == Part::ahead ? roads_.source_place(m) : roads_.target_place(m);
-      after += ports_.wait(from, now_);
-      ports_.line_up(from, wire, now_);
       for (const std::uint32_t channel : roads_.crossings().of_message(route)) {
-        buckets_.take(channel, wire, now_);
+        after += wait(channel);
+        buckets_.line_up(channel, wire, now_);
       }
     }
     if (data) end_send(m);
@@ -87,58 +87,79 @@ bool Carrier::start(std::uint32_t m, Part part) {
     return false;
   }
   crowds_.join(roads_.crossings().of_message(route), message.bytes);
-  if (!line_up(m)) begin_flow(m, route, message.wire);
-  return true;
-}
-
-/// Whether a message goes off piece by piece: where it is sent at once, and nothing streams.
-bool Carrier::line_up(std::uint32_t m) {
-  Message& message = messages_[m];
-  const Place place = roads_.source_place(m);
-  if (network_.piece == 0 || roads_.within(m) || !message.of_class->eager ||
-      flows_.count(ports_.channel(place)) > 0) {
-    return false;
+  if (!goes_in_pieces(m)) {
+    begin_flow(m, route);
+    return true;
   }
   message.pieces = static_cast<std::uint32_t>(std::ceil(message.wire / network_.piece));
-  const std::uint32_t window = ports_.window(place);
-  while (message.lined < std::min(message.pieces, window)) line_up_piece(m);
+  begin_pieces(m);
   return true;
 }
 
-double Carrier::piece_of(std::uint32_t m, std::uint32_t number) const {
-  return std::min(network_.piece, messages_[m].wire - number * network_.piece);
+/// Whether a message is sent at once and no flow is on its way.
+bool Carrier::goes_in_pieces(std::uint32_t m) const {
+  const Message& message = messages_[m];
+  if (network_.piece == 0 || roads_.within(m) || !message.of_class->eager ||
+      message.wire > kMostPieces * network_.piece) {
+    return false;
+  }
+  const auto channels = roads_.crossings().of_message(roads_.route(m));
+  return std::none_of(channels.begin(), channels.end(),
+                      [&](std::uint32_t channel) { return flows_.count(channel) > 0; });
 }
 
-void Carrier::line_up_piece(std::uint32_t m) {
-  const double bytes = piece_of(m, messages_[m].lined++);
-  const Place place = roads_.source_place(m);
-  buckets_.take(ports_.channel(place), bytes, now_);
-  events_.push(ports_.line_up(place, bytes, now_), Event::Kind::piece, m);
+double Carrier::piece_of(std::uint32_t m, std::uint32_t piece) const {
+  return std::min(network_.piece, messages_[m].wire - piece * network_.piece);
 }
 
-/// A piece is beyond its host's port, and the next one may line up.
-void Carrier::pass_on(std::uint32_t m) {
+/// Pieces come to their host's port as the kernel's limit on small queues lets them: while less
+/// than twice a piece's bytes of its message wait there, so a short last one once the others have
+/// left; from the third on also when only one of those before it is not at the other host yet,
+/// which acknowledgements without a delay are taken to tell.
+void Carrier::begin_pieces(std::uint32_t m) {
   Message& message = messages_[m];
-  const double bytes = piece_of(m, message.passed++);
-  if (message.lined < message.pieces) line_up_piece(m);
-  if (message.flow == kNone) {
-    begin_flow(m, roads_.beyond(m), bytes);
-    return;
-  }
-  message.rest = rest_of(message.flow) + bytes;
-  message.updated = now_;
-  if (message.rate > 0) {
-    events_.push(now_ + message.rest / message.rate, Event::Kind::leave, m, ++message.version);
+  for (; message.begun < message.pieces; ++message.begun) {
+    const double bytes = piece_of(m, message.begun);
+    const bool one_out = message.begun > 1 && message.there + 1 >= message.begun;
+    if (message.in_line >= 2 * bytes && !one_out) return;
+    message.in_line += bytes;
+    line_up(m, message.begun, 0);
   }
 }
 
-void Carrier::begin_flow(std::uint32_t m, std::size_t route, double bytes) {
+/// Lines a piece up in front of the next channel on its way.
+void Carrier::line_up(std::uint32_t m, std::uint32_t piece, std::uint32_t crossed) {
+  const std::uint32_t channel = roads_.crossings().of_message(roads_.route(m))[crossed];
+  const double behind = wait(channel);
+  const double passes =
+      std::max(buckets_.line_up(channel, piece_of(m, piece), now_), now_ + behind);
+  events_.push(passes, Event::Kind::piece, m, piece << kStepBits | crossed);
+}
+
+/// A piece has passed a channel.
+void Carrier::pass(std::uint32_t m, std::uint32_t step) {
+  Message& message = messages_[m];
+  const std::uint32_t piece = step >> kStepBits;
+  const std::uint32_t crossed = (step & ((1U << kStepBits) - 1)) + 1;
+  if (crossed == 1) {
+    message.in_line -= piece_of(m, piece);
+    begin_pieces(m);
+  }
+  if (crossed < roads_.crossings().of_message(roads_.route(m)).size()) {
+    line_up(m, piece, crossed);
+  } else if (++message.there == message.pieces) {
+    end_crossing(m);
+  } else {
+    begin_pieces(m);
+  }
+}
+
+void Carrier::begin_flow(std::uint32_t m, std::size_t route) {
   Message& message = messages_[m];
   if (!flows_.changed()) touched_at_ = now_;
   message.flow = flows_.begin(route);
-  message.rest = bytes;
+  message.rest = message.wire;
   message.updated = now_;
-  message.rate = 0;
   if (message.flow >= owner_.size()) owner_.resize(message.flow + 1);
   owner_[message.flow] = m;
 }
@@ -147,23 +168,37 @@ void Carrier::end_flow(std::uint32_t m) {
   Message& message = messages_[m];
   if (!flows_.changed()) touched_at_ = now_;
   flows_.end(message.flow);
-  message.flow = kNone;
   message.rest = 0;
   ++message.version;
+  end_crossing(m);
 }
 
-/// How long something waits for what stands before it at full channels.
-double Carrier::behind(std::size_t route) const {
-  double seconds = 0;
+/// The last byte of a message has passed its last channel.
+void Carrier::end_crossing(std::uint32_t m) {
+  Message& message = messages_[m];
+  const MessageClass& costs = *message.of_class;
+  const std::size_t route = roads_.route(m);
   for (const std::uint32_t channel : roads_.crossings().of_message(route)) {
-    const double most = network_.queue[channel];
-    const double rate = network_.rate[channel];
-    if (most <= 0 || flows_.used(channel) < kFull * rate) continue;
-    double waiting = 0;
-    for (const std::uint32_t flow : flows_.on(channel)) waiting += std::min(rest_of(flow), most);
-    seconds += waiting / rate;
+    outcome_.channel_bytes[channel] += message.wire;
   }
-  return seconds;
+  crowds_.leave(roads_.crossings().of_message(route), message.bytes);
+  end_send(m);
+  events_.push(now_ + costs.latency + costs.latency_per_hop * roads_.hops(route),
+               Event::Kind::arrive, m, static_cast<std::uint32_t>(Part::ahead));
+  const std::uint32_t road = roads_.ahead(m);
+  roads_.leave(road);
+  depart(road);
+}
+
+/// How long something waits in front of a channel: for what stands in line there or, where flows
+/// fill it, for what it holds of them.
+double Carrier::wait(std::uint32_t channel) const {
+  const double most = network_.queue[channel];
+  const double rate = network_.rate[channel];
+  if (most <= 0 || flows_.used(channel) < kFull * rate) return buckets_.wait(channel, now_);
+  double bytes = 0;
+  for (const std::uint32_t flow : flows_.on(channel)) bytes += std::min(rest_of(flow), most);
+  return bytes / rate;
 }
 
 /// A rank sees what comes while it waits, and otherwise when it waits next.
@@ -216,26 +251,6 @@ void Carrier::handle(std::uint32_t m, Part part) {
     message.asked = true;
     if (message.posted) enter(m, Part::answer);
   }
-}
-
-/// The last byte of what is under way has left.
-void Carrier::leave(std::uint32_t m) {
-  Message& message = messages_[m];
-  end_flow(m);
-  if (message.passed < message.pieces) return;
-  const MessageClass& costs = *message.of_class;
-  const std::size_t route = roads_.route(m);
-  for (const std::uint32_t channel : roads_.crossings().of_message(route)) {
-    outcome_.channel_bytes[channel] += message.wire;
-  }
-  crowds_.leave(roads_.crossings().of_message(route), message.bytes);
-  if (message.pieces == 0 && !roads_.within(m)) ports_.empty(roads_.source_place(m), now_);
-  end_send(m);
-  events_.push(now_ + costs.latency + costs.latency_per_hop * roads_.hops(route),
-               Event::Kind::arrive, m, static_cast<std::uint32_t>(Part::ahead));
-  const std::uint32_t road = roads_.ahead(m);
-  roads_.leave(road);
-  depart(road);
 }
 
 void Carrier::share_out() {

@@ -59,7 +59,6 @@ Carrier::Carrier(const Schedule& schedule, const Network& network, const Costs& 
       done_(schedule.operations(), 0),
       next_unseen_(2 * matches_.size(), kNone),
       port_free_(network.resolver.places(), 0.0),
-      ports_(network),
       crowds_(roads_.crossings().channels()),
       processors_(costs.processors) {
   for (std::uint32_t m = 0; m < matches_.size(); ++m) {
@@ -121,10 +120,10 @@ Outcome Carrier::carry_out() {
         if (messages_[event.index].version == event.version) end_send(event.index);
         break;
       case Event::Kind::piece:
-        pass_on(event.index);
+        pass(event.index, event.version);
         break;
       case Event::Kind::leave:
-        if (messages_[event.index].version == event.version) leave(event.index);
+        if (messages_[event.index].version == event.version) end_flow(event.index);
         break;
       case Event::Kind::empty:
         if (buckets_.is_current(event.index, event.version)) {

@@ -17,7 +17,7 @@ struct Event {
     seen,    ///< and its rank has looked
     handle,  ///< and has had its processor
     sent,    ///< its host has taken over what is left of a message
-    piece,   ///< a piece of a message has left its host's port
+    piece,   ///< a piece of a message has passed a channel
     leave,   ///< the last byte of a message leaves
     empty    ///< a channel has used up its burst
   };

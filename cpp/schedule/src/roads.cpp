@@ -49,9 +49,7 @@ Crossings Roads::cross(const Network& network, const std::vector<Pair>& places) 
     source.push_back(from);
     target.push_back(to);
   }
-  Crossings crossings(network.resolver, source, target, true);
-  crossings.add_beyond_ports(network.resolver);
-  return crossings;
+  return {network.resolver, source, target, true};
 }
 
 Roads::Roads(const Schedule& schedule, const Network& network, std::span<const Match> matches)

@@ -23,8 +23,6 @@ class Roads {
   /// Route of a message, and that of its answer.
   std::size_t route(std::uint32_t message) const { return route_of_road_[ahead(message)]; }
   std::size_t route_back(std::uint32_t message) const { return route_of_road_[back(message)]; }
-  /// The route of a message beyond its host's port.
-  std::size_t beyond(std::uint32_t message) const { return route(message) + places_.size(); }
   /// Channels between switches on a route.
   double hops(std::size_t route) const {
     return static_cast<double>(std::max<std::size_t>(crossings_.of_message(route).size(), 2) - 2);

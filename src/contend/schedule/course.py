@@ -56,8 +56,8 @@ class Cables:
         rate: bytes per second of every channel, those of hosts included; or of each, shape
             [channels].
         burst: bytes that pass at once after a pause; 0 for none.
-        piece: bytes of the pieces in which messages that go off at once leave a host, one after the
-            other; 0 where they share its port.
+        piece: bytes of the pieces in which messages that go off at once cross channels, each as a
+            whole and behind what came before it; 0 where they share channels.
         peak: bytes per second of a burst, and of messages within a host.
         queue: bytes of a message that wait at a full channel at most, and that others which set
             out meanwhile have to wait for; `queue_at_host` at the channels into the network.

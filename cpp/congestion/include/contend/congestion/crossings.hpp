@@ -19,9 +19,6 @@ class Crossings {
   Crossings(const Resolver& resolver, std::span<const Place> source, std::span<const Place> target,
             bool with_memory = false, std::uint64_t draw = 0);
 
-  /// Adds every message once more as it goes on beyond its host's port, behind all others.
-  void add_beyond_ports(const Resolver& resolver);
-
   std::size_t messages() const { return begin_.size() - 1; }
   /// Number of channels, used or not.
   std::size_t channels() const { return channels_; }

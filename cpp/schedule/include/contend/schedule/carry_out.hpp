@@ -43,8 +43,8 @@ struct Network {
   /// The most bytes of one message that wait at a full channel; what sets out behind them waits as
   /// long as the channel takes for them.
   std::vector<double> queue;
-  /// Bytes of the pieces in which messages that go off at once leave their host, one after the
-  /// other; 0 where they share its port.
+  /// Bytes of the pieces in which messages that go off at once cross channels, each piece as a
+  /// whole and behind what came before it; 0 where they are flows.
   double piece = 0;
   double peak = 0;
 };
@@ -79,15 +79,17 @@ struct Outcome {
 /// Carries a schedule out to its end.
 ///
 /// A send takes the processor for its overhead, waits for the gap of its host's port, then for what
-/// went before it from its rank to the other, then is a flow on its route. It has ended as it has
-/// left its processor (eager) or its host. One that is not eager first asks, and is answered when
-/// its receive has been posted; both wait behind what is under way. A receive takes its processor
-/// for its overhead when the message is there.
+/// went before it from its rank to the other, then is a flow on its route, or its pieces are in
+/// line at one channel after the other. It has ended as it has left its processor (eager) or its
+/// host. One that is not eager first asks, and is answered when its receive has been posted; both
+/// wait behind what is under way. A receive takes its processor for its overhead when the message
+/// is there.
 ///
 /// Throws Error as match(), for a network or costs that do not fit, and, naming rank and operation,
 /// when all wait for each other. The same input gives the same output to the bit.
 ///
-/// Cost: a heap operation for each step of a message, and Flows::fill() for what begins and ends.
+/// Cost: a heap operation for each step of a message or piece, and Flows::fill() for what begins
+/// and ends.
 Outcome carry_out(const Schedule& schedule, const Network& network, const Costs& costs);
 
 }  // namespace contend
