@@ -34,22 +34,28 @@ measure() {
 # Other shapes, numbers of ranks and rates than the model's present form was made with.
 unseen() (
   what="-n 16 --algorithm shift,shift-barrier,linear,xor --bytes 4K:256K"
-  "$1" "xgft:2;4,4;1,3" three --route minhop
-  "$1" random:8,3,2,5 sparse --route contend
-  what="-n 12 --algorithm shift,shift-barrier,linear --bytes 4K:256K"
-  cables="--rate 20Mbit --buffer 4MB"
-  "$1" torus:3x4 small-torus --route contend
+  "$1" "hyperx:2x4;2" hyperx --route contend --placement spread
+  what="-n 15 --algorithm shift,shift-barrier,linear --bytes 4K:256K"
+  cables="--rate 14Mbit --buffer 4MB"
+  "$1" "xgft:2;3,5;1,2" fifteen --route minhop
+  what="-n 12 --algorithm shift,shift-barrier,linear --bytes 4K:1M"
+  cables="--rate 25Mbit --buffer 4MB"
+  "$1" "xgft:2;4,4;1,2" scattered-twelve --route updn --placement file:scattered.hosts
 )
 
-# Those which showed what former ones lacked.
+# Those which showed what former ones lacked, or which it was held against before.
 others() (
   what="-n 16 --algorithm shift,shift-barrier,linear,xor --bytes 4K:256K"
   "$1" dragonfly:2,4,1,2 dragonfly --route contend
   "$1" "xgft:2;4,4;1,2" narrow --route dmodk
   "$1" torus:4x4 torus --route contend
+  "$1" "xgft:2;4,4;1,3" three --route minhop
+  "$1" random:8,3,2,5 sparse --route contend
   what="-n 14 --algorithm shift,shift-barrier,linear --bytes 4K:256K"
   cables="--rate 20Mbit --buffer 4MB"
   "$1" random:7,4,2,3 random --route contend
+  what="-n 12 --algorithm shift,shift-barrier,linear --bytes 4K:256K"
+  "$1" torus:3x4 small-torus --route contend
   what="-n 9 --algorithm shift,shift-barrier,linear --bytes 4K:512K" cables="--rate 12Mbit --buffer 4MB"
   "$1" crossbar:9 nine
   what="-n 12 --algorithm shift,shift-barrier,linear --bytes 4K:1M" cables="--rate 25Mbit --buffer 4MB"
