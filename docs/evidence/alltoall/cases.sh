@@ -39,7 +39,7 @@ unseen() (
   cables="--rate 14Mbit --buffer 4MB"
   "$1" "xgft:2;3,5;1,2" fifteen --route minhop
   what="-n 12 --algorithm shift,shift-barrier,linear --bytes 4K:1M"
-  cables="--rate 25Mbit --buffer 4MB"
+  cables="--rate 16Mbit --buffer 4MB"
   "$1" "xgft:2;4,4;1,2" scattered-twelve --route updn --placement file:scattered.hosts
 )
 
