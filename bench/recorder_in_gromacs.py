@@ -29,7 +29,7 @@ from contend.process import run_process
 from contend.profiling.record_file import read_record
 from contend.runs import median_interval
 
-TURNS = 15
+TURNS = 45
 # The most that the recorder may add to a call; the benchmark `recorder` measures what it does add.
 A_CALL_NS = 60
 STEPS = int(os.environ.get("CONTEND_BENCH_STEPS", "1200"))

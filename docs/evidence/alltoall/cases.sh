@@ -60,6 +60,8 @@ others() (
   "$1" crossbar:9 nine
   what="-n 12 --algorithm shift,shift-barrier,linear --bytes 4K:1M" cables="--rate 25Mbit --buffer 4MB"
   "$1" crossbar:12 twelve
+  what="-n 16 --algorithm shift-barrier,xor,shift --bytes 4K:64K" cables="--rate 8Mbit --buffer 4MB"
+  "$1" "hyperx:2x4;2" hyperx-slow --route contend --placement spread
 )
 
 small() (
