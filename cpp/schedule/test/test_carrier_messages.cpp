@@ -8,6 +8,19 @@
 using namespace contend;
 using namespace contend::test;
 
+namespace {
+
+/// Every channel lets 1000 bytes pass at once, and messages go in pieces of 930.
+struct RingWithPieces : Ring {
+  RingWithPieces() : Ring(3) {
+    network.burst.assign(network.rate.size(), 1000);
+    network.piece = 930;
+    network.peak = 1000;
+  }
+};
+
+}  // namespace
+
 TEST_CASE("a burst passes at once and is made up for") {
   Ring ring(3);
   ring.network.burst.assign(ring.network.rate.size(), 1000);
@@ -19,10 +32,7 @@ TEST_CASE("a burst passes at once and is made up for") {
 }
 
 TEST_CASE("messages that go off at once leave a port one after the other, piece by piece") {
-  Ring ring(3);
-  ring.network.burst.assign(ring.network.rate.size(), 1000);
-  ring.network.piece = 930;
-  ring.network.peak = 1000;
+  RingWithPieces ring;
   Written written;
   written.strand(0);
   written.send(1, 1800);
@@ -41,10 +51,7 @@ TEST_CASE("messages that go off at once leave a port one after the other, piece 
 }
 
 TEST_CASE("two pieces of a message wait in a port's line") {
-  Ring ring(3);
-  ring.network.burst.assign(ring.network.rate.size(), 1000);
-  ring.network.piece = 930;
-  ring.network.peak = 1000;
+  RingWithPieces ring;
   Written written;
   written.strand(0);
   written.send(1, 2700);
@@ -59,10 +66,7 @@ TEST_CASE("two pieces of a message wait in a port's line") {
 }
 
 TEST_CASE("a short last piece waits until the others have left, or all but one are there") {
-  Ring ring(3);
-  ring.network.burst.assign(ring.network.rate.size(), 1000);
-  ring.network.piece = 930;
-  ring.network.peak = 1000;
+  RingWithPieces ring;
   Written written;
   written.strand(0);
   written.send(1, 2000);
@@ -84,10 +88,7 @@ TEST_CASE("a short last piece waits until the others have left, or all but one a
 }
 
 TEST_CASE("pieces that meet at a channel pass in the order in which they come") {
-  Ring ring(3);
-  ring.network.burst.assign(ring.network.rate.size(), 1000);
-  ring.network.piece = 930;
-  ring.network.peak = 1000;
+  RingWithPieces ring;
   // The cable that both cross; shares of it would end at 100 and 140.
   ring.network.burst[0] = 0;
   Written written;
@@ -127,10 +128,7 @@ TEST_CASE("where something streams, messages that go off at once take their shar
 }
 
 TEST_CASE("small messages use bursts up, and wait in line") {
-  Ring ring(3);
-  ring.network.burst.assign(ring.network.rate.size(), 1000);
-  ring.network.piece = 930;
-  ring.network.peak = 1000;
+  RingWithPieces ring;
   Written written;
   written.strand(0);
   for (int i = 0; i < 4; ++i) written.send(1, 200);
