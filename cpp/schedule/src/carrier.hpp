@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "buckets.hpp"
@@ -39,17 +40,23 @@ class Carrier {
     double rest = 0;   ///< of what is under way
     double rate = 0;
     double updated = 0;
-    /// Where it goes piece by piece: how many there are, have come to its host's port, and are
-    /// there; and its bytes in front of that port.
-    std::uint32_t pieces = 0;
+    /// Where it goes piece by piece: how many have come to its host's port, and are there; and its
+    /// bytes that have not come to that port, and those that wait in front of it.
     std::uint32_t begun = 0;
     std::uint32_t there = 0;
+    double to_come = 0;
     double in_line = 0;
     bool posted = false;   ///< its receive
     bool asked = false;    ///< the receiver knows that it wants to come
     bool allowed = false;  ///< the sender knows that it may
     bool arrived = false;
     bool sent = false;  ///< its send has ended
+  };
+
+  struct Piece {
+    std::uint32_t message;
+    std::uint32_t crossed;  ///< channels
+    double bytes;
   };
 
   struct Strand {
@@ -81,11 +88,10 @@ class Carrier {
   }
   bool start(std::uint32_t message, Part part);
   bool goes_in_pieces(std::uint32_t message) const;
-  double piece_of(std::uint32_t message, std::uint32_t piece) const;
   void begin_pieces(std::uint32_t message);
-  void line_up(std::uint32_t message, std::uint32_t piece, std::uint32_t crossed);
-  void pass(std::uint32_t message, std::uint32_t step);
-  void begin_flow(std::uint32_t message, std::size_t route);
+  void line_up(std::uint32_t piece);
+  void pass(std::uint32_t piece);
+  void begin_flow(std::uint32_t message);
   void end_flow(std::uint32_t message);
   void end_crossing(std::uint32_t message);
   double wait(std::uint32_t channel) const;
@@ -104,6 +110,9 @@ class Carrier {
   std::uint32_t strand_at(std::uint32_t message, Part part) const {
     return part == Part::ahead ? matches_[message].target : matches_[message].source;
   }
+  std::span<const std::uint32_t> channels_of(std::uint32_t message) const {
+    return roads_.crossings().of_message(roads_.route(message));
+  }
   double rest_of(std::uint32_t flow) const {
     const Message& message = messages_[owner_[flow]];
     return std::max(message.rest - message.rate * (now_ - message.updated), 0.0);
@@ -121,6 +130,7 @@ class Carrier {
   double now_ = 0;
   double touched_at_ = 0;
   std::vector<Message> messages_;
+  std::vector<Piece> pieces_;  ///< all that ever were
   std::vector<Strand> strands_;
   std::vector<std::uint32_t> message_of_;  ///< by operation
   std::vector<std::uint8_t> done_;         ///< by operation

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "carrier.hpp"
 #include "contend/base/mixed.hpp"
@@ -14,9 +13,6 @@ namespace {
 constexpr double kLight = 256;
 /// A channel is full from this part of its rate on.
 constexpr double kFull = 0.999;
-/// The step of a piece is one number: which piece it is, and how many channels it has crossed.
-constexpr std::uint32_t kStepBits = 12;
-constexpr double kMostPieces = 1U << (32 - kStepBits);
 
 }  // namespace
 
@@ -71,45 +67,36 @@ void Carrier::depart(std::uint32_t road) {
 bool Carrier::start(std::uint32_t m, Part part) {
   Message& message = messages_[m];
   const MessageClass& costs = *message.of_class;
-  const std::size_t route = part == Part::ahead ? roads_.route(m) : roads_.route_back(m);
   const bool data = is_data(m, part);
   if (!data || message.wire <= kLight) {
-    const double wire = data ? message.wire : costs.extra;
+    const std::size_t route = part == Part::ahead ? roads_.route(m) : roads_.route_back(m);
     double after = now_ + costs.latency + costs.latency_per_hop * roads_.hops(route);
     if (!roads_.within(m)) {
       for (const std::uint32_t channel : roads_.crossings().of_message(route)) {
         after += wait(channel);
-        buckets_.line_up(channel, wire, now_);
+        buckets_.line_up(channel, data ? message.wire : costs.extra, now_);
       }
     }
     if (data) end_send(m);
     events_.push(after, Event::Kind::arrive, m, static_cast<std::uint32_t>(part));
     return false;
   }
-  crowds_.join(roads_.crossings().of_message(route), message.bytes);
-  if (!goes_in_pieces(m)) {
-    begin_flow(m, route);
-    return true;
+  crowds_.join(channels_of(m), message.bytes);
+  if (goes_in_pieces(m)) {
+    message.to_come = message.wire;
+    begin_pieces(m);
+  } else {
+    begin_flow(m);
   }
-  message.pieces = static_cast<std::uint32_t>(std::ceil(message.wire / network_.piece));
-  begin_pieces(m);
   return true;
 }
 
 /// Whether a message is sent at once and no flow is on its way.
 bool Carrier::goes_in_pieces(std::uint32_t m) const {
-  const Message& message = messages_[m];
-  if (network_.piece == 0 || roads_.within(m) || !message.of_class->eager ||
-      message.wire > kMostPieces * network_.piece) {
-    return false;
-  }
-  const auto channels = roads_.crossings().of_message(roads_.route(m));
-  return std::none_of(channels.begin(), channels.end(),
+  const auto channels = channels_of(m);
+  return network_.piece > 0 && messages_[m].of_class->eager && !roads_.within(m) &&
+         std::none_of(channels.begin(), channels.end(),
                       [&](std::uint32_t channel) { return flows_.count(channel) > 0; });
-}
-
-double Carrier::piece_of(std::uint32_t m, std::uint32_t piece) const {
-  return std::min(network_.piece, messages_[m].wire - piece * network_.piece);
 }
 
 /// Pieces come to their host's port as the kernel's limit on small queues lets them: while less
@@ -118,46 +105,49 @@ double Carrier::piece_of(std::uint32_t m, std::uint32_t piece) const {
 /// which acknowledgements without a delay are taken to tell.
 void Carrier::begin_pieces(std::uint32_t m) {
   Message& message = messages_[m];
-  for (; message.begun < message.pieces; ++message.begun) {
-    const double bytes = piece_of(m, message.begun);
+  while (message.to_come > 0) {
+    const double bytes = std::min(network_.piece, message.to_come);
     const bool one_out = message.begun > 1 && message.there + 1 >= message.begun;
     if (message.in_line >= 2 * bytes && !one_out) return;
+    ++message.begun;
+    message.to_come -= bytes;
     message.in_line += bytes;
-    line_up(m, message.begun, 0);
+    pieces_.push_back({m, 0, bytes});
+    line_up(static_cast<std::uint32_t>(pieces_.size() - 1));
   }
 }
 
 /// Lines a piece up in front of the next channel on its way.
-void Carrier::line_up(std::uint32_t m, std::uint32_t piece, std::uint32_t crossed) {
-  const std::uint32_t channel = roads_.crossings().of_message(roads_.route(m))[crossed];
+void Carrier::line_up(std::uint32_t p) {
+  const Piece& piece = pieces_[p];
+  const std::uint32_t channel = channels_of(piece.message)[piece.crossed];
   const double behind = wait(channel);
-  const double passes =
-      std::max(buckets_.line_up(channel, piece_of(m, piece), now_), now_ + behind);
-  events_.push(passes, Event::Kind::piece, m, piece << kStepBits | crossed);
+  const double passes = std::max(buckets_.line_up(channel, piece.bytes, now_), now_ + behind);
+  events_.push(passes, Event::Kind::piece, p);
 }
 
 /// A piece has passed a channel.
-void Carrier::pass(std::uint32_t m, std::uint32_t step) {
+void Carrier::pass(std::uint32_t p) {
+  const auto [m, crossed, bytes] = pieces_[p];
   Message& message = messages_[m];
-  const std::uint32_t piece = step >> kStepBits;
-  const std::uint32_t crossed = (step & ((1U << kStepBits) - 1)) + 1;
-  if (crossed == 1) {
-    message.in_line -= piece_of(m, piece);
+  pieces_[p].crossed = crossed + 1;
+  if (crossed == 0) {
+    message.in_line -= bytes;
     begin_pieces(m);
   }
-  if (crossed < roads_.crossings().of_message(roads_.route(m)).size()) {
-    line_up(m, piece, crossed);
-  } else if (++message.there == message.pieces) {
+  if (crossed + 1 < channels_of(m).size()) {
+    line_up(p);
+  } else if (++message.there == message.begun && message.to_come <= 0) {
     end_crossing(m);
   } else {
     begin_pieces(m);
   }
 }
 
-void Carrier::begin_flow(std::uint32_t m, std::size_t route) {
+void Carrier::begin_flow(std::uint32_t m) {
   Message& message = messages_[m];
   if (!flows_.changed()) touched_at_ = now_;
-  message.flow = flows_.begin(route);
+  message.flow = flows_.begin(roads_.route(m));
   message.rest = message.wire;
   message.updated = now_;
   if (message.flow >= owner_.size()) owner_.resize(message.flow + 1);
@@ -177,13 +167,12 @@ void Carrier::end_flow(std::uint32_t m) {
 void Carrier::end_crossing(std::uint32_t m) {
   Message& message = messages_[m];
   const MessageClass& costs = *message.of_class;
-  const std::size_t route = roads_.route(m);
-  for (const std::uint32_t channel : roads_.crossings().of_message(route)) {
+  for (const std::uint32_t channel : channels_of(m)) {
     outcome_.channel_bytes[channel] += message.wire;
   }
-  crowds_.leave(roads_.crossings().of_message(route), message.bytes);
+  crowds_.leave(channels_of(m), message.bytes);
   end_send(m);
-  events_.push(now_ + costs.latency + costs.latency_per_hop * roads_.hops(route),
+  events_.push(now_ + costs.latency + costs.latency_per_hop * roads_.hops(roads_.route(m)),
                Event::Kind::arrive, m, static_cast<std::uint32_t>(Part::ahead));
   const std::uint32_t road = roads_.ahead(m);
   roads_.leave(road);

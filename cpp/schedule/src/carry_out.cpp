@@ -120,7 +120,7 @@ Outcome Carrier::carry_out() {
         if (messages_[event.index].version == event.version) end_send(event.index);
         break;
       case Event::Kind::piece:
-        pass(event.index, event.version);
+        pass(event.index);
         break;
       case Event::Kind::leave:
         if (messages_[event.index].version == event.version) end_flow(event.index);

@@ -19,6 +19,19 @@ struct RingWithPieces : Ring {
   }
 };
 
+/// Rank 0 sends to rank 1, and later to rank 2.
+Written to_both(double first, double second, double later = 0) {
+  Written written;
+  written.strand(0);
+  written.send(1, first);
+  written.compute(later);
+  written.send(2, second);
+  written.wait_all();
+  written.receiver(1, 0);
+  written.receiver(2, 0);
+  return written;
+}
+
 }  // namespace
 
 TEST_CASE("a burst passes at once and is made up for") {
@@ -33,16 +46,9 @@ TEST_CASE("a burst passes at once and is made up for") {
 
 TEST_CASE("messages that go off at once leave a port one after the other, piece by piece") {
   RingWithPieces ring;
-  Written written;
-  written.strand(0);
-  written.send(1, 1800);
-  written.send(2, 500);
-  written.wait_all();
-  written.receiver(1, 0);
-  written.receiver(2, 0);
   // Pieces of 930, 870 and 500: 1000 are there at once, so the first leaves at 0, the second once
   // 800 more are there, and the third 500 later; beyond the port bursts are whole enough.
-  const Outcome outcome = ring.run(written);
+  const Outcome outcome = ring.run(to_both(1800, 500));
   CHECK(outcome.rank_end[1] == near(80));
   CHECK(outcome.rank_end[2] == near(130));
   // The port was at work for as long as the bytes take.
@@ -52,29 +58,15 @@ TEST_CASE("messages that go off at once leave a port one after the other, piece 
 
 TEST_CASE("two pieces of a message wait in a port's line") {
   RingWithPieces ring;
-  Written written;
-  written.strand(0);
-  written.send(1, 2700);
-  written.send(2, 500);
-  written.wait_all();
-  written.receiver(1, 0);
-  written.receiver(2, 0);
   // The third one lines up as the first one leaves, behind the other message.
-  const Outcome outcome = ring.run(written);
+  const Outcome outcome = ring.run(to_both(2700, 500));
   CHECK(outcome.rank_end[2] == near((930 + 930 + 500 - 1000) / 10.0));
   CHECK(outcome.rank_end[1] == near((930 + 930 + 500 + 840 - 1000) / 10.0));
 }
 
 TEST_CASE("a short last piece waits until the others have left, or all but one are there") {
   RingWithPieces ring;
-  Written written;
-  written.strand(0);
-  written.send(1, 2000);
-  written.compute(50);
-  written.send(2, 500);
-  written.wait_all();
-  written.receiver(1, 0);
-  written.receiver(2, 0);
+  const Written written = to_both(2000, 500, 50);
   // The first one is there at 0, so the last one stands behind the second one before 500 come.
   Outcome outcome = ring.run(written);
   CHECK(outcome.rank_end[1] == near(100));

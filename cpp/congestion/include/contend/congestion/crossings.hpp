@@ -22,6 +22,7 @@ class Crossings {
   std::size_t messages() const { return begin_.size() - 1; }
   /// Number of channels, used or not.
   std::size_t channels() const { return channels_; }
+  /// In the order in which it crosses them.
   std::span<const std::uint32_t> of_message(std::size_t message) const {
     return {channel_.data() + begin_[message], begin_[message + 1] - begin_[message]};
   }
