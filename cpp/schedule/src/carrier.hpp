@@ -39,6 +39,8 @@ class Carrier {
     double wire = 0;   ///< those that pass a cable for it
     double rest = 0;   ///< of what is under way
     double rate = 0;
+    double ahead = 0;  ///< of that, what its host has sent, and how fast it becomes more
+    double gains = 0;
     double updated = 0;
     /// Where it goes piece by piece: how many have come to its host's port, and are there; and its
     /// bytes that have not come to that port, and those that wait in front of it.
@@ -53,8 +55,10 @@ class Carrier {
     bool sent = false;  ///< its send has ended
   };
 
+  /// What crosses channels as a whole: part of a message, or one that is light.
   struct Piece {
     std::uint32_t message;
+    Part part;
     std::uint32_t crossed;  ///< channels
     double bytes;
   };
@@ -81,25 +85,29 @@ class Carrier {
   void complete(std::uint64_t operation, std::uint32_t strand);
 
   void enter(std::uint32_t message, Part part);
-  void depart(std::uint32_t road);
+  void depart(std::uint32_t road, bool behind);
   bool is_data(std::uint32_t message, Part part) const {
     return part == Part::ahead &&
            (messages_[message].of_class->eager || messages_[message].allowed);
   }
-  bool start(std::uint32_t message, Part part);
+  bool is_light(std::uint32_t message, Part part) const;
+  bool start(std::uint32_t message, Part part, bool behind);
   bool goes_in_pieces(std::uint32_t message) const;
   void begin_pieces(std::uint32_t message);
   void line_up(std::uint32_t piece);
   void pass(std::uint32_t piece);
+  void land(std::uint32_t message, Part part);
   void begin_flow(std::uint32_t message);
   void end_flow(std::uint32_t message);
   void end_crossing(std::uint32_t message);
   double wait(std::uint32_t channel) const;
+  double waiting(std::uint32_t flow, std::uint32_t channel) const;
   void arrive(std::uint32_t message, Part part);
   void look(Strand& strand);
   double next_look(std::uint32_t strand) const;
   void see(std::uint32_t message, Part part);
   void handle(std::uint32_t message, Part part);
+  void bring_up(std::uint32_t flow);
   void share_out();
 
   const MessageClass& class_of(double bytes, bool within) const;
@@ -110,12 +118,25 @@ class Carrier {
   std::uint32_t strand_at(std::uint32_t message, Part part) const {
     return part == Part::ahead ? matches_[message].target : matches_[message].source;
   }
-  std::span<const std::uint32_t> channels_of(std::uint32_t message) const {
-    return roads_.crossings().of_message(roads_.route(message));
+  std::size_t route_of(std::uint32_t message, Part part) const {
+    return part == Part::ahead ? roads_.route(message) : roads_.route_back(message);
+  }
+  /// In order of travel.
+  std::span<const std::uint32_t> channels_of(std::uint32_t message, Part part = Part::ahead) const {
+    return roads_.crossings().of_message(route_of(message, part));
+  }
+  /// Whether a channel leads from a host into the network.
+  bool is_port(std::uint32_t channel) const {
+    const std::size_t first = network_.resolver.switch_channels();
+    return channel >= first && channel < first + network_.resolver.places();
   }
   double rest_of(std::uint32_t flow) const {
     const Message& message = messages_[owner_[flow]];
     return std::max(message.rest - message.rate * (now_ - message.updated), 0.0);
+  }
+  double ahead_of(std::uint32_t flow) const {
+    const Message& message = messages_[owner_[flow]];
+    return std::clamp(message.ahead + message.gains * (now_ - message.updated), 0.0, rest_of(flow));
   }
   [[noreturn]] void refuse_deadlock() const;
 

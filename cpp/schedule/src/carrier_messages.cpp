@@ -52,33 +52,34 @@ void Carrier::end_send(std::uint32_t m) {
 void Carrier::enter(std::uint32_t m, Part part) {
   const std::uint32_t road = part == Part::ahead ? roads_.ahead(m) : roads_.back(m);
   roads_.append(road, 2 * m + static_cast<std::uint32_t>(part));
-  depart(road);
+  depart(road, false);
 }
 
 /// Lets go what stands first in line between two ranks, until something takes time.
-void Carrier::depart(std::uint32_t road) {
+void Carrier::depart(std::uint32_t road, bool behind) {
   while (!roads_.taken(road) && !roads_.empty(road)) {
     const std::uint32_t item = roads_.pop(road);
-    if (start(item / 2, static_cast<Part>(item % 2))) roads_.take(road);
+    if (start(item / 2, static_cast<Part>(item % 2), behind)) roads_.take(road);
   }
 }
 
-/// Whether it has the road for a while.
-bool Carrier::start(std::uint32_t m, Part part) {
+/// Whether it is no flow: what asks or answers, and small messages.
+bool Carrier::is_light(std::uint32_t m, Part part) const {
+  return !is_data(m, part) || messages_[m].wire <= kLight;
+}
+
+/// Whether it has the road for a while. What is light and comes right behind another message waits
+/// for nothing more: where that stood in line, it stood too.
+bool Carrier::start(std::uint32_t m, Part part, bool behind) {
   Message& message = messages_[m];
-  const MessageClass& costs = *message.of_class;
-  const bool data = is_data(m, part);
-  if (!data || message.wire <= kLight) {
-    const std::size_t route = part == Part::ahead ? roads_.route(m) : roads_.route_back(m);
-    double after = now_ + costs.latency + costs.latency_per_hop * roads_.hops(route);
-    if (!roads_.within(m)) {
-      for (const std::uint32_t channel : roads_.crossings().of_message(route)) {
-        after += wait(channel);
-        buckets_.line_up(channel, data ? message.wire : costs.extra, now_);
-      }
+  if (is_light(m, part)) {
+    if (is_data(m, part)) end_send(m);
+    if (behind || roads_.within(m)) {
+      land(m, part);
+    } else {
+      pieces_.push_back({m, part, 0, is_data(m, part) ? message.wire : message.of_class->extra});
+      line_up(static_cast<std::uint32_t>(pieces_.size() - 1));
     }
-    if (data) end_send(m);
-    events_.push(after, Event::Kind::arrive, m, static_cast<std::uint32_t>(part));
     return false;
   }
   crowds_.join(channels_of(m), message.bytes);
@@ -112,31 +113,39 @@ void Carrier::begin_pieces(std::uint32_t m) {
     ++message.begun;
     message.to_come -= bytes;
     message.in_line += bytes;
-    pieces_.push_back({m, 0, bytes});
+    pieces_.push_back({m, Part::ahead, 0, bytes});
     line_up(static_cast<std::uint32_t>(pieces_.size() - 1));
   }
 }
 
 /// Lines a piece up in front of the next channel on its way.
 void Carrier::line_up(std::uint32_t p) {
-  const Piece& piece = pieces_[p];
-  const std::uint32_t channel = channels_of(piece.message)[piece.crossed];
-  const double behind = wait(channel);
-  const double passes = std::max(buckets_.line_up(channel, piece.bytes, now_), now_ + behind);
-  events_.push(passes, Event::Kind::piece, p);
+  const auto [m, part, crossed, bytes] = pieces_[p];
+  const std::uint32_t channel = channels_of(m, part)[crossed];
+  const double behind = now_ + wait(channel);
+  const double stored = buckets_.line_up(channel, bytes, now_);
+  const bool light = is_light(m, part);
+  if (light && behind <= now_) {
+    pass(p);
+  } else {
+    events_.push(light ? behind : std::max(stored, behind), Event::Kind::piece, p);
+  }
 }
 
 /// A piece has passed a channel.
 void Carrier::pass(std::uint32_t p) {
-  const auto [m, crossed, bytes] = pieces_[p];
+  const auto [m, part, crossed, bytes] = pieces_[p];
+  const bool light = is_light(m, part);
   Message& message = messages_[m];
   pieces_[p].crossed = crossed + 1;
-  if (crossed == 0) {
+  if (!light && crossed == 0) {
     message.in_line -= bytes;
     begin_pieces(m);
   }
-  if (crossed + 1 < channels_of(m).size()) {
+  if (crossed + 1 < channels_of(m, part).size()) {
     line_up(p);
+  } else if (light) {
+    land(m, part);
   } else if (++message.there == message.begun && message.to_come <= 0) {
     end_crossing(m);
   } else {
@@ -144,11 +153,23 @@ void Carrier::pass(std::uint32_t p) {
   }
 }
 
+/// The last of a part has passed its last channel.
+void Carrier::land(std::uint32_t m, Part part) {
+  const MessageClass& costs = *messages_[m].of_class;
+  const double hops = roads_.hops(route_of(m, part));
+  events_.push(now_ + costs.latency + costs.latency_per_hop * hops, Event::Kind::arrive, m,
+               static_cast<std::uint32_t>(part));
+}
+
 void Carrier::begin_flow(std::uint32_t m) {
   Message& message = messages_[m];
   if (!flows_.changed()) touched_at_ = now_;
   message.flow = flows_.begin(roads_.route(m));
+  const std::uint32_t port = channels_of(m)[0];
   message.rest = message.wire;
+  // What its port lets pass at once its host sends at once.
+  message.ahead = flows_.count(port) == 1 ? buckets_.stored(port, now_) : 0;
+  message.gains = 0;
   message.updated = now_;
   if (message.flow >= owner_.size()) owner_.resize(message.flow + 1);
   owner_[message.flow] = m;
@@ -165,29 +186,41 @@ void Carrier::end_flow(std::uint32_t m) {
 
 /// The last byte of a message has passed its last channel.
 void Carrier::end_crossing(std::uint32_t m) {
-  Message& message = messages_[m];
-  const MessageClass& costs = *message.of_class;
+  const Message& message = messages_[m];
   for (const std::uint32_t channel : channels_of(m)) {
     outcome_.channel_bytes[channel] += message.wire;
   }
   crowds_.leave(channels_of(m), message.bytes);
   end_send(m);
-  events_.push(now_ + costs.latency + costs.latency_per_hop * roads_.hops(roads_.route(m)),
-               Event::Kind::arrive, m, static_cast<std::uint32_t>(Part::ahead));
+  land(m, Part::ahead);
   const std::uint32_t road = roads_.ahead(m);
   roads_.leave(road);
-  depart(road);
+  depart(road, true);
 }
 
 /// How long something waits in front of a channel: for what stands in line there or, where flows
 /// fill it, for what it holds of them.
 double Carrier::wait(std::uint32_t channel) const {
-  const double most = network_.queue[channel];
   const double rate = network_.rate[channel];
-  if (most <= 0 || flows_.used(channel) < kFull * rate) return buckets_.wait(channel, now_);
+  if (flows_.count(channel) == 0 || flows_.used(channel) < kFull * rate) {
+    return buckets_.wait(channel, now_);
+  }
   double bytes = 0;
-  for (const std::uint32_t flow : flows_.on(channel)) bytes += std::min(rest_of(flow), most);
+  for (const std::uint32_t flow : flows_.on(channel)) bytes += waiting(flow, channel);
   return bytes / rate;
+}
+
+/// The bytes of a flow in front of a full channel on its way: at its host's port what its host has
+/// not sent, and at the first full one behind it what its host has sent and that has not passed.
+double Carrier::waiting(std::uint32_t flow, std::uint32_t channel) const {
+  const double most = network_.queue[channel];
+  if (most <= 0) return 0;
+  const auto channels = channels_of(owner_[flow]);
+  if (channel == channels[0]) return std::min(rest_of(flow) - ahead_of(flow), most);
+  for (std::size_t i = 1; channels[i] != channel; ++i) {
+    if (flows_.used(channels[i]) >= kFull * network_.rate[channels[i]]) return 0;
+  }
+  return std::min(ahead_of(flow), most);
 }
 
 /// A rank sees what comes while it waits, and otherwise when it waits next.
@@ -242,14 +275,23 @@ void Carrier::handle(std::uint32_t m, Part part) {
   }
 }
 
+/// Brings what is known of a flow up to now.
+void Carrier::bring_up(std::uint32_t flow) {
+  Message& message = messages_[owner_[flow]];
+  const double rest = rest_of(flow);
+  message.ahead = ahead_of(flow);
+  message.rest = rest;
+  message.updated = now_;
+}
+
 void Carrier::share_out() {
   ++outcome_.fills;
-  buckets_.before_fill(flows_.gather(), now_);
+  const auto gathered = flows_.gather();
+  buckets_.before_fill(gathered, now_);
   for (const std::uint32_t flow : flows_.fill()) {
     const std::uint32_t m = owner_[flow];
     Message& message = messages_[m];
-    message.rest = rest_of(flow);
-    message.updated = now_;
+    bring_up(flow);
     message.rate = flows_.share(flow);
     ++message.version;
     if (!message.sent) {
@@ -257,6 +299,17 @@ void Carrier::share_out() {
       events_.push(now_ + before / message.rate, Event::Kind::sent, m, message.version);
     }
     events_.push(now_ + message.rest / message.rate, Event::Kind::leave, m, message.version);
+  }
+  // A host sends as fast as its port lets it, also what waits in the network then.
+  for (const std::uint32_t channel : gathered) {
+    if (!is_port(channel)) continue;
+    const double spare = network_.rate[channel] - flows_.used(channel);
+    for (const std::uint32_t flow : flows_.on(channel)) {
+      bring_up(flow);
+      Message& message = messages_[owner_[flow]];
+      message.gains = spare < 0 ? spare * message.rate / flows_.used(channel)
+                                : spare / static_cast<double>(flows_.count(channel));
+    }
   }
   buckets_.after_fill(now_, events_);
 }

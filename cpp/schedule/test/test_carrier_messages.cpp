@@ -134,8 +134,8 @@ TEST_CASE("small messages use bursts up, and wait in line") {
   // The four are there at once; 900 leave the port at 70, and the last one waits behind them.
   const Outcome outcome = ring.run(written);
   CHECK(outcome.rank_end[2] == near(70));
-  // 1000 + 10 t = 800 + 900 + 200 on the first way.
-  CHECK(outcome.rank_end[1] == near(90));
+  // On the first way there are 900 again by then.
+  CHECK(outcome.rank_end[1] == near(70));
   // Within the host nothing waits for its port.
   ring.network.place_of_rank[2] = 0;
   CHECK(ring.run(written).rank_end[2] == near(0));
@@ -187,4 +187,33 @@ TEST_CASE("the gap keeps messages of a host apart") {
   const Outcome outcome = ring.run(written);
   CHECK(outcome.rank_end[1] == near(0));
   CHECK(outcome.rank_end[2] == near(30));
+}
+
+TEST_CASE("small messages wait behind what hosts have sent and a switch has not passed on") {
+  Ring ring(4);
+  Written written;
+  written.sender(0, 2, 1000);
+  written.strand(1);
+  written.send(2, 1000);
+  written.compute(10);
+  written.send(3, 100);
+  written.wait_all();
+  written.strand(2);
+  written.receive(0);
+  written.receive(1);
+  written.wait_all();
+  written.receiver(3, 1);
+  // The cable from switch 1 to 2 is shared, so after 10 s half of what hosts can send stands there:
+  // 2 * 10 * (10 - 5) bytes, which it takes 10 s for.
+  ring.network.queue[2] = 1e9;
+  CHECK(ring.run(written).rank_end[3] == near(20));
+  // No more than it has room for.
+  ring.network.queue[2] = 30;
+  CHECK(ring.run(written).rank_end[3] == near(16));
+  ring.network.queue[2] = 0;
+  CHECK(ring.run(written).rank_end[3] == near(10));
+  // Hosts have sent all by 100 s; the last of 1000 bytes that waited then leaves at 200.
+  written.amount[3] = 130;
+  ring.network.queue[2] = 1e9;
+  CHECK(ring.run(written).rank_end[3] == near(200));
 }

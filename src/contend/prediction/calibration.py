@@ -162,6 +162,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
             burst=self.burst,
             piece=PACKET * packets_at_once(self.burst, most) if self.burst else 0.0,
             peak=max(self.peak, 4 * float(np.max(rate))),
+            queue=most if self.burst else 0.0,
             queue_at_host=self.queue_at_host.value,
         )
 
