@@ -97,11 +97,6 @@ class Settings:
         if not _SMALLEST_RTO <= self.rto_min <= _LARGEST_RTO:
             raise UsageError(f"rto_min: expected 1 ms to 60 s, got {self.rto_min:g} s")
 
-    @property
-    def packets_at_once(self) -> int:
-        """Packets of a stream that the kernel moves as one piece."""
-        return packets_at_once(self.burst, self.buffer)
-
     def of(self, part: float) -> Settings:
         """The same of a cable that carries another part of the rate."""
         return replace(self, rate=min(part * self.rate, LARGEST_RATE))

@@ -23,6 +23,7 @@ from contend.emulate.layout import (
     Layout,
     Node,
     Settings,
+    packets_at_once,
 )
 from contend.emulate.messages import Interface, QueueCount
 from contend.errors import MissingError
@@ -152,7 +153,8 @@ class Spaces:
             self.nodes.append(_new_space(self._settings(node)))
         self.management = _new_space(_QUIET)
         self.management.netlink.apply([*self._bridge(), *self._management_cables()])
-        self.management.netlink.apply(list(self._cables(settings.packets_at_once)))
+        pieces = packets_at_once(settings.burst, settings.buffer)
+        self.management.netlink.apply(list(self._cables(pieces)))
         for index, queues in enumerate(self._queues(settings)):
             requests = [*self._addresses(index), *queues, *self._routes(index, settings.rto_min)]
             self.nodes[index].netlink.apply(requests)

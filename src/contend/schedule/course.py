@@ -59,8 +59,9 @@ class Cables:
         piece: bytes of the pieces in which messages that go off at once cross channels, each as a
             whole and behind what came before it; 0 where they share channels.
         peak: bytes per second of a burst, and of messages within a host.
-        queue: bytes of a message that wait at a full channel at most, and that others which set
-            out meanwhile have to wait for; `queue_at_host` at the channels into the network.
+        queue: bytes of a message that wait at a full channel at most, where its host sends faster
+            than the network takes it, and that others which set out meanwhile have to wait for;
+            `queue_at_host` at the channels into the network.
         queue_at_host: the same.
     """
 
