@@ -40,8 +40,9 @@ struct Network {
   std::vector<double> rate;
   /// Bytes that pass a channel at `peak` after a pause, and are made up for at its rate.
   std::vector<double> burst;
-  /// The most bytes of one message that wait at a full channel; what sets out behind them waits as
-  /// long as the channel takes for them.
+  /// The most bytes of one message that wait at a full channel, at its host's port or where its
+  /// host sends faster than the network takes it; what sets out behind them waits as long as the
+  /// channel takes for them.
   std::vector<double> queue;
   /// Bytes of the pieces in which messages that go off at once cross channels, each piece as a
   /// whole and behind what came before it; 0 where they are flows.
