@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from contend.measurement import Conditions, RealHosts, Shape, ask, make_workload
 from contend.measurement.surroundings import (
+    ProcessorTime,
     new_record,
     variables_that_matter,
     warnings_about,
@@ -46,6 +49,24 @@ def _ranks(hosts: str, cpus: list[str], host_cpus: int, *, shared: bool = False)
 )
 def test_codes(ranks: RanksFrame, shape: Shape, expected: list[str]) -> None:
     assert [warning.code for warning in warnings_about(ranks, shape)] == expected
+
+
+@pytest.mark.parametrize(("withheld", "codes"), [(0, []), (90, []), (110, ["withheld"])])
+def test_processor_time_that_a_hypervisor_keeps_back(withheld: int, codes: list[str]) -> None:
+    before = ProcessorTime(had=5000, withheld=700)
+    after = ProcessorTime(had=before.had + 900, withheld=before.withheld + withheld)
+    assert [warning.code for warning in after.warnings_since(before)] == codes
+
+
+def test_processors_have_worked_since_the_kernel_started() -> None:
+    before = ProcessorTime.now()
+    assert before.had > 0
+    until = time.process_time() + 0.1
+    while time.process_time() < until:
+        pass
+    now = ProcessorTime.now()
+    assert now.had > before.had
+    assert now.withheld >= before.withheld
 
 
 def test_texts_name_the_remedy() -> None:

@@ -7,6 +7,7 @@ import platform
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +24,8 @@ _MATTERS = re.compile(
 )
 # Whatever looks like a secret stays out of files that people pass on.
 _SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|KEY|JWT", re.IGNORECASE)
+# Of the processor time that this machine wants: beyond it, times are not only the network's.
+_NOTICEABLE = 0.1
 
 
 def new_record(
@@ -110,6 +113,40 @@ def warnings_about(ranks: RanksFrame, shape: Shape) -> Iterator[Warned]:
         )
     if misplaced := _misplaced(on_host, shape):
         yield Warned("placement", misplaced)
+
+
+@dataclass(frozen=True)
+class ProcessorTime:
+    """What this machine's processors had to do since it started, in ticks of its kernel.
+
+    Attributes:
+        had: time that they worked.
+        withheld: time that they would have worked, but the hypervisor let others run.
+    """
+
+    had: int
+    withheld: int
+
+    @classmethod
+    def now(cls) -> ProcessorTime:
+        """Until now; nothing where the kernel does not tell."""
+        try:
+            line = Path("/proc/stat").read_bytes().partition(b"\n")[0]
+        except OSError:
+            return cls(0, 0)
+        user, nice, system, _, _, interrupts, soft, stolen, *_ = map(int, line.split()[1:])
+        return cls(user + nice + system + interrupts + soft, stolen)
+
+    def warnings_since(self, before: ProcessorTime) -> Iterator[Warned]:
+        """A warning where more was withheld in between than figures bear."""
+        withheld = self.withheld - before.withheld
+        if withheld > _NOTICEABLE * (withheld + self.had - before.had):
+            yield Warned(
+                "withheld",
+                "the hypervisor kept back more than a tenth of the processor time that ranks on "
+                "this machine wanted, so times scatter and are too long: measure again when its "
+                "neighbours are quiet, or on a machine of its own",
+            )
 
 
 def _oversubscribed(ranks: RanksFrame, on_host: Counter[str], cpus: dict[str, int]) -> Warned:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from contend.errors import InputError, UsageError
 from contend.measurement.place import Place, Shape
-from contend.measurement.surroundings import warnings_about
+from contend.measurement.surroundings import ProcessorTime, warnings_about
 from contend.mpi import Death, Ended, Launch
 from contend.process import FirstEnded
 from contend.runs import Cause, Progress, RanksFrame, SampleTail, Warned, read_samples
@@ -77,17 +77,21 @@ def start_probe(
         output: its file of samples.
         limit: seconds after which it is ended.
         progressed: told how far the probe is.
-        warned: told what is wrong with the ranks' places.
+        warned: told what is wrong with the ranks' places, or with this machine if they are on it.
 
     Raises:
         UsageError: the probe refuses its arguments, or the launcher belongs to another library.
         NoRoomError: the probe cannot write its samples.
         MissingError: the launcher is not there.
     """
-    look = _Look(output, shape, progressed, warned)
+    look, before = _Look(output, shape, progressed, warned), ProcessorTime.now()
     ended = place.launch(request, program, arguments, limit=limit, watch=look)
     if ended.status is not None:
         look.now()
+    # Only what is emulated is asked for by more than names: its hosts are this machine too.
+    if place.alone or place.asked:
+        for warning in ProcessorTime.now().warnings_since(before):
+            warned(warning)
     # What every other launch would be told too.
     if ended.said and ended.status == _BAD_ARGUMENTS:
         raise UsageError(ended.said)
