@@ -51,10 +51,15 @@ def test_codes(ranks: RanksFrame, shape: Shape, expected: list[str]) -> None:
     assert [warning.code for warning in warnings_about(ranks, shape)] == expected
 
 
-@pytest.mark.parametrize(("withheld", "codes"), [(0, []), (90, []), (110, ["withheld"])])
-def test_processor_time_that_a_hypervisor_keeps_back(withheld: int, codes: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("had", "withheld", "codes"),
+    [(1800, 0, []), (1800, 190, []), (1800, 210, ["withheld"]), (100, 90, []), (0, 0, [])],
+)
+def test_processor_time_that_a_hypervisor_keeps_back(
+    had: int, withheld: int, codes: list[str]
+) -> None:
     before = ProcessorTime(had=5000, withheld=700)
-    after = ProcessorTime(had=before.had + 900, withheld=before.withheld + withheld)
+    after = ProcessorTime(had=before.had + had, withheld=before.withheld + withheld)
     assert [warning.code for warning in after.warnings_since(before)] == codes
 
 

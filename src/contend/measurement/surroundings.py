@@ -26,6 +26,8 @@ _MATTERS = re.compile(
 _SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|KEY|JWT", re.IGNORECASE)
 # Of the processor time that this machine wants: beyond it, times are not only the network's.
 _NOTICEABLE = 0.1
+# Ticks; the kernel counts them one by one, and of fewer the share is chance.
+_FEW = 100
 
 
 def new_record(
@@ -140,7 +142,7 @@ class ProcessorTime:
     def warnings_since(self, before: ProcessorTime) -> Iterator[Warned]:
         """A warning where more was withheld in between than figures bear."""
         withheld = self.withheld - before.withheld
-        if withheld > _NOTICEABLE * (withheld + self.had - before.had):
+        if withheld > max(_FEW, _NOTICEABLE * (withheld + self.had - before.had)):
             yield Warned(
                 "withheld",
                 "the hypervisor kept back more than a tenth of the processor time that ranks on "

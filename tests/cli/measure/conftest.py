@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,7 +21,7 @@ def contend(tmp_path: Path, require_program: Callable[[str], str]) -> Contend:
     require_program("mpicc.mpich")
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        ended = subprocess.run(
             [*COMMAND, *arguments],
             capture_output=True,
             text=True,
@@ -29,5 +30,8 @@ def contend(tmp_path: Path, require_program: Callable[[str], str]) -> Contend:
             cwd=tmp_path,
             stdin=subprocess.DEVNULL,
         )
+        # Not what was asked for but the hour it was asked in: a machine's neighbours may be busy.
+        ended.stderr = re.sub(r"contend: warning: the hypervisor kept .*\n", "", ended.stderr)
+        return ended
 
     return run
