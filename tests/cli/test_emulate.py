@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
 from contend.cli.app import run
+from contend.mpi import launch_environment
+from probe_programs import Mpi
 
 
-def _emulate(*arguments: str) -> subprocess.CompletedProcess[str]:
+def _emulate(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", "from contend.cli import main; main()", "emulate", *arguments],
         capture_output=True,
         text=True,
         timeout=120,
         stdin=subprocess.DEVNULL,
+        env={**launch_environment(os.environ), **variables},
     )
 
 
@@ -51,6 +55,17 @@ def test_json_has_hosts_settings_and_every_channel() -> None:
     assert channels[0]["source"] == 'host "host 1"'
     assert channels[4]["target"] == 'host "host 2"'
     assert [(channels[at]["bytes"], channels[at]["packets"]) for at in (0, 4)] == [(142, 1)] * 2
+
+
+@pytest.mark.usefixtures("permitted")
+def test_what_is_preloaded_into_a_program_stays(any_mpi: Mpi) -> None:
+    """Under MPICH contend preloads a library of its own into ranks; the user's come first."""
+    ended = _emulate(
+        "crossbar:2", "--unchecked", "-n", "2", "--mpi", any_mpi.wrapper,
+        "--", "sh", "-c", 'echo "$LD_PRELOAD"', LD_PRELOAD="libm.so.6",
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    assert [line.split(":")[0] for line in ended.stdout.splitlines()] == ["libm.so.6"] * 2
 
 
 @pytest.mark.parametrize(

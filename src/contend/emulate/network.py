@@ -172,7 +172,7 @@ class Network:
             library=replace(library, launcher=str(self._scripts.launcher(library.launcher))),
             hosts=hosts,
             ranks_per_host=None,
-            environment=_joined(self._settings_of(library), request.environment),
+            environment=_joined(self._settings_of(library), request),
             # There are more ranks than processors, and the kernel's own work between them.
             bind=False,
         )
@@ -205,7 +205,7 @@ class Network:
             return programs.open_mpi(self._scripts)
         settings = programs.mpich(self._scripts.agent)
         nap = compiled_nap(library)
-        return settings if nap is None else {**settings, "LD_PRELOAD": str(nap)}
+        return settings if nap is None else {**settings, _PRELOAD: str(nap)}
 
 
 @contextmanager
@@ -267,10 +267,10 @@ def bring_up(
         claimed.remove()
 
 
-def _joined(own: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
-    """Variables of both; the second ones count, but libraries to preload are those of both."""
-    preloaded = filter(None, (variables.get(_PRELOAD) for variables in (others, own)))
-    joined = {**own, **others}
+def _joined(settings: Mapping[str, str], request: Launch) -> dict[str, str]:
+    """What is set for a launch: its own variables count, and all libraries are preloaded."""
+    joined = {**settings, **request.environment}
     if _PRELOAD in joined:
-        joined[_PRELOAD] = ":".join(preloaded)
+        preloaded = (request.variables().get(_PRELOAD), settings.get(_PRELOAD))
+        joined[_PRELOAD] = ":".join(filter(None, preloaded))
     return joined

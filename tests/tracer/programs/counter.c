@@ -2,6 +2,7 @@
 // handles, and asking MPI anew every time. Preloaded before the recorder, it calls PMPI, which the
 // recorder records. Writes `routine NAME CALLS BYTES` and `peer RANK P2P MESSAGES COLLECTIVE
 // MESSAGES ONE-SIDED OPERATIONS` to a file for each rank in the folder COUNTER_FOLDER.
+// Open MPI's Fortran calls PMPI itself, so there what real programs call of it is counted apart.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,7 +263,7 @@ OPERATION(Fetch_and_op,
           (const void* b, void* rb, MPI_Datatype t, int d, MPI_Aint at, MPI_Op o, MPI_Win w),
           (b, rb, t, d, at, o, w), size(1, t))
 
-int MPI_Finalize(void) {
+static void leave(void) {
   char path[1000];
   snprintf(path, sizeof path, "%s/%d.count", getenv("COUNTER_FOLDER"), own(MPI_COMM_WORLD));
   FILE* file = fopen(path, "w");
@@ -275,5 +276,84 @@ int MPI_Finalize(void) {
     fputc('\n', file);
   }
   fclose(file);
+}
+
+int MPI_Finalize(void) {
+  leave();
   return PMPI_Finalize();
 }
+
+#ifdef OPEN_MPI
+typedef MPI_Fint* Number;
+extern int mpi_fortran_in_place_ __attribute__((weak));
+
+#define FORTRAN(name, lower, parameters, arguments, bytes) \
+  void pmpi_##lower##_ parameters __attribute__((weak));   \
+  void mpi_##lower##_ parameters {                         \
+    pmpi_##lower##_ arguments;                             \
+    add(#name, bytes);                                     \
+  }
+#define COMM MPI_Comm_f2c(*c)
+#define SIZE(count, type) size(count, MPI_Type_f2c(*type))
+#define PLACED (b == (void*)&mpi_fortran_in_place_)
+
+FORTRAN(Send, send, (void* b, Number n, Number t, Number d, Number g, Number c, Number e),
+        (b, n, t, d, g, c, e), to(0, COMM, *d, SIZE(*n, t)))
+FORTRAN(Isend, isend,
+        (void* b, Number n, Number t, Number d, Number g, Number c, Number r, Number e),
+        (b, n, t, d, g, c, r, e), to(0, COMM, *d, SIZE(*n, t)))
+FORTRAN(Sendrecv, sendrecv,
+        (void* b, Number n, Number t, Number d, Number g, void* rb, Number rn, Number rt, Number s,
+         Number rg, Number c, Number st, Number e),
+        (b, n, t, d, g, rb, rn, rt, s, rg, c, st, e), to(0, COMM, *d, SIZE(*n, t)))
+FORTRAN(Sendrecv_replace, sendrecv_replace,
+        (void* b, Number n, Number t, Number d, Number g, Number s, Number rg, Number c, Number st,
+         Number e),
+        (b, n, t, d, g, s, rg, c, st, e), to(0, COMM, *d, SIZE(*n, t)))
+FORTRAN(Barrier, barrier, (Number c, Number e), (c, e), 0)
+FORTRAN(Bcast, bcast, (void* b, Number n, Number t, Number root, Number c, Number e),
+        (b, n, t, root, c, e),
+        (is_root(COMM, *root) ? to_all(COMM, SIZE(*n, t)) : 0,
+         *root == MPI_PROC_NULL ? 0 : SIZE(*n, t)))
+FORTRAN(Reduce, reduce,
+        (void* b, void* rb, Number n, Number t, Number o, Number root, Number c, Number e),
+        (b, rb, n, t, o, root, c, e), to_root(COMM, *root, SIZE(*n, t)))
+FORTRAN(Allreduce, allreduce, (void* b, void* rb, Number n, Number t, Number o, Number c, Number e),
+        (b, rb, n, t, o, c, e), SIZE(*n, t))
+FORTRAN(Gather, gather,
+        (void* b, Number n, Number t, void* rb, Number rn, Number rt, Number root, Number c,
+         Number e),
+        (b, n, t, rb, rn, rt, root, c, e),
+        to_root(COMM, *root, PLACED ? SIZE(*rn, rt) : SIZE(*n, t)))
+FORTRAN(Gatherv, gatherv,
+        (void* b, Number n, Number t, void* rb, Number rn, Number rd, Number rt, Number root,
+         Number c, Number e),
+        (b, n, t, rb, rn, rd, rt, root, c, e),
+        to_root(COMM, *root, PLACED ? SIZE(rn[own(COMM)], rt) : SIZE(*n, t)))
+FORTRAN(Scatterv, scatterv,
+        (void* b, Number n, Number d, Number t, void* rb, Number rn, Number rt, Number root,
+         Number c, Number e),
+        (b, n, d, t, rb, rn, rt, root, c, e),
+        is_root(COMM, *root) ? to_all_v(COMM, n, MPI_Type_f2c(*t)) : SIZE(*rn, rt))
+FORTRAN(Allgather, allgather,
+        (void* b, Number n, Number t, void* rb, Number rn, Number rt, Number c, Number e),
+        (b, n, t, rb, rn, rt, c, e), PLACED ? SIZE(*rn, rt) : SIZE(*n, t))
+FORTRAN(Allgatherv, allgatherv,
+        (void* b, Number n, Number t, void* rb, Number rn, Number rd, Number rt, Number c,
+         Number e),
+        (b, n, t, rb, rn, rd, rt, c, e), PLACED ? SIZE(rn[own(COMM)], rt) : SIZE(*n, t))
+FORTRAN(Alltoall, alltoall,
+        (void* b, Number n, Number t, void* rb, Number rn, Number rt, Number c, Number e),
+        (b, n, t, rb, rn, rt, c, e), to_all(COMM, PLACED ? SIZE(*rn, rt) : SIZE(*n, t)))
+FORTRAN(Alltoallv, alltoallv,
+        (void* b, Number n, Number d, Number t, void* rb, Number rn, Number rd, Number rt, Number c,
+         Number e),
+        (b, n, d, t, rb, rn, rd, rt, c, e),
+        to_all_v(COMM, PLACED ? rn : n, MPI_Type_f2c(PLACED ? *rt : *t)))
+
+void pmpi_finalize_(Number) __attribute__((weak));
+void mpi_finalize_(Number e) {
+  leave();
+  pmpi_finalize_(e);
+}
+#endif
