@@ -44,6 +44,21 @@ class Mpi:
         words = [str(program), *map(str, arguments)]
         return self.run_command([*within, self.launcher, "-n", str(ranks), *words], environment)
 
+    def python(self, folder: Path) -> dict[str, str]:
+        """Variables that make mpi4py load this library; else it chooses by what is beside it.
+
+        Args:
+            folder: for what the library needs for that.
+        """
+        if self.name == "wheel":
+            return {}
+        file = library(self.wrapper).file
+        if self.name != "mpich":
+            return {"MPI4PY_LIBMPI": file}
+        # It is MPICH's by another name.
+        (folder / "libmpi.so.12").symlink_to(file)
+        return {"LD_LIBRARY_PATH": str(folder), "MPI4PY_MPIABI": "mpich"}
+
     def run_command(
         self, command: Sequence[str], environment: Mapping[str, str] | None = None
     ) -> Ended:

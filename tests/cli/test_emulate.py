@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -66,6 +67,19 @@ def test_what_is_preloaded_into_a_program_stays(any_mpi: Mpi) -> None:
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     assert [line.split(":")[0] for line in ended.stdout.splitlines()] == ["libm.so.6"] * 2
+
+
+@pytest.mark.usefixtures("permitted")
+def test_python_s_ranks(any_mpi: Mpi, tmp_path: Path) -> None:
+    """mpi4py loads MPI by dlopen, and MPICH loads UCX, which naps in a library loaded before."""
+    ended = _emulate(
+        "crossbar:2", "--unchecked", "-n", "2", "--mpi", any_mpi.wrapper,
+        "--", sys.executable, "-c", "from mpi4py import MPI; print(MPI.COMM_WORLD.allreduce(1))",
+        **any_mpi.python(tmp_path),
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    # Ranks may write into each other's lines.
+    assert "".join(ended.stdout.split()) == "22"
 
 
 @pytest.mark.parametrize(

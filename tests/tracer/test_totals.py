@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probe_programs import Mpi, library
+from probe_programs import Mpi
 from rank_records import CALL, COMPLETION, FINISHED, NO_PEER, PART, RankRecord
 from tracer.conftest import Build, Recorded, Run, tracer_of
 
@@ -160,20 +160,11 @@ def _check_version_4(record: RankRecord) -> None:
         assert totals["MPI_Startall"] == (4, 3 * 2 * 44 + 2 * 32)
 
 
-def _python(mpi: Mpi, folder: Path) -> dict[str, str]:
-    """What makes mpi4py take this library; else it chooses by what is installed beside it."""
-    if mpi.name != "mpich":
-        return {}
-    # It is MPICH's by another name.
-    (folder / "libmpi.so.12").symlink_to(library(mpi.wrapper).file)
-    return {"LD_LIBRARY_PATH": str(folder), "MPI4PY_MPIABI": "mpich"}
-
-
 def test_python(any_mpi: Mpi, run_recorded: Run, tmp_path: Path) -> None:
     """mpi4py loads MPI for itself, so that nothing of it is there when Python starts."""
     script = tmp_path / "script.py"
     script.write_text(PYTHON)
-    environment = _python(any_mpi, tmp_path)
+    environment = any_mpi.python(tmp_path)
     recorded = run_recorded(any_mpi, 2, Path(sys.executable), script, environment=environment)
     assert recorded.ended.status == 0, recorded.ended.errors
     assert len(recorded.records) == 2

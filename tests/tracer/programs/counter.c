@@ -255,6 +255,10 @@ OPERATION(Accumulate,
           (const void* b, int n, MPI_Datatype t, int d, MPI_Aint at, int dn, MPI_Datatype dt,
            MPI_Op o, MPI_Win w),
           (b, n, t, d, at, dn, dt, o, w), size(n, t))
+OPERATION(Get_accumulate,
+          (const void* b, int n, MPI_Datatype t, void* rb, int rn, MPI_Datatype rt, int d,
+           MPI_Aint at, int dn, MPI_Datatype dt, MPI_Op o, MPI_Win w),
+          (b, n, t, rb, rn, rt, d, at, dn, dt, o, w), size(dn, dt))
 OPERATION(Rput,
           (const void* b, int n, MPI_Datatype t, int d, MPI_Aint at, int dn, MPI_Datatype dt,
            MPI_Win w, MPI_Request* r),
