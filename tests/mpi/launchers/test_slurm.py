@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 from contend.errors import UsageError
 from contend.mpi import HostRanks, Launch, Library, launch
 from contend.mpi.launchers.srun import plugins
+from contend.profiling import Profile
 from slurm_machine import CPUS, NODES
 
 Libraries = dict[str, tuple[Library, Path]]
@@ -116,6 +119,23 @@ def test_interruption_and_time_end_the_job(
     with pytest.raises(KeyboardInterrupt):
         launch(request, Path("/bin/sleep"), ["300"], limit=60, watch=interrupt)
     _await_no_job(slurm)
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["srun", "srun in a batch job"])
+def test_programs_are_recorded(
+    slurm: Path, libraries: Libraries, tmp_path: Path, inside: bool
+) -> None:
+    _, program = libraries["mpich"]
+    start = [sys.executable, "-c", "from contend.cli import main; main()", "profile"]
+    ranks = ["srun", "--mpi=pmi2", "-n", "2", str(program)]
+    command = [*start, "--output", str(tmp_path / "profile"), "--", *ranks]
+    if inside:
+        words = shlex.join(command)
+        command = ["sbatch", "--wait", "-n", "2", f"--output={tmp_path}/said", f"--wrap={words}"]
+    environment = {**os.environ, **_environment(slurm)}
+    subprocess.run(command, env=environment, check=True, timeout=60)
+    profile = Profile.load(tmp_path / "profile")
+    assert (profile.size, profile.record.missing) == (2, ())
 
 
 def test_waiting_in_the_queue_does_not_count(slurm: Path, libraries: Libraries) -> None:
