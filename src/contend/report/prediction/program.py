@@ -129,6 +129,7 @@ def _doubt(found: Elsewhere) -> str:
 
 def _notes(recorded: Recorded) -> list[str]:
     notes = [
+        "Run times: from the first MPI_Init to the last end. "
         "Perfect routes: all cables of a switch with hosts as one. "
         f"{_CROSSBAR[:1].upper()}{_CROSSBAR[1:]}: nothing but hosts' ports."
     ]
