@@ -54,6 +54,14 @@ def test_pods_are_found_by_cables_where_names_say_nothing() -> None:
     assert groups.name[-1] == "top 46-54"
 
 
+def test_numbers_far_apart_are_no_range() -> None:
+    fabric = make("xgft:3;12,13,8;1,6,9")
+    names = tuple(f"switch {10**12 * number}" for number in range(fabric.switches))
+    assert (
+        switch_groups(fabric.replace(switch_name=names)).name[0] == "level 1 0, 1000000000000, ..."
+    )
+
+
 def test_selene_by_names(shared_data: Path) -> None:
     sizes = _groups(contend.load(shared_data / "selene.compute.ibnetdiscover.xz"))
     assert {name: size for name, size in sizes.items() if not name.startswith("LG")} == {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,12 @@ NEEDED = ("lmp", "gmx_mpi", "pw.x", "ld1.x", "nwchem.mpich", "mpirun.openmpi", "
 
 
 @pytest.fixture
-def evidence(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def evidence(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(EVIDENCE)
-    return importlib.import_module("counted")
+    counted = importlib.import_module("counted")
+    # As many as CI's machine has processors.
+    monkeypatch.setattr(counted, "RANKS", 2)
+    return counted
 
 
 def test_totals_are_those_of_an_independent_counter(
@@ -35,5 +38,5 @@ def test_totals_are_those_of_an_independent_counter(
     ):
         counts = evidence.counted(tmp_path, libraries[name], program)
         assert (counts.differing, counts.pairs) == (0, 0), (program, str(counts))
-        assert counts.calls > 500
+        assert counts.calls > 300
         assert counts.routines > 3

@@ -236,5 +236,5 @@ def _range(names: Sequence[str], switches: Sequence[int]) -> str:
     if not all(last):
         return ""
     numbers = sorted(int(each[-1][:18]) for each in last)
-    whole = numbers == list(range(numbers[0], numbers[-1] + 1))
+    whole = numbers[-1] - numbers[0] == len(set(numbers)) - 1 == len(numbers) - 1
     return f"{numbers[0]}-{numbers[-1]}" if whole else f"{numbers[0]}, {numbers[1]}, ..."
