@@ -14,7 +14,7 @@ from contend.profiling.sites import Line, Place, find_lines
 SOURCE = """\
 #include <stdio.h>
 __attribute__((noinline)) void where(void) { printf("%p\\n", __builtin_return_address(0)); }
-__attribute__((noinline)) void caller(void) {
+KIND __attribute__((noinline)) void caller(void) {
 
   where();
   printf("%p\\n", (void *)caller);
@@ -34,11 +34,19 @@ def place(tmp_path: Path, require_program: Callable[[str], None]) -> Callable[..
     for program in ("cc", "addr2line", "nm", "strip"):
         require_program(program)
 
-    def compiled(*flags: str, strip: bool = False) -> Place:
+    def compiled(*flags: str, kind: str = "", strip: bool = False) -> Place:
         (tmp_path / "source.c").write_text(SOURCE)
         program = tmp_path / "program"
-        command = ["cc", *flags, "-O1", str(tmp_path / "source.c"), "-o", str(program)]
-        subprocess.run(command, check=True)
+        command = [
+            "cc",
+            *flags,
+            f"-DKIND={kind}",
+            "-O1",
+            str(tmp_path / "source.c"),
+            "-o",
+            str(program),
+        ]
+        subprocess.run(command, check=True, cwd=tmp_path)
         if strip:
             subprocess.run(["strip", str(program)], check=True)
         done = subprocess.run([program], capture_output=True, text=True, check=True)
@@ -70,6 +78,12 @@ def test_without_lines_symbol_and_offset(place: Callable[..., Place]) -> None:
 def test_stripped_programs_tell_what_they_share(place: Callable[..., Place]) -> None:
     [line] = find_lines([place("-rdynamic", strip=True)])
     assert line.symbol.startswith("caller+")
+
+
+def test_what_a_stripped_program_keeps_to_itself_has_no_name(place: Callable[..., Place]) -> None:
+    """The nearest symbol is that of `where`, which ends before."""
+    there = place("-rdynamic", kind="static", strip=True)
+    assert find_lines([there]) == [Line()]
 
 
 def test_each_module_is_asked_once_and_order_stays(place: Callable[..., Place]) -> None:

@@ -28,6 +28,8 @@ _BATCH = 20_000
 _ELF = struct.Struct("<16xHHIQQQIHHHHHH")
 _SEGMENT = struct.Struct("<IIQQQQQQ")
 _LOADED = 1
+# Address, size if it is known, kind, name.
+_FUNCTION = re.compile(r"([0-9a-f]+)(?: ([0-9a-f]+))? [tTwWiuV] (.+)")
 _MOST_SEGMENTS = 1000
 
 
@@ -122,7 +124,7 @@ def find_lines(places: Sequence[Place], run: Run = run_process) -> list[Line]:
 
 
 def _lines_of(module: str, offsets: Sequence[int], run: Run) -> list[Line]:
-    """Lines of one module: by its debug information, else by its nearest symbols."""
+    """Lines of one module: by its debug information, else by its functions."""
     segments = _segments(Path(module))
     # The call itself is what stands before its return address.
     addresses = [_virtual(offset - 1, segments) for offset in offsets]
@@ -131,7 +133,8 @@ def _lines_of(module: str, offsets: Sequence[int], run: Run) -> list[Line]:
     if unknown:
         symbols = _Symbols.of(module, run)
         for index in unknown:
-            lines[index] = Line(symbols.near(addresses[index] + 1) or lines[index].symbol)
+            # addr2line names the nearest function, even if that ends long before.
+            lines[index] = Line(symbols.around(addresses[index] + 1))
     return lines
 
 
@@ -160,37 +163,47 @@ def _line(symbol: str, place: str) -> Line:
 
 @dataclass(frozen=True)
 class _Symbols:
-    """Functions of a module, by their addresses in order."""
+    """Functions of a module, by their addresses in order; the size is 0 where nothing tells it."""
 
     addresses: list[int]
+    sizes: list[int]
     names: list[str]
 
     @classmethod
     def of(cls, module: str, run: Run) -> _Symbols:
         program = shutil.which("nm")
-        found: dict[int, str] = {}
+        found: dict[int, tuple[int, str]] = {}
         # Programs that were stripped still tell what they share with others.
         for table in ([], ["-D"]) if program is not None else ():
-            words = [program or "", "-C", "--defined-only", *table, module]
+            words = [program or "", "-C", "-S", "--defined-only", *table, module]
             finished = run(words, os.environ, _LIMIT)
             if finished.status == 0:
-                for address, name in _functions(finished.text):
-                    found.setdefault(address, name)
+                for address, size, name in _functions(finished.text):
+                    found.setdefault(address, (size, name))
         ordered = sorted(found.items())
-        return cls([address for address, _ in ordered], [name for _, name in ordered])
+        return cls(
+            [address for address, _ in ordered],
+            [size for _, (size, _) in ordered],
+            [name for _, (_, name) in ordered],
+        )
 
-    def near(self, address: int) -> str:
-        """``symbol+0x1a``; "" before the first symbol."""
+    def around(self, address: int) -> str:
+        """``symbol+0x1a``; "" where no function is known to be."""
         at = bisect_right(self.addresses, address - 1) - 1
-        return "" if at < 0 else f"{self.names[at]}+{address - self.addresses[at]:#x}"
+        if at < 0:
+            return ""
+        offset = address - self.addresses[at]
+        # Behind the last function that a stripped program shares there are others, without names.
+        if offset > self.sizes[at] > 0:
+            return ""
+        return f"{self.names[at]}+{offset:#x}"
 
 
-def _functions(text: str) -> Iterator[tuple[int, str]]:
+def _functions(text: str) -> Iterator[tuple[int, int, str]]:
     for line in text.splitlines():
-        words = line.split(" ", 2)
-        if len(words) == 3 and words[1] in "tTwWiuV":
+        if match := _FUNCTION.fullmatch(line):
             # Versions of symbols, as in MPI_Send@@V1, mean nothing here.
-            yield int(words[0], 16), words[2].partition("@")[0]
+            yield int(match[1], 16), int(match[2] or "0", 16), match[3].partition("@")[0]
 
 
 def _segments(path: Path) -> list[tuple[int, int, int]]:
