@@ -132,7 +132,7 @@ class Rank:
         others = (3, 0, 0, 1, 0, NEVER, 0, [0] * 8, b"")
         peers = np.zeros(self.size, PEER)
         for destination, counts in self.sent.items():
-            peers[destination] = (*counts, *([0] * (6 - len(counts))))
+            peers[destination] = (*counts, *([0] * (8 - len(counts))))
         sections = {
             "routines": _lines(self.routines),
             "modules": _lines(self.modules),

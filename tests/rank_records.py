@@ -54,7 +54,7 @@ _ITEMS = {
     "cells": "u8 site u4 communicator u2 routine u2 size_class u8 calls u8 bytes u8 ticks"
     " u8 longest",
     "peers": "u8 bytes u8 messages u8 collective_bytes u8 collective_messages u8 one_sided_bytes"
-    " u8 one_sided_operations",
+    " u8 one_sided_operations u8 taken_bytes u8 taken_operations",
     "collectives": "u8 entry u8 exit u4 communicator u4 number u4 cell u4 reserved",
     "events": "u8 start u8 end u8 bytes u4 cell i4 peer i4 tag u4 request u2 kind u2 thread"
     " u4 role",

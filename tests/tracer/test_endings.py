@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from contend.mpi import launch_environment
+from contend.profiling.folder import OTHER_PROGRAM
 from probe_programs import Mpi
 from rank_records import ABORTED, CALL, EXITED, FINISHED, RUNNING, RankRecord, read_records
 from tracer.conftest import Build, Run, tracer_of
@@ -169,6 +170,7 @@ def test_a_second_process_of_the_same_rank_does_not_destroy_the_first(
     assert errors[0] == ""
     who = f"contend: rank 0 on {socket.gethostname()}"
     assert f"{who} is not recorded: {where}: another process has written" in errors[1]
+    assert (tmp_path / OTHER_PROGRAM).is_file()
 
 
 def test_programs_that_are_not_recorded_run_as_ever(

@@ -34,6 +34,7 @@
   X(ompi_mpi_packed)        \
   X(ompi_mpi_int)           \
   X(ompi_mpi_unsigned_long) \
+  X(ompi_mpi_op_no_op)      \
   X(ompi_mpi_op_sum)        \
   X(ompi_request_null)      \
   X(ompi_message_no_proc)   \

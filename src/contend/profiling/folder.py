@@ -21,6 +21,8 @@ RECORDS = "records"
 """Folder of what ranks leave, until it is merged."""
 OTHER_LIBRARY = "other-library"
 """Among them: the path of the library of ranks for which the recorder was not compiled."""
+OTHER_PROGRAM = "other-program"
+"""Among them where a second program's ranks found records of their numbers."""
 EVENTS = "events.zst"
 
 _MOST_RANKS = 1 << 24

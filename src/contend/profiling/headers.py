@@ -10,8 +10,14 @@ import numpy as np
 
 from contend.errors import InputError
 from contend.profiling.clocks import TickCounter, counter_of
+from contend.profiling.folder import OTHER_PROGRAM
 from contend.profiling.record_file import read_header
 from contend.runs import Warned
+
+_ANOTHER_PROGRAM = (
+    "the command started other MPI programs too, or ranks that did not find each other: of those "
+    "nothing is here; profile each program by itself"
+)
 
 
 @dataclass
@@ -52,19 +58,30 @@ class RankHeader:
 
 
 def read_headers(paths: Sequence[Path], left: Left) -> dict[int, RankHeader]:
-    """Ranks by number; records that cannot be read, or are of another program, are left."""
+    """Ranks by number; records that cannot be read, or are of another program, are left.
+
+    Of programs that one command starts one after the other the first writes rank 0's record, and
+    others those of ranks that it does not have.
+    """
     ranks: dict[int, RankHeader] = {}
+    size = 0
+    others: list[Path] = []
     for path in paths:
         try:
             header = read_header(path)
         except InputError as error:
             left.add(path, "unreadable", str(error))
             continue
+        size = size or int(header["size"])
+        if int(header["size"]) != size or int(header["rank"]) in ranks:
+            others.append(path)
+            continue
         host = header["host"].partition(b"\0")[0].decode(errors="replace")
         rank = RankHeader(path, header, counter_of(header["clock"]), host)
-        other = ranks.setdefault(int(header["rank"]), rank)
-        if other is not rank or int(header["size"]) != int(other.header["size"]):
-            left.add(path, "another-program", f"{path}: of another program of the same command")
+        ranks[int(header["rank"])] = rank
+    if others or any((path.parent / OTHER_PROGRAM).exists() for path in paths[:1]):
+        left.names += [path.name for path in others]
+        left.warnings.append(Warned("another-program", _ANOTHER_PROGRAM))
     return _with_periods(ranks)
 
 

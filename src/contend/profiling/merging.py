@@ -53,10 +53,12 @@ from contend.runs import Host, write_table
 
 Progress = Callable[[int, int], None]
 
-_PEER_KINDS = (
-    ("bytes", "messages"),
-    ("collective_bytes", "collective_messages"),
-    ("one_sided_bytes", "one_sided_operations"),
+# What is counted of a peer, of which of `KINDS` it is, and whether it came from the peer.
+_OF_PEERS = (
+    ("bytes", "messages", 0, False),
+    ("collective_bytes", "collective_messages", 1, False),
+    ("one_sided_bytes", "one_sided_operations", 2, False),
+    ("taken_bytes", "taken_operations", 2, True),
 )
 
 
@@ -233,14 +235,17 @@ class _Merge:
         )
 
     def _add_peers(self, record: RankRecord) -> None:
-        for kind, (size, messages) in enumerate(_PEER_KINDS):
-            sent = np.flatnonzero(record.peers[messages] | record.peers[size])
+        for size, messages, kind, taken in _OF_PEERS:
+            others = np.flatnonzero(record.peers[messages] | record.peers[size])
+            own = np.full(len(others), record.rank, np.uint32)
+            ends = (own, others.astype(np.uint32))
+            source, destination = reversed(ends) if taken else ends
             self._peers.add(
-                source=np.full(len(sent), record.rank, np.uint32),
-                destination=sent.astype(np.uint32),
-                kind=np.full(len(sent), kind, np.uint8),
-                bytes=record.peers[size][sent],
-                messages=record.peers[messages][sent],
+                source=source,
+                destination=destination,
+                kind=np.full(len(others), kind, np.uint8),
+                bytes=record.peers[size][others],
+                messages=record.peers[messages][others],
             )
 
     def _keep_events(self, record: RankRecord, events: BinaryIO) -> None:

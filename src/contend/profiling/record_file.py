@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from contend.errors import InputError
 
 MAGIC = b"contendR"
-VERSION = 1
+VERSION = 2
 NO_CELL = 2**32 - 1
 """Stands for the cell of a call for which there was no room any more."""
 NO_PEER = -1
@@ -106,6 +106,8 @@ PEER = np.dtype(
         ("collective_messages", "<u8"),
         ("one_sided_bytes", "<u8"),
         ("one_sided_operations", "<u8"),
+        ("taken_bytes", "<u8"),
+        ("taken_operations", "<u8"),
     ]
 )
 COLLECTIVE = np.dtype(

@@ -42,15 +42,17 @@ static void note_window(const contend_call* call, MPI_Comm handle, MPI_Win windo
   contend_note(call, communicator->index, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
 }
 
+/// `takes`: bytes come from the target.
 static void note_operation(const contend_call* call, MPI_Win window, int target, uint64_t bytes,
-                           const MPI_Request* request) {
+                           bool takes, const MPI_Request* request) {
   contend_live_communicator* communicator = communicator_of(window);
   int32_t peer = contend_world_rank(communicator, target);
   uint32_t number = CONTEND_NO_REQUEST;
   if (target == MPI_PROC_NULL) bytes = 0;
   if (peer >= 0) {
-    contend.peers[peer].one_sided_bytes += bytes;
-    contend.peers[peer].one_sided_operations++;
+    contend_peer* counts = &contend.peers[peer];
+    *(takes ? &counts->taken_bytes : &counts->one_sided_bytes) += bytes;
+    ++*(takes ? &counts->taken_operations : &counts->one_sided_operations);
   }
   if (request)
     number = contend_new_request(*request, communicator, CONTEND_OPERATES, false)->number;
@@ -73,7 +75,8 @@ int contend_Fetch_and_op(const void* data, void* room, MPI_Datatype type, int ta
   CONTEND_CALL_OF(Fetch_and_op, (data, room, type, target, where, operation, window));
   int result = REAL(Fetch_and_op)(data, room, type, target, where, operation, window);
   contend_leave(&call);
-  if (result == MPI_SUCCESS) note_operation(&call, window, target, contend_size_of(type), NULL);
+  if (result == MPI_SUCCESS)
+    note_operation(&call, window, target, contend_size_of(type), false, NULL);
   contend_done();
   return result;
 }
@@ -83,7 +86,8 @@ int contend_Compare_and_swap(const void* data, const void* compared, void* room,
   CONTEND_CALL_OF(Compare_and_swap, (data, compared, room, type, target, where, window));
   int result = REAL(Compare_and_swap)(data, compared, room, type, target, where, window);
   contend_leave(&call);
-  if (result == MPI_SUCCESS) note_operation(&call, window, target, contend_size_of(type), NULL);
+  if (result == MPI_SUCCESS)
+    note_operation(&call, window, target, contend_size_of(type), false, NULL);
   contend_done();
   return result;
 }

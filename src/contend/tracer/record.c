@@ -128,6 +128,14 @@ static bool make_cell_slots(uint64_t cells) {
   return true;
 }
 
+/// Leaves word that ranks were there which another program's ranks had been before.
+static void note_other_program(const char* folder) {
+  char path[4096];
+  if (snprintf(path, sizeof path, "%s/" CONTEND_OTHER_PROGRAM, folder) >= (int)sizeof path) return;
+  int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (file >= 0) close(file);
+}
+
 bool contend_open_record(const char* folder, int rank, int size, int thread_level) {
   contend_section sections[CONTEND_SECTIONS];
   mapped_bytes = lay_out(sections, granted_memory(), size);
@@ -138,7 +146,9 @@ bool contend_open_record(const char* folder, int rank, int size, int thread_leve
   if (length < (int)sizeof path && make_cell_slots(sections[CONTEND_CELLS].capacity))
     header = map_file(path, mapped_bytes);
   if (header == NULL) {
-    const char* why = errno == EEXIST ? "another process has written it already" : strerror(errno);
+    bool written = errno == EEXIST;
+    const char* why = written ? "another process has written it already" : strerror(errno);
+    if (written) note_other_program(folder);
     char host[64] = "";
     gethostname(host, sizeof host - 1);
     fprintf(stderr, "contend: rank %d on %s is not recorded: %s: %s\n", rank, host, path, why);

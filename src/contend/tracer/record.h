@@ -15,9 +15,10 @@
 #include <stdint.h>
 
 #define CONTEND_MAGIC "contendR"
-#define CONTEND_RECORD_VERSION 1u
+#define CONTEND_RECORD_VERSION 2u
 /// Beside the records: the path of the ranks' library, where the recorder is another's.
 #define CONTEND_OTHER_LIBRARY "other-library"
+#define CONTEND_OTHER_PROGRAM "other-program"
 #define CONTEND_NO_PEER (-1)  ///< the call has no peer, or the peer is outside MPI_COMM_WORLD
 #define CONTEND_NO_REQUEST 0u
 #define CONTEND_WORLD 0u   ///< index of MPI_COMM_WORLD among communicators
@@ -122,12 +123,13 @@ typedef struct {
   uint64_t longest;  ///< ticks
 } contend_cell;
 
-/// What this rank sent to another.
+/// What this rank sent to another, and took from it.
 typedef struct {
   uint64_t bytes, messages;                        ///< point to point
   uint64_t collective_bytes, collective_messages;  ///< where the routine's definition says who gets
                                                    ///< what: all-to-alls, neighbourhoods, roots
-  uint64_t one_sided_bytes, one_sided_operations;  ///< put, accumulate: to it; get: from it
+  uint64_t one_sided_bytes, one_sided_operations;  ///< put, accumulate and the like
+  uint64_t taken_bytes, taken_operations;          ///< get
 } contend_peer;
 
 /// One blocking collective of which all members keep the same occurrences.

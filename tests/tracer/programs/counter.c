@@ -1,8 +1,9 @@
 // Counts calls and bytes of a program, in another way than the recorder: by name, with no tables of
 // handles, and asking MPI anew every time. Preloaded before the recorder, it calls PMPI, which the
 // recorder records. Writes `routine NAME CALLS BYTES` and `peer RANK P2P MESSAGES COLLECTIVE
-// MESSAGES ONE-SIDED OPERATIONS` to a file for each rank in the folder COUNTER_FOLDER.
-// Open MPI's Fortran calls PMPI itself, so there what real programs call of it is counted apart.
+// MESSAGES ONE-SIDED OPERATIONS TAKEN OPERATIONS` to a file for each rank in the folder
+// COUNTER_FOLDER. Open MPI's Fortran calls PMPI itself, so there what real programs call of it is
+// counted apart.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ static struct {
   const char* name;
   long long calls, bytes;
 } routines[200];
-static long long peers[64][6];
+static long long peers[64][8];
 
 static void add(const char* name, long long bytes) {
   int at = 0;
@@ -63,7 +64,7 @@ static int in_world(MPI_Comm comm, int rank) {
   return result;
 }
 
-// To a rank: kind 0 point to point, 2 collective, 4 one-sided.
+// To a rank: kind 0 point to point, 2 collective, 4 one-sided; from it: 6.
 static long long to(int kind, MPI_Comm comm, int rank, long long bytes) {
   if (rank == MPI_PROC_NULL) return 0;
   int peer = in_world(comm, rank);
@@ -248,17 +249,18 @@ OPERATION(Put,
           (const void* b, int n, MPI_Datatype t, int d, MPI_Aint at, int dn, MPI_Datatype dt,
            MPI_Win w),
           (b, n, t, d, at, dn, dt, w), size(n, t))
-OPERATION(Get,
-          (void* b, int n, MPI_Datatype t, int d, MPI_Aint at, int dn, MPI_Datatype dt, MPI_Win w),
-          (b, n, t, d, at, dn, dt, w), size(n, t))
+COUNTED(Get,
+        (void* b, int n, MPI_Datatype t, int d, MPI_Aint at, int dn, MPI_Datatype dt, MPI_Win w),
+        (b, n, t, d, at, dn, dt, w), to(6, MPI_COMM_WORLD, d, size(n, t)))
 OPERATION(Accumulate,
           (const void* b, int n, MPI_Datatype t, int d, MPI_Aint at, int dn, MPI_Datatype dt,
            MPI_Op o, MPI_Win w),
           (b, n, t, d, at, dn, dt, o, w), size(n, t))
-OPERATION(Get_accumulate,
-          (const void* b, int n, MPI_Datatype t, void* rb, int rn, MPI_Datatype rt, int d,
-           MPI_Aint at, int dn, MPI_Datatype dt, MPI_Op o, MPI_Win w),
-          (b, n, t, rb, rn, rt, d, at, dn, dt, o, w), size(dn, dt))
+COUNTED(Get_accumulate,
+        (const void* b, int n, MPI_Datatype t, void* rb, int rn, MPI_Datatype rt, int d,
+         MPI_Aint at, int dn, MPI_Datatype dt, MPI_Op o, MPI_Win w),
+        (b, n, t, rb, rn, rt, d, at, dn, dt, o, w),
+        to(o == MPI_NO_OP ? 6 : 4, MPI_COMM_WORLD, d, size(dn, dt)))
 OPERATION(Rput,
           (const void* b, int n, MPI_Datatype t, int d, MPI_Aint at, int dn, MPI_Datatype dt,
            MPI_Win w, MPI_Request* r),
@@ -276,7 +278,7 @@ static void leave(void) {
             routines[at].bytes);
   for (int rank = 0; rank < members(MPI_COMM_WORLD); rank++) {
     fprintf(file, "peer %d", rank);
-    for (int at = 0; at < 6; at++) fprintf(file, " %lld", peers[rank][at]);
+    for (int at = 0; at < 8; at++) fprintf(file, " %lld", peers[rank][at]);
     fputc('\n', file);
   }
   fclose(file);
