@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from contend.cli.app import run
 from contend.errors import InputError, ShortfallError, UsageError
 from contend.loading import load
 from contend.prediction import (
@@ -16,6 +17,7 @@ from contend.prediction import (
     predict_program,
     program_of,
     recorded_hosts,
+    save_calibration,
 )
 from contend.schedule import Action, carry_out
 from written_programs import COMPLETION, MS, PART, Script, crossbar, profile_of
@@ -52,6 +54,23 @@ def test_a_probed_message_is_received_once(calibration: Calibration, tmp_path: P
     calls = {row["routine"]: row["predicted_s"] for row in found.calls.to_dicts()}
     assert calls["Probe"] == pytest.approx(1.1e-3 / 2, rel=1e-3)
     assert calls["Recv"] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_the_command_says_what_it_predicts_for(
+    calibration: Calibration, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sender = Script(0, 2).call("Send", 0, 10, peer=1, size=1000, tag=3).end(20)
+    receiver = Script(1, 2).call("Recv", 0, 16, peer=0, size=1000, tag=3).end(20)
+    profile_of(tmp_path / "p", sender, receiver)
+    costs = tmp_path / "calibration.json"
+    save_calibration(costs, calibration)
+    tables = tmp_path / "it.lfts"
+    tables.write_text("")
+    given = ["predict", str(tmp_path / "p"), "crossbar:2", "--calibration", str(costs)]
+    assert run([*given, "--rate", "8Mbit"]) == 0
+    assert "Cables: 8 Mbit/s. Ranks sit on the profile's hosts" in capsys.readouterr().out
+    assert run([*given, "fig1", "--routes", str(tables)]) == 2
+    assert "--routes: expected one FABRIC that it is of, got 2" in capsys.readouterr().err
 
 
 def test_what_one_side_alone_kept_is_left_out(calibration: Calibration, tmp_path: Path) -> None:

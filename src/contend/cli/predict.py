@@ -110,6 +110,7 @@ def program(
     profile: ProfileArgument,
     fabrics: FabricsArgument,
     calibration: CalibrationOption,
+    routes: RoutesOption = None,
     route: RouteListOption = None,
     placement: PlacementListOption = None,
     ranks_per_host: RecordedRanksOption = None,
@@ -127,6 +128,8 @@ def program(
     """
     if plot is not None:
         check_suffix(plot)
+    if routes is not None and len(fabrics) > 1:
+        raise UsageError(f"--routes: expected one FABRIC that it is of, got {len(fabrics)}")
     costs = load_calibration(calibration)
     recorded = Profile.load(profile)
     record = record_of(recorded, costs, fabric)
@@ -134,7 +137,7 @@ def program(
     cases = [
         Case(name, predict_program(record, where))
         for name, where in _places(
-            recorded, fabrics, route, placement, ranks_per_host, costs, rate, buffer
+            recorded, fabrics, routes, route, placement, ranks_per_host, costs, rate, buffer
         )
     ]
     words = program_verdict(recorded, record, cases)
@@ -150,6 +153,7 @@ def program(
 def _places(
     profile: Profile,
     fabrics: Sequence[str],
+    routes: str | None,
     route: Sequence[str] | None,
     placement: Sequence[str] | None,
     ranks_per_host: int | None,
@@ -161,7 +165,7 @@ def _places(
     engines: Sequence[str | None] = route or [None]
     orders: Sequence[str | None] = placement or [None]
     for source, engine in product(fabrics, engines):
-        network = load(source, None, engine, need_routes=True)
+        network = load(source, routes, engine, need_routes=True)
         for words in orders:
             name = network.name
             if engine is not None:

@@ -34,12 +34,14 @@ class Reason:
         ratio: how many times its bound, or what it is compared with, the measurement takes; None
             for failures.
         bound: that it reaches; None where it is proven otherwise.
+        enough: whether what is known explains by itself that the cell failed.
     """
 
     limit: Limit
     why: str
     ratio: float | None = None
     bound: Bound | None = None
+    enough: bool = True
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,7 @@ def _memory(evidence: Evidence) -> Iterator[Reason]:
         elif memory is not None and memory.share >= NEAR_MEMORY and not evidence.failure:
             enough = memory.share >= FULL_MEMORY
             more = "" if enough else "; the data alone do not explain that it failed"
-            yield Reason(Limit.MEMORY, f"{memory}{more}")
+            yield Reason(Limit.MEMORY, f"{memory}{more}", enough=enough)
         return
     if memory is None or memory.share < FULL_MEMORY or evidence.measured_s is None:
         return

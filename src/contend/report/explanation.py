@@ -133,7 +133,8 @@ def explanation_sentence(explanation: Explanation) -> str:
         hit = [verdict for verdict in verdicts if limit in verdict.limits]
         if hit:
             verb = "limit" if limit in _PLURAL else "limits"
-            parts.append(f"{limit} {verb} {_series(hit, verdicts)}{_ratios(hit, limit)}")
+            rest = _ratios(hit, limit) + _unexplained(hit, limit, verdicts)
+            parts.append(f"{limit} {verb} {_series(hit, verdicts)}{rest}")
     open_ = [verdict for verdict in verdicts if not verdict.reasons]
     if not parts:
         return f"Not proven: {_nearest(verdicts)}."
@@ -170,6 +171,18 @@ def _places(name: str, cells: Sequence[Evidence], every: Sequence[Evidence]) -> 
     if order[first : last + 1] == places:
         return f"{name} {places[0]} to {bare[-1]}"
     return f"{name} {places[0]}{''.join(f', {place}' for place in bare[1:])}"
+
+
+def _unexplained(hit: Sequence[Verdict], limit: Limit, verdicts: Sequence[Verdict]) -> str:
+    """Cells that failed with less than the limit, and so for something else too."""
+    those = [
+        verdict
+        for verdict in hit
+        if any(reason.limit is limit and not reason.enough for reason in verdict.reasons)
+    ]
+    if not those:
+        return ""
+    return f" (the data alone do not explain that {_series(those, verdicts)} failed)"
 
 
 def _ratios(hit: Sequence[Verdict], limit: Limit) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -15,10 +16,14 @@ from contend.report.prediction.json import PilingJson
 from contend.report.style import COLOURS, COLUMN_WIDTH, new_figure, styled, title
 from contend.report.table import ResultTable
 from contend.report.words import percent
-from contend.units import counted, format_bytes, format_seconds
+from contend.units import counted, format_bandwidth, format_bytes, format_seconds
 
 _SHOWN_CALLS = 8
 _CROSSBAR = "any placement"
+# What may be missing of a profile so that the program itself was another one.
+_LACKING = ("no-record", "killed", "aborted", "exited", "another-program")
+# Names differ between a library's own words, "Open MPI v4.1.4, package: ...", and contend's.
+_LIBRARY = re.compile(r"([A-Za-z][A-Za-z ()]*?)(?: Version)?:?\s+v?(\d+\.\d+)")
 
 
 def program_verdict(profile: Profile, recorded: Recorded, cases: Sequence[Case]) -> str:
@@ -58,7 +63,23 @@ def program_verdict(profile: Profile, recorded: Recorded, cases: Sequence[Case])
             " Where it was recorded is not known, so that nothing corrects the model: "
             "give --fabric."
         )
+    lacking = [gap.text for gap in profile.record.missing if gap.code in _LACKING]
+    if lacking:
+        parts.append(f" The prediction lacks what the profile does: {lacking[0]}.")
+    measured, ran = (_version(name) for name in (_calibrated(cases), profile.record.library))
+    if measured and ran and measured != ran:
+        parts.append(f" The calibration is of {measured}, and the program ran under {ran}.")
     return "".join(parts)
+
+
+def _calibrated(cases: Sequence[Case]) -> str:
+    return cases[0].prediction.where.calibration.library
+
+
+def _version(library: str) -> str:
+    """``Open MPI 4.1`` of what a library or a calibration says; "" where it has no number."""
+    match = _LIBRARY.match(library)
+    return f"{match[1]} {match[2]}" if match else ""
 
 
 def _program(profile: Profile) -> str:
@@ -117,7 +138,7 @@ def _times(profile: Profile, recorded: Recorded, cases: Sequence[Case]) -> Resul
         columns=columns,
         rows=tuple(rows),
         numeric=frozenset(columns[1:-1]),
-        note=" ".join(_notes(recorded)),
+        note=" ".join([_conditions(profile, cases), *_notes(recorded)]),
     )
 
 
@@ -125,6 +146,22 @@ def _doubt(found: Elsewhere) -> str:
     if found.collapses:
         return "at least: drops"
     return "doubtful: small and crowded" if found.crowded else ""
+
+
+def _conditions(profile: Profile, cases: Sequence[Case]) -> str:
+    """What cables and seats are predicted for."""
+    cables = {(case.prediction.where.rate, case.prediction.where.buffer) for case in cases}
+    words = []
+    for rate, buffer in sorted(cables, key=lambda cable: cable[0]):
+        holds = "" if buffer is None else f" with buffers of {format_bytes(buffer)}"
+        words.append(f"{format_bandwidth(rate)}{holds}")
+    wire = profile.record.wire_Bps
+    if wire and any(not math.isclose(wire, rate, rel_tol=1e-3) for rate, _ in cables):
+        words.append(f"recorded at {format_bandwidth(wire)}")
+    return (
+        f"Cables: {', '.join(words)}. Ranks sit on the profile's hosts if the fabric has them all "
+        "by name, else on hosts in their order, unless --placement says otherwise."
+    )
 
 
 def _notes(recorded: Recorded) -> list[str]:
