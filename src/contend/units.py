@@ -208,7 +208,7 @@ def parse_seconds(text: str) -> float:
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint for a mistyped name: ``; did you mean 'bisect'?``, "" when none is near."""
     close = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f"; did you mean {str(close[0])!r}?" if close else ""
 
 
 def format_seconds(seconds: float) -> str:

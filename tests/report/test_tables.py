@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from contend.fabric import Fabric
-from contend.report import print_tables, simulation_tables
+from contend.report import ResultTable, print_tables, simulation_tables
 from contend.report.save import html_page
 from contend.report.simulation.tables import congestion_table, headline
 from contend.report.words import factor_words
@@ -90,3 +90,14 @@ def test_large_factors_have_no_exponent() -> None:
     assert factor_words(Estimate(674.0, 366.2, 1153.0)) == "674 (366 to 1,153)"
     assert factor_words(Estimate(12345.0)) == "12,345"
     assert factor_words(Estimate(1.0234, 0.98, 1.2, 0.5)) == "1.02 (0.98 to 1.2, 50 %)"
+
+
+def test_numbers_stay_whole_on_a_narrow_terminal() -> None:
+    columns = ("on", "run time", "interval", "any placement")
+    row = ("xgft:2;4,4;1,1, dmodk", "8.18 s", "8.02 s to 8.38 s", "5.02 s")
+    table = ResultTable("Predicted", columns, (row,), frozenset(columns[1:]))
+    stream = StringIO()
+    print_tables(Console(file=stream, width=40), [table])
+    printed = stream.getvalue()
+    for words in (*row[1:], "placement"):
+        assert words in printed

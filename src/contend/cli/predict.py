@@ -13,6 +13,7 @@ from rich.text import Text
 from contend.cli.common import console_for, load, write_json
 from contend.cli.options import (
     ALGORITHM,
+    BUFFER,
     BYTES,
     FABRIC,
     FABRIC_HELP,
@@ -20,7 +21,7 @@ from contend.cli.options import (
     PLACEMENTS,
     RANKS_PER_HOST,
     RATE,
-    BufferOption,
+    Bytes,
     BytesPerSecond,
     CalibrationOption,
     FabricArgument,
@@ -81,6 +82,7 @@ BytesOption = Annotated[
 RateOption = Annotated[
     BytesPerSecond | None, RATE(default="the calibration's", callback=parsed("--rate", parse_rate))
 ]
+BufferOption = Annotated[Bytes | None, BUFFER(default="the calibration's")]
 
 ProfileArgument = Annotated[
     Path, typer.Argument(metavar="PROFILE", help="The folder that contend profile left.")

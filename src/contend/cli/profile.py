@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -138,7 +139,8 @@ def _tell(console: Console, profile: Profile) -> None:
     console.print(Text(profile.findings.verdict, style="bold"), soft_wrap=True)
     for warning in profile.record.missing:
         console.print(Text(f"missing: {warning.text}"), soft_wrap=True)
-    console.print(Text(f"all of it: contend report {profile.folder}"), soft_wrap=True)
+    folder = shlex.quote(str(profile.folder))
+    console.print(Text(f"all of it: contend report {folder}"), soft_wrap=True)
 
 
 def _leave(outcome: Outcome) -> None:

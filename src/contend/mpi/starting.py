@@ -44,9 +44,8 @@ def launch(
         MissingError: for a launcher that is not there.
     """
     words = [str(program), *arguments]
-    launcher = split_command(request.launcher)
-    if launcher and Path(launcher[0]).name == "sbatch":
-        return sbatch.run(request, launcher, words, limit, watch)
+    if _is_queued(request):
+        return sbatch.run(request, split_command(request.launcher), words, limit, watch)
     with launch_folder() as folder:
         kind, command, environment = prepare(request, folder)
         command += words
@@ -65,6 +64,11 @@ def prepare(request: Launch, folder: Path) -> tuple[LauncherKind, list[str], dic
         UsageError: for a launcher that cannot be told what is asked.
         MissingError: for a launcher that is not there.
     """
+    if _is_queued(request):
+        raise UsageError(
+            "--launcher sbatch: this command runs in the foreground; give srun, or submit the "
+            "command itself"
+        )
     launcher = choose(request)
     host_file = None
     if request.hosts:
@@ -78,6 +82,11 @@ def prepare(request: Launch, folder: Path) -> tuple[LauncherKind, list[str], dic
         # Other libraries do not know these settings, which are not theirs.
         environment = {**shared_memory_folders(folder), **environment}
     return launcher.kind, command, {**options.environment, **environment}
+
+
+def _is_queued(request: Launch) -> bool:
+    words = split_command(request.launcher)
+    return bool(words) and Path(words[0]).name == "sbatch"
 
 
 def choose(request: Launch) -> Launcher:

@@ -152,6 +152,8 @@ class Findings:
             f"{who} spent {_percent(self.mpi_share)} of {whose} {format_seconds(self.mean_run_s)} "
             "in MPI"
         )
+        if self.mpi_share > 1:
+            head += ", several threads at once"
         parts = [
             f"{_percent(row['share'])} in {row['routine']} called at {row['place']}"
             for row in self.places.head(_MOST_NAMED).iter_rows(named=True)

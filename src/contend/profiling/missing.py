@@ -26,8 +26,8 @@ _LOST = {
         "are not judged by themselves: those that are kept stand for them",
     ),
     "events": ("event", "are not kept: a replay ends where they begin"),
-    "modules": ("line of the memory's map", "are not kept: their places have no name"),
-    "routines": ("routine's name", "are not kept"),
+    "modules": ("memory map", "are not kept: their places have no name"),
+    "routines": ("routine name", "are not kept"),
 }
 
 
@@ -91,8 +91,8 @@ def _endings(ranks: pl.DataFrame) -> Iterator[Warned]:
     state = {kind: ranks.filter(pl.col("state") == int(kind))["rank"].to_list() for kind in State}
     if state[State.RUNNING]:
         text = (
-            f"{rank_words(state[State.RUNNING])} crashed, or were ended from outside: what they "
-            "did until then is here"
+            f"{rank_words(state[State.RUNNING])} crashed or came to an end from outside: calls "
+            "that had returned by then are here"
         )
         yield Warned("killed", text)
     for rank in state[State.ABORTED]:

@@ -189,8 +189,8 @@ def _silence(job: Job, status: int | None, records: Path) -> str:
     if status:
         return f"{job.words[0]} ended with {status} before any rank had left a record"
     return (
-        f"{job.words[0]} left no record: no MPI program began, or one of another library; name "
-        "that with --mpi"
+        f"{job.words[0]} left no record: no MPI program began, it is of another library (name that "
+        "with --mpi), or the command itself sets LD_PRELOAD for its ranks"
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -46,7 +47,10 @@ _SHORT = 16
 def print_tables(console: Console, tables: Sequence[ResultTable]) -> None:
     """Prints tables one below the other, each with its note."""
     for table in tables:
-        console.print(rich_table(table))
+        rendered = rich_table(table)
+        # On a terminal that is too narrow lines go on below; nothing of them is cut off.
+        least = Measurement.get(console, console.options, rendered).minimum
+        console.print(rendered, width=max(least, console.width), crop=False)
         if table.note:
             console.print(Text(f" {table.note}", style="dim"))
         console.print()
@@ -66,7 +70,8 @@ def rich_table(table: ResultTable) -> Table:
         widest = max((len(row[place]) for row in table.rows), default=0)
         if head in table.numeric:
             # Numbers stay whole; a long head may wrap above them.
-            rendered.add_column(Text(head), justify="right", vertical="bottom", min_width=widest)
+            least = max(widest, *map(len, head.split() or [""]))
+            rendered.add_column(Text(head), justify="right", vertical="bottom", min_width=least)
         else:
             rendered.add_column(Text(head), min_width=min(widest, _SHORT))
     for row in table.rows:

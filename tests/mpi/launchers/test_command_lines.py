@@ -12,7 +12,7 @@ from contend.mpi.launchers.hydra import HYDRA
 from contend.mpi.launchers.openmpi import OPEN_MPI_4, OPEN_MPI_5
 from contend.mpi.launchers.prefix import PREFIX, filled
 from contend.mpi.launchers.srun import SRUN
-from contend.mpi.starting import choose, split_command
+from contend.mpi.starting import choose, prepare, split_command
 
 LIBRARY = Library("test", "mpicc", True, name="Open MPI", environment={"SLURM_MPI_TYPE": "pmix"})
 HOSTS = (HostRanks("node1", 2), HostRanks("node2", 1))
@@ -90,6 +90,11 @@ def test_places_in_a_command_line_are_filled() -> None:
         filled(["{hosts}"], Launch(LIBRARY, 3), None)
     with pytest.raises(UsageError, match="No closing quotation"):
         split_command("aprun '")
+
+
+def test_a_queue_starts_nothing_in_the_foreground(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"--launcher sbatch: .* give srun, or submit"):
+        prepare(Launch(LIBRARY, 2, launcher="sbatch -p fast"), tmp_path)
 
 
 def test_an_unknown_launcher_takes_a_number_and_nothing_else() -> None:
