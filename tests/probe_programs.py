@@ -44,19 +44,21 @@ class Mpi:
         words = [str(program), *map(str, arguments)]
         return self.run_command([*within, self.launcher, "-n", str(ranks), *words], environment)
 
-    def python(self, folder: Path) -> dict[str, str]:
-        """Variables that make mpi4py load this library; else it chooses by what is beside it.
+    def variables(self, folder: Path) -> dict[str, str]:
+        """Variables that make programs load this library, where others of its name are there too.
 
         Args:
-            folder: for what the library needs for that.
+            folder: for what mpi4py needs for that, which chooses by what is beside it.
         """
-        if self.name == "wheel":
-            return {}
         file = library(self.wrapper).file
-        if self.name != "mpich":
+        if self.name == "wheel":
+            return {"LD_LIBRARY_PATH": str(Path(file).parent)}
+        if self.name == "openmpi":
             return {"MPI4PY_LIBMPI": file}
         # It is MPICH's by another name.
-        (folder / "libmpi.so.12").symlink_to(file)
+        link = folder / "libmpi.so.12"
+        link.unlink(missing_ok=True)
+        link.symlink_to(file)
         return {"LD_LIBRARY_PATH": str(folder), "MPI4PY_MPIABI": "mpich"}
 
     def run_command(

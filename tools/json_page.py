@@ -27,8 +27,7 @@ from contend.report.improvement import ImprovementJson
 from contend.report.jobs.json import JobsJson
 from contend.report.memory import MemoryJson
 from contend.report.mpi import LibrariesJson
-from contend.report.prediction.json import PredictedJson
-from contend.report.prediction.program import PredictedProgramJson
+from contend.report.prediction.json import PredictedJson, PredictedProgramJson
 from contend.report.profile.json import ProfileJson, ProfilesJson
 from contend.report.run.json import MeasurementJson, RunsJson
 from contend.report.simulation.json import SimulationJson

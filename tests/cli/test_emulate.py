@@ -75,7 +75,7 @@ def test_python_s_ranks(any_mpi: Mpi, tmp_path: Path) -> None:
     ended = _emulate(
         "crossbar:2", "--unchecked", "-n", "2", "--mpi", any_mpi.wrapper,
         "--", sys.executable, "-c", "from mpi4py import MPI; print(MPI.COMM_WORLD.allreduce(1))",
-        **any_mpi.python(tmp_path),
+        **any_mpi.variables(tmp_path),
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     # Ranks may write into each other's lines.

@@ -19,6 +19,9 @@ def test_the_first_line_is_the_verdict(capsys: pytest.CaptureFixture[str]) -> No
     assert "(the data alone do not explain that m = 810N (poster) on 36 hosts failed)" in first
     assert "the injection port limits m = 512 (paper) on 3 hosts to 18 hosts" in first
     assert "1.64 s   1.16 s (1.41)" in printed
+    assert "24 GiB (75 %); the data alone do not explain that it failed" in " ".join(
+        printed.split()
+    )
     assert "contend study mistry2015 --ranks-per-host 1" in printed
 
 

@@ -164,7 +164,7 @@ def test_python(any_mpi: Mpi, run_recorded: Run, tmp_path: Path) -> None:
     """mpi4py loads MPI for itself, so that nothing of it is there when Python starts."""
     script = tmp_path / "script.py"
     script.write_text(PYTHON)
-    environment = any_mpi.python(tmp_path)
+    environment = any_mpi.variables(tmp_path)
     recorded = run_recorded(any_mpi, 2, Path(sys.executable), script, environment=environment)
     assert recorded.ended.status == 0, recorded.ended.errors
     assert len(recorded.records) == 2

@@ -23,11 +23,14 @@ import cases
 import numpy as np
 
 import contend
-from contend.mpi import select
 from contend.mpi.search import packaged
 
+TESTS = cases.HERE.parents[2] / "tests"
+sys.path.append(str(TESTS))
+from probe_programs import Mpi  # noqa: E402
+
 RANKS = 4
-COUNTER = cases.HERE.parents[2] / "tests" / "tracer" / "programs" / "counter.c"
+COUNTER = TESTS / "tracer" / "programs" / "counter.c"
 COUNTED = {
     f"MPI_{kind}{name}"
     for plain, lower in re.findall(
@@ -70,23 +73,9 @@ class Library:
     """
 
     name: str
-    wrapper: str
-    launcher: str
+    mpi: Mpi
     counted: tuple[str, ...]
     on_cables: tuple[str, ...]
-
-    def variables(self, folder: Path) -> dict[str, str]:
-        """What makes programs load this library, where others of its name are installed too."""
-        file = Path(select(self.wrapper).file)
-        if "mpich" in file.name:
-            # mpi4py looks for the name that others give it.
-            link = folder / "libmpi.so.12"
-            link.unlink(missing_ok=True)
-            link.symlink_to(file)
-            return {"MPI4PY_MPIABI": "mpich", "LD_LIBRARY_PATH": str(folder)}
-        if self.launcher.startswith("mpirun."):
-            return {"MPI4PY_LIBMPI": str(file)}
-        return {"LD_LIBRARY_PATH": str(file.parent)}
 
 
 @dataclass(frozen=True)
@@ -120,13 +109,15 @@ def libraries() -> Iterator[Library]:
     Under MPICH mpi4py calls routines with large counts alone, which the other count lacks.
     """
     most = ("lammps", "gromacs", "pw", "hpcc", "heat")
-    yield Library("Open MPI 4.1", "mpicc.openmpi", "mpirun.openmpi", most, most)
+    debian = Mpi("openmpi", "mpicc.openmpi", "mpirun.openmpi")
+    yield Library("Open MPI 4.1", debian, most, most)
     wrapper = packaged(dict(os.environ))[0].wrapper
     assert wrapper is not None
-    launcher = str(wrapper.parent / "mpirun")
+    wheel = Mpi("wheel", str(wrapper), str(wrapper.parent / "mpirun"))
     without_fortran = tuple(name for name in most if name != "pw")
-    yield Library("Open MPI 5.0", str(wrapper), launcher, without_fortran, without_fortran)
-    yield Library("MPICH 4.0", "mpicc.mpich", "mpirun.mpich", ("bagel", "nwchem"), ("heat",))
+    yield Library("Open MPI 5.0", wheel, without_fortran, without_fortran)
+    mpich = Mpi("mpich", "mpicc.mpich", "mpirun.mpich")
+    yield Library("MPICH 4.0", mpich, ("bagel", "nwchem"), ("heat",))
 
 
 def prepare(folder: Path) -> None:
@@ -164,19 +155,21 @@ def place(folder: Path, library: Library, program: str, count: str) -> Path:
 
 def profile(folder: Path, library: Library, to: Path, command: Sequence[str]) -> contend.Profile:
     """Records what a command starts."""
-    words = [*cases.CONTEND, "profile", "--mpi", library.wrapper, "--output", str(to / "profile")]
-    run(folder, {**library.variables(folder), "COUNTER_FOLDER": str(to)}, *words, "--", *command)
-    return contend.Profile.load(to / "profile")
+    made = to / "profile"
+    words = [*cases.CONTEND, "profile", "--mpi", library.mpi.wrapper, "--output", str(made)]
+    variables = {**library.mpi.variables(folder), "COUNTER_FOLDER": str(to)}
+    run(folder, variables, *words, "--", *command)
+    return contend.Profile.load(made)
 
 
 def counted(folder: Path, library: Library, program: str) -> Counts:
     """Calls and bytes by rank and routine, and to every peer: recorded, and by the other count."""
     to = place(folder, library, program, "counted")
     counter = to / "counter.so"
-    compiler = [library.wrapper, "-w", "-O1", "-shared", "-fPIC", str(COUNTER), "-o", str(counter)]
-    subprocess.run(compiler, check=True)
+    compiler = [library.mpi.wrapper, "-w", "-O1", "-shared", "-fPIC", str(COUNTER)]
+    subprocess.run([*compiler, "-o", str(counter)], check=True)
     first = ["sh", "-c", f'LD_PRELOAD="{counter}:$LD_PRELOAD" exec "$@"', "-"]
-    ranks = [library.launcher, "-n", str(RANKS), *first, *PROGRAMS[program].split()]
+    ranks = [library.mpi.launcher, "-n", str(RANKS), *first, *PROGRAMS[program].split()]
     result = profile(folder, library, to, ranks)
     calls = result.calls.group_by("rank", "routine").sum().to_dicts()
     recorded = {(row["rank"], str(row["routine"])): (row["calls"], row["bytes"]) for row in calls}
@@ -215,7 +208,7 @@ def on_cables(folder: Path, library: Library, program: str) -> str:
     to = place(folder, library, program, "cables")
     traffic = to / "traffic.json"
     emulate = ["emulate", f"crossbar:{RANKS}", "--rate", "200Mbit", "-n", str(RANKS)]
-    emulate += ["--mpi", library.wrapper, "--json", str(traffic)]
+    emulate += ["--mpi", library.mpi.wrapper, "--json", str(traffic)]
     command = [*cases.CONTEND, *emulate, "--", *PROGRAMS[program].split()]
     sent = profile(folder, library, to, command).matrix().astype(float)
     np.fill_diagonal(sent, 0)

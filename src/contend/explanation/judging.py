@@ -207,8 +207,7 @@ def _memory(evidence: Evidence) -> Iterator[Reason]:
             yield Reason(Limit.MEMORY, evidence.failure)
         elif memory is not None and memory.share >= NEAR_MEMORY and not evidence.failure:
             enough = memory.share >= FULL_MEMORY
-            more = "" if enough else "; the data alone do not explain that it failed"
-            yield Reason(Limit.MEMORY, f"{memory}{more}", enough=enough)
+            yield Reason(Limit.MEMORY, str(memory), enough=enough)
         return
     if memory is None or memory.share < FULL_MEMORY or evidence.measured_s is None:
         return

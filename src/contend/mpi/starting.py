@@ -44,8 +44,8 @@ def launch(
         MissingError: for a launcher that is not there.
     """
     words = [str(program), *arguments]
-    if _is_queued(request):
-        return sbatch.run(request, split_command(request.launcher), words, limit, watch)
+    if queue := _queue(request):
+        return sbatch.run(request, queue, words, limit, watch)
     with launch_folder() as folder:
         kind, command, environment = prepare(request, folder)
         command += words
@@ -64,10 +64,10 @@ def prepare(request: Launch, folder: Path) -> tuple[LauncherKind, list[str], dic
         UsageError: for a launcher that cannot be told what is asked.
         MissingError: for a launcher that is not there.
     """
-    if _is_queued(request):
+    if _queue(request):
         raise UsageError(
-            "--launcher sbatch: this command runs in the foreground; give srun, or submit the "
-            "command itself"
+            f"the launcher {request.launcher}: this command runs in the foreground; give srun, or "
+            "submit the command itself"
         )
     launcher = choose(request)
     host_file = None
@@ -84,9 +84,10 @@ def prepare(request: Launch, folder: Path) -> tuple[LauncherKind, list[str], dic
     return launcher.kind, command, {**options.environment, **environment}
 
 
-def _is_queued(request: Launch) -> bool:
+def _queue(request: Launch) -> list[str]:
+    """The words of a launcher that queues a job; none of one that starts ranks itself."""
     words = split_command(request.launcher)
-    return bool(words) and Path(words[0]).name == "sbatch"
+    return words if words and Path(words[0]).name == "sbatch" else []
 
 
 def choose(request: Launch) -> Launcher:

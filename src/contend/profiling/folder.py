@@ -22,7 +22,7 @@ RECORDS = "records"
 OTHER_LIBRARY = "other-library"
 """Among them: the path of the library of ranks for which the recorder was not compiled."""
 OTHER_PROGRAM = "other-program"
-"""Among them where a second program's ranks found records of their numbers."""
+"""Among them: the record that a second program would have written over."""
 EVENTS = "events.zst"
 
 _MOST_RANKS = 1 << 24

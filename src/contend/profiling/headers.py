@@ -57,7 +57,7 @@ class RankHeader:
     host: str
 
 
-def read_headers(paths: Sequence[Path], left: Left) -> dict[int, RankHeader]:
+def read_headers(records: Path, paths: Sequence[Path], left: Left) -> dict[int, RankHeader]:
     """Ranks by number; records that cannot be read, or are of another program, are left.
 
     Of programs that one command starts one after the other the first writes rank 0's record, and
@@ -79,7 +79,7 @@ def read_headers(paths: Sequence[Path], left: Left) -> dict[int, RankHeader]:
         host = header["host"].partition(b"\0")[0].decode(errors="replace")
         rank = RankHeader(path, header, counter_of(header["clock"]), host)
         ranks[int(header["rank"])] = rank
-    if others or any((path.parent / OTHER_PROGRAM).exists() for path in paths[:1]):
+    if others or (records / OTHER_PROGRAM).exists():
         left.names += [path.name for path in others]
         left.warnings.append(Warned("another-program", _ANOTHER_PROGRAM))
     return _with_periods(ranks)

@@ -83,7 +83,7 @@ def merge(
     paths = record_files(folder)
     if not record.merged:
         left = Left()
-        ranks = read_headers(paths, left)
+        ranks = read_headers(folder / RECORDS, paths, left)
         if not ranks:
             raise ShortfallError(nothing(folder, left))
         record = _Merge(folder, record, ranks, left, progress).whole(run)

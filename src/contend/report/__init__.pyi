@@ -58,9 +58,9 @@ from .pairs import agreement_tables as agreement_tables
 from .pairs import pair_json as pair_json
 from .pairs import pair_tables as pair_tables
 from .prediction.figures import prediction_figure as prediction_figure
+from .prediction.figures import program_figure as program_figure
 from .prediction.json import prediction_json as prediction_json
-from .prediction.program import program_figure as program_figure
-from .prediction.program import program_json as program_json
+from .prediction.json import program_json as program_json
 from .prediction.program import program_tables as program_tables
 from .prediction.program import program_verdict as program_verdict
 from .prediction.tables import calibration_tables as calibration_tables

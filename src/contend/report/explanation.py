@@ -21,6 +21,7 @@ _HEADS = {
 }
 _PLURAL = (Limit.TIME_OUTS, Limit.PROCESSORS)
 _MOST_SERIES = 4
+_NOT_ENOUGH = "the data alone do not explain that"
 _UNPROVEN = "not proven"
 
 
@@ -182,7 +183,7 @@ def _unexplained(hit: Sequence[Verdict], limit: Limit, verdicts: Sequence[Verdic
     ]
     if not those:
         return ""
-    return f" (the data alone do not explain that {_series(those, verdicts)} failed)"
+    return f" ({_NOT_ENOUGH} {_series(those, verdicts)} failed)"
 
 
 def _ratios(hit: Sequence[Verdict], limit: Limit) -> str:
@@ -314,6 +315,8 @@ def _evidence(explanation: Explanation) -> ResultTable:
 
 
 def _why(reason: Reason) -> str:
+    if not reason.enough:
+        return f"{reason.why}; {_NOT_ENOUGH} it failed"
     channels = () if reason.bound is None else reason.bound.channels
     if len(channels) < 2:
         return reason.why

@@ -118,14 +118,18 @@ int contend_Abort(MPI_Comm communicator, int code) {
   return REAL(Abort)(communicator, code);
 }
 
-// Leaves word of it: its ranks run unrecorded.
-void contend_other_library(const char* library) {
+void contend_leave_word(const char* name, const char* of) {
   const char* folder = getenv("CONTEND_PROFILE");
   char path[4096];
   if (folder == NULL || *folder == '\0') return;
-  if (snprintf(path, sizeof path, "%s/" CONTEND_OTHER_LIBRARY, folder) >= (int)sizeof path) return;
+  if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return;
   int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) return;
-  dprintf(file, "%s\n", library);
+  dprintf(file, "%s\n", of);
   close(file);
+}
+
+// Its ranks run unrecorded.
+void contend_other_library(const char* library) {
+  contend_leave_word(CONTEND_OTHER_LIBRARY, library);
 }

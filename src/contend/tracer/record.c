@@ -128,14 +128,6 @@ static bool make_cell_slots(uint64_t cells) {
   return true;
 }
 
-/// Leaves word that ranks were there which another program's ranks had been before.
-static void note_other_program(const char* folder) {
-  char path[4096];
-  if (snprintf(path, sizeof path, "%s/" CONTEND_OTHER_PROGRAM, folder) >= (int)sizeof path) return;
-  int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (file >= 0) close(file);
-}
-
 bool contend_open_record(const char* folder, int rank, int size, int thread_level) {
   contend_section sections[CONTEND_SECTIONS];
   mapped_bytes = lay_out(sections, granted_memory(), size);
@@ -148,7 +140,7 @@ bool contend_open_record(const char* folder, int rank, int size, int thread_leve
   if (header == NULL) {
     bool written = errno == EEXIST;
     const char* why = written ? "another process has written it already" : strerror(errno);
-    if (written) note_other_program(folder);
+    if (written) contend_leave_word(CONTEND_OTHER_PROGRAM, path);
     char host[64] = "";
     gethostname(host, sizeof host - 1);
     fprintf(stderr, "contend: rank %d on %s is not recorded: %s: %s\n", rank, host, path, why);

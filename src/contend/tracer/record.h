@@ -18,6 +18,7 @@
 #define CONTEND_RECORD_VERSION 2u
 /// Beside the records: the path of the ranks' library, where the recorder is another's.
 #define CONTEND_OTHER_LIBRARY "other-library"
+/// Likewise: the record that a second program would have written over.
 #define CONTEND_OTHER_PROGRAM "other-program"
 #define CONTEND_NO_PEER (-1)  ///< the call has no peer, or the peer is outside MPI_COMM_WORLD
 #define CONTEND_NO_REQUEST 0u

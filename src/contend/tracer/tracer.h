@@ -93,6 +93,8 @@ typedef struct {
 
 extern __thread contend_thread contend_this_thread __attribute__((tls_model("initial-exec")));
 
+/// Leaves word beside the records, for whoever reads them: a file of that name, and what it is of.
+void contend_leave_word(const char* name, const char* of);
 /// Makes the record of this rank; false, after one line to standard error, when it cannot be.
 bool contend_open_record(const char* folder, int rank, int size, int thread_level);
 /// Ends the record: what it holds is all there will be.

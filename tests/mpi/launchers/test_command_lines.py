@@ -93,7 +93,7 @@ def test_places_in_a_command_line_are_filled() -> None:
 
 
 def test_a_queue_starts_nothing_in_the_foreground(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"--launcher sbatch: .* give srun, or submit"):
+    with pytest.raises(UsageError, match=r"the launcher sbatch -p fast: .* give srun, or submit"):
         prepare(Launch(LIBRARY, 2, launcher="sbatch -p fast"), tmp_path)
 
 

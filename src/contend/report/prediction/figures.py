@@ -1,4 +1,4 @@
-"""Predicted times against message sizes, and what was measured beside them."""
+"""Predicted times: against message sizes, what was measured beside them; of programs, by place."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from contend.prediction import Comparison, Prediction
+from contend.prediction import Case, Comparison, Prediction, Recorded
+from contend.profiling import Profile
+from contend.report.prediction.program import program_name
 from contend.report.prediction.tables import agreement_words
 from contend.report.style import (
+    COLOURS,
     COLUMN_WIDTH,
     looks,
     new_figure,
@@ -101,3 +104,47 @@ def _finding(predictions: Sequence[Prediction], comparison: Comparison | None) -
         key=lambda prediction: prediction.seconds,
     )
     return f"{best.algorithm} takes {format_seconds(best.seconds)} with {format_bytes(largest)}"
+
+
+def program_figure(profile: Profile, recorded: Recorded, cases: Sequence[Case]) -> Figure:
+    """A bar for every case with its interval; a line for what was recorded.
+
+    A bar's parts are what it would take on a crossbar, what too few cables add whatever the routes,
+    and what the routes add.
+    """
+    with styled():
+        figure = new_figure(height=1.1 + 0.36 * len(cases), width=1.5 * COLUMN_WIDTH)
+        axes = figure.subplots()
+        found = [case.prediction for case in cases]
+        begin = [0.0] * len(cases)
+        for label, colour, ends in (
+            ("on a crossbar", COLOURS[0], [one.crossbar for one in found]),
+            ("too few cables", COLOURS[5], [one.perfect_routes for one in found]),
+            ("routes", COLOURS[4], [one.seconds for one in found]),
+        ):
+            widths = [end - start for end, start in zip(ends, begin, strict=True)]
+            axes.barh(range(len(cases)), widths, left=begin, height=0.6, color=colour, label=label)
+            begin = ends
+        axes.errorbar(
+            [one.seconds for one in found],
+            range(len(cases)),
+            xerr=[
+                [one.seconds - one.low for one in found],
+                [one.high - one.seconds for one in found],
+            ],
+            fmt="none",
+            color="0.15",
+            linewidth=1.0,
+            capsize=2.5,
+        )
+        axes.axvline(recorded.seconds, color=COLOURS[1], linewidth=1.2, label="as recorded")
+        axes.set_yticks(range(len(cases)), [case.name for case in cases])
+        axes.invert_yaxis()
+        axes.set_xlabel("predicted run time [s]")
+        axes.legend(
+            frameon=False, fontsize=6.5, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4
+        )
+        slowest = max(cases, key=lambda case: case.prediction.seconds)
+        times = f"{slowest.prediction.seconds / recorded.seconds:.2f}"
+        title(figure, f"{program_name(profile)}: {times} times as long on {slowest.name}")
+    return figure

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
+import polars as pl
 
 from contend.fabric import Fabric
-from contend.prediction import Comparison, Piling, Prediction
+from contend.prediction import Case, Comparison, Piling, Prediction, Recorded
+from contend.profiling import Profile
 
 
 class PilingJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,4 +137,157 @@ def prediction_json(
         rate_Bps=rate,
         verdict=verdict,
         cells=[cell(prediction) for prediction in predictions],
+    )
+
+
+class CableCostJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What a cable costs a program.
+
+    Attributes:
+        channel: the direction over which more goes.
+        bytes: that cross it.
+        busy: part of the run time in which something is under way on it.
+        costs_s: run time that the program would save if this cable alone held nothing back.
+    """
+
+    channel: str
+    bytes: float
+    busy: float
+    costs_s: float
+
+
+class PredictedCallsJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Calls of a routine on a communicator.
+
+    Attributes:
+        routine: its name.
+        communicator: number in the profile.
+        calls: of all ranks.
+        recorded_s: time in them, of the mean rank.
+        predicted_s: the same by the model, not corrected.
+    """
+
+    routine: str
+    communicator: int
+    calls: int
+    recorded_s: float
+    predicted_s: float
+
+
+class PredictedCaseJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A program's run time in one place.
+
+    Attributes:
+        name: what tells the place from the others.
+        fabric: its name.
+        rate_Bps: of every cable.
+        hosts: number of each rank's host.
+        predicted_s: the run time.
+        interval_s: both ends.
+        communication: part of the run time in MPI.
+        perfect_routes_s: run time if all cables of a switch with hosts were one.
+        crossbar_s: run time if nothing but hosts' ports held messages back.
+        collapses: whether time-outs may rule, so that predicted_s is only a lower bound.
+        crowded: whether much of the run is small collectives of more ranks than processors, which
+            makes predicted_s doubtful.
+        piling: where most can pile up; null where the buffers are not known, or nowhere.
+        cables: what the busiest ones cost.
+        calls: by routine and communicator.
+    """
+
+    name: str
+    fabric: str
+    rate_Bps: float  # noqa: N815 - bytes per second, as in the JSON of all results
+    hosts: list[int]
+    predicted_s: float
+    interval_s: tuple[float, float]
+    communication: float
+    perfect_routes_s: float
+    crossbar_s: float
+    collapses: bool
+    crowded: bool
+    piling: PilingJson | None
+    cables: list[CableCostJson]
+    calls: list[PredictedCallsJson]
+
+
+class PredictedProgramJson(msgspec.Struct, frozen=True, kw_only=True):
+    """A profiled program, predicted.
+
+    Attributes:
+        profile: its folder.
+        command: what was recorded.
+        ranks: how many.
+        recorded_s: run time as recorded.
+        kept_s: the part of it that events were kept of.
+        modelled_s: what the model has for that part, where it was recorded; null where that is not
+            known.
+        look_every_s: how often ranks that wait look, taken from the recording; null where the
+            calibration's is used.
+        remarks: what a reader must know.
+        verdict: what it comes to, in words.
+        cases: one for every place.
+    """
+
+    profile: str
+    command: list[str]
+    ranks: int
+    recorded_s: float
+    kept_s: float
+    modelled_s: float | None
+    look_every_s: float | None
+    remarks: list[str]
+    verdict: str
+    cases: list[PredictedCaseJson]
+
+
+def program_json(
+    profile: Profile, recorded: Recorded, cases: Sequence[Case], *, verdict: str
+) -> PredictedProgramJson:
+    """All cases."""
+    return PredictedProgramJson(
+        profile=str(profile.folder),
+        command=list(profile.record.command),
+        ranks=profile.size,
+        recorded_s=recorded.seconds,
+        kept_s=recorded.kept,
+        modelled_s=recorded.modelled,
+        look_every_s=recorded.corrections[0].look_every_s,
+        remarks=list(recorded.program.remarks),
+        verdict=verdict,
+        cases=[_case_json(case) for case in cases],
+    )
+
+
+def _case_json(case: Case) -> PredictedCaseJson:
+    found = case.prediction
+    fabric, piling = found.where.fabric, found.piling
+    return PredictedCaseJson(
+        name=case.name,
+        fabric=fabric.name,
+        rate_Bps=found.where.rate,
+        hosts=[int(host) for host in found.where.hosts],
+        predicted_s=found.seconds,
+        interval_s=(found.low, found.high),
+        communication=found.communication,
+        perfect_routes_s=found.perfect_routes,
+        crossbar_s=found.crossbar,
+        collapses=found.collapses,
+        crowded=found.crowded,
+        piling=None if piling is None else PilingJson.of(piling, fabric),
+        cables=[
+            CableCostJson(
+                channel=fabric.channel_name(cable.channel),
+                bytes=cable.bytes,
+                busy=cable.busy,
+                costs_s=cable.seconds,
+            )
+            for cable in found.cables
+        ],
+        calls=[
+            PredictedCallsJson(**row)
+            for row in found.calls.with_columns(
+                routine=pl.concat_str(pl.lit("MPI_"), "routine")
+            ).iter_rows(named=True)
+        ],
     )

@@ -1,4 +1,4 @@
-"""What is predicted of a profiled program: the verdict, tables, a figure and JSON."""
+"""What is predicted of a profiled program: the verdict and tables."""
 
 from __future__ import annotations
 
@@ -6,14 +6,9 @@ import math
 import re
 from collections.abc import Sequence
 
-import msgspec
-import polars as pl
-from matplotlib.figure import Figure
-
 from contend.prediction import Case, Elsewhere, Recorded
 from contend.profiling import Profile
-from contend.report.prediction.json import PilingJson
-from contend.report.style import COLOURS, COLUMN_WIDTH, new_figure, styled, title
+from contend.report.prediction.tables import doubt
 from contend.report.table import ResultTable
 from contend.report.words import percent
 from contend.units import counted, format_bandwidth, format_bytes, format_seconds
@@ -32,7 +27,7 @@ def program_verdict(profile: Profile, recorded: Recorded, cases: Sequence[Case])
     quickest = min(cases, key=lambda case: case.prediction.seconds)
     found = slowest.prediction
     parts = [
-        f"{_program(profile)} is predicted to take {_time(found)} on {slowest.name}, "
+        f"{program_name(profile)} is predicted to take {_time(found)} on {slowest.name}, "
         f"{found.seconds / recorded.seconds:.2f} times the {format_seconds(recorded.seconds)} that "
         "it took when it was recorded"
     ]
@@ -66,14 +61,11 @@ def program_verdict(profile: Profile, recorded: Recorded, cases: Sequence[Case])
     lacking = [gap.text for gap in profile.record.missing if gap.code in _LACKING]
     if lacking:
         parts.append(f" The prediction lacks what the profile does: {lacking[0]}.")
-    measured, ran = (_version(name) for name in (_calibrated(cases), profile.record.library))
+    measured = _version(found.where.calibration.library)
+    ran = _version(profile.record.library)
     if measured and ran and measured != ran:
         parts.append(f" The calibration is of {measured}, and the program ran under {ran}.")
     return "".join(parts)
-
-
-def _calibrated(cases: Sequence[Case]) -> str:
-    return cases[0].prediction.where.calibration.library
 
 
 def _version(library: str) -> str:
@@ -82,7 +74,8 @@ def _version(library: str) -> str:
     return f"{match[1]} {match[2]}" if match else ""
 
 
-def _program(profile: Profile) -> str:
+def program_name(profile: Profile) -> str:
+    """What ran, and on how many ranks."""
     names = [path.rsplit("/", 1)[-1] for path in profile.record.programs]
     return f"{', '.join(names) or 'The program'} ({counted(profile.size, 'rank')})"
 
@@ -130,22 +123,16 @@ def _times(profile: Profile, recorded: Recorded, cases: Sequence[Case]) -> Resul
                 percent(found.communication, 0),
                 format_seconds(found.perfect_routes),
                 format_seconds(found.crossbar),
-                _doubt(found),
+                doubt(found),
             )
         )
     return ResultTable(
-        title=f"{_program(profile)}, predicted",
+        title=f"{program_name(profile)}, predicted",
         columns=columns,
         rows=tuple(rows),
         numeric=frozenset(columns[1:-1]),
         note=" ".join([_conditions(profile, cases), *_notes(recorded)]),
     )
-
-
-def _doubt(found: Elsewhere) -> str:
-    if found.collapses:
-        return "at least: drops"
-    return "doubtful: small and crowded" if found.crowded else ""
 
 
 def _conditions(profile: Profile, cases: Sequence[Case]) -> str:
@@ -224,204 +211,4 @@ def _calls(case: Case) -> ResultTable:
         rows=tuple(rows),
         numeric=frozenset(columns[2:]),
         note="Predicted times are the model's own, before the run time is corrected.",
-    )
-
-
-def program_figure(profile: Profile, recorded: Recorded, cases: Sequence[Case]) -> Figure:
-    """A bar for every case with its interval; a line for what was recorded.
-
-    A bar's parts are what it would take on a crossbar, what too few cables add whatever the routes,
-    and what the routes add.
-    """
-    with styled():
-        figure = new_figure(height=1.1 + 0.36 * len(cases), width=1.5 * COLUMN_WIDTH)
-        axes = figure.subplots()
-        found = [case.prediction for case in cases]
-        begin = [0.0] * len(cases)
-        for label, colour, ends in (
-            ("on a crossbar", COLOURS[0], [one.crossbar for one in found]),
-            ("too few cables", COLOURS[5], [one.perfect_routes for one in found]),
-            ("routes", COLOURS[4], [one.seconds for one in found]),
-        ):
-            widths = [end - start for end, start in zip(ends, begin, strict=True)]
-            axes.barh(range(len(cases)), widths, left=begin, height=0.6, color=colour, label=label)
-            begin = ends
-        axes.errorbar(
-            [one.seconds for one in found],
-            range(len(cases)),
-            xerr=[
-                [one.seconds - one.low for one in found],
-                [one.high - one.seconds for one in found],
-            ],
-            fmt="none",
-            color="0.15",
-            linewidth=1.0,
-            capsize=2.5,
-        )
-        axes.axvline(recorded.seconds, color=COLOURS[1], linewidth=1.2, label="as recorded")
-        axes.set_yticks(range(len(cases)), [case.name for case in cases])
-        axes.invert_yaxis()
-        axes.set_xlabel("predicted run time [s]")
-        axes.legend(
-            frameon=False, fontsize=6.5, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4
-        )
-        slowest = max(cases, key=lambda case: case.prediction.seconds)
-        title(
-            figure,
-            f"{_program(profile)}: {slowest.prediction.seconds / recorded.seconds:.2f} times as "
-            f"long on {slowest.name}",
-        )
-    return figure
-
-
-class CableCostJson(msgspec.Struct, frozen=True, kw_only=True):
-    """What a cable costs a program.
-
-    Attributes:
-        channel: the direction over which more goes.
-        bytes: that cross it.
-        busy: part of the run time in which something is under way on it.
-        costs_s: run time that the program would save if this cable alone held nothing back.
-    """
-
-    channel: str
-    bytes: float
-    busy: float
-    costs_s: float
-
-
-class PredictedCallsJson(msgspec.Struct, frozen=True, kw_only=True):
-    """Calls of a routine on a communicator.
-
-    Attributes:
-        routine: its name.
-        communicator: number in the profile.
-        calls: of all ranks.
-        recorded_s: time in them, of the mean rank.
-        predicted_s: the same by the model, not corrected.
-    """
-
-    routine: str
-    communicator: int
-    calls: int
-    recorded_s: float
-    predicted_s: float
-
-
-class PredictedCaseJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A program's run time in one place.
-
-    Attributes:
-        name: what tells the place from the others.
-        fabric: its name.
-        rate_Bps: of every cable.
-        hosts: number of each rank's host.
-        predicted_s: the run time.
-        interval_s: both ends.
-        communication: part of the run time in MPI.
-        perfect_routes_s: run time if all cables of a switch with hosts were one.
-        crossbar_s: run time if nothing but hosts' ports held messages back.
-        collapses: whether time-outs may rule, so that predicted_s is only a lower bound.
-        crowded: whether much of the run is small collectives of more ranks than processors, which
-            makes predicted_s doubtful.
-        piling: where most can pile up; null where the buffers are not known, or nowhere.
-        cables: what the busiest ones cost.
-        calls: by routine and communicator.
-    """
-
-    name: str
-    fabric: str
-    rate_Bps: float  # noqa: N815 - bytes per second, as in the JSON of all results
-    hosts: list[int]
-    predicted_s: float
-    interval_s: tuple[float, float]
-    communication: float
-    perfect_routes_s: float
-    crossbar_s: float
-    collapses: bool
-    crowded: bool
-    piling: PilingJson | None
-    cables: list[CableCostJson]
-    calls: list[PredictedCallsJson]
-
-
-class PredictedProgramJson(msgspec.Struct, frozen=True, kw_only=True):
-    """A profiled program, predicted.
-
-    Attributes:
-        profile: its folder.
-        command: what was recorded.
-        ranks: how many.
-        recorded_s: run time as recorded.
-        kept_s: the part of it that events were kept of.
-        modelled_s: what the model has for that part, where it was recorded; null where that is not
-            known.
-        look_every_s: how often ranks that wait look, taken from the recording; null where the
-            calibration's is used.
-        remarks: what a reader must know.
-        verdict: what it comes to, in words.
-        cases: one for every place.
-    """
-
-    profile: str
-    command: list[str]
-    ranks: int
-    recorded_s: float
-    kept_s: float
-    modelled_s: float | None
-    look_every_s: float | None
-    remarks: list[str]
-    verdict: str
-    cases: list[PredictedCaseJson]
-
-
-def program_json(
-    profile: Profile, recorded: Recorded, cases: Sequence[Case], *, verdict: str
-) -> PredictedProgramJson:
-    """All cases."""
-    return PredictedProgramJson(
-        profile=str(profile.folder),
-        command=list(profile.record.command),
-        ranks=profile.size,
-        recorded_s=recorded.seconds,
-        kept_s=recorded.kept,
-        modelled_s=recorded.modelled,
-        look_every_s=recorded.corrections[0].look_every_s,
-        remarks=list(recorded.program.remarks),
-        verdict=verdict,
-        cases=[_case_json(case) for case in cases],
-    )
-
-
-def _case_json(case: Case) -> PredictedCaseJson:
-    found = case.prediction
-    fabric, piling = found.where.fabric, found.piling
-    return PredictedCaseJson(
-        name=case.name,
-        fabric=fabric.name,
-        rate_Bps=found.where.rate,
-        hosts=[int(host) for host in found.where.hosts],
-        predicted_s=found.seconds,
-        interval_s=(found.low, found.high),
-        communication=found.communication,
-        perfect_routes_s=found.perfect_routes,
-        crossbar_s=found.crossbar,
-        collapses=found.collapses,
-        crowded=found.crowded,
-        piling=None if piling is None else PilingJson.of(piling, fabric),
-        cables=[
-            CableCostJson(
-                channel=fabric.channel_name(cable.channel),
-                bytes=cable.bytes,
-                busy=cable.busy,
-                costs_s=cable.seconds,
-            )
-            for cable in found.cables
-        ],
-        calls=[
-            PredictedCallsJson(**row)
-            for row in found.calls.with_columns(
-                routine=pl.concat_str(pl.lit("MPI_"), "routine")
-            ).iter_rows(named=True)
-        ],
     )

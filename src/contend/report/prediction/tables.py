@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from contend.fabric import Fabric
-from contend.prediction import Calibration, Comparison, Parameter, Prediction, SizeClass
+from contend.prediction import (
+    Calibration,
+    Comparison,
+    Elsewhere,
+    Parameter,
+    Prediction,
+    SizeClass,
+)
 from contend.report.table import ResultTable
 from contend.report.words import mebibytes, percent
 from contend.units import counted, format_bytes, format_seconds
@@ -110,7 +117,7 @@ def prediction_tables(predictions: Sequence[Prediction], name: str) -> list[Resu
             f"{format_seconds(prediction.low)} to {format_seconds(prediction.high)}",
             mebibytes(prediction.rate),
             format_seconds(prediction.counted),
-            _doubt(prediction),
+            doubt(prediction),
         )
         for prediction in _in_order(predictions)
     ]
@@ -145,7 +152,7 @@ def prediction_comparison_table(comparison: Comparison, name: str) -> ResultTabl
                 filter(
                     None,
                     [
-                        _doubt(cell.prediction),
+                        doubt(cell.prediction),
                         "measured in two kinds" if cell.timed_out else "",
                         ""
                         if abs(cell.ratio - 1) <= _GOAL
@@ -188,7 +195,8 @@ def schedule_words(prediction: Prediction) -> str:
     return f"{prediction.algorithm} ({prediction.carried_out})"
 
 
-def _doubt(prediction: Prediction) -> str:
+def doubt(prediction: Prediction | Elsewhere) -> str:
+    """What makes a prediction doubtful; "" where nothing does."""
     if prediction.collapses:
         return "at least: drops"
     return "doubtful: small and crowded" if prediction.crowded else ""
