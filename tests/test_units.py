@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from fractions import Fraction
 
 import pytest
@@ -196,6 +197,7 @@ def test_what_is_no_share_is_refused(text: str) -> None:
 def test_nearest_name_is_a_hint_only_where_one_is_near() -> None:
     assert nearest("bisct", ["bisect", "alltoall"]) == "; did you mean 'bisect'?"
     assert nearest("xyz", ["bisect", "alltoall"]) == ""
+    assert nearest("color", StrEnum("Word", ["colour"])) == "; did you mean 'colour'?"
 
 
 def test_numbers_agree_with_their_nouns() -> None:

@@ -63,6 +63,14 @@ def test_one_rank_has_its_own_time(tmp_path: Path) -> None:
     )
 
 
+def test_threads_add_up(tmp_path: Path) -> None:
+    """1.41 of 1 ms: threads of a rank are in MPI at the same time."""
+    verdict = _profile(tmp_path / "threads", slower=3).findings.verdict
+    assert verdict.startswith(
+        "8 ranks spent 141 % of their 1 ms in MPI, several threads at once: 120 % in MPI_Wait"
+    )
+
+
 def test_tables_hold_what_was_recorded(profile: Profile) -> None:
     tables = {table.title: table for table in profile_tables(profile)}
     routines = tables["61.0 % of the run is in MPI, 8.8 % waiting for late ranks"]

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from contend.prediction import Case, Comparison, Prediction, Recorded
 from contend.profiling import Profile
 from contend.report.prediction.program import program_name
-from contend.report.prediction.tables import agreement_words
+from contend.report.prediction.tables import agreement_words, fastest
 from contend.report.style import (
     COLOURS,
     COLUMN_WIDTH,
@@ -28,7 +28,8 @@ def prediction_figure(
 ) -> Figure:
     """A curve for every algorithm with its interval; what was measured as points with theirs.
 
-    Hollow points are of cells of which the prediction says that time-outs may rule.
+    Triangles, and hollow points of what was measured, are cells that the prediction calls a lower
+    bound, as time-outs may rule.
 
     Args:
         predictions: at least one.
@@ -69,6 +70,12 @@ def prediction_figure(
                 markersize=3.5,
                 label=algorithm,
             )
+        bounds = [prediction for prediction in predictions if prediction.collapses]
+        for prediction in bounds:
+            colour = styles[prediction.algorithm].colour
+            axes.plot(prediction.size, prediction.seconds, "^", color=colour, markersize=4.5)
+        if bounds:
+            axes.plot([], [], "^", color="0.15", markersize=4.5, label="at least: drops")
         if comparison is not None:
             for cell in comparison.cells:
                 look = styles[cell.prediction.algorithm]
@@ -98,12 +105,10 @@ def _marker(algorithm: str) -> str:
 def _finding(predictions: Sequence[Prediction], comparison: Comparison | None) -> str:
     if comparison is not None:
         return agreement_words(comparison)
-    largest = max(prediction.size for prediction in predictions)
-    best = min(
-        (prediction for prediction in predictions if prediction.size == largest),
-        key=lambda prediction: prediction.seconds,
-    )
-    return f"{best.algorithm} takes {format_seconds(best.seconds)} with {format_bytes(largest)}"
+    best = fastest(predictions)
+    if best is None:
+        return "time-outs may rule every all-to-all"
+    return f"{best.algorithm} takes {format_seconds(best.seconds)} with {format_bytes(best.size)}"
 
 
 def program_figure(profile: Profile, recorded: Recorded, cases: Sequence[Case]) -> Figure:
@@ -138,7 +143,8 @@ def program_figure(profile: Profile, recorded: Recorded, cases: Sequence[Case]) 
             capsize=2.5,
         )
         axes.axvline(recorded.seconds, color=COLOURS[1], linewidth=1.2, label="as recorded")
-        axes.set_yticks(range(len(cases)), [case.name for case in cases])
+        names = [case.name + ("\nat least" if case.prediction.collapses else "") for case in cases]
+        axes.set_yticks(range(len(cases)), names)
         axes.invert_yaxis()
         axes.set_xlabel("predicted run time [s]")
         axes.legend(

@@ -75,18 +75,12 @@ def _words(parameter: Parameter, words: Callable[[float], str]) -> str:
 
 def verdict(predictions: Sequence[Prediction], fabric: Fabric) -> str:
     """The first sentence: which schedule is predicted to be fastest, and what cannot be told."""
-    sound = [prediction for prediction in predictions if not prediction.collapses]
-    doubtful = len(predictions) - len(sound)
+    doubtful = sum(prediction.collapses for prediction in predictions)
     parts = []
-    if sound:
-        largest = max(prediction.size for prediction in sound)
-        best = min(
-            (prediction for prediction in sound if prediction.size == largest),
-            key=lambda prediction: prediction.seconds,
-        )
+    if best := fastest(predictions):
         channel = fabric.channel_name(best.fullest)
         parts.append(
-            f"With {format_bytes(largest)} {best.algorithm} is predicted to be fastest: "
+            f"With {format_bytes(best.size)} {best.algorithm} is predicted to be fastest: "
             f"{format_seconds(best.seconds)}; its fullest channel, {channel}, is busy "
             f"{percent(best.fullest_share, 0)} of the time."
         )
@@ -104,6 +98,12 @@ def verdict(predictions: Sequence[Prediction], fabric: Fabric) -> str:
             "prediction is only a lower bound."
         )
     return " ".join(parts)
+
+
+def fastest(predictions: Sequence[Prediction]) -> Prediction | None:
+    """The fastest schedule at the largest size that is predicted; None if all are lower bounds."""
+    sound = [prediction for prediction in predictions if not prediction.collapses]
+    return min(sound, key=lambda prediction: (-prediction.size, prediction.seconds), default=None)
 
 
 def prediction_tables(predictions: Sequence[Prediction], name: str) -> list[ResultTable]:
