@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from contend.runs import LaunchRecord, LibraryRecord, Run, RunRecord
+from contend.runs import (
+    CellRecord,
+    CellSummary,
+    LaunchRecord,
+    LibraryRecord,
+    Run,
+    RunRecord,
+    condition,
+)
+from contend.runs.statistics import combine_launches, modes_of
+from contend.runs.summary import bytes_sent
 from sample_files import Launch
 
 SIZES = tuple(4 << (2 * step) for step in range(10))
@@ -155,3 +165,37 @@ def pingpong_run(folder: Path, *, count: int = 30, seed: int = 1, pairs: str = "
         )
     launch.write(run.raw_path(0))
     return run.fold()
+
+
+def cell(
+    number: int,
+    algorithm: str,
+    size: int,
+    *launches: np.ndarray,
+    ranks: int = 32,
+    limit: float | None = None,
+) -> CellSummary:
+    """A cell of an all-to-all, made without files where a test needs thousands."""
+    record = CellRecord(number, algorithm, size, ranks, ranks)
+    times = np.concatenate(launches)
+    return CellSummary(
+        record=record,
+        schedule=algorithm,
+        condition=condition(record),
+        in_a_row=1,
+        sent=bytes_sent("alltoall", record),
+        limit=limit,
+        launches=launches,
+        numbers=tuple(range(len(launches))),
+        left_out=times[:0],
+        n=len(times),
+        late=0,
+        median=combine_launches(launches),
+        p99_s=float(times.max()),
+        max_s=float(times.max()),
+        mean_s=float(times.mean()),
+        modes=modes_of(launches),
+        verified=True,
+        reasons=("repetitions",),
+        said=(),
+    )

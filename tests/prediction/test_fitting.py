@@ -19,8 +19,15 @@ from contend.prediction import (
     load_calibration,
     save_calibration,
 )
-from contend.prediction.fitting import courses
-from contend.runs import LaunchRecord, LibraryRecord, Run, RunRecord
+from contend.prediction.fitting import _slope, courses
+from contend.runs import (
+    Estimate,
+    LaunchRecord,
+    LibraryRecord,
+    Run,
+    RunRecord,
+    median_interval,
+)
 from contend.schedule import Exchange, alltoall
 from measured_runs import pingpong_run
 from sample_files import Launch
@@ -51,6 +58,31 @@ def test_pieces_are_those_of_the_emulated_cables() -> None:
     assert calibration.cables(6.25e6).piece == 10 * 1514
     assert calibration.cables(6.25e6, buffer=1e5).piece == 5 * 1514
     assert msgspec.structs.replace(calibration, burst=0.0).cables(6.25e6).piece == 0
+
+
+def test_a_slope_is_as_uncertain_as_both_its_ends() -> None:
+    """10 ± 1 and 12 ± 1 seconds, a byte apart: 2 ± √2, not 2 ± 8 %."""
+    times = {("stream", 1): Estimate(10, 9, 11), ("stream", 2): Estimate(12, 11, 13)}
+    slope = _slope(times, "stream", [1, 2])
+    assert (slope.low, slope.value, slope.high) == pytest.approx((2 - 2**0.5, 2, 2 + 2**0.5))
+
+
+def test_the_interval_of_a_slope_holds_it_in_95_of_100() -> None:
+    generator = np.random.default_rng(6)
+    rounds, held = 600, 0
+    for _ in range(rounds):
+        times = {
+            ("stream", size): median_interval((10 + 2e-3 * size) * generator.lognormal(0, 0.1, 25))
+            for size in (1000, 4000)
+        }
+        slope = _slope(times, "stream", [1000, 4000])
+        held += slope.low <= 2e-3 <= slope.high
+    assert held / rounds >= 0.95 - 3 * (0.95 * 0.05 / rounds) ** 0.5
+
+
+def test_too_few_samples_are_no_calibration(tmp_path: Path) -> None:
+    with pytest.raises(ShortfallError, match="has 5 samples, and an interval takes 6"):
+        fit(Measurements(pingpong_run(tmp_path / "run", count=5)))
 
 
 def test_streams_are_needed(tmp_path: Path) -> None:

@@ -7,57 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contend.runs import (
-    CellRecord,
-    CellSummary,
-    Kind,
-    Modes,
-    collapses,
-    condition,
-    contests,
-    median_interval,
-    port_limit,
-)
-from contend.runs.statistics import two_modes
-from contend.runs.summary import bytes_sent
+from contend.runs import CellSummary, Kind, collapses, contests, port_limit
+from measured_runs import cell
 
 SIZES = tuple(4 << step for step in range(20))
 RANKS = 32
-
-
-def cell(
-    number: int,
-    algorithm: str,
-    size: int,
-    times: np.ndarray,
-    *,
-    ranks: int = RANKS,
-    limit: float | None = None,
-) -> CellSummary:
-    """A cell of one launch, made without files: thousands are needed here."""
-    record = CellRecord(number, algorithm, size, ranks, ranks)
-    modes: Modes | None = two_modes(times)
-    return CellSummary(
-        record=record,
-        schedule=algorithm,
-        condition=condition(record),
-        in_a_row=1,
-        sent=bytes_sent("alltoall", record),
-        limit=limit,
-        launches=(times,),
-        numbers=(0,),
-        left_out=times[:0],
-        n=len(times),
-        late=0,
-        median=median_interval(times),
-        p99_s=float(times.max()),
-        max_s=float(times.max()),
-        mean_s=float(times.mean()),
-        modes=modes,
-        verified=True,
-        reasons=("repetitions",),
-        said=(),
-    )
 
 
 def seconds(rate: float, size: int) -> float:
@@ -112,6 +66,23 @@ def test_time_outs_in_a_third_of_the_samples_are_found_though_the_median_is_soun
     assert one.worst.modes is not None
     assert one.worst.modes.slow == 9
     assert one.avoided_by is None
+
+
+def test_small_messages_that_take_longer_than_larger_ones_have_collapsed() -> None:
+    """15 ms from 2 to 64 bytes, and 0.6 ms at 128: 25 times, against the next larger size."""
+    generator = np.random.default_rng(6)
+    cells = []
+    for number, size in enumerate([2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]):
+        around = 15e-3 if size <= 64 else 0.6e-3 + seconds(1e8, size)
+        cells.append(cell(number, "library", size, around * generator.lognormal(0, 0.05, 20)))
+        cells.append(cell(50 + number, "shift", size, 1e-3 * generator.lognormal(0, 0.05, 20)))
+    (found,) = collapses(cells)
+    assert (found.worst.schedule, found.kind) == ("library", Kind.FALLS)
+    assert [member.record.bytes for member in found.cells] == [2, 4, 8, 16, 32, 64]
+    assert found.reference.record.bytes in (128, 256)
+    assert found.factor.value == pytest.approx(25, rel=0.1)
+    assert found.avoided_by is not None
+    assert found.avoided_by.schedule == "shift"
 
 
 NOISE: dict[str, Any] = {

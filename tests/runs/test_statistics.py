@@ -7,7 +7,13 @@ import pytest
 from scipy import stats
 
 from contend.runs import Estimate, median_interval
-from contend.runs.statistics import combine_launches, quantile, ratio
+from contend.runs.statistics import (
+    combine_launches,
+    difference,
+    quantile,
+    ratio,
+    ratio_by_launch,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,6 +33,26 @@ def test_the_interval_is_the_narrowest_that_promises_as_much() -> None:
         assert found.low is not None
         assert stats.binom.cdf(found.low - 1, count, 0.5) <= 0.025
         assert stats.binom.cdf(found.low, count, 0.5) > 0.025
+
+
+SHAPES = {
+    "normal": (lambda g, shape: g.normal(1, 0.2, shape), 1.0),
+    "skewed": (lambda g, shape: g.exponential(1, shape), np.log(2)),
+    "heavy": (lambda g, shape: g.standard_cauchy(shape), 0.0),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("count", [6, 7, 20, 101, 1000, 1099, 5000])
+def test_intervals_of_medians_hold_them_in_95_of_100(count: int, shape: str) -> None:
+    draw, median = SHAPES[shape]
+    rounds = 800
+    rows = draw(np.random.default_rng(count), (rounds, count))
+    intervals = [median_interval(row).interval for row in rows]
+    held = sum(interval[0] <= median <= interval[1] for interval in intervals if interval)
+    assert held / rounds >= 0.95 - 3 * (0.95 * 0.05 / rounds) ** 0.5
+    # Order statistics come in steps: six values cover 97 %, a thousand hardly more than 95.
+    assert held / rounds <= (0.995 if count < 100 else 0.98)
 
 
 def test_five_samples_have_no_interval() -> None:
@@ -125,3 +151,27 @@ def test_the_interval_of_a_ratio_holds_it_in_95_of_100() -> None:
         assert found.high is not None
         held += found.low <= true <= found.high
     assert 930 <= held <= 990
+
+
+def test_a_difference_joins_both_intervals_in_squares() -> None:
+    assert difference(Estimate(12, 9, 16), Estimate(10, 7, 14)) == Estimate(2, -3.0, 7.0)
+    assert difference(Estimate(12, 9, 16), Estimate(10)) == Estimate(2)
+
+
+def test_the_interval_of_a_difference_holds_it_in_95_of_100() -> None:
+    generator = np.random.default_rng(5)
+    held, rounds = 0, 1000
+    for _ in range(rounds):
+        found = difference(
+            median_interval(12 + generator.normal(0, 1, 20)),
+            median_interval(10 + generator.exponential(1, 20) - np.log(2)),
+        )
+        assert found.interval is not None
+        held += found.interval[0] <= 2 <= found.interval[1]
+    assert held / rounds >= 0.95 - 3 * (0.95 * 0.05 / rounds) ** 0.5
+
+
+def test_launches_in_common_give_one_ratio_each() -> None:
+    slow = {0: np.full(9, 2.0), 1: np.full(9, 20.0), 2: np.full(9, 1.0)}
+    fast = {0: np.full(9, 1.0), 1: np.full(9, 5.0), 3: np.full(9, 70.0)}
+    assert ratio_by_launch(slow, fast) == Estimate(3.0, 2.0, 4.0, coverage=0.5)

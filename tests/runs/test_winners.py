@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from scipy import stats
 
 from contend.runs import Basis, contests
 from contend.runs.collapse import _more_frequent
-from contend.runs.winners import rank_test
+from contend.runs.winners import signed_rank_test, stratified_rank_test
+from measured_runs import cell
 
 
 @pytest.mark.parametrize(("n", "m"), [(3, 12), (4, 4), (6, 6), (12, 5), (13, 2), (25, 30)])
@@ -20,15 +22,38 @@ def test_the_rank_test_is_that_of_scipy(n: int, m: int) -> None:
     for _ in range(20):
         one, other = generator.normal(0, 1, n), generator.normal(1, 1, m)
         expected = stats.mannwhitneyu(one, other, method=method).pvalue
-        assert rank_test(one, other) == pytest.approx(expected, rel=1e-9)
+        assert stratified_rank_test([(one, other)]) == pytest.approx(expected, rel=1e-9)
 
 
 def test_ties_are_corrected_for() -> None:
     generator = np.random.default_rng(1)
     one, other = generator.integers(0, 4, 20) * 1.0, generator.integers(0, 5, 15) * 1.0
     expected = stats.mannwhitneyu(one, other, method="asymptotic").pvalue
-    assert rank_test(one, other) == pytest.approx(expected, rel=1e-9)
-    assert rank_test(np.ones(9), np.ones(9)) == 1.0
+    assert stratified_rank_test([(one, other)]) == pytest.approx(expected, rel=1e-9)
+    assert stratified_rank_test([(np.ones(9), np.ones(9))]) == 1.0
+
+
+def test_the_signed_rank_test_counts_all_signs() -> None:
+    """Exact with ties and zeros: of all signs of the ranks, those that are as far to one side."""
+    generator = np.random.default_rng(2)
+    for _ in range(20):
+        values = generator.integers(-3, 5, 9) * 1.0
+        if not values.any():
+            continue
+        ranks = stats.rankdata(np.abs(values))[values != 0]
+        above = ranks[values[values != 0] > 0].sum()
+        far = abs(above - ranks.sum() / 2)
+        sums = np.array([ranks[list(up)].sum() for up in product([False, True], repeat=len(ranks))])
+        expected = np.mean(np.abs(sums - ranks.sum() / 2) >= far - 1e-9)
+        assert signed_rank_test(values) == pytest.approx(min(1.0, expected))
+    assert signed_rank_test(np.arange(1.0, 7)) == pytest.approx(2 / 64)
+    assert signed_rank_test(np.zeros(6)) == 1.0
+
+
+def test_without_ties_it_is_that_of_scipy() -> None:
+    values = np.random.default_rng(3).normal(0.5, 1, 15)
+    expected = stats.wilcoxon(values, method="exact").pvalue
+    assert signed_rank_test(values) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -82,14 +107,59 @@ def test_enough_launches_decide_by_their_medians(make_cells: Any) -> None:
     generator = np.random.default_rng(9)
 
     def launches(around: float) -> list[np.ndarray]:
-        luck = generator.lognormal(0, 0.1, 5)
+        luck = generator.lognormal(0, 0.1, 6)
         return [around * factor * generator.lognormal(0, 0.01, 8) for factor in luck]
 
     (contest,) = contests(make_cells({("a", 8): launches(1.0), ("b", 8): launches(2.0)}))
     assert contest.basis == Basis.LAUNCHES
-    # Five above five: two of 252 orders.
-    assert contest.rivals[0].p == pytest.approx(2 / 252)
+    # Six of six: two of 64 ways to choose signs.
+    assert contest.rivals[0].p == pytest.approx(2 / 64)
     assert contest.rivals[0].beaten
+
+
+@pytest.mark.parametrize("launches", [3, 7])
+def test_what_slows_a_launch_slows_both(launches: int, make_cells: Any) -> None:
+    """Launches differ by far more than schedules do: 1.1 times in each of them is proven."""
+    generator = np.random.default_rng(10)
+    luck = generator.lognormal(0, 0.5, launches)
+    cells = make_cells(
+        {
+            ("a", 8): [each * generator.lognormal(0, 0.01, 20) for each in luck],
+            ("b", 8): [1.1 * each * generator.lognormal(0, 0.01, 20) for each in luck],
+        }
+    )
+    (contest,) = contests(cells)
+    (rival,) = contest.rivals
+    assert contest.basis == (Basis.LAUNCHES if launches > 5 else Basis.SAMPLES)
+    assert rival.beaten
+    assert rival.factor.value == pytest.approx(1.1, rel=0.01)
+    assert rival.factor.low == pytest.approx(1.1, rel=0.03)
+
+
+@pytest.mark.parametrize("between", [0.0, 0.5])
+@pytest.mark.parametrize("launches", [1, 3, 8])
+def test_paired_winners_keep_their_error_and_their_interval(launches: int, between: float) -> None:
+    """Two equal schedules under launches of any luck: 5 in 100 are told apart at most."""
+    generator = np.random.default_rng(11)
+    rounds = 400
+    cells = []
+    for size in range(1, rounds + 1):
+        luck = generator.lognormal(0, between, launches)
+        for name in ("a", "b"):
+            times = [each * generator.lognormal(0, 0.2, 12) for each in luck]
+            cells.append(cell(len(cells), name, size, *times))
+    rivals = [contest.rivals[0] for contest in contests(cells)]
+    assert len(rivals) == rounds
+    margin = 3 * (0.05 * 0.95 / rounds) ** 0.5
+    assert sum(rival.beaten for rival in rivals) / rounds <= 0.05 + margin
+    # Both have the same median in every launch: their ratio is 1.
+    held = sum(
+        rival.factor.low <= 1 <= rival.factor.high
+        for rival in rivals
+        if rival.factor.low is not None and rival.factor.high is not None
+    )
+    covered = rivals[0].factor.coverage
+    assert held / rounds >= covered - 3 * (covered * (1 - covered) / rounds) ** 0.5
 
 
 def test_launches_that_disagree_prove_nothing(make_cells: Any) -> None:

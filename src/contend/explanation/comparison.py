@@ -21,8 +21,8 @@ from contend.units import format_bytes, format_seconds
 def compare(cells: Sequence[Evidence]) -> list[Evidence]:
     """Adds to every cell what those under the same condition say of it.
 
-    That is the time of no bytes, the fastest other schedule, how far the rate falls against smaller
-    messages (of published figures; runs have their own, finer finding), and how much longer a byte
+    That is the time of no bytes, the fastest other schedule, how far the rate falls against similar
+    sizes (of published figures; runs have their own, finer finding), and how much longer a byte
     takes than where data are smaller.
     """
     series: dict[tuple[object, ...], list[Evidence]] = {}
@@ -104,15 +104,21 @@ def _rival(cell: Evidence, alike: Sequence[Evidence]) -> Rival | None:
 
 
 def _fall(cell: Evidence, series: Sequence[Evidence]) -> float | None:
-    """Against the best rate of messages from a quarter of its size on."""
-    rates = [
-        _size(other) / other.measured_s
-        for other in series
-        if other.measured_s and _size(cell) / NEIGHBOURS <= _size(other) < _size(cell)
-    ]
-    if not rates or not cell.measured_s:
+    """Against the best of sizes from a quarter to four times its own.
+
+    A smaller one is held against by its rate, a larger one, which cannot be faster, by its time.
+    """
+    size = _size(cell)
+    if not cell.measured_s:
         return None
-    return max(rates) * cell.measured_s / _size(cell)
+    falls = [
+        cell.measured_s / other.measured_s * min(_size(other), size) / size
+        for other in series
+        if other is not cell
+        and other.measured_s
+        and size / NEIGHBOURS <= _size(other) <= size * NEIGHBOURS
+    ]
+    return max(falls, default=None)
 
 
 def _per_byte(cell: Evidence, series: Sequence[Evidence]) -> float | None:

@@ -101,7 +101,7 @@ class Evidence:
         crowded: ranks on each processor, where ranks share processors.
         hosts: how many; 0 where that is not known.
         drops: packets that found buffers full during the whole run; None where nobody counted.
-        fall: how many times lower the rate is than that of smaller messages, where it falls.
+        fall: how many times lower the rate is than that of similar sizes, where it falls.
         rival: the fastest other schedule.
         stalled: calls of a program that lost time-outs; None where there are none.
         rise: how many times longer it takes than without rivals (hot spots).

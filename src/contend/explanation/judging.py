@@ -165,7 +165,7 @@ def _falls(evidence: Evidence, typical: float) -> Iterator[Reason]:
     lost = typical - typical / fall
     if lost >= A_TIME_OUT_S:
         why = (
-            f"the rate is {fall:.3g} times lower than that of smaller messages, which loses "
+            f"the rate is {fall:.3g} times lower than that of similar sizes, which loses "
             f"{format_seconds(lost)}"
         )
         yield Reason(Limit.TIME_OUTS, why, fall)
@@ -185,7 +185,7 @@ def _published_time_outs(evidence: Evidence) -> Iterator[Reason]:
     if not evidence.published or measured is None:
         return
     if evidence.ranks is None and evidence.fall is not None and evidence.fall >= FALLEN:
-        why = f"the rate is {evidence.fall:.3g} times lower than that of smaller messages"
+        why = f"the rate is {evidence.fall:.3g} times lower than that of similar sizes"
         yield Reason(Limit.TIME_OUTS, why, evidence.fall)
     if evidence.deviation_s is None or not network or measured <= REACHED * network:
         return

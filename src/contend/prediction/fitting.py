@@ -17,8 +17,9 @@ from contend.errors import ShortfallError
 from contend.fabric import Fabric
 from contend.loading import load
 from contend.prediction.calibration import Calibration, Parameter, SizeClass
-from contend.runs import CellSummary, Estimate, Run
+from contend.runs import FEWEST, CellSummary, Estimate, Run, difference, median_interval
 from contend.schedule import Cables, Course, Exchange, Schedule, alltoall, carry_out
+from contend.units import format_bytes
 
 EAGER: Mapping[str, int] = {"Open MPI": 65_472, "MPICH": 131_072}
 """Bytes of the largest message that goes off at once, as the libraries are built for TCP.
@@ -112,7 +113,18 @@ Times = Mapping[tuple[str, int], Estimate]
 
 
 def _times(run: Run) -> Times:
-    """Seconds of one message, one way, by algorithm and bytes."""
+    """Seconds of one message, one way, by algorithm and bytes.
+
+    Raises:
+        ShortfallError: a cell has too few samples for an interval.
+    """
+    for cell in run.summaries:
+        if cell.median.interval is None:
+            size = format_bytes(cell.record.bytes or 0)
+            raise ShortfallError(
+                f"{cell.schedule} at {size} has {cell.n} samples, and an interval takes {FEWEST}: "
+                "give the calibration a larger budget"
+            )
     return {(cell.record.algorithm, cell.record.bytes or 0): cell.median for cell in run.summaries}
 
 
@@ -162,21 +174,20 @@ def _within(run: Run | None, between: Sequence[SizeClass], wire: float) -> tuple
 
 
 def _parameter(estimate: Estimate) -> Parameter:
-    value = max(estimate.value, 0.0)
-    low = value if estimate.low is None else max(estimate.low, 0.0)
-    high = value if estimate.high is None else estimate.high
-    return Parameter(value, min(low, value), max(high, value))
+    low, high = estimate.interval or (estimate.value, estimate.value)
+    return Parameter(*(max(number, 0.0) for number in (estimate.value, low, high)))
 
 
 def _slope(times: Times, algorithm: str, sizes: Sequence[int]) -> Parameter:
-    """Seconds of a byte more, with the interval of the larger size's time."""
-    small, large = (_parameter(times[algorithm, size]) for size in sizes)
-    slope = (large.value - small.value) / (sizes[1] - sizes[0])
-    if slope <= 0:
+    """Seconds of a byte more."""
+    small, large = (times[algorithm, size] for size in sizes)
+    more = _parameter(difference(large, small))
+    if more.value <= 0:
         raise ShortfallError(
             f"a {algorithm} of {sizes[1]:,} bytes took no longer than one of {sizes[0]:,}"
         )
-    return Parameter(slope, slope * large.low / large.value, slope * large.high / large.value)
+    apart = sizes[1] - sizes[0]
+    return Parameter(more.value / apart, more.low / apart, more.high / apart)
 
 
 def _scatter(run: Run) -> Parameter:
@@ -192,8 +203,7 @@ def _scatter(run: Run) -> Parameter:
     )
     if spans.is_empty():
         raise ShortfallError("samples of all-to-alls by shift are needed to calibrate")
-    low, value, high = np.quantile(spans.to_numpy(), [0.25, 0.5, 0.75]).tolist()
-    return Parameter(value, low, high)
+    return _parameter(median_interval(spans.to_numpy()))
 
 
 def _fit_waits(calibration: Calibration, run: Run) -> Calibration:

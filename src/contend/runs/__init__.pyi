@@ -30,9 +30,11 @@ from .run import compare as compare
 from .run import find_runs as find_runs
 from .run import run_names as run_names
 from .samples import SCHEMA as SCHEMA
+from .statistics import FEWEST as FEWEST
 from .statistics import Estimate as Estimate
 from .statistics import Modes as Modes
 from .statistics import combine_launches as combine_launches
+from .statistics import difference as difference
 from .statistics import median_interval as median_interval
 from .statistics import ratio as ratio
 from .summary import COMPARED as COMPARED

@@ -19,7 +19,7 @@ _FALL = 2.0
 _PROVEN = 1.5
 """... and by this one at the unfavourable ends of both intervals."""
 _NEIGHBOURHOOD = 4
-"""Sizes down to a quarter are neighbours."""
+"""Sizes from a quarter to four times a size are its neighbours."""
 _SHORTEST = 1e-12
 _FEWEST = 4
 _SIGNIFICANCE = 0.01
@@ -42,7 +42,7 @@ class Collapse:
     Attributes:
         condition: under which condition.
         cells: the collapsed cells, by size.
-        kind: whether the rate falls against smaller sizes, or part of the samples stalls.
+        kind: whether the rate falls against other sizes, or part of the samples stalls.
         worst: the cell with the largest factor.
         factor: how many times lower its rate is than that of `reference`.
         reference: the neighbouring size; where samples stall the worst cell itself, whose faster
@@ -94,7 +94,9 @@ def collapses(
       one, where sizes are further apart) the rate is at most half. Larger sizes that follow have
       collapsed too until the rate is above half of that reference again. A reference never counts
       for more than the hosts' ports carry (`CellSummary.limit`): what is faster went into buffers,
-      such as a token bucket's burst, and not yet through the network; or
+      such as a token bucket's burst, and not yet through the network. No size takes longer than a
+      larger one: where it takes twice as long as the fastest of the sizes up to four times its own
+      (or the next larger one), it has fallen likewise, and so have smaller ones that follow; or
     - it *stalls*: samples are of two kinds, a fifth at least of the fast one, and the slow kind,
       such as one with time-outs, makes the mean of both at least twice the fast kind's. Hiccups of
       the machine come with any size and any schedule, so slow samples must be more frequent than
@@ -180,30 +182,46 @@ def _reference_rate(cell: CellSummary, time: Estimate) -> Estimate:
 
 
 def _find_falls(members: Sequence[CellSummary], times: Times, low: LowCells) -> None:
-    """Adds the cells of a series whose rate falls against smaller sizes."""
-    reference: CellSummary | None = None
-    for index, cell in enumerate(members):
-        fallen = None if reference is None else _fallen(cell, reference, times)
-        if fallen is None:
-            smaller = members[:index]
-            near = [other for other in smaller if _NEIGHBOURHOOD * _size(other) >= _size(cell)]
-            near = near or list(smaller[-1:])
-            rates = [_reference_rate(other, times[other.record.cell]).value for other in near]
-            reference = near[rates.index(max(rates))] if near else None
+    """Adds the cells of a series whose rate falls against smaller sizes, or time against larger."""
+
+    def rate(other: CellSummary) -> float:
+        return _reference_rate(other, times[other.record.cell]).value
+
+    def brevity(other: CellSummary) -> float:
+        return -times[other.record.cell].value
+
+    for ordered, merit in ((members, rate), (members[::-1], brevity)):
+        reference: CellSummary | None = None
+        for index, cell in enumerate(ordered):
             fallen = None if reference is None else _fallen(cell, reference, times)
-        if fallen is None:
-            reference = None
-        else:
-            low[cell.record.cell] = fallen
+            if fallen is None:
+                passed = ordered[:index]
+                near = [other for other in passed if _are_neighbours(cell, other)]
+                reference = max(near or passed[-1:], key=merit, default=None)
+                fallen = None if reference is None else _fallen(cell, reference, times)
+            if fallen is None:
+                reference = None
+            else:
+                low.setdefault(cell.record.cell, fallen)
+
+
+def _are_neighbours(one: CellSummary, other: CellSummary) -> bool:
+    small, large = sorted((_size(one), _size(other)))
+    return _NEIGHBOURHOOD * small >= large
 
 
 def _fallen(cell: CellSummary, reference: CellSummary, times: Times) -> _Low | None:
-    """The cell, if its rate is low enough against that of the reference."""
+    """The cell, if its rate is low enough against that of the reference.
+
+    Of a larger size that is the rate at which the cell would take as long as it.
+    """
     time = _time_against(cell, reference)
     if time is None:
         return None
     ours = _rate(cell, time)
-    theirs = _reference_rate(reference, times[reference.record.cell])
+    known = times[reference.record.cell]
+    larger = _size(reference) > _size(cell)
+    theirs = _rate(cell, known) if larger else _reference_rate(reference, known)
     proven = (theirs.low or 0.0) >= _PROVEN * (ours.high or math.inf)
     if theirs.value < _FALL * ours.value or not proven:
         return None

@@ -7,7 +7,7 @@ and Carpen-Amarie, Reproducible MPI Benchmarking Is Still Not as Easy as You Thi
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -120,18 +120,44 @@ def combine_launches(launches: Sequence[Values]) -> Estimate:
     """
     filled = [values for values in launches if len(values)]
     counted = [values for values in filled if len(values) >= FEWEST] or filled
-    if len(counted) == 1:
-        return median_interval(counted[0])
-    each = [median_interval(values) for values in counted]
-    medians = np.array([estimate.value for estimate in each])
-    if len(counted) >= FEWEST:
-        return median_interval(medians)
-    value = float(np.median(medians))
+    return _over_launches([median_interval(values) for values in counted])
+
+
+def ratio_by_launch(numerator: Mapping[int, Values], denominator: Mapping[int, Values]) -> Estimate:
+    """Ratio of two medians that the same launches measured, with its interval.
+
+    What makes a launch slow, such as its placement or its neighbours, slows both: so each launch
+    gives one ratio, and these repeat. They are combined as `combine_launches` combines medians.
+
+    Args:
+        numerator: samples of each launch, by its number.
+        denominator: likewise; at least one launch is in both.
+    """
+    both = sorted(numerator.keys() & denominator.keys())
+    whole = [
+        launch for launch in both if min(len(numerator[launch]), len(denominator[launch])) >= FEWEST
+    ]
+    return _over_launches(
+        [
+            ratio(median_interval(numerator[launch]), median_interval(denominator[launch]))
+            for launch in whole or both
+        ]
+    )
+
+
+def _over_launches(each: Sequence[Estimate]) -> Estimate:
+    """The median of what launches estimate, with the interval that `combine_launches` states."""
+    if len(each) == 1:
+        return each[0]
+    values = np.array([estimate.value for estimate in each])
+    if len(each) >= FEWEST:
+        return median_interval(values)
+    value = float(np.median(values))
     ends = [estimate.interval for estimate in each if estimate.interval is not None]
     if len(ends) < len(each):
         return Estimate(value)
     lows, highs = zip(*ends, strict=True)
-    return Estimate(value, min(lows), max(highs), range_coverage(len(counted)))
+    return Estimate(value, min(lows), max(highs), range_coverage(len(each)))
 
 
 def quantile(values: Values, share: float) -> float:
@@ -158,6 +184,21 @@ def ratio(numerator: Estimate, denominator: Estimate) -> Estimate:
     up = math.hypot(over_high - over, under - under_low)
     covered = min(numerator.coverage, denominator.coverage)
     return Estimate(value, value * math.exp(-down), value * math.exp(up), covered)
+
+
+def difference(minuend: Estimate, subtrahend: Estimate) -> Estimate:
+    """Difference of two independent estimates, with an interval from their own.
+
+    The limits' distances add up in squares, as in `ratio`.
+    """
+    value = minuend.value - subtrahend.value
+    ends, other = minuend.interval, subtrahend.interval
+    if ends is None or other is None:
+        return Estimate(value)
+    down = math.hypot(minuend.value - ends[0], other[1] - subtrahend.value)
+    up = math.hypot(ends[1] - minuend.value, subtrahend.value - other[0])
+    covered = min(minuend.coverage, subtrahend.coverage)
+    return Estimate(value, value - down, value + up, covered)
 
 
 @dataclass(frozen=True)

@@ -194,6 +194,11 @@ class CellSummary:
         return np.concatenate(self.launches)
 
     @property
+    def by_launch(self) -> dict[int, Values]:
+        """The results that count, by the launch's number."""
+        return dict(zip(self.numbers, self.launches, strict=True))
+
+    @property
     def sample_s(self) -> float:
         """Median duration of a sample, with all the operations that it times."""
         return self.in_a_row * self.median.value

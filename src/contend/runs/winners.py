@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from contend.runs.statistics import Estimate, Values, ratio
+from contend.runs.statistics import Estimate, Values, ratio, ratio_by_launch
 from contend.runs.summary import CellSummary, Condition, condition
 
 _SIGNIFICANCE = 0.05
-_FEWEST_LAUNCHES = 4
 _MOST_EXACT = 12
 
 
@@ -33,7 +32,7 @@ class Rival:
 
     Attributes:
         cell: its figures.
-        factor: its median over the winner's.
+        factor: its median over the winner's, launch by launch.
         p: corrected probability of such a difference between equals.
         beaten: whether the winner is proven faster.
     """
@@ -71,16 +70,17 @@ class Contest:
 def contests(cells: Iterable[CellSummary]) -> tuple[Contest, ...]:
     """One contest for every size and condition that two schedules or more were measured at.
 
-    Cells whose data were wrong take no part. The winner is tested against each other schedule by
-    the rank test of Mann and Whitney (two-sided), and every probability is multiplied by the number
-    of pairs that could be drawn from the schedules there (Bonferroni): the winner was picked after
-    looking. Each row of a table of contests so keeps its own error below 5 %.
+    Cells whose data were wrong take no part. The winner is tested against each other schedule
+    launch by launch, since what slows a launch slows all that it measures, and every probability is
+    multiplied by the number of pairs that could be drawn from the schedules there (Bonferroni): the
+    winner was picked after looking. Each row of a table of contests so keeps its own error below
+    5 %. The tests are two-sided.
 
-    Observations are the launches' medians where every schedule has at least four launches and so
-    many that a complete separation would pass that test. Otherwise they are the samples of all
-    launches; another launch may then decide otherwise, and a rival counts as beaten only if its
-    median is larger in each launch that measured both. In any case the interval of the ratio must
-    lie above 1.
+    Where every schedule shares so many launches with the winner that their agreement alone would
+    pass, observations are the launches: Wilcoxon's signed-rank test of the ratios of their medians.
+    Otherwise they are the samples, compared within each launch (`stratified_rank_test`); another
+    launch may then decide otherwise, and a rival counts as beaten only if its median is larger in
+    each launch that measured both. In any case the interval of the ratio must lie above 1.
     """
     groups: dict[tuple[Condition, int | None], list[CellSummary]] = {}
     for cell in cells:
@@ -104,7 +104,9 @@ def _contest(under: Condition, size: int | None, group: Sequence[CellSummary]) -
     ordered = sorted(group, key=lambda cell: cell.median.value)
     winner, others = ordered[0], ordered[1:]
     pairs = math.comb(len(ordered), 2)
-    basis = _basis(ordered, pairs)
+    shared = min(len(set(winner.numbers) & set(cell.numbers)) for cell in others)
+    # The least probability that the signed-rank test can give.
+    basis = Basis.LAUNCHES if 2.0 ** (1 - shared) * pairs < _SIGNIFICANCE else Basis.SAMPLES
     return Contest(
         condition=under,
         bytes=size,
@@ -114,57 +116,80 @@ def _contest(under: Condition, size: int | None, group: Sequence[CellSummary]) -
     )
 
 
-def _basis(cells: Sequence[CellSummary], pairs: int) -> Basis:
-    launches = min(len(cell.launches) for cell in cells)
-    best = 2 / math.comb(2 * launches, launches)
-    enough = launches >= _FEWEST_LAUNCHES and best * pairs < _SIGNIFICANCE
-    return Basis.LAUNCHES if enough else Basis.SAMPLES
-
-
 def _rival(winner: CellSummary, cell: CellSummary, pairs: int, basis: Basis) -> Rival:
+    ours, theirs = winner.by_launch, cell.by_launch
+    both = sorted(ours.keys() & theirs.keys())
+    if not both:
+        # Nothing says what their launches did to them.
+        return Rival(cell, ratio(cell.median, winner.median), 1.0, beaten=False)
+    medians = [(float(np.median(ours[at])), float(np.median(theirs[at]))) for at in both]
     if basis == Basis.LAUNCHES:
-        p = rank_test(*(np.array(list(_medians(each).values())) for each in (winner, cell)))
+        # Ranked as their ratios would be, without dividing by a time too short for the timer.
+        p = signed_rank_test(
+            np.array([(slow - fast) / ((slow + fast) or 1.0) for fast, slow in medians])
+        )
         everywhere = True
     else:
-        p = rank_test(winner.used, cell.used)
-        ours, theirs = _medians(winner), _medians(cell)
-        everywhere = all(ours[launch] < theirs[launch] for launch in ours.keys() & theirs.keys())
+        p = stratified_rank_test([(ours[at], theirs[at]) for at in both])
+        everywhere = all(fast < slow for fast, slow in medians)
     corrected = min(1.0, p * pairs)
-    factor = ratio(cell.median, winner.median)
+    factor = ratio_by_launch(theirs, ours)
     apart = factor.low is None or factor.low > 1
     return Rival(cell, factor, corrected, corrected < _SIGNIFICANCE and everywhere and apart)
 
 
-def _medians(cell: CellSummary) -> dict[int, float]:
-    """Median of every launch, by its number."""
-    each = zip(cell.numbers, cell.launches, strict=True)
-    return {number: float(np.median(values)) for number, values in each}
+def signed_rank_test(differences: Values) -> float:
+    """Probability that differences around zero lie as much to one side (Wilcoxon 1945).
 
-
-def rank_test(first: Values, second: Values) -> float:
-    """Probability that two samples of one distribution differ as much in their ranks.
-
-    Two-sided; exact for up to twelve values each without ties, else by the normal approximation
-    with its corrections for ties and continuity (Mann and Whitney 1947). scipy.stats has one, but
-    takes seconds to load: longer than everything else that reads a run.
+    Two-sided and exact, also with ties, over all signs of the ranks; zeros have rank but no side.
     """
-    joined = np.concatenate([first, second])
-    n, m = len(first), len(second)
-    _, inverse, ties = np.unique(joined, return_inverse=True, return_counts=True)
-    last = np.cumsum(ties)
-    # Equal values share the mean of their ranks.
-    ranks = (last - (ties - 1) / 2)[inverse]
-    above = float(ranks[:n].sum()) - n * (n + 1) / 2
-    extreme = max(above, n * m - above)
-    if ties.max() == 1 and max(n, m) <= _MOST_EXACT:
-        return min(1.0, 2 * _exact_tail(n, m, round(extreme)))
-    total = n + m
-    tied = float((ties.astype(np.float64) ** 3 - ties).sum()) / (total * (total - 1))
-    variance = n * m / 12 * (total + 1 - tied)
+    ranks = _mean_ranks(np.abs(differences))
+    # Ranks that ties share end in halves.
+    doubled = np.rint(2 * ranks[differences != 0]).astype(np.int64)
+    if not len(doubled):
+        return 1.0
+    ways = np.ones(1)
+    for rank in doubled.tolist():
+        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
+    ways /= ways.sum()
+    above = int(np.rint(2 * ranks[differences > 0].sum()))
+    extreme = max(above, len(ways) - 1 - above)
+    return min(1.0, 2 * float(ways[extreme:].sum()))
+
+
+def stratified_rank_test(launches: Sequence[tuple[Values, Values]]) -> float:
+    """Probability that samples of one distribution in each launch differ as much in their ranks.
+
+    Values are compared within a launch alone, and launches weighted by 1 / (samples + 1) of both,
+    which loses nothing where there is one (van Elteren 1960). Two-sided; exact for a single launch
+    of up to twelve values each without ties, which is the test of Mann and Whitney (1947), else by
+    the normal approximation with its corrections for ties and, in a single launch, for continuity.
+    scipy.stats has the latter, but takes seconds to load: longer than everything else that reads
+    a run.
+    """
+    statistic, variance = 0.0, 0.0
+    for first, second in launches:
+        n, m = len(first), len(second)
+        joined = np.concatenate([first, second])
+        _, ties = np.unique(joined, return_counts=True)
+        above = float(_mean_ranks(joined)[:n].sum()) - n * (n + 1) / 2
+        if len(launches) == 1 and ties.max() == 1 and max(n, m) <= _MOST_EXACT:
+            return min(1.0, 2 * _exact_tail(n, m, round(max(above, n * m - above))))
+        total = n + m
+        tied = float((ties.astype(np.float64) ** 3 - ties).sum()) / (total * (total - 1))
+        statistic += (above - n * m / 2) / (total + 1)
+        variance += n * m / 12 * (total + 1 - tied) / (total + 1) ** 2
     if variance <= 0:
         return 1.0
-    z = max(0.0, extreme - n * m / 2 - 0.5) / math.sqrt(variance)
-    return float(2 * ndtr(-z))
+    step = 0.5 / (total + 1) if len(launches) == 1 else 0.0
+    return float(2 * ndtr(-max(0.0, abs(statistic) - step) / math.sqrt(variance)))
+
+
+def _mean_ranks(values: Values) -> Values:
+    """Ranks from 1 on; equal values share the mean of theirs."""
+    _, inverse, ties = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Values = (np.cumsum(ties) - (ties - 1) / 2)[inverse]
+    return ranks
 
 
 def _exact_tail(n: int, m: int, extreme: int) -> float:

@@ -38,14 +38,19 @@ TEST_CASE("the interval's ends are the tabulated order statistics") {
   }
 }
 
-TEST_CASE("the normal approximation goes on where the exact ranks end") {
-  const auto exact = median_interval(numbers(1000));
-  const auto approximate = median_interval(numbers(1001));
-  CHECK(exact->low == 469);
-  CHECK(exact->high == 532);
-  // (1001 - 1.96 sqrt(1001)) / 2 = 469.5 values are left out on each side.
-  CHECK(approximate->low == 470);
-  CHECK(approximate->high == 532);
+// The k-th value from either end is the last with P(B < k) <= 2.5 % for B binomial(n, 1/2), by the
+// incomplete beta function. (n - 1.96 sqrt(n)) / 2 values left out are one too many at 1,099.
+TEST_CASE("the interval's ends are exact however many values there are") {
+  const struct {
+    std::size_t count;
+    double low;
+  } rows[] = {{1000, 469}, {1001, 470}, {1002, 470}, {1099, 517}, {5000, 2431}, {1000000, 499020}};
+  for (const auto& row : rows) {
+    CAPTURE(row.count);
+    const auto interval = median_interval(numbers(row.count));
+    CHECK(interval->low == row.low);
+    CHECK(interval->high == static_cast<double>(row.count) + 1.0 - row.low);
+  }
 }
 
 TEST_CASE("late results are left out, unless too few are left") {

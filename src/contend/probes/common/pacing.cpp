@@ -9,31 +9,30 @@ namespace contend::probe {
 namespace {
 
 constexpr std::size_t kFewestResults = 6;
-constexpr std::size_t kExact = 1000;
 constexpr double kTail = 0.025;
-constexpr double kNormalTail = 1.959963984540054;
 
 void insert(std::vector<double>& sorted, double value) {
   sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), value), value);
 }
 
-// How many values lie outside of the interval on each side. O(n) while exact.
+// How many values lie outside of the interval on each side: the largest k with P(B <= k) within the
+// tail, for B binomial(count, 1/2). Sums from the middle, where nothing underflows. O(sqrt(count)).
 std::size_t outside(std::size_t count) {
   const double n = static_cast<double>(count);
-  if (count > kExact) {
-    return static_cast<std::size_t>(std::floor((n - kNormalTail * std::sqrt(n)) / 2.0));
+  std::size_t k = (count - 1) / 2;
+  const double middle = static_cast<double>(k);
+  double probability = std::exp(std::lgamma(n + 1.0) - std::lgamma(middle + 1.0) -
+                                std::lgamma(n - middle + 1.0) - n * std::log(2.0));
+  // By symmetry half of all lies below, of an even count half of what is not right in the middle.
+  const double between = count % 2 == 1 ? 0.0 : probability * (n - middle) / (middle + 1.0);
+  double at_most = 0.5 * (1.0 - between);
+  while (at_most > kTail) {
+    at_most -= probability;
+    const double now = static_cast<double>(k);
+    probability *= now / (n - now + 1.0);
+    --k;
   }
-  double probability = std::pow(0.5, n);
-  double sum = probability;
-  std::size_t below = 0;
-  while (sum <= kTail) {
-    const double now = static_cast<double>(below);
-    probability *= (n - now) / (now + 1.0);
-    sum += probability;
-    ++below;
-  }
-  // P(at most `below` - 1 values on one side) is still within the tail.
-  return below - 1;
+  return k;
 }
 
 }  // namespace

@@ -76,14 +76,15 @@ def _probability(p: float) -> str:
 def _note(contests: Sequence[Contest]) -> str:
     bases = {contest.basis for contest in contests}
     on = {
-        Basis.LAUNCHES: "medians of launches",
-        Basis.SAMPLES: "samples (another launch may decide otherwise)",
+        Basis.LAUNCHES: "a signed-rank test of the launches' medians",
+        Basis.SAMPLES: "a rank test of the samples within each launch (another launch may decide "
+        "otherwise)",
     }
-    where = on[bases.pop()] if len(bases) == 1 else "medians of launches where there are enough"
+    test = on[bases.pop()] if len(bases) == 1 else "a rank test, of launches where there are enough"
     return (
-        "Ratios of medians; intervals are 95 % unless marked otherwise. p is from the Mann-Whitney "
-        f"rank test on {where}, corrected for all pairs of a row. In a tie p is 0.05 or more, or "
-        "the ratio may be 1."
+        "Ratios of medians, launch by launch; intervals are 95 % unless marked otherwise. p is "
+        f"from {test}, corrected for all pairs of a row. In a tie p is 0.05 or more, or the ratio "
+        "may be 1."
     )
 
 
@@ -107,8 +108,8 @@ def collapse_tables(collapses: Sequence[Collapse]) -> list[ResultTable]:
             heads,
             rows,
             _COLLAPSE_NUMERIC,
-            "The rate falls below half of that at smaller sizes, or slow samples, such as those "
-            "with time-outs, cost half of it.",
+            "The rate falls below half of that at smaller sizes, a size takes twice as long as a "
+            "larger one, or slow samples, such as those with time-outs, cost half of the rate.",
         )
     ]
 
@@ -126,10 +127,8 @@ def judged_rate(cell: CellSummary) -> float:
 
 
 def _collapse_row(collapse: Collapse) -> tuple[str, ...]:
-    worst, reference = collapse.worst, collapse.reference
-    rate = judged_rate(reference)
-    if collapse.kind == Kind.STALLS:
-        rate *= collapse.factor.value
+    worst = collapse.worst
+    rate = judged_rate(worst) * collapse.factor.value
     return (
         worst.schedule,
         sizes_of(collapse),
@@ -143,9 +142,11 @@ def _collapse_row(collapse: Collapse) -> tuple[str, ...]:
 
 def than_words(collapse: Collapse) -> str:
     """What a collapsed rate is lower than."""
-    if collapse.kind == Kind.FALLS:
-        return f"at {size_words(collapse.reference.record.bytes)}"
-    return "its faster samples"
+    if collapse.kind == Kind.STALLS:
+        return "its faster samples"
+    size = collapse.reference.record.bytes
+    larger = (size or 0) > (collapse.worst.record.bytes or 0)
+    return f"in the time of {size_words(size)}" if larger else f"at {size_words(size)}"
 
 
 def avoided_words(collapse: Collapse) -> str:
@@ -156,7 +157,7 @@ def avoided_words(collapse: Collapse) -> str:
 
 
 def collapse_words(collapses: Sequence[Collapse]) -> str:
-    """The worst collapse in one sentence: the rate that falls most against smaller sizes."""
+    """The worst collapse in one sentence: the rate that falls most against other sizes."""
     falls = [collapse for collapse in collapses if collapse.kind == Kind.FALLS] or collapses
     worst = max(falls, key=lambda collapse: collapse.factor.value)
     words = (
@@ -330,7 +331,7 @@ class CollapseJson(ConditionJson, frozen=True, kw_only=True):
 
     Attributes:
         schedule: its name.
-        kind: ``falls`` against smaller sizes, or ``stalls``: slow samples take half of the rate.
+        kind: ``falls`` against other sizes, or ``stalls``: slow samples take half of the rate.
         bytes: the collapsed sizes.
         worst_bytes: the size with the largest factor.
         factor: how many times lower the rate is there than that of the reference.
