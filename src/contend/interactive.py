@@ -26,7 +26,7 @@ from contend.placement import HostChoice, ListedJob, jobs_of_slurm, read_jobs
 from contend.prediction import (
     Elsewhere,
     conditions_of,
-    load_calibration,
+    costs_of,
     predict_program,
     record_of,
 )
@@ -196,7 +196,7 @@ class Profile(KeptProfile):
     def predict(
         self,
         fabric: Fabric,
-        calibration: str | Path,
+        calibration: str | Path | None = None,
         *,
         placement: str | None = None,
         ranks_per_host: int | None = None,
@@ -208,12 +208,13 @@ class Profile(KeptProfile):
 
         Args:
             fabric: where it is to run, with routes.
-            calibration: the folder or the file that ``contend calibrate`` left.
+            calibration: the folder or the file that ``contend calibrate`` left; None for usual
+                costs, which `remarks` of the result's calibration state.
             placement: which rank sits on which host; None for the hosts that the profile names if
                 the fabric has them all, and otherwise for ``linear``.
             ranks_per_host: that share a host; None for as many as were recorded.
             rate: bytes per second of every cable, or words such as ``100Gbit/s``; None for the
-                calibration's.
+                calibration's, or without one the fabric's own.
             buffer: bytes that wait for a channel at most; None for the calibration's.
             recorded_on: fabric on which it was recorded; None for what is known of emulated ones.
 
@@ -224,7 +225,7 @@ class Profile(KeptProfile):
             UsageError: for what does not fit together.
             ShortfallError: a rank left no record or no events.
         """
-        costs = load_calibration(Path(calibration))
+        costs = costs_of(None if calibration is None else Path(calibration), self.record.library)
         where = conditions_of(
             self,
             fabric,

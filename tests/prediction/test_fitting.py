@@ -63,7 +63,7 @@ def test_pieces_are_those_of_the_emulated_cables() -> None:
 def test_a_slope_is_as_uncertain_as_both_its_ends() -> None:
     """10 ± 1 and 12 ± 1 seconds, a byte apart: 2 ± √2, not 2 ± 8 %."""
     times = {("stream", 1): Estimate(10, 9, 11), ("stream", 2): Estimate(12, 11, 13)}
-    slope = _slope(times, "stream", [1, 2])
+    slope = _slope(times, "stream", [1, 2], 0.0)
     assert (slope.low, slope.value, slope.high) == pytest.approx((2 - 2**0.5, 2, 2 + 2**0.5))
 
 
@@ -75,7 +75,7 @@ def test_the_interval_of_a_slope_holds_it_in_95_of_100() -> None:
             ("stream", size): median_interval((10 + 2e-3 * size) * generator.lognormal(0, 0.1, 25))
             for size in (1000, 4000)
         }
-        slope = _slope(times, "stream", [1000, 4000])
+        slope = _slope(times, "stream", [1000, 4000], 0.0)
         held += slope.low <= 2e-3 <= slope.high
     assert held / rounds >= 0.95 - 3 * (0.95 * 0.05 / rounds) ** 0.5
 

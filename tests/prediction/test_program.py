@@ -26,10 +26,10 @@ from contend.profiling import Profile
 from written_programs import COMPLETION, Script, crossbar, profile_of
 
 
-def one_message(folder: Path, **known: object) -> Profile:
+def one_message(folder: Path, size: int = 1_000_000, **known: object) -> Profile:
     """Rank 0 computes for 100 ms and sends 1 MB, which takes 900 ms instead of 1.1 s."""
-    sender = Script(0, 2).call("Send", 100, 1000, peer=1, size=1_000_000).end()
-    receiver = Script(1, 2).call("Recv", 20, 1000, peer=0, size=1_000_000).end(1050)
+    sender = Script(0, 2).call("Send", 100, 1000, peer=1, size=size).end()
+    receiver = Script(1, 2).call("Recv", 20, 1000, peer=0, size=size).end(1050)
     return profile_of(folder, sender, receiver, **known)
 
 
@@ -200,6 +200,48 @@ def test_the_command_line_says_how_long_and_what_would_help(
     assert result["modelled_s"] == pytest.approx(1.25, rel=1e-6)
     assert run(["predict", "program", *arguments[:2], "--calibration", "nowhere"]) == 2
     assert "contend calibrate makes one" in " ".join(capsys.readouterr().err.split())
+
+
+def test_without_a_calibration_costs_are_assumed_and_rates_are_the_fabrics_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """50 kB go off at once: 3 % of headers, 1.2 us of latency, and 0.3 us at each end."""
+    profile = one_message(tmp_path / "p", size=50_000)
+    json_file = tmp_path / "it.json"
+    arguments = ["predict", str(profile.folder), "crossbar:2", "--json", str(json_file)]
+    assert run([*arguments, "--rate", "100Gbit/s"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "The costs of messages are assumed, not measured" in said
+    assert "a message is assumed to take 1.2 µs and 0.3 µs at each end" in said
+    result = json.loads(json_file.read_text())
+    assert any("assumed" in remark for remark in result["remarks"])
+    (slow,) = result["cases"]
+
+    def seconds(rate: float, headers: float = 1.03, times: float = 1.0) -> object:
+        # In MPI_Finalize both then wait for each other: another latency, and three ends.
+        costs = times * (2 * 1.2e-6 + 5 * 0.3e-6)
+        return pytest.approx(0.15 + headers * 50_000 / rate + costs, abs=1e-9)
+
+    assert slow["predicted_s"] == seconds(12.5e9)
+    assert slow["interval_s"] == [seconds(12.5e9, 1.0, 0.5), seconds(12.5e9, 1.1, 2.0)]
+    # A generated fabric has 4xHDR, 25 GB/s.
+    assert run(arguments) == 0
+    own = json.loads(json_file.read_text())["cases"][0]
+    assert own["predicted_s"] == seconds(25e9)
+    again = contend.Profile.load(profile.folder)
+    found = again.predict(contend.load("crossbar:2", route="minhop"))
+    assert found.seconds == own["predicted_s"]
+
+
+def test_without_a_calibration_some_rate_must_be_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile = one_message(tmp_path / "p")
+    silent = tmp_path / "topology.conf"
+    silent.write_text("SwitchName=s1 Nodes=h[1-2]\n")
+    assert run(["predict", str(profile.folder), str(silent), "--route", "minhop"]) == 2
+    error = capsys.readouterr().err
+    assert "not all of its links have a known rate: give --rate, or --calibration" in error
 
 
 def test_a_notebook_has_it_in_one_call(calibration: Calibration, tmp_path: Path) -> None:

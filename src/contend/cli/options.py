@@ -316,7 +316,10 @@ RETRY = _option("--retry", takes=None, means="Retry what failed before")
 LIST = _option("--list", takes=None, means="List what can be given here and exit")
 ONLY = _option("--only", takes="NAME", means="Run only this part of the plan")
 CalibrationOption = Annotated[
-    Path, CALIBRATION(": the folder or the file that contend calibrate left.")
+    Path | None,
+    CALIBRATION(
+        ": the folder or the file that contend calibrate left.", default="usual costs, as stated"
+    ),
 ]
 MeasuredOption = Annotated[
     Path | None, MEASURED(": the folder of a run of contend measure alltoall.")

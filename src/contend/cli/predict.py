@@ -46,7 +46,8 @@ from contend.prediction import (
     Conditions,
     beside_measured,
     conditions_of,
-    load_calibration,
+    costs_of,
+    fastest_port,
     predict_alltoall,
     predict_program,
     record_of,
@@ -80,7 +81,8 @@ BytesOption = Annotated[
     BYTES(": 1,2,4K, or 4K:1M for powers of two. Each rank sends one to every other.", many=True),
 ]
 RateOption = Annotated[
-    BytesPerSecond | None, RATE(default="the calibration's", callback=parsed("--rate", parse_rate))
+    BytesPerSecond | None,
+    RATE(default="the calibration's, or the fabric's own", callback=parsed("--rate", parse_rate)),
 ]
 BufferOption = Annotated[Bytes | None, BUFFER(default="the calibration's")]
 
@@ -111,7 +113,7 @@ RecordedRanksOption = Annotated[int | None, RANKS_PER_HOST(min=1, default="as re
 def program(
     profile: ProfileArgument,
     fabrics: FabricsArgument,
-    calibration: CalibrationOption,
+    calibration: CalibrationOption = None,
     routes: RoutesOption = None,
     route: RouteListOption = None,
     placement: PlacementListOption = None,
@@ -132,8 +134,8 @@ def program(
         check_suffix(plot)
     if routes is not None and len(fabrics) > 1:
         raise UsageError(f"--routes: expected one FABRIC that it is of, got {len(fabrics)}")
-    costs = load_calibration(calibration)
     recorded = Profile.load(profile)
+    costs = costs_of(calibration, recorded.record.library)
     record = record_of(recorded, costs, fabric)
     console = console_for(json)
     cases = [
@@ -190,7 +192,7 @@ def _places(
 
 def alltoall(
     fabric: FabricArgument,
-    calibration: CalibrationOption,
+    calibration: CalibrationOption = None,
     algorithm: AlgorithmOption = None,
     bytes: BytesOption = "4K:1M",  # noqa: A002
     ranks: RanksOption = None,
@@ -210,7 +212,7 @@ def alltoall(
     """
     if plot is not None:
         check_suffix(plot)
-    costs = load_calibration(calibration)
+    costs = costs_of(calibration)
     network = load(fabric, routes, route, need_routes=True)
     placed = parse(placement or "linear", network, ranks_per_host=ranks_per_host)
     if placed.random:
@@ -222,7 +224,7 @@ def alltoall(
         fabric=network,
         hosts=placed.host_of_rank[:count],
         calibration=costs,
-        rate=costs.wire_Bps if rate is None else rate,
+        rate=fastest_port(network, costs, rate),
         buffer=costs.buffer if buffer is None else buffer,
     )
     predictions = [
@@ -234,9 +236,9 @@ def alltoall(
     if measured is not None:
         comparison = beside_measured(predictions, Run.load(measured))
     console = console_for(json)
-    words = verdict(predictions, network)
+    words = verdict(predictions, network, assumed=costs.assumed)
     console.print(Text(words), soft_wrap=True)
-    tables = prediction_tables(predictions, network.name)
+    tables = prediction_tables(predictions, network.name, costs)
     if comparison is not None:
         tables = [prediction_comparison_table(comparison, network.name), *tables]
     print_tables(console, tables)
@@ -244,7 +246,7 @@ def alltoall(
         predictions,
         network,
         placement=placed.name,
-        rate=where.rate,
+        where=where,
         verdict=words,
         comparison=comparison,
     )

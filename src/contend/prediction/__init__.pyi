@@ -3,12 +3,15 @@ from .calibrating import calibrate as calibrate
 from .calibration import Calibration as Calibration
 from .calibration import Parameter as Parameter
 from .calibration import SizeClass as SizeClass
+from .calibration import assumed_costs as assumed_costs
+from .calibration import costs_of as costs_of
 from .calibration import load_calibration as load_calibration
 from .calibration import save_calibration as save_calibration
 from .comparing import Compared as Compared
 from .comparing import Comparison as Comparison
 from .comparing import beside_measured as beside_measured
 from .conditions import Conditions as Conditions
+from .conditions import fastest_port as fastest_port
 from .correction import Correction as Correction
 from .correction import Recorded as Recorded
 from .correction import held_against as held_against

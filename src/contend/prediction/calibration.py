@@ -15,9 +15,24 @@ from contend.emulate import PACKET, packets_at_once
 from contend.errors import UsageError
 from contend.files import json_text, read_json, write_whole
 from contend.schedule import Cables, Costs, MessageClass
+from contend.units import format_seconds
 
 FILE = "calibration.json"
 VERSION = 1
+
+COPY_PER_BYTE = 2e-10
+"""Seconds in which a rank copies a byte within its memory: a usual figure, which hardly counts."""
+
+# Bytes of the largest message that goes off at once, as the libraries are built for TCP. Open MPI's
+# 64 KiB have the message's header in them.
+_EAGER = {"Open MPI": 65_472, "MPICH": 131_072}
+_EAGER_ELSEWHERE = 65_536
+
+# What messages cost on today's networks where nothing was measured; a port's rate is that of 4xHDR.
+_USUAL_PORT = 25e9
+_USUAL_LATENCY, _USUAL_OVERHEAD = 1.2e-6, 0.3e-6
+_OFF = 2.0
+_HEADERS, _MOST_HEADERS = 1.03, 1.1
 
 Positive = Annotated[float, Meta(gt=0)]
 NotNegative = Annotated[float, Meta(ge=0)]
@@ -89,6 +104,8 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
             every rank that takes part and, where they share processors, every message that a rank
             sends before it waits.
         remarks: what a reader must know of it.
+        assumed: whether nothing was measured, see `assumed_costs`; links then have the rates that
+            their fabric says.
     """
 
     version: int = VERSION
@@ -110,6 +127,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     look_every_s: Parameter = Parameter(0.0, 0.0, 0.0)
     scatter_per_rank_s: Parameter = Parameter(0.0, 0.0, 0.0)
     remarks: tuple[str, ...] = ()
+    assumed: bool = False
 
     def __post_init__(self) -> None:
         """Refuses classes that are not in order.
@@ -131,10 +149,31 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
                 raise ValueError("a byte of the largest messages takes some time")
 
     @property
-    def uncertainty(self) -> tuple[float, float]:
-        """Factors by which the time of a long message may be off, down and up."""
-        gap = self.between[-1].gap_per_byte_s
-        return gap.low / gap.value, gap.high / gap.value
+    def ends(self) -> tuple[Calibration, Calibration]:
+        """All parameters at the lower ends of their intervals, and all at the upper ones."""
+        return self._at("low"), self._at("high")
+
+    def _at(self, end: str) -> Calibration:
+        def at(parameter: Parameter) -> Parameter:
+            return Parameter.exactly(getattr(parameter, end))
+
+        def of_class(size_class: SizeClass) -> SizeClass:
+            return msgspec.structs.replace(
+                size_class,
+                latency_s=at(size_class.latency_s),
+                overhead_s=at(size_class.overhead_s),
+                gap_s=at(size_class.gap_s),
+                gap_per_byte_s=at(size_class.gap_per_byte_s),
+            )
+
+        return msgspec.structs.replace(
+            self,
+            between=tuple(map(of_class, self.between)),
+            within=tuple(map(of_class, self.within)),
+            queue_at_host=at(self.queue_at_host),
+            look_every_s=at(self.look_every_s),
+            send_buffer=at(self.send_buffer),
+        )
 
     @property
     def peak(self) -> float:
@@ -198,6 +237,71 @@ def _message_class(
         stretch=size_class.gap_per_byte_s.value * rate,
         eager=size_class.eager,
         buffered=buffered,
+    )
+
+
+def eager_limit(library: str) -> int:
+    """Bytes of the largest message that goes off at once.
+
+    Args:
+        library: its name, or its name and version.
+    """
+    names = (name for name in _EAGER if library.startswith(name))
+    return _EAGER.get(next(names, ""), _EAGER_ELSEWHERE)
+
+
+def costs_of(path: Path | None, library: str = "Open MPI") -> Calibration:
+    """What messages cost: as calibrated or, without a path, as assumed for a library.
+
+    Raises:
+        ContendError: as of `load_calibration`.
+    """
+    return assumed_costs(library) if path is None else load_calibration(path)
+
+
+def assumed_costs(library: str) -> Calibration:
+    """What messages cost by usual figures, where nothing was measured.
+
+    Latency and overhead are those of messages on InfiniBand or RDMA over Ethernet, and may be half
+    or twice as large; headers add 3 % to a byte, 0 to 10; within a host messages are copied twice;
+    every rank has a processor of its own.
+
+    Args:
+        library: name and version of the MPI library, which sets how large eager messages are.
+    """
+    latency, overhead = (
+        Parameter(usual, usual / _OFF, usual * _OFF) for usual in (_USUAL_LATENCY, _USUAL_OVERHEAD)
+    )
+    gap = Parameter(_HEADERS / _USUAL_PORT, 1 / _USUAL_PORT, _MOST_HEADERS / _USUAL_PORT)
+
+    def classes(gap: Parameter, latency: Parameter) -> tuple[SizeClass, SizeClass]:
+        eager, large = (
+            SizeClass(
+                up_to=up_to,
+                eager=up_to is not None,
+                latency_s=latency,
+                overhead_s=overhead,
+                gap_s=overhead,
+                gap_per_byte_s=gap,
+            )
+            for up_to in (float(eager_limit(library)), None)
+        )
+        return eager, large
+
+    return Calibration(
+        library=library,
+        place="nowhere: assumed",
+        wire_Bps=_USUAL_PORT,
+        between=classes(gap, latency),
+        within=classes(Parameter.exactly(2 * COPY_PER_BYTE), Parameter.exactly(0.0)),
+        copy_per_byte_s=COPY_PER_BYTE,
+        remarks=(
+            f"without a calibration, a message is assumed to take {format_seconds(_USUAL_LATENCY)} "
+            f"and {format_seconds(_USUAL_OVERHEAD)} at each end (the interval spans half to twice "
+            f"as much), headers to add {100 * (_HEADERS - 1):.0f} % to its bytes, and every rank "
+            "to have a processor of its own",
+        ),
+        assumed=True,
     )
 
 

@@ -9,9 +9,33 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric import Fabric, relative_rates
+from contend.errors import UsageError
+from contend.fabric import Fabric, capacities, relative_rates
 from contend.prediction.calibration import Calibration
 from contend.schedule import Cables, Phases, phases_by_routes
+
+
+def fastest_port(fabric: Fabric, calibration: Calibration, rate: float | None = None) -> float:
+    """Bytes per second of the fastest host's port, which all cables are in proportion to.
+
+    Args:
+        fabric: where messages go.
+        calibration: whose rate it is, unless it is assumed: then the fabric's own counts.
+        rate: that is asked for; it has the last word.
+
+    Raises:
+        UsageError: nothing tells it.
+    """
+    if rate is not None:
+        return rate
+    if not calibration.assumed:
+        return calibration.wire_Bps
+    capacity = capacities(fabric)
+    if capacity.unit != "bytes/s":
+        raise UsageError(
+            f"{fabric.name}: not all of its links have a known rate: give --rate, or --calibration"
+        )
+    return float(capacity.host.max())
 
 
 @dataclass(frozen=True)

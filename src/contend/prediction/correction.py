@@ -85,6 +85,8 @@ def record_of(profile: Profile, calibration: Calibration, fabric: str | None = N
         ContendError: as of `program_of` and `where_recorded`.
     """
     program = program_of(profile, calibration.copy_per_byte_s)
+    if calibration.assumed:
+        program = replace(program, remarks=(*program.remarks, *calibration.remarks))
     where = where_recorded(profile, calibration, fabric)
     return held_against(program, profile.record.run_s, where)
 

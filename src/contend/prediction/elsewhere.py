@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import msgspec
 import numpy as np
 import polars as pl
 
 from contend.fabric import build
-from contend.prediction.calibration import Calibration, Parameter, SizeClass
 from contend.prediction.conditions import Conditions
 from contend.prediction.correction import Recorded, carried_out
 from contend.prediction.piling import Piling, worst_piling
@@ -135,8 +133,8 @@ def predict_program(recorded: Recorded, where: Conditions) -> Elsewhere:
     course = carried_out(program, here)
     seconds = course.seconds * factor
     ends = [
-        carried_out(program, replace(here, calibration=_at_the_end(here.calibration, end)))
-        for end in ("low", "high")
+        carried_out(program, replace(here, calibration=calibration))
+        for calibration in here.calibration.ends
     ]
     possible = [
         seconds,
@@ -165,31 +163,6 @@ def predict_program(recorded: Recorded, where: Conditions) -> Elsewhere:
         crossbar=min(crossbar, perfect_routes),
         cables=_cables(program, here, course, factor),
         piling=worst_piling(course.channel_crowd, course.channel_crowd_bytes, here),
-    )
-
-
-def _at_the_end(calibration: Calibration, end: str) -> Calibration:
-    """A calibration whose parameters are all at one end of their intervals."""
-
-    def at(parameter: Parameter) -> Parameter:
-        return Parameter.exactly(getattr(parameter, end))
-
-    def of_class(one: SizeClass) -> SizeClass:
-        return msgspec.structs.replace(
-            one,
-            latency_s=at(one.latency_s),
-            overhead_s=at(one.overhead_s),
-            gap_s=at(one.gap_s),
-            gap_per_byte_s=at(one.gap_per_byte_s),
-        )
-
-    return msgspec.structs.replace(
-        calibration,
-        between=tuple(map(of_class, calibration.between)),
-        within=tuple(map(of_class, calibration.within)),
-        queue_at_host=at(calibration.queue_at_host),
-        look_every_s=at(calibration.look_every_s),
-        send_buffer=at(calibration.send_buffer),
     )
 
 

@@ -16,23 +16,23 @@ from numpy.typing import NDArray
 from contend.errors import ShortfallError
 from contend.fabric import Fabric
 from contend.loading import load
-from contend.prediction.calibration import Calibration, Parameter, SizeClass
+from contend.prediction.calibration import (
+    COPY_PER_BYTE,
+    Calibration,
+    Parameter,
+    SizeClass,
+    eager_limit,
+)
 from contend.runs import FEWEST, CellSummary, Estimate, Run, difference, median_interval
 from contend.schedule import Cables, Course, Exchange, Schedule, alltoall, carry_out
 from contend.units import format_bytes
 
-EAGER: Mapping[str, int] = {"Open MPI": 65_472, "MPICH": 131_072}
-"""Bytes of the largest message that goes off at once, as the libraries are built for TCP.
-
-Open MPI's 64 KiB have the message's header in them.
-"""
-_EAGER = 65_536
 # A message's header, that of its last packet, and an acknowledgement on the way back, which its
 # like in the other direction meet: counted on emulated cables under Open MPI, 108 of a barrier's
 # messages and 130 of those of 4 KiB.
 _EXTRA = 110.0
-# What a rank copies within its memory was not measured: a usual figure, which hardly counts.
-_COPY = 2e-10
+# Seconds of a byte: no memory copies faster.
+_FASTEST_MEMORY = 1e-12
 # contend's probes on crowded processors look a hundred times without pause, then nap.
 _PATIENCE = 5e-4
 _QUEUES = (0.0, 2e4, 3e4, 4e4, 5e4, 6e4, 8e4, 1e5, 1.25e5, 1.6e5)
@@ -81,8 +81,10 @@ def fit(measured: Measurements) -> Calibration:
     record = measured.between.record
     library = f"{record.library.name} {record.library.version}".strip()
     times = _times(measured.between)
-    eager = EAGER.get(record.library.name, _EAGER)
-    between = _classes(times, eager)
+    eager = eager_limit(record.library.name)
+    between = _classes(
+        times, eager, least=1.0 / record.wire_Bps if record.wire_Bps else _FASTEST_MEMORY
+    )
     wire = record.wire_Bps or 1.0 / between[-1].gap_per_byte_s.value
     within = _within(measured.within, between, wire)
     remarks = [f"messages of up to {eager:,} bytes are taken to go off at once"]
@@ -96,7 +98,7 @@ def fit(measured: Measurements) -> Calibration:
         between=between,
         within=within,
         extra_bytes=_EXTRA,
-        copy_per_byte_s=_COPY,
+        copy_per_byte_s=COPY_PER_BYTE,
         processors=measured.processors,
         patience_s=_PATIENCE if measured.processors else 0.0,
         remarks=tuple(remarks),
@@ -132,8 +134,13 @@ def _sizes(times: Times, algorithm: str) -> list[int]:
     return sorted(size for name, size in times if name == algorithm)
 
 
-def _classes(times: Times, eager: int, *, alike: bool = False) -> tuple[SizeClass, ...]:
-    """Both protocols; `alike` where one slope from a middling to the largest size does for both."""
+def _classes(
+    times: Times, eager: int, *, least: float, alike: bool = False
+) -> tuple[SizeClass, ...]:
+    """Both protocols; a byte takes `least` seconds even at the lower end of its interval.
+
+    `alike` where one slope from a middling to the largest size does for both.
+    """
     streamed = _sizes(times, "stream")
     trips = _sizes(times, "pingpong")
     if len(streamed) < 2 or not trips:
@@ -158,7 +165,7 @@ def _classes(times: Times, eager: int, *, alike: bool = False) -> tuple[SizeClas
             latency_s=latency,
             overhead_s=overhead,
             gap_s=overhead,
-            gap_per_byte_s=_slope(times, "stream", sizes),
+            gap_per_byte_s=_slope(times, "stream", sizes, least),
         )
         for at_once, up_to, sizes in slopes
         if len(sizes) == 2
@@ -170,7 +177,8 @@ def _within(run: Run | None, between: Sequence[SizeClass], wire: float) -> tuple
         gap = Parameter.exactly(0.1 / wire)
         return (msgspec.structs.replace(between[-1], gap_per_byte_s=gap),)
     # Within a host times are short and scatter: neighbouring sizes may seem to take as long.
-    return _classes(_times(run), EAGER.get(run.record.library.name, _EAGER), alike=True)
+    eager = eager_limit(run.record.library.name)
+    return _classes(_times(run), eager, least=_FASTEST_MEMORY, alike=True)
 
 
 def _parameter(estimate: Estimate) -> Parameter:
@@ -178,8 +186,8 @@ def _parameter(estimate: Estimate) -> Parameter:
     return Parameter(*(max(number, 0.0) for number in (estimate.value, low, high)))
 
 
-def _slope(times: Times, algorithm: str, sizes: Sequence[int]) -> Parameter:
-    """Seconds of a byte more."""
+def _slope(times: Times, algorithm: str, sizes: Sequence[int], least: float) -> Parameter:
+    """Seconds of a byte more, which may not be below `least`, unless it is so itself."""
     small, large = (times[algorithm, size] for size in sizes)
     more = _parameter(difference(large, small))
     if more.value <= 0:
@@ -187,7 +195,8 @@ def _slope(times: Times, algorithm: str, sizes: Sequence[int]) -> Parameter:
             f"a {algorithm} of {sizes[1]:,} bytes took no longer than one of {sizes[0]:,}"
         )
     apart = sizes[1] - sizes[0]
-    return Parameter(more.value / apart, more.low / apart, more.high / apart)
+    value = more.value / apart
+    return Parameter(value, min(value, max(more.low / apart, least)), more.high / apart)
 
 
 def _scatter(run: Run) -> Parameter:

@@ -10,10 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import MessageCongestion, message_congestion
+from contend.prediction.calibration import Calibration
 from contend.prediction.conditions import Conditions
 from contend.prediction.fitting import courses
 from contend.prediction.piling import Piling, worst_piling
-from contend.schedule import ALGORITHMS, ROUTED, Action, Exchange, Schedule, alltoall, choose
+from contend.schedule import (
+    ALGORITHMS,
+    ROUTED,
+    Action,
+    Course,
+    Exchange,
+    Schedule,
+    alltoall,
+    choose,
+)
 
 LIBRARY = "library"
 DRAWS = 5
@@ -31,8 +41,9 @@ class Prediction:
         size: bytes that each rank sends to each other.
         ranks: how many.
         seconds: the median over draws of when ranks begin.
-        low: the least of them, and the lower end of the calibration's gap per byte.
-        high: likewise the other end.
+        low: the least of them, with the calibration's costs at the favourable ends of their
+            intervals.
+        high: the largest, with those at the other ends.
         counted: seconds of its rounds one after the other, each as long as the load of its fullest
             channel takes: G times π and a latency.
         piling: where most bytes can pile up; None where that is not known, or nowhere.
@@ -84,26 +95,30 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: Conditions) -> P
     if name in ROUTED:
         exchange = replace(exchange, phases=where.phases)
     schedule = alltoall(name, replace(exchange, copy_per_byte=calibration.copy_per_byte_s))
-    went = courses(
-        calibration, where.fabric, schedule, where.hosts, cables=where.cables, draws=DRAWS
-    )
-    seconds = [course.seconds for course in went]
-    down, up = calibration.uncertainty
+
+    def went(costs: Calibration, draws: int) -> list[Course]:
+        cables = replace(where, calibration=costs).cables
+        return courses(costs, where.fabric, schedule, where.hosts, cables=cables, draws=draws)
+
+    drawn = went(calibration, DRAWS)
+    seconds = [course.seconds for course in drawn]
+    # The first draw with all costs at either end of their intervals tells what these leave open.
+    off = [1.0, *(went(costs, 1)[0].seconds / seconds[0] for costs in calibration.ends)]
     counts = _count(_rounds(schedule, phased=name in ROUTED), where)
-    fullest = int(np.argmax(went[0].channel_bytes))
+    fullest = int(np.argmax(drawn[0].channel_bytes))
     return Prediction(
         algorithm=algorithm,
         carried_out=name,
         size=exchange.size,
         ranks=exchange.ranks,
         seconds=float(np.median(seconds)),
-        low=min(seconds) * down,
-        high=max(seconds) * up,
+        low=min(seconds) * min(off),
+        high=max(seconds) * max(off),
         counted=counts.seconds,
         piling=counts.piling,
         crowded=0 < calibration.processors < exchange.ranks and calibration.is_eager(exchange.size),
         fullest=fullest,
-        fullest_share=float(went[0].channel_busy[fullest]) / seconds[0],
+        fullest_share=float(drawn[0].channel_busy[fullest]) / seconds[0],
     )
 
 

@@ -10,7 +10,7 @@ from contend.fabric import Fabric
 from contend.loading import load
 from contend.placement import HostNames, parse
 from contend.prediction.calibration import Calibration
-from contend.prediction.conditions import Conditions
+from contend.prediction.conditions import Conditions, fastest_port
 from contend.profiling import Profile
 from contend.units import parse_rate, parse_size
 
@@ -35,7 +35,8 @@ def where_recorded(
         hosts = recorded_hosts(profile, network)
         if hosts is None:
             hosts = _in_order(profile, network)
-        return Conditions(network, hosts, calibration, calibration.wire_Bps, calibration.buffer)
+        rate = fastest_port(network, calibration)
+        return Conditions(network, hosts, calibration, rate, calibration.buffer)
     known = emulated_fabric(asked)
     if known is None:
         return None
@@ -122,7 +123,7 @@ def conditions_of(
         calibration: what messages cost.
         placement: see `seat`.
         ranks_per_host: likewise.
-        rate: bytes per second of every cable; None for the calibration's.
+        rate: bytes per second of every cable; None for what `fastest_port` says.
         buffer: bytes that wait for a channel at most; None for the calibration's.
 
     Raises:
@@ -132,6 +133,6 @@ def conditions_of(
         fabric,
         seat(profile, fabric, placement, ranks_per_host),
         calibration,
-        calibration.wire_Bps if rate is None else rate,
+        fastest_port(fabric, calibration, rate),
         calibration.buffer if buffer is None else buffer,
     )

@@ -8,7 +8,7 @@ import msgspec
 import polars as pl
 
 from contend.fabric import Fabric
-from contend.prediction import Case, Comparison, Piling, Prediction, Recorded
+from contend.prediction import Case, Comparison, Conditions, Piling, Prediction, Recorded
 from contend.profiling import Profile
 
 
@@ -84,7 +84,8 @@ class PredictedJson(msgspec.Struct, frozen=True, kw_only=True):
         fabric: its name.
         engine: what computed its routes; "" where they were read and their file does not say.
         placement: how ranks were placed.
-        rate_Bps: of every cable.
+        rate_Bps: of the fastest host's port.
+        remarks: what a reader must know of what messages cost.
         verdict: what it comes to, in words.
         cells: one for every algorithm and size.
     """
@@ -93,6 +94,7 @@ class PredictedJson(msgspec.Struct, frozen=True, kw_only=True):
     engine: str
     placement: str
     rate_Bps: float  # noqa: N815 - bytes per second, as in the JSON of all results
+    remarks: list[str]
     verdict: str
     cells: list[PredictedCellJson]
 
@@ -102,7 +104,7 @@ def prediction_json(
     fabric: Fabric,
     *,
     placement: str,
-    rate: float,
+    where: Conditions,
     verdict: str,
     comparison: Comparison | None = None,
 ) -> PredictedJson:
@@ -134,7 +136,8 @@ def prediction_json(
         fabric=fabric.name,
         engine="" if fabric.routes is None else fabric.routes.engine,
         placement=placement,
-        rate_Bps=rate,
+        rate_Bps=where.rate,
+        remarks=list(where.calibration.remarks),
         verdict=verdict,
         cells=[cell(prediction) for prediction in predictions],
     )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from contend.prediction import Case, Elsewhere, Recorded
 from contend.profiling import Profile
-from contend.report.prediction.tables import doubt
+from contend.report.prediction.tables import ASSUMED, doubt, remarks_words
 from contend.report.table import ResultTable
 from contend.report.words import percent
 from contend.units import counted, format_bandwidth, format_bytes, format_seconds
@@ -61,6 +61,8 @@ def program_verdict(profile: Profile, recorded: Recorded, cases: Sequence[Case])
     lacking = [gap.text for gap in profile.record.missing if gap.code in _LACKING]
     if lacking:
         parts.append(f" The prediction lacks what the profile does: {lacking[0]}.")
+    if found.where.calibration.assumed:
+        parts.append(f" {ASSUMED}")
     measured = _version(found.where.calibration.library)
     ran = _version(profile.record.library)
     if measured and ran and measured != ran:
@@ -168,8 +170,7 @@ def _notes(recorded: Recorded) -> list[str]:
     if math.isfinite(recorded.program.until):
         share = percent(recorded.kept / recorded.seconds, 0)
         notes.append(f"Events were kept of {share} of the run; the rest is taken to be like it.")
-    notes += [f"{remark[:1].upper()}{remark[1:]}." for remark in recorded.program.remarks]
-    return notes
+    return [*notes, remarks_words(recorded.program.remarks)]
 
 
 def _cables(case: Case) -> ResultTable:

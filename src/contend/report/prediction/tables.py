@@ -49,9 +49,14 @@ def calibration_tables(calibration: Calibration) -> list[ResultTable]:
         title="Costs of the place",
         columns=("", "value"),
         rows=tuple(place),
-        note=" ".join(f"{text[:1].upper()}{text[1:]}." for text in calibration.remarks),
+        note=remarks_words(calibration.remarks),
     )
     return [sizes, other]
+
+
+def remarks_words(remarks: Sequence[str]) -> str:
+    """Remarks as sentences."""
+    return " ".join(f"{text[:1].upper()}{text[1:]}." for text in remarks)
 
 
 def _class_row(name: str, size_class: SizeClass) -> tuple[str, ...]:
@@ -73,7 +78,10 @@ def _words(parameter: Parameter, words: Callable[[float], str]) -> str:
     return f"{words(parameter.value)} ({words(parameter.low)} to {words(parameter.high)})"
 
 
-def verdict(predictions: Sequence[Prediction], fabric: Fabric) -> str:
+ASSUMED = "The costs of messages are assumed, not measured: --calibration takes measured ones."
+
+
+def verdict(predictions: Sequence[Prediction], fabric: Fabric, *, assumed: bool = False) -> str:
     """The first sentence: which schedule is predicted to be fastest, and what cannot be told."""
     doubtful = sum(prediction.collapses for prediction in predictions)
     parts = []
@@ -97,6 +105,8 @@ def verdict(predictions: Sequence[Prediction], fabric: Fabric) -> str:
             f"{format_bytes(worst.piling.buffer)}): packets are dropped, time-outs rule, and the "
             "prediction is only a lower bound."
         )
+    if assumed:
+        parts.append(ASSUMED)
     return " ".join(parts)
 
 
@@ -106,7 +116,9 @@ def fastest(predictions: Sequence[Prediction]) -> Prediction | None:
     return min(sound, key=lambda prediction: (-prediction.size, prediction.seconds), default=None)
 
 
-def prediction_tables(predictions: Sequence[Prediction], name: str) -> list[ResultTable]:
+def prediction_tables(
+    predictions: Sequence[Prediction], name: str, calibration: Calibration
+) -> list[ResultTable]:
     """One row for every cell."""
     columns = ("bytes", "schedule", "predicted", "interval", "rate [MiB/s]", "counted", "")
     rows = [
@@ -127,10 +139,11 @@ def prediction_tables(predictions: Sequence[Prediction], name: str) -> list[Resu
             columns=columns,
             rows=tuple(rows),
             numeric=frozenset(columns[:1] + columns[2:6]),
-            note="The interval spans draws of when ranks begin and the calibration's gap per byte. "
+            note="The interval spans draws of when ranks begin and the intervals of all costs. "
             "Counted: rounds one after the other, each as long as its fullest channel takes. "
             "Small and crowded: messages that go off at once on more ranks than processors take up "
-            "to three times as long.",
+            "to three times as long. "
+            + remarks_words(calibration.remarks if calibration.assumed else ()),
         )
     ]
 
