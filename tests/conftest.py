@@ -7,7 +7,6 @@ as a failure. Only a missing folder of shared data stays a skip.
 from __future__ import annotations
 
 import os
-import shutil
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
@@ -20,6 +19,7 @@ import pytest
 from contend.errors import MissingError
 from contend.mpi.search import packaged
 from probe_programs import Mpi
+from working_programs import found, lacking, unusable
 
 # No test asserts a time: a busy machine takes longer for an example now and then.
 hypothesis.settings.register_profile("contend", deadline=None)
@@ -57,14 +57,12 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def require_program() -> Callable[[str], str]:
-    """`require_program("opensm")` gives the program's path or skips the test."""
+    """`require_program("opensm")` gives the path of a program that works, or skips the test."""
 
     def require(program: str) -> str:
-        # Debian installs subnet managers where only root's search path looks.
-        path = shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin")
-        if path is None:
-            pytest.skip(f"the program {program} is not installed")
-        return path
+        if why := lacking(program):
+            pytest.skip(why)
+        return str(found(program))
 
     return require
 
@@ -79,16 +77,25 @@ def openmpi(require_program: Callable[[str], str]) -> Mpi:
     return _debian(require_program, "openmpi")
 
 
+@pytest.fixture(scope="session")
+def wheel() -> Mpi:
+    """PyPI's Open MPI."""
+    offered = packaged(dict(os.environ))
+    if not offered or offered[0].wrapper is None:
+        pytest.skip("no MPI library in this Python's environment")
+    wrapper = offered[0].wrapper
+    mpi = Mpi("wheel", str(wrapper), str(wrapper.parent / "mpirun"))
+    if why := unusable(mpi.wrapper, mpi.launcher):
+        pytest.skip(why)
+    return mpi
+
+
 @pytest.fixture(scope="session", params=["openmpi", "mpich", "wheel"])
 def any_mpi(request: pytest.FixtureRequest, require_program: Callable[[str], str]) -> Mpi:
     """Debian's libraries and PyPI's Open MPI, one after the other."""
-    if request.param != "wheel":
-        return _debian(require_program, request.param)
-    found = packaged(dict(os.environ))
-    if not found or found[0].wrapper is None:
-        pytest.skip("no MPI library in this Python's environment")
-    wrapper = found[0].wrapper
-    return Mpi("wheel", str(wrapper), str(wrapper.parent / "mpirun"))
+    if request.param == "wheel":
+        return request.getfixturevalue("wheel")
+    return _debian(require_program, request.param)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+import working_programs
 
 CONFTEST = Path(__file__).with_name("conftest.py").read_text()
 LACKING = """
@@ -48,6 +54,72 @@ def test_missing_program_fails_when_all_is_required(
     result = inner.runpytest_inprocess()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*no-such-program is not installed*"])
+
+
+_HALVES = {
+    "a wrapper without a launcher": (
+        "mpicc.one",
+        {"mpicc.one": "exit 0"},
+        "the program mpirun.one is not installed",
+    ),
+    "a wrapper without its compiler": (
+        "mpicc.two",
+        {"mpicc.two": "echo no compiler gcc; exit 1", "mpirun.two": "exit 0"},
+        "mpicc.two and mpirun.two do not work: no compiler gcc",
+    ),
+    "a Fortran wrapper without its compiler": (
+        "mpifort.three",
+        {"mpifort.three": "exit 1"},
+        "mpifort.three does not compile: status 1",
+    ),
+    "a launcher that cannot launch": (
+        "mpirun.four",
+        {"mpirun.four": "echo no library; exit 1"},
+        "mpirun.four does not launch: no library",
+    ),
+    "programs that do not run": (
+        "mpicc.five",
+        {"mpicc.five": "exit 0", "mpirun.five": 'case "$3" in */true) exit 0; esac; exit 7'},
+        "mpicc.five and mpirun.five do not work: status 7",
+    ),
+    "OpenSM without its simulator": (
+        "opensm",
+        {"opensm": "exit 0"},
+        "opensm stands alone: the program ibsim is not installed",
+    ),
+}
+
+
+@pytest.mark.parametrize("half", _HALVES)
+def test_what_is_half_there_is_lacking(
+    half: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, programs, why = _HALVES[half]
+    for name, code in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{code}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(working_programs, "MORE_FOLDERS", "")
+    for tried in (working_programs.found, working_programs.lacking, working_programs.unusable):
+        monkeypatch.setattr(working_programs, tried.__name__, cache(tried.__wrapped__))
+    assert working_programs.lacking(asked) == why
+
+
+def test_a_program_without_its_library_is_lacking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a launcher's package is there and its library's is not."""
+    library, program = tmp_path / "libgone.so", tmp_path / "stranded"
+    source = tmp_path / "x.cpp"
+    source.write_text("int gone();\nint main() { return gone(); }\n")
+    (tmp_path / "gone.cpp").write_text("int gone() { return 0; }\n")
+    compiler = shlex.split(os.environ.get("CXX", "c++"))
+    made = [*compiler, "-shared", "-fPIC", str(tmp_path / "gone.cpp"), "-o", str(library)]
+    subprocess.run(made, check=True)
+    subprocess.run([*compiler, str(source), str(library), "-o", str(program)], check=True)
+    library.unlink()
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert working_programs.lacking("stranded") == (f"stranded does not start: it lacks {library}")
 
 
 def test_skipped_module_fails_when_all_is_required(

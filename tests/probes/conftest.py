@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -60,9 +61,10 @@ def units(doctest: None, openmpi: Mpi, common: list[Path], build: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def clock_shim(build: Path) -> Path:
+def clock_shim(build: Path, require_program: Callable[[str], str]) -> Path:
     """A library to preload, which makes the clock drift."""
     made = build / "clock_shim.so"
     source = HERE / "clock_shim.c"
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", source, "-o", made, "-ldl"], check=True)
+    cc = require_program("cc")
+    subprocess.run([cc, "-O2", "-shared", "-fPIC", source, "-o", made, "-ldl"], check=True)
     return made

@@ -16,6 +16,7 @@ from contend.routes import NO_PORT, save
 from contend.routes.dumps import LFTS
 from contend.routes.tables import TableColumns
 from sample_fabrics import host_ports, two_leaves
+from working_programs import simulated_device
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "ibsim"
 
@@ -256,9 +257,6 @@ def test_recognises_its_own_kind_only() -> None:
         assert LFTS.recognises(file.read_bytes()) == own, file.name
 
 
-PRELOAD = Path("/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so")
-
-
 def run_opensm(folder: Path, fabric: Fabric, ibsim: str, opensm: str) -> None:
     """Lets OpenSM load our dump on ibsim; what it then has in its tables is in the folder."""
     environment = {
@@ -277,7 +275,7 @@ def run_opensm(folder: Path, fabric: Fabric, ibsim: str, opensm: str) -> None:
     try:
         manager = {
             **environment,
-            "LD_PRELOAD": str(PRELOAD),
+            "LD_PRELOAD": str(simulated_device()),
             "SIM_HOST": f"H-{int(fabric.host_guid[0]):016x}",
             "OSM_TMP_DIR": str(folder),
             "OSM_CACHE_DIR": str(folder),
@@ -302,7 +300,6 @@ def run_opensm(folder: Path, fabric: Fabric, ibsim: str, opensm: str) -> None:
         simulator.communicate()
 
 
-@pytest.mark.skipif(not PRELOAD.exists(), reason="the library of ibsim is not installed")
 @pytest.mark.parametrize(
     ("made", "engine"),
     [

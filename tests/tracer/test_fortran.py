@@ -20,6 +20,7 @@ def test_calls_are_where_the_program_makes_them(
 ) -> None:
     mpi = Mpi(name, require_program(f"mpicc.{name}"), require_program(f"mpirun.{name}"))
     wrapper = require_program(f"mpifort.{name}")
+    require_program("addr2line")
     program = build(wrapper, "flavour.F90", f"-DFLAVOUR={flavour}", "-fallow-argument-mismatch")
     recorded = run_recorded(mpi, 2, program)
     assert recorded.ended.status == 0, recorded.ended.errors

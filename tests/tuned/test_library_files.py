@@ -31,7 +31,8 @@ def test_open_mpi_uses_what_the_rules_say(
     mpi = Mpi("openmpi", require_program("mpicc.openmpi"), require_program("mpirun.openmpi"))
     witness = tmp_path / "witness.so"
     source = PROGRAMS / "witness.c"
-    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(witness), "-ldl"], check=True)
+    cc = require_program("cc")
+    subprocess.run([cc, "-shared", "-fPIC", source, "-o", witness, "-ldl"], check=True)
     write_rules(Rules(RULES, mpi="Open MPI 4.1.4"), tmp_path)
     environment = {
         "LD_PRELOAD": str(witness),
@@ -60,7 +61,8 @@ def test_mpich_uses_what_the_rules_say(
     mpi = Mpi("mpich", require_program("mpicc.mpich"), require_program("mpirun.mpich"))
     witness = tmp_path / "witness.so"
     source = PROGRAMS / "witness_mpich.c"
-    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(witness), "-ldl"], check=True)
+    cc = require_program("cc")
+    subprocess.run([cc, "-shared", "-fPIC", source, "-o", witness, "-ldl"], check=True)
     write_rules(Rules((SCATTERED,), mpi="MPICH 4.0.2"), tmp_path, Path(library(mpi.wrapper).file))
     environment = {
         "LD_PRELOAD": str(witness),

@@ -169,7 +169,9 @@ def test_rules_learnt_from_a_run_carry_a_program(
 
 
 @pytest.fixture(scope="module")
-def phases_of(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def phases_of(
+    tmp_path_factory: pytest.TempPathFactory, require_program: Callable[[str], str]
+) -> Path:
     """The drop-in library's part without MPI, as a program."""
     program = tmp_path_factory.mktemp("phases") / "phases_of"
     units = ("routes", "phases_by_routes", "phase_board", "phase_resources")
@@ -177,7 +179,8 @@ def phases_of(tmp_path_factory: pytest.TempPathFactory) -> Path:
     strict = ("-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror")
     flags = ["-std=gnu11", "-g", "-fsanitize=address,undefined", *strict, f"-I{TUNED}"]
     source = str(PROGRAMS / "phases_of.c")
-    subprocess.run(["cc", *flags, source, *sources, "-o", str(program)], check=True)
+    cc = require_program("cc")
+    subprocess.run([cc, *flags, source, *sources, "-o", str(program)], check=True)
     return program
 
 

