@@ -1,7 +1,9 @@
 """What all tests share: real fabrics to read, and programs that the machine may lack.
 
 With CONTEND_REQUIRE_ALL=1 no test may skip because the machine lacks something: such a skip counts
-as a failure. Only a missing folder of shared data stays a skip.
+as a failure. Only a missing folder of shared data stays a skip. Two more variables let one run go
+on where another had to skip: CONTEND_OUTCOMES=FILE appends a line for every test, "passed",
+"failed" or "skipped" and its name; CONTEND_SKIPPED_IN=FILE runs only what skipped by such a file.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -146,10 +148,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.path.relative_to(config.rootpath).as_posix().startswith(_ALONE):
             item.add_marker("alone")
+    if file := os.environ.get("CONTEND_SKIPPED_IN"):
+        lines = [line.partition(" ") for line in Path(file).read_text("utf-8").splitlines()]
+        wanted = {name for outcome, _, name in lines if outcome == "skipped"}
+        # Where a whole module skipped, its line has no name of a test.
+        chosen = [item for item in items if {item.nodeid, item.nodeid.split("::")[0]} & wanted]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+        items[:] = chosen
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Says last, in one paragraph, what was skipped for want of what."""
+    if file := os.environ.get("CONTEND_OUTCOMES"):
+        _append_outcomes(Path(file), terminalreporter.stats)
     reasons = Counter(
         str(report.longrepr[2]).removeprefix("Skipped: ")
         for report in terminalreporter.stats.get("skipped", [])
@@ -157,6 +168,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if reasons:
         counts = "; ".join(f"{count} because {reason}" for reason, count in reasons.most_common())
         terminalreporter.write_line(textwrap.fill(f"Skipped tests: {counts}.", 100))
+
+
+def _append_outcomes(file: Path, stats: Mapping[str, Sequence[Any]]) -> None:
+    """A line for every test: one that passes and cannot be taken down has failed."""
+    outcomes: dict[str, str] = {}
+    for outcome, categories in (
+        ("passed", ("passed", "xfailed")),
+        ("skipped", ("skipped",)),
+        ("failed", ("failed", "error")),
+    ):
+        for report in (report for name in categories for report in stats.get(name, ())):
+            outcomes[report.nodeid] = outcome
+    with file.open("a", encoding="utf-8") as out:
+        out.writelines(f"{outcome} {name}\n" for name, outcome in outcomes.items())
 
 
 def _refuse_skip(report: Any) -> None:

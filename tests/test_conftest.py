@@ -35,7 +35,8 @@ def test_fails():
 
 @pytest.fixture
 def inner(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    monkeypatch.delenv("CONTEND_REQUIRE_ALL", raising=False)
+    for variable in ("REQUIRE_ALL", "OUTCOMES", "SKIPPED_IN"):
+        monkeypatch.delenv(f"CONTEND_{variable}", raising=False)
     monkeypatch.setenv("CONTEND_SHARED_DATA", str(pytester.path / "absent"))
     pytester.makeconftest(CONFTEST)
     return pytester
@@ -156,3 +157,37 @@ def test_folder(shared_data):
     assert str(shared_data) == {str(named)!r}
 """)
     inner.runpytest_inprocess().assert_outcomes(passed=1)
+
+
+def test_what_skipped_can_be_run_by_itself(
+    inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A whole module too, once its program is there; nothing that ran runs again."""
+    inner.makepyfile(
+        test_one=LACKING
+        + """
+def test_passes():
+    pass
+def test_fails():
+    raise AssertionError
+""",
+        test_two=MODULE,
+    )
+    before, after = inner.path / "before", inner.path / "after"
+    monkeypatch.setenv("CONTEND_OUTCOMES", str(before))
+    inner.runpytest_inprocess()
+    assert sorted(before.read_text().splitlines()) == [
+        "failed test_one.py::test_fails",
+        "passed test_one.py::test_passes",
+        "skipped test_one.py::test_lacks",
+        "skipped test_two.py",
+    ]
+    monkeypatch.setattr(working_programs, "lacking", lambda program: "")
+    inner.makepyfile(test_two="def test_there(): pass")
+    monkeypatch.setenv("CONTEND_OUTCOMES", str(after))
+    monkeypatch.setenv("CONTEND_SKIPPED_IN", str(before))
+    inner.runpytest_inprocess().assert_outcomes(passed=2, deselected=2)
+    assert sorted(after.read_text().splitlines()) == [
+        "passed test_one.py::test_lacks",
+        "passed test_two.py::test_there",
+    ]

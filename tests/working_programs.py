@@ -1,7 +1,7 @@
 """Programs that the machine offers to tests, tried before a test may rely on them.
 
-A name on the search path is no working program: a compiler wrapper may lack its compiler, a launcher
-its library, OpenSM the simulator that it is run against. Each is tried once.
+A name on the search path is no working program: a compiler wrapper may lack its compiler, a
+launcher its library, OpenSM the simulator that it is run against. Each is tried once.
 """
 
 from __future__ import annotations

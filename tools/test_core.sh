@@ -1,14 +1,23 @@
 #!/bin/sh
 # Builds and runs the core's tests under the address and undefined-behaviour sanitizers.
 # Skips, saying why, where doctest or the sanitizers are not installed; with CONTEND_REQUIRE_ALL=1
-# that is a failure. Environment: CMAKE (default cmake), CXX, JOBS.
+# that is a failure. Environment: CMAKE (default cmake), CXX, JOBS, CONTEND_OUTCOMES (a file to which
+# a line is added as tests/conftest.py does, for all of them together).
 set -eu
 cd "$(dirname "$0")/.."
 build=build/core-tests
 
+outcome() {
+  [ -z "${CONTEND_OUTCOMES-}" ] || echo "$1 the core's C++ tests" >>"$CONTEND_OUTCOMES"
+}
+
 skip() {
   echo "SKIPPED the core's C++ tests: $1" >&2
-  [ "${CONTEND_REQUIRE_ALL:-0}" = 0 ] || exit 1
+  if [ "${CONTEND_REQUIRE_ALL:-0}" != 0 ]; then
+    outcome failed
+    exit 1
+  fi
+  outcome skipped
   exit 0
 }
 
@@ -28,4 +37,8 @@ cmake=${CMAKE:-cmake}
   -DCONTEND_PYTHON=OFF -DCONTEND_TESTS=ON -DCONTEND_SANITIZE=ON >"$scratch/configure.log" ||
   { cat "$scratch/configure.log" >&2; exit 1; }
 "$cmake" --build "$build" --parallel "${JOBS:-2}"
-"$build/cpp/contend_tests"
+if ! "$build/cpp/contend_tests"; then
+  outcome failed
+  exit 1
+fi
+outcome passed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,11 @@ _TIME_OUT = 0.2
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory, permitted: None) -> Path:
+def measured(
+    tmp_path_factory: pytest.TempPathFactory, permitted: None, require_program: Callable[[str], str]
+) -> Path:
     """All-to-alls of 16 hosts, whose messages to a host do not fit the buffer before it."""
+    require_program("mpicc.openmpi")
     folder = tmp_path_factory.mktemp("kutzner")
     where = ["--on", "emulated:fig1", "--rate", "100Mbit", "--mpi", "openmpi-4"]
     how = ["--launches", "2", "--budget", "40s", "--output", str(folder / "out")]

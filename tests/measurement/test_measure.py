@@ -60,7 +60,7 @@ class _Notes(Observer):
         self.warnings.append(warning)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _libraries(require_program: Callable[[str], str]) -> None:
     require_program("mpicc.openmpi")
     require_program("mpicc.mpich")

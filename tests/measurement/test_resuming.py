@@ -51,7 +51,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _libraries(require_program: Callable[[str], str]) -> None:
     require_program("mpicc.openmpi")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,12 @@ LATE = Path(__file__).parents[1] / "cli" / "late.c"
 
 
 def test_a_calibration_on_a_crossbar_predicts_a_larger_one(
-    tmp_path: Path, permitted: None, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    permitted: None,
+    capsys: pytest.CaptureFixture[str],
+    require_program: Callable[[str], str],
 ) -> None:
+    wrapper = require_program("mpicc.openmpi")
     cables = ["--rate", "50Mbit", "--buffer", "4MB"]
     costs = tmp_path / "costs"
     where = ["--on", "emulated:crossbar:4", "--mpi", "openmpi-4"]
@@ -38,7 +43,7 @@ def test_a_calibration_on_a_crossbar_predicts_a_larger_one(
     assert 0.5 < cell["ratio"] < 2
     # A program that was recorded here is told how long it takes with a tenth of the rate.
     program = tmp_path / "late"
-    subprocess.run(["mpicc.openmpi", "-O1", str(LATE), "-o", str(program)], check=True)
+    subprocess.run([wrapper, "-O1", str(LATE), "-o", str(program)], check=True)
 
     def profiled(rate: str) -> float:
         folder = tmp_path / f"profile-{rate}"

@@ -14,7 +14,7 @@ from contend.cli.app import run
 _QUICK = ("--mpi", "openmpi-4", "--bytes", "100K", "--packets", "1", "--budget", "2min")
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _library(require_program: Callable[[str], str]) -> None:
     require_program("mpicc.openmpi")
 

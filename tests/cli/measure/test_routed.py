@@ -20,7 +20,7 @@ _BOTH = ("--algorithm", "routed,routed-barrier", "--bytes", "1K,64K", "--verify"
 _QUICK = ("--repetitions", "6:6", "--budget", "60s", "--mpi", "openmpi-4")
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _library(require_program: Callable[[str], str]) -> None:
     require_program("mpicc.openmpi")
 
