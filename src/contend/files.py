@@ -11,17 +11,9 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
-
-import lazy_loader
+from typing import Any, BinaryIO, TypeVar
 
 from contend.errors import FULL, InputError, UsageError
-
-if TYPE_CHECKING:
-    import msgspec
-else:
-    # Help is told without it.
-    msgspec = lazy_loader.load("msgspec")
 
 _Kind = TypeVar("_Kind")
 
@@ -146,6 +138,9 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def json_text(value: Any) -> bytes:
     """A value, such as a msgspec structure, as JSON that people can read too."""
+    # Help is told without it.
+    import msgspec
+
     return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
 
 
@@ -162,6 +157,8 @@ def read_json(path: Path, kind: type[_Kind], what: str, *, version: int | None =
         OSError: it cannot be read.
         InputError: its content is something else, above 64 MiB, or of a newer version.
     """
+    import msgspec
+
     content = read_bounded(path)
     expected = what if version is None else f"what contend keeps of {what}"
     try:

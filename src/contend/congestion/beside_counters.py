@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import lazy_loader
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,11 +13,6 @@ from contend.fabric import Carried
 
 if TYPE_CHECKING:
     import polars
-    import scipy.stats
-else:
-    # They take longer to load than many simulations run.
-    polars = lazy_loader.load("polars")
-    scipy = lazy_loader.load("scipy")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,6 +43,8 @@ class BesideCounters:
         predicted = _shares(simulation.channel_load[channels])
         correlation = None
         if len(np.unique(share)) > 1 and len(np.unique(predicted)) > 1:
+            import scipy.stats
+
             ranks = [scipy.stats.rankdata(values) for values in (share, predicted)]
             correlation = float(np.corrcoef(*ranks)[0, 1])
         return cls(simulation, carried, channels, share, predicted, correlation)
@@ -65,6 +61,8 @@ class BesideCounters:
 
     def to_frame(self) -> polars.DataFrame:
         """One row per channel: ``channel``, ``name``, ``bytes``, ``waited``, both shares."""
+        import polars
+
         return polars.DataFrame(
             {
                 "channel": self.channels,

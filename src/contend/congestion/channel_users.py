@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import lazy_loader
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,9 +18,6 @@ from contend.routes import HashedRoutes
 
 if TYPE_CHECKING:
     import polars
-else:
-    # It takes longer to load than many simulations run.
-    polars = lazy_loader.load("polars")
 
 HOTTEST = "hottest"
 """The channels between switches that carry most: ``hottest`` the first, ``hottest:N`` N of them."""
@@ -82,6 +78,8 @@ class ChannelUsers:
 
     def to_frame(self) -> polars.DataFrame:
         """One row per host: ``host``, ``leaf``, and the four columns of this class."""
+        import polars
+
         fabric = self.fabric
         return polars.DataFrame(
             {

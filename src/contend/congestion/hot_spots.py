@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import lazy_loader
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,11 +16,7 @@ from contend.placement import by_name
 from contend.routes import make_resolver
 
 if TYPE_CHECKING:
-    import scipy.optimize
     import scipy.sparse
-else:
-    # It takes longer to load than most pairs take to choose.
-    scipy = lazy_loader.load("scipy")
 
 Pairs = list[tuple[int, int]]
 # Channels are tried in the order of what they may allow; after so many the best one will do.
@@ -297,6 +292,9 @@ def _solve(
     most: int,
 ) -> NDArray[np.int64]:
     """Number of pairs for every flow from a leaf to a class of targets."""
+    # They take longer to load than most pairs take to choose.
+    import scipy.sparse
+
     count = len(leaf)
     ones, number = np.ones(count), np.arange(count)
     by_kind = scipy.sparse.coo_array((ones, (kind, number)), shape=(len(room_of_kind), count))
@@ -321,6 +319,8 @@ def _optimum(
     lower: NDArray[np.float64],
     upper: NDArray[np.float64],
 ) -> NDArray[np.int64]:
+    import scipy.optimize
+
     solved = scipy.optimize.milp(
         objective,
         integrality=np.ones(len(objective)),

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import lazy_loader
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,9 +18,6 @@ from contend.routes import make_resolver
 
 if TYPE_CHECKING:
     import polars
-else:
-    # It takes longer to load than most predictions take.
-    polars = lazy_loader.load("polars")
 
 Hosts = Sequence[int] | NDArray[np.integer]
 """Host numbers, shape [messages]."""
@@ -234,6 +230,9 @@ def predict(
         row: tuple[NDArray[Any], ...] = (*names, *sample.rounds[number], *hosts, pi)
         for name, values in zip(_COLUMNS, (*row, share, fair, slower), strict=True):
             columns[name].append(values)
+    # It takes longer to load than most predictions take.
+    import polars
+
     empty = np.zeros(0, dtype=np.float64)
     return polars.DataFrame(
         {name: np.concatenate(parts) if parts else empty for name, parts in columns.items()}

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import lazy_loader
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,11 +15,6 @@ from contend.fabric import Fabric
 
 if TYPE_CHECKING:
     import polars
-    import scipy.special
-else:
-    # They take longer to load than many simulations run.
-    polars = lazy_loader.load("polars")
-    scipy = lazy_loader.load("scipy")
 
 # Below this many samples the interval comes from Student's distribution.
 _MANY_SAMPLES = 200
@@ -198,6 +192,8 @@ class Simulation:
 
     def to_frame(self) -> polars.DataFrame:
         """One row per sample: ``bandwidth``, ``mean_congestion``, ``max_congestion``."""
+        import polars
+
         return polars.DataFrame(
             {
                 "bandwidth": self.bandwidth,
@@ -212,6 +208,8 @@ class Simulation:
         Raises:
             UsageError: the result was read back without its fabric.
         """
+        import polars
+
         fabric = self._known_fabric()
         ends = [fabric.channel_ends(channel) for channel in range(self.channels)]
         return polars.DataFrame(
@@ -234,5 +232,8 @@ def normal_half_width(deviation: float, n: int) -> float:
     """The same for n values, at least two, by their standard deviation."""
     quantile = 1.959963984540054
     if n < _MANY_SAMPLES:
+        # It takes longer to load than many simulations run.
+        import scipy.special
+
         quantile = float(scipy.special.stdtrit(n - 1, 0.975))
     return quantile * deviation / math.sqrt(n)

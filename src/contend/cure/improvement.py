@@ -5,16 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import lazy_loader
-
 from contend.congestion import Simulation
 from contend.fabric import Cable, Fabric
 
 if TYPE_CHECKING:
     import polars
-else:
-    # It takes longer to load than small fabrics take to improve.
-    polars = lazy_loader.load("polars")
 
 # What rounding of shares can make of no gain at all.
 ROUNDING = 1e-9
@@ -102,6 +97,8 @@ class Improvement:
         number gain together), and of the addition ``gain``, ``margin`` and ``bandwidth``.
         """
         label = self.fabric.switch_label
+        import polars
+
         return polars.DataFrame(
             [
                 {

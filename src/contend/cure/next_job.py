@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-import lazy_loader
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,13 +13,6 @@ from contend.errors import UsageError
 from contend.fabric import Fabric, server_names, servers_of
 from contend.placement import by_name
 from contend.units import counted
-
-if TYPE_CHECKING:
-    import scipy.sparse
-    import scipy.sparse.csgraph
-else:
-    # They take longer to load than a few jobs take to judge.
-    scipy = lazy_loader.load("scipy")
 
 _Servers = tuple[int, ...]
 
@@ -272,6 +263,9 @@ def _packed(
 
 def _distances(fabric: Fabric, starts: Sequence[int]) -> NDArray[np.float64]:
     """Cables from switches to all others on the shortest way, shape [starts, switches]."""
+    # They take longer to load than a few jobs take to judge.
+    import scipy.sparse.csgraph
+
     joined = np.ones(fabric.cables), (fabric.cable_from, fabric.cable_to)
     graph = scipy.sparse.coo_array(joined, shape=(fabric.switches, fabric.switches)).tocsr()
     found: NDArray[np.float64] = scipy.sparse.csgraph.shortest_path(

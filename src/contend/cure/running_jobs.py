@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import lazy_loader
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,9 +19,6 @@ from contend.units import counted
 
 if TYPE_CHECKING:
     import polars
-else:
-    # It takes longer to load than a few jobs take to judge.
-    polars = lazy_loader.load("polars")
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +117,8 @@ class Jobs:
 
     def to_frame(self) -> polars.DataFrame:
         """One row per job: where it sits, and what it gets alone and beside the others."""
+        import polars
+
         jobs = self.jobs
         return polars.DataFrame(
             {
@@ -143,6 +141,8 @@ class Jobs:
 
     def harms_frame(self) -> polars.DataFrame:
         """One row per pair that hurt each other: what each loses, and on which channel most."""
+        import polars
+
         harms = self.harms
         return polars.DataFrame(
             {

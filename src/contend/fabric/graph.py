@@ -6,14 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-import lazy_loader
 import numpy as np
 
 from contend.errors import MissingError, UsageError
 from contend.fabric.fabric import Fabric, build
-
-# Optional: it is loaded by the first graph that is made.
-networkx = lazy_loader.load("networkx")
 
 _KINDS = ("host", "switch")
 _MOST_PORTS = 0xFFFE
@@ -29,9 +25,10 @@ def to_networkx(fabric: Fabric) -> Any:
         MissingError: networkx is not installed.
     """
     try:
-        graph = networkx.MultiGraph(name=fabric.name)
+        import networkx
     except ModuleNotFoundError:
         raise MissingError("to_networkx needs networkx: pip install networkx") from None
+    graph = networkx.MultiGraph(name=fabric.name)
     for switch, name in enumerate(fabric.switch_name):
         graph.add_node(
             f"s{switch}",
