@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import given
 
 import contend
 from contend.errors import MissingError, UsageError
-from contend.fabric import Fabric, from_networkx, graph, to_networkx
+from contend.fabric import Fabric, from_networkx, to_networkx
 from contend.loading import load
 from sample_fabrics import fabrics
 
@@ -123,10 +124,7 @@ def test_a_directed_graph_is_refused() -> None:
 
 
 def test_without_networkx_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Absent:
-        def __getattr__(self, name: str) -> Any:
-            raise ModuleNotFoundError("No module named 'networkx'")
-
-    monkeypatch.setattr(graph, "networkx", Absent())
+    # What Python keeps for a module that is not there.
+    monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(MissingError, match="pip install networkx"):
         load("fig1").to_networkx()
