@@ -39,18 +39,24 @@ void bind_engines(nb::module_& m) {
           [](Targets* self, const Vector<std::uint32_t>& host_first,
              const Vector<std::uint8_t>& host_lmc, const Vector<std::uint32_t>& switch_address,
              const Vector<std::uint64_t>& switch_guid, const Vector<std::uint64_t>& switch_system,
-             std::size_t addresses) {
+             std::size_t addresses, const Vector<std::uint32_t>& others,
+             const Vector<std::uint32_t>& other_switch, const Vector<std::uint16_t>& other_port) {
             new (self) Targets{{as_span(host_first), as_span(host_lmc)},
                                as_span(switch_address),
                                as_span(switch_guid),
                                as_span(switch_system),
-                               addresses};
+                               addresses,
+                               as_span(others),
+                               as_span(other_switch),
+                               as_span(other_port)};
           },
           nb::arg("host_first"), nb::arg("host_lmc"), nb::arg("switch_address"),
-          nb::arg("switch_guid"), nb::arg("switch_system"), nb::arg("addresses"),
+          nb::arg("switch_guid"), nb::arg("switch_system"), nb::arg("addresses"), nb::arg("others"),
+          nb::arg("other_switch"), nb::arg("other_port"),
           // The arrays are borrowed: they must live as long as what points at them.
           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
-          nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>());
+          nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(), nb::keep_alive<1, 8>(),
+          nb::keep_alive<1, 9>(), nb::keep_alive<1, 10>());
   m.def(
       "minhop",
       [](const Fabric& fabric, const Targets& targets) { return run(fabric, targets, minhop); },

@@ -71,6 +71,8 @@ static Columns finish_tables(Parser& parser) {
   result["switch_guid"] = to_numpy(std::move(columns.switch_guid));
   result["ports"] = to_numpy(std::move(columns.ports), {switches, columns.addresses});
   result["owner_guid"] = to_numpy(std::move(columns.owner_guid));
+  result["owner_kind"] = texts(columns.owner_kind);
+  result["owner_name"] = texts(columns.owner_name);
   result["notes"] = texts(columns.notes);
   return result;
 }

@@ -131,12 +131,20 @@ def _without(fabric: Fabric, names: Sequence[str]) -> Fabric:
     rest = fabrics.without(fabric, names)
     left, words = rest.fabric, rest.words
     if fabric.routes is not None:
-        left, changed = routing.mended(fabric, rest)
+        left, changed, dropped = routing.mended(fabric, rest)
         switches = counted(int(np.count_nonzero(changed)), "switch")
         words += f"; {int(changed.sum()):,} table entries changed at {switches}"
+        if dropped:
+            words += f"; {_dropped(dropped)}"
     finding = fabrics.Finding(WITHOUT, f"without {words}", wrong=False)
     name = f"{fabric.name} without {', '.join(names)}"
     return left.replace(name=name, findings=(*fabric.findings, finding))
+
+
+def _dropped(count: int) -> str:
+    """Entries that mending can do nothing about, in words."""
+    many, are = ("entries", "are") if count > 1 else ("entry", "is")
+    return f"{count:,} {many} over it {are} dropped, for LIDs whose place in the fabric is unknown"
 
 
 def _described(source: str | PathLike[str] | Any) -> Fabric:
@@ -188,7 +196,8 @@ def load_topology(path: str) -> Fabric:
         fabric = fabric.replace(name=_short_name(source))
     if topology.ports is None:
         return fabric
-    return fabric.replace(routes=routing.ForwardingTables(topology.ports, topology.engine))
+    routed = fabric.replace(routes=routing.ForwardingTables(topology.ports, topology.engine))
+    return routing.with_others_found(routed)
 
 
 def _short_name(source: str) -> str:

@@ -25,7 +25,7 @@ def _slowly(fabric: Fabric, failure: Failure) -> tuple[int, int, float, float]:
     """Hosts gone, entries changed, and what the pairs that are left get, before and after."""
     by_kind = {kind: [n for k, n in failure.parts if k == kind] for kind in ("switch", "cable")}
     rest = without_numbers(fabric, switches=by_kind["switch"], cables=by_kind["cable"])
-    left, changed = mended(fabric, rest)
+    left, changed, _ = mended(fabric, rest)
     number = {name: host for host, name in enumerate(left.host_name)}
     now = np.array([number.get(name, -1) for name in fabric.host_name])
     means = []

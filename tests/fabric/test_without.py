@@ -100,7 +100,7 @@ def test_tables_change_only_where_routes_were_cut(engine: str) -> None:
     whole = contend.load("xgft:3;3,3,3;1,2,2", route=engine)
     assert whole.routes is not None
     rest = without(whole, [whole.switch_name[-1], f"{whole.switch_name[0]}:4"])
-    left, changed = mended(whole, rest)
+    left, changed, _ = mended(whole, rest)
     assert left.routes is not None
     assert check(left).passed
     before = whole.routes.ports[rest.switches, : left.routes.addresses]

@@ -15,6 +15,13 @@ void check_targets(const Fabric& fabric, const Targets& targets) {
       targets.switch_system.size() != fabric.switches()) {
     throw Error("switches' addresses or GUIDs do not belong to the fabric");
   }
+  if (targets.other_switch.size() != targets.others.size() ||
+      targets.other_port.size() != targets.others.size()) {
+    throw Error("places of other addresses do not belong to them");
+  }
+  for (const SwitchId at : targets.other_switch) {
+    if (at >= fabric.switches()) throw Error("switch " + std::to_string(at) + " does not exist");
+  }
   std::vector<bool> taken(targets.addresses, false);
   const auto take = [&](std::uint64_t address) {
     if (address >= targets.addresses) {
@@ -33,6 +40,7 @@ void check_targets(const Fabric& fabric, const Targets& targets) {
   for (const Address address : targets.switches) {
     if (address != 0) take(address);
   }
+  for (const Address address : targets.others) take(address);
 }
 
 }  // namespace contend

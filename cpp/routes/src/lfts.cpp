@@ -8,6 +8,20 @@ namespace contend {
 
 static constexpr std::uint32_t kLidsPerBlock = 64;
 
+/// `Channel Adapter` of what stands before an owner's GUID: `# Channel Adapter `.
+static std::string_view kind_of(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t:#(");
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
+}
+
+/// What the outermost quotes hold.
+static std::string_view name_in(std::string_view text) {
+  const std::size_t first = text.find('\'');
+  const std::size_t last = text.rfind('\'');
+  return last > first ? text.substr(first + 1, last - first - 1) : std::string_view();
+}
+
 void LftsParser::feed(std::string_view chunk) {
   lines_.feed(chunk, [this](const Line& line) { read(line); });
 }
@@ -67,7 +81,9 @@ bool LftsParser::read_owner(std::uint32_t lid, std::string_view comment) {
   const std::optional<std::uint64_t> guid = at.take_prefixed_hexadecimal();
   // A GUID that the end of a cut file reaches may be cut too.
   table_.last_owner = guid && !at.at_end() ? *guid : 0;
-  if (table_.last_owner != 0) tables_.own(lid, table_.last_owner);
+  if (table_.last_owner != 0 && tables_.own(lid, table_.last_owner)) {
+    tables_.describe(lid, kind_of(comment.substr(0, found)), name_in(at.rest()));
+  }
   return true;
 }
 

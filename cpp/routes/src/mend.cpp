@@ -50,6 +50,9 @@ void MendableTables::list_addresses(const Targets& targets, const Tables& tables
   for (SwitchId s = 0; s < fabric_.switches(); ++s) {
     if (targets.switches[s] != 0) take({targets.switches[s], s, 0, kNoHost});
   }
+  for (std::size_t k = 0; k < targets.others.size(); ++k) {
+    take({targets.others[k], targets.other_switch[k], targets.other_port[k], kNoHost});
+  }
   const std::size_t switches = links_.switches();
   ports_.resize(addresses_.size() * switches);
   for (SwitchId s = 0; s < switches; ++s) {

@@ -137,6 +137,11 @@ TableColumns TableBuilder::finish(std::vector<std::string> notes) {
   columns.switch_guid = std::move(switch_guid_);
   columns.owner_guid = std::move(owner_);
   columns.owner_guid.resize(columns.addresses, 0);
+  words_.resize(columns.addresses);
+  for (auto& [kind, name] : words_) {
+    columns.owner_kind.push_back(std::move(kind));
+    columns.owner_name.push_back(std::move(name));
+  }
   drop_unread(columns);
   if (look_for_repeated_) drop_repeated(columns);
   if (own_by_port_zero_) own_switches(columns);

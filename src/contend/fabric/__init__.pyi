@@ -13,6 +13,7 @@ from .coordinates import grid_coordinates as grid_coordinates
 from .coordinates import group_circle as group_circle
 from .counted_ports import Carried as Carried
 from .counted_ports import carried as carried
+from .fabric import NO_SWITCH as NO_SWITCH
 from .fabric import Fabric as Fabric
 from .fabric import Finding as Finding
 from .fabric import build as build

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,26 +73,26 @@ def assemble(subnet: Subnet, name: str) -> Fabric:
     switch_of_row[switch_rows] = np.arange(len(switch_rows))
 
     hosts: list[tuple[_End, _End]] = []
+    others: list[tuple[_End, _End]] = []
     cables: list[tuple[_End, _End]] = []
     for near, far in _matched(subnet, ends, findings):
-        if excluded[near.node] or excluded[far.node]:
-            continue
         near_is_switch = switch_of_row[near.node] >= 0
         far_is_switch = switch_of_row[far.node] >= 0
         if near_is_switch and far_is_switch:
             cables.append((near, far))
         elif near_is_switch:
-            hosts.append((far, near))
+            (others if excluded[far.node] else hosts).append((far, near))
         elif far_is_switch:
-            hosts.append((near, far))
-        else:
+            (others if excluded[near.node] else hosts).append((near, far))
+        elif not excluded[near.node] and not excluded[far.node]:
             text = f"{_port(subnet, near)} is cabled to {_port(subnet, far)}, without a switch"
             findings.append(Finding("adapter to adapter", text, wrong=False))
     if not hosts:
         raise InputError(name, 0, "at least one host on a switch", "none")
     hosts.sort(key=lambda pair: (pair[0].node, pair[0].port))
     _note_unconnected(subnet, excluded, hosts, findings)
-    return _columns(subnet, name, hosts, cables, switch_rows, switch_of_row, tuple(findings))
+    fabric = _columns(subnet, name, hosts, cables, switch_rows, switch_of_row, tuple(findings))
+    return fabric.replace(**_other_columns(subnet, others, switch_of_row))
 
 
 def _refuse_port_0(subnet: Subnet, name: str) -> None:
@@ -253,27 +254,16 @@ def _columns(
     ends = [end for end, _ in hosts]
     at = [end for _, end in hosts]
     host_node = np.array([end.node for end in ends])
-    declared = np.array([end.row for end in ends])
-    known = declared >= 0
-    row_or_first = np.where(known, declared, 0)
-
-    def of_end(column: np.ndarray) -> np.ndarray:
-        """A column of the ends, 0 for hosts that never declared theirs."""
-        return np.where(known, column[row_or_first], 0).astype(column.dtype)
-
-    lid = of_end(subnet.end_lid)
-    lmc = of_end(subnet.end_lmc)
-    # A node's own columns hold what its neighbours said of it.
-    lid = np.where(lid == 0, subnet.lid[host_node], lid)
+    lid, lmc, port_guid = _end_columns(subnet, ends)
     return Fabric(
         name=name,
         host_name=tuple(subnet.name[row] for row in host_node.tolist()),
         host_guid=subnet.guid[host_node],
-        host_port_guid=of_end(subnet.port_guid),
+        host_port_guid=port_guid,
         host_adapter_port=np.array([end.port for end in ends], dtype=np.uint16),
         host_system_guid=subnet.system_guid[host_node],
-        host_lid=lid.astype(np.uint32),
-        host_lmc=lmc.astype(np.uint8),
+        host_lid=lid,
+        host_lmc=lmc,
         host_switch=switch_of_row[[end.node for end in at]].astype(np.uint32),
         host_port=np.array([end.port for end in at], dtype=np.uint16),
         host_rate=_rates(subnet, hosts),
@@ -290,6 +280,42 @@ def _columns(
         rates=subnet.rates,
         findings=findings,
     )
+
+
+def _end_columns(subnet: Subnet, ends: list[_End]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """LID, LMC and port GUID of every end of an adapter; 0 for those that never declared theirs."""
+    node = np.array([end.node for end in ends], dtype=np.int64)
+    declared = np.array([end.row for end in ends], dtype=np.int64)
+    lid, lmc, port_guid = (
+        np.where(declared >= 0, column[np.maximum(declared, 0)], 0).astype(column.dtype)
+        for column in (subnet.end_lid, subnet.end_lmc, subnet.port_guid)
+    )
+    # A node's own columns hold what its neighbours said of it.
+    lid = np.where(lid == 0, subnet.lid[node], lid).astype(np.uint32)
+    return lid, lmc.astype(np.uint8), port_guid
+
+
+def _other_columns(
+    subnet: Subnet, others: list[tuple[_End, _End]], switch_of_row: np.ndarray
+) -> dict[str, Any]:
+    """Columns of what is no host but hangs on a switch: a row for each of its LIDs."""
+    lid, lmc, port_guid = _end_columns(subnet, [end for end, _ in others])
+    count = np.left_shift(1, np.minimum(lmc, 7).astype(np.int64))
+    row = np.repeat(np.arange(len(others)), count)
+    nth = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    nodes = [others[number][0].node for number in row.tolist()]
+    at = [others[number][1] for number in row.tolist()]
+    kinds = {NodeKind.ROUTER: "Router", NodeKind.ADAPTER: "Channel Adapter"}
+    return {
+        "other_lid": np.where(lid[row] > 0, lid[row] + nth, 0).astype(np.uint32),
+        "other_guid": port_guid[row],
+        "other_kind": tuple(kinds[NodeKind(subnet.kind[node])] for node in nodes),
+        "other_name": tuple(subnet.name[node] for node in nodes),
+        "other_switch": switch_of_row[np.array([end.node for end in at], dtype=np.int64)].astype(
+            np.uint32
+        ),
+        "other_port": np.array([end.port for end in at], dtype=np.uint16),
+    }
 
 
 def _rates(subnet: Subnet, pairs: list[tuple[_End, _End]]) -> np.ndarray:

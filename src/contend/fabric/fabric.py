@@ -19,6 +19,9 @@ from contend.units import counted, nearest
 if TYPE_CHECKING:
     from contend.routes import ForwardingTables, HashedRoutes
 
+NO_SWITCH = 0xFFFFFFFF
+"""Stands for a switch that nobody knows."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -46,6 +49,11 @@ class Fabric:
 
     Host columns have shape [hosts], switch columns [switches], cable columns [cables]. A rate is
     an index into `rates`, whose entry 0 is ``""``, unknown. An address (LID) of 0 means none.
+
+    *Others* are addresses that no host has, nor a switch for its own: those of aggregation nodes,
+    of routers, of owners that nobody knows. No traffic is counted to them, but tables lead there.
+    Their columns have shape [others]: the owner's port GUID (0: unknown), what dumps call its kind
+    and its name, and the switch and port where it hangs (`NO_SWITCH`: unknown).
     """
 
     name: str
@@ -72,6 +80,13 @@ class Fabric:
     cable_to: NDArray[np.uint32]
     cable_to_port: NDArray[np.uint16]
     cable_rate: NDArray[np.uint16]
+
+    other_lid: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
+    other_guid: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
+    other_kind: tuple[str, ...] = ()
+    other_name: tuple[str, ...] = ()
+    other_switch: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
+    other_port: NDArray[np.uint16] = field(default_factory=lambda: np.zeros(0, np.uint16))
 
     rates: tuple[str, ...] = ("",)
     findings: tuple[Finding, ...] = ()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import InputError, UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric.fabric import NO_SWITCH, Fabric
 from contend.fabric.named import no_such_part, part_named
 from contend.fabric.parts import connected_parts
 from contend.files import read_bounded
@@ -171,21 +171,28 @@ class _Dead:
 def _subset(
     fabric: Fabric, hosts: NDArray[np.bool_], switches: NDArray[np.int64], cables: NDArray[np.bool_]
 ) -> Fabric:
-    number = np.zeros(fabric.switches, dtype=np.uint32)
+    # The last is for others that hang on a switch that nobody knows.
+    number = np.full(fabric.switches + 1, NO_SWITCH, dtype=np.uint32)
     number[switches] = np.arange(len(switches), dtype=np.uint32)
+    at = np.minimum(fabric.other_switch, fabric.switches)
+    others = np.flatnonzero((at == fabric.switches) | (number[at] != NO_SWITCH))
     left: dict[str, Any] = {
         name: getattr(fabric, name)[chosen]
         for chosen, names in (
             (hosts, _HOST_COLUMNS),
             (switches, _SWITCH_COLUMNS),
             (cables, _CABLE_COLUMNS),
+            (others, _OTHER_COLUMNS),
         )
         for name in names
     }
+    left["other_switch"] = number[at[others]]
     left["host_switch"] = number[left["host_switch"]]
     left["cable_from"] = number[left["cable_from"]]
     left["cable_to"] = number[left["cable_to"]]
     return fabric.replace(
+        other_kind=tuple(fabric.other_kind[other] for other in others),
+        other_name=tuple(fabric.other_name[other] for other in others),
         host_name=tuple(fabric.host_name[host] for host in np.flatnonzero(hosts)),
         switch_name=tuple(fabric.switch_name[switch] for switch in switches),
         routes=None,
@@ -198,4 +205,5 @@ _HOST_COLUMNS = (
     *("host_lmc", "host_switch", "host_port", "host_rate"),
 )
 _SWITCH_COLUMNS = ("switch_guid", "switch_system_guid", "switch_ports", "switch_lid")
+_OTHER_COLUMNS = ("other_lid", "other_guid", "other_switch", "other_port")
 _CABLE_COLUMNS = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")

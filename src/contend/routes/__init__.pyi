@@ -34,3 +34,4 @@ from .tables import NO_PORT as NO_PORT
 from .tables import ForwardingTables as ForwardingTables
 from .tables import adopt as adopt
 from .tables import tables_of as tables_of
+from .tables import with_others_found as with_others_found

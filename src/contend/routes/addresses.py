@@ -1,4 +1,4 @@
-"""Addresses of hosts and switches, as engines need them: all given out, and none twice."""
+"""Addresses of hosts, switches and others, as tables need them: all given out, and none twice."""
 
 from __future__ import annotations
 
@@ -9,24 +9,18 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UsageError
-from contend.fabric import Fabric
+from contend.fabric import NO_SWITCH, Fabric
 
 
 def with_addresses(fabric: Fabric) -> Fabric:
     """The fabric if every host has addresses of its own, else with new ones given out.
 
-    New addresses are 1 .. hosts for hosts, those that follow for switches.
+    New addresses are 1 .. hosts for hosts, those that follow for switches, then for others.
     """
     taken = addresses_of(fabric)
     if (fabric.host_lid > 0).all() and len(np.unique(taken)) == len(taken):
         return fabric
-    numbers = np.arange(1, fabric.hosts + fabric.switches + 1, dtype=np.uint32)
-    return fabric.replace(
-        host_lid=numbers[: fabric.hosts],
-        host_lmc=np.zeros(fabric.hosts, dtype=np.uint8),
-        switch_lid=numbers[fabric.hosts :],
-        routes=None,
-    )
+    return _numbered(fabric, 0)
 
 
 def with_lmc(fabric: Fabric, text: str) -> Fabric:
@@ -37,14 +31,34 @@ def with_lmc(fabric: Fabric, text: str) -> Fabric:
     """
     if not re.fullmatch(r"[0-7]", text):
         raise UsageError(f"lmc is a number from 0 to 7, not {text!r}")
-    each = 1 << int(text)
-    first = each * np.arange(1, fabric.hosts + 1, dtype=np.uint32)
-    return fabric.replace(
-        host_lid=first,
-        host_lmc=np.full(fabric.hosts, int(text), dtype=np.uint8),
+    return _numbered(fabric, int(text))
+
+
+def _numbered(fabric: Fabric, lmc: int) -> Fabric:
+    """The fabric with new addresses, and without routes."""
+    each = 1 << lmc
+    numbered = fabric.replace(
+        host_lid=each * np.arange(1, fabric.hosts + 1, dtype=np.uint32),
+        host_lmc=np.full(fabric.hosts, lmc, dtype=np.uint8),
         switch_lid=each * (fabric.hosts + 1) + np.arange(fabric.switches, dtype=np.uint32),
         routes=None,
     )
+    return with_other_lids(numbered, int(numbered.switch_lid[-1]) + 1)
+
+
+def with_other_lids(fabric: Fabric, first: int) -> Fabric:
+    """The fabric with new addresses for others, from the first on that is free."""
+    return fabric.replace(
+        other_lid=np.arange(first, first + len(fabric.other_lid), dtype=np.uint32)
+    )
+
+
+def others_of(fabric: Fabric) -> NDArray[np.int64]:
+    """Numbers of the others that have an address, and one that is nobody else's."""
+    first = np.zeros(len(fabric.other_lid), dtype=bool)
+    first[np.unique(fabric.other_lid, return_index=True)[1]] = True
+    taken = np.isin(fabric.other_lid, addresses_of(fabric))
+    return np.flatnonzero(first & (fabric.other_lid > 0) & ~taken)
 
 
 def addresses_of(fabric: Fabric) -> NDArray[np.int64]:
@@ -57,12 +71,15 @@ def addresses_of(fabric: Fabric) -> NDArray[np.int64]:
 
 def table_size(fabric: Fabric) -> int:
     """Columns of tables that hold all addresses, address 0 included."""
-    return int(addresses_of(fabric).max(initial=0)) + 1
+    others = fabric.other_lid[others_of(fabric)]
+    return max(int(addresses_of(fabric).max(initial=0)), int(others.max(initial=0))) + 1
 
 
 def targets_of(fabric: Fabric) -> _core.Targets:
-    """What engines route to."""
+    """What engines route to, and what mending leads to."""
     system = fabric.switch_system_guid
+    others = others_of(fabric)
+    others = others[fabric.other_switch[others] != NO_SWITCH]
     return _core.Targets(
         host_first=fabric.host_lid,
         host_lmc=fabric.host_lmc,
@@ -70,4 +87,7 @@ def targets_of(fabric: Fabric) -> _core.Targets:
         switch_guid=fabric.switch_guid,
         switch_system=np.where(system == 0, fabric.switch_guid, system),
         addresses=table_size(fabric),
+        others=fabric.other_lid[others],
+        other_switch=fabric.other_switch[others],
+        other_port=fabric.other_port[others],
     )

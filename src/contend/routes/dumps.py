@@ -21,6 +21,7 @@ from contend.fabric import (
     peek,
     source_name,
 )
+from contend.routes.addresses import others_of
 from contend.routes.tables import NO_PORT, TableColumns, tables_of
 
 _LFTS_HEADING = re.compile(rb"^[ \t]*Unicast lids \[", re.MULTILINE)
@@ -141,6 +142,11 @@ def _comments(fabric: Fabric, addresses: int) -> list[str]:
         comment = f" # Channel Adapter portguid 0x{guid:016x}: '{one_line(name)}'"
         for own in range(lid, min(lid + (1 << lmc), addresses)) if lid else ():
             comments[own] = comment
+    for other in others_of(fabric).tolist():
+        lid, guid = int(fabric.other_lid[other]), int(fabric.other_guid[other])
+        if guid and lid < addresses:
+            kind, name = one_line(fabric.other_kind[other]), one_line(fabric.other_name[other])
+            comments[lid] = f" # {kind or 'Channel Adapter'} portguid 0x{guid:016x}: '{name}'"
     return comments
 
 

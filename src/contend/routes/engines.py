@@ -17,6 +17,7 @@ from contend.routes import opensm
 from contend.routes.addresses import table_size, targets_of, with_addresses, with_lmc
 from contend.routes.hashed import HashedRoutes
 from contend.routes.options import read_roots, split
+from contend.routes.others import with_entries_kept
 from contend.routes.tables import NO_PORT, ForwardingTables, tables_of
 from contend.units import format_bytes, nearest
 
@@ -181,7 +182,8 @@ def compute(fabric: Fabric, engine: str) -> Fabric:
         ShortfallError: when OpenSM fails.
     """
     if engine.startswith("opensm:"):
-        return opensm.route(fabric, engine.removeprefix("opensm:"))
+        routed = opensm.route(fabric, engine.removeprefix("opensm:"))
+        return with_entries_kept(fabric, routed)
     check_engine(engine)
     name = engine.partition(",")[0]
     _, options = split(engine, _ENGINES[name].options)
@@ -193,7 +195,8 @@ def compute(fabric: Fabric, engine: str) -> Fabric:
         tables = _ENGINES[name].tables(_Job(addressed, targets_of(addressed), options))
     except MemoryError:
         raise MissingError(f"not enough memory for tables of {format_bytes(size)}") from None
-    return addressed.replace(routes=replace(tables, engine=engine))
+    routed = addressed.replace(routes=replace(tables, engine=engine))
+    return with_entries_kept(fabric, routed)
 
 
 def fewest_collisions(fabric: Fabric, *, lanes: int = 1, demand: Demand | None = None) -> Fabric:
@@ -210,7 +213,8 @@ def fewest_collisions(fabric: Fabric, *, lanes: int = 1, demand: Demand | None =
     addressed = with_addresses(fabric)
     tables = _fewest_collisions(addressed, targets_of(addressed), lanes, demand)
     engine = f"contend,lanes={lanes}" if lanes > 1 else "contend"
-    return addressed.replace(routes=replace(tables, engine=engine))
+    routed = addressed.replace(routes=replace(tables, engine=engine))
+    return with_entries_kept(fabric, routed)
 
 
 @dataclass(frozen=True, eq=False)

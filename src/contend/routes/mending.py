@@ -8,33 +8,61 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.fabric import Fabric, Rest
-from contend.routes.addresses import table_size, targets_of
-from contend.routes.tables import NO_PORT, tables_of
+from contend.fabric import NO_SWITCH, Fabric, Rest
+from contend.routes.addresses import addresses_of, others_of, table_size, targets_of
+from contend.routes.tables import NO_PORT, by_cable, tables_of
 
 
-def mended(whole: Fabric, rest: Rest) -> tuple[Fabric, NDArray[np.uint64]]:
+def mended(whole: Fabric, rest: Rest) -> tuple[Fabric, NDArray[np.uint64], int]:
     """What is left of a fabric, with its tables changed as little as lets all messages arrive.
 
     Routes that arrive stay as they are. Switches from which an address is not reached any more get
-    the shortest way to one from which it is, by the port that fewest addresses use.
+    the shortest way to one from which it is, by the port that fewest addresses use. What is gone
+    has no entries any more. Nor has an address whose place nobody knows, where they led over a
+    cable that died.
 
     Args:
         whole: the fabric before, with its tables.
         rest: what is left of it.
 
     Returns:
-        The rest with tables, and the number of changed entries of each of its switches, shape
-        [switches].
+        The rest with tables, the number of changed entries of each of its switches, shape
+        [switches], and how many entries were lost for addresses whose place nobody knows.
 
     Raises:
         UsageError: the whole fabric has no tables.
     """
     tables = tables_of(whole)
-    targets, ports = mendable(rest.fabric, tables.ports[rest.switches])
+    left = tables.ports[rest.switches]
+    gone = np.setdiff1d(_all_addresses(whole), _all_addresses(rest.fabric))
+    left[:, gone[gone < left.shape[1]]] = NO_PORT
+    lost = _over_dead_cables(whole, rest, left)
+    left[lost] = NO_PORT
+    targets, ports = mendable(rest.fabric, left)
     new, changed = _core.mend(rest.fabric.core, targets, ports)
     lane = None if tables.lane is None else tables.lane[: ports.shape[1]]
-    return rest.fabric.replace(routes=replace(tables, ports=new, lane=lane)), changed
+    routed = rest.fabric.replace(routes=replace(tables, ports=new, lane=lane))
+    return routed, changed, len(lost[0])
+
+
+def _all_addresses(fabric: Fabric) -> NDArray[np.int64]:
+    others = fabric.other_lid[others_of(fabric)].astype(np.int64)
+    return np.concatenate([addresses_of(fabric), others])
+
+
+def _over_dead_cables(
+    whole: Fabric, rest: Rest, ports: NDArray[np.uint16]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Switch and address of entries over cables that died, of addresses whose place is unknown."""
+    fabric = rest.fabric
+    others = others_of(fabric)
+    lids = fabric.other_lid[others[fabric.other_switch[others] == NO_SWITCH]].astype(np.int64)
+    lids = lids[lids < ports.shape[1]]
+    columns = np.full((whole.switches, len(lids)), NO_PORT, dtype=np.uint16)
+    columns[rest.switches] = ports[:, lids]
+    died = by_cable(whole, columns)[rest.switches] & ~by_cable(fabric, ports[:, lids])
+    at, number = np.nonzero(died)
+    return at, lids[number]
 
 
 def mendable(

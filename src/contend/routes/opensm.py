@@ -19,6 +19,7 @@ from contend.errors import MissingError, ShortfallError, UsageError
 from contend.fabric import LARGEST_LID, Fabric, host_id, open_chunks, port_guids
 from contend.process import Program, scratch_folder, start_program, wait_for
 from contend.routes import options
+from contend.routes.addresses import with_other_lids
 from contend.routes.dumps import LFTS
 from contend.routes.saving import save
 from contend.routes.tables import ForwardingTables
@@ -153,12 +154,13 @@ def _with_tables(fabric: Fabric, order: Order, dump: Path) -> Fabric:
         raise ShortfallError(
             f'OpenSM gave no LID to host "{fabric.host_name[host]}", which it can\'t reach'
         )
-    return fabric.replace(
+    routed = fabric.replace(
         host_lid=host_lid,
         host_lmc=np.full(fabric.hosts, order.lmc, dtype=np.uint8),
         switch_lid=_first_lids(switch_guid, owner),
         routes=ForwardingTables(ports, engine=f"opensm:{order.text}"),
     )
+    return with_other_lids(routed, ports.shape[1])
 
 
 def _first_lids(guids: NDArray[np.uint64], owner: NDArray[np.uint64]) -> NDArray[np.uint32]:

@@ -15,9 +15,10 @@ import zstandard
 from contend.errors import UsageError
 from contend.fabric import WRITERS, Fabric, Writer, not_read_by_ibsim
 from contend.files import whole_file
+from contend.routes.addresses import others_of
 from contend.routes.dumps import write as write_dump
 from contend.routes.hashed import HashedRoutes
-from contend.units import nearest
+from contend.units import counted, nearest
 
 _WRITERS: dict[str, Writer] = {**WRITERS, "lfts": write_dump}
 # Suffixes of file names that stand for a kind.
@@ -61,7 +62,12 @@ def save(fabric: Fabric, path: Path, kind: str | None = None) -> None:
 
 def lost(fabric: Fabric, kind: str) -> tuple[str, ...]:
     """What is known of a fabric and cannot be read back from this kind of file, in sentences."""
-    return not_read_by_ibsim(fabric) if kind == "ibsim" else ()
+    if kind == "ibsim":
+        return not_read_by_ibsim(fabric)
+    others = len(others_of(fabric))
+    if kind == "orcs" and others:
+        return (f"an ORCS graph holds routes to hosts alone, not to {counted(others, 'other LID')}",)
+    return ()
 
 
 def save_to(fabric: Fabric, out: BinaryIO, kind: str) -> None:

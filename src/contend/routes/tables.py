@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.errors import InputError, UsageError
-from contend.fabric import Fabric, Finding
+from contend.errors import InputError, UsageError, legible
+from contend.fabric import NO_SWITCH, Fabric, Finding
+from contend.routes.addresses import addresses_of
 from contend.routes.hashed import HashedRoutes
 from contend.units import counted
 
@@ -79,12 +80,16 @@ class TableColumns:
             where the dump has no entry. Addresses are LIDs, up to the highest that the dump names.
         owner_guid: the port GUID that the dump names as the owner of a LID, a switch's for its own
             LID; 0 where it names none. Shape [addresses].
+        owner_kind: what it calls the kind of the owner, and
+        owner_name: its name; "" where it tells none. Shape [addresses], or empty.
         notes: what the reader passed over and a person should know.
     """
 
     switch_guid: NDArray[np.uint64]
     ports: NDArray[np.uint16]
     owner_guid: NDArray[np.uint64]
+    owner_kind: tuple[str, ...] = ()
+    owner_name: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -121,7 +126,7 @@ def adopt(fabric: Fabric, tables: TableColumns, source: str) -> Fabric:
         "findings": (*fabric.findings, *findings, *addresses.findings),
         "routes": ForwardingTables(ports),
     }
-    return fabric.replace(**changes)
+    return with_others_found(fabric.replace(**changes), tables)
 
 
 def _ports(
@@ -213,6 +218,89 @@ def _positions(owners: NDArray[np.uint64], guids: NDArray[np.uint64]) -> _Indice
     _, inverse, count = np.unique(guids, return_inverse=True, return_counts=True)
     known = (owners[position] == guids) & (guids != 0) & (count[inverse] == 1)
     return np.where(known, position, -1)
+
+
+def with_others_found(fabric: Fabric, tables: TableColumns | None = None) -> Fabric:
+    """The fabric with every address among the others that its tables lead to and nobody has.
+
+    Such an address hangs where its entries leave the network, by a port without a cable to another
+    switch. Where they do so in several places or in none, the topology may know its owner's.
+
+    Args:
+        fabric: with its tables, and the others that its topology tells.
+        tables: the dump of these tables, which may name the owners.
+    """
+    assert fabric.tables is not None
+    lids, switch, port = _unclaimed(fabric, fabric.tables.ports)
+    owner = np.zeros(len(lids), dtype=np.uint64)
+    told: dict[int, tuple[str, str]] = {}
+    if tables is not None:
+        owner = tables.owner_guid[lids]
+        told = _words(tables, set(owner.tolist()) - {0})
+    by_guid, by_lid = (
+        {number: row for row, number in enumerate(column.tolist()) if number}
+        for column in (fabric.other_guid, fabric.other_lid)
+    )
+    kinds, names = [], []
+    for number, (lid, guid) in enumerate(zip(lids.tolist(), owner.tolist(), strict=True)):
+        kind, name = told.get(guid, ("", ""))
+        row = by_guid.get(guid) if guid else by_lid.get(lid)
+        if row is not None:
+            owner[number] = fabric.other_guid[row]
+            kind, name = kind or fabric.other_kind[row], name or fabric.other_name[row]
+            if switch[number] == NO_SWITCH:
+                switch[number], port[number] = fabric.other_switch[row], fabric.other_port[row]
+        kinds.append(kind)
+        names.append(name)
+    # What the tables say of an owner or a LID is all that there is of it.
+    superseded = np.isin(fabric.other_lid, lids) | np.isin(fabric.other_guid, owner[owner > 0])
+    kept = np.flatnonzero(~superseded)
+    return fabric.replace(
+        other_lid=np.append(lids, fabric.other_lid[kept]).astype(np.uint32),
+        other_guid=np.append(owner, fabric.other_guid[kept]).astype(np.uint64),
+        other_kind=(*kinds, *(fabric.other_kind[row] for row in kept.tolist())),
+        other_name=(*names, *(fabric.other_name[row] for row in kept.tolist())),
+        other_switch=np.append(switch, fabric.other_switch[kept]).astype(np.uint32),
+        other_port=np.append(port, fabric.other_port[kept]).astype(np.uint16),
+    )
+
+
+def _unclaimed(
+    fabric: Fabric, ports: NDArray[np.uint16]
+) -> tuple[_Indices, NDArray[np.uint32], NDArray[np.uint16]]:
+    """Addresses that have entries but are no host's and no switch's, and where each hangs."""
+    free = np.ones(ports.shape[1], dtype=bool)
+    free[0] = False
+    judged = addresses_of(fabric)
+    free[judged[judged < len(free)]] = False
+    lids = np.flatnonzero(free)
+    lids = lids[(ports[:, lids] != NO_PORT).any(axis=0)]
+    columns = ports[:, lids]
+    leaves = (columns != NO_PORT) & ~by_cable(fabric, columns)
+    at = leaves.argmax(axis=0)
+    once = np.count_nonzero(leaves, axis=0) == 1
+    switch = np.where(once, at, NO_SWITCH).astype(np.uint32)
+    return lids, switch, columns[at, np.arange(len(lids))]
+
+
+def by_cable(fabric: Fabric, ports: NDArray[np.uint16]) -> NDArray[np.bool_]:
+    """Which entries lead over a cable to a switch, shape [switches, any number]."""
+    cabled = np.zeros((fabric.switches, int(fabric.switch_ports.max()) + 2), dtype=bool)
+    cabled[fabric.cable_from, fabric.cable_from_port] = True
+    cabled[fabric.cable_to, fabric.cable_to_port] = True
+    known = np.minimum(ports, cabled.shape[1] - 1).astype(np.int64)
+    return np.take_along_axis(cabled, known, axis=1)
+
+
+def _words(tables: TableColumns, owners: set[int]) -> dict[int, tuple[str, str]]:
+    """What the dump calls the kinds of owners and their names; some LIDs have only the owner."""
+    return {
+        guid: (legible(kind), legible(name))
+        for guid, kind, name in zip(
+            tables.owner_guid.tolist(), tables.owner_kind, tables.owner_name, strict=False
+        )
+        if kind and guid in owners
+    }
 
 
 def _together(owner: NDArray[np.uint64], base: _Indices, number: _Indices) -> NDArray[np.bool_]:

@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 
 from contend.errors import InputError, UsageError, legible
 from contend.fabric.assemble import Topology
-from contend.fabric.fabric import Fabric, Finding
+from contend.fabric.fabric import NO_SWITCH, Fabric, Finding
 from contend.fabric.formats.source import SELF_LIMITED
 
 MAGIC = SELF_LIMITED
-VERSION = 1
+VERSION = 2
 
-# Counts of a file's header, in this order, each an unsigned number of 64 bits.
-COUNTS = ("hosts", "switches", "cables", "rates", "findings", "addresses")
+# Counts of a file's header, in this order, each an unsigned number of 64 bits; version 1 lacks the
+# last.
+COUNTS = ("hosts", "switches", "cables", "rates", "findings", "addresses", "others")
 HEADER = struct.Struct(f"<{len(COUNTS)}Q")
 
 # What a file may claim; enough for any fabric that fits a machine, and checked before memory is
@@ -35,6 +36,7 @@ LIMITS = {
     "rates": 1 << 12,
     "findings": 1 << 20,
     "addresses": 1 << 24,
+    "others": 1 << 22,
 }
 TABLE_ENTRIES = 1 << 30
 SWITCH_PORTS = 1 << 28
@@ -60,39 +62,50 @@ class Text:
 
 
 # A new version gets a layout of its own; those of older versions stay as they are.
-LAYOUTS: dict[int, tuple[tuple[Column, ...], tuple[Text, ...]]] = {
-    1: (
+_LAYOUT_1: tuple[tuple[Column, ...], tuple[Text, ...]] = (
+    (
+        Column("host_guid", "<u8", "hosts"),
+        Column("host_port_guid", "<u8", "hosts"),
+        Column("host_adapter_port", "<u2", "hosts"),
+        Column("host_system_guid", "<u8", "hosts"),
+        Column("host_lid", "<u4", "hosts"),
+        Column("host_lmc", "|u1", "hosts"),
+        Column("host_switch", "<u4", "hosts"),
+        Column("host_port", "<u2", "hosts"),
+        Column("host_rate", "<u2", "hosts"),
+        Column("switch_guid", "<u8", "switches"),
+        Column("switch_system_guid", "<u8", "switches"),
+        Column("switch_ports", "<u2", "switches"),
+        Column("switch_lid", "<u4", "switches"),
+        Column("cable_from", "<u4", "cables"),
+        Column("cable_from_port", "<u2", "cables"),
+        Column("cable_to", "<u4", "cables"),
+        Column("cable_to_port", "<u2", "cables"),
+        Column("cable_rate", "<u2", "cables"),
+        Column("finding_wrong", "|u1", "findings"),
+    ),
+    (
+        Text("name", ""),
+        Text("engine", ""),
+        Text("host_name", "hosts"),
+        Text("switch_name", "switches"),
+        Text("rates", "rates"),
+        Text("finding_kind", "findings"),
+        Text("finding_message", "findings"),
+    ),
+)
+LAYOUTS = {
+    1: _LAYOUT_1,
+    2: (
         (
-            Column("host_guid", "<u8", "hosts"),
-            Column("host_port_guid", "<u8", "hosts"),
-            Column("host_adapter_port", "<u2", "hosts"),
-            Column("host_system_guid", "<u8", "hosts"),
-            Column("host_lid", "<u4", "hosts"),
-            Column("host_lmc", "|u1", "hosts"),
-            Column("host_switch", "<u4", "hosts"),
-            Column("host_port", "<u2", "hosts"),
-            Column("host_rate", "<u2", "hosts"),
-            Column("switch_guid", "<u8", "switches"),
-            Column("switch_system_guid", "<u8", "switches"),
-            Column("switch_ports", "<u2", "switches"),
-            Column("switch_lid", "<u4", "switches"),
-            Column("cable_from", "<u4", "cables"),
-            Column("cable_from_port", "<u2", "cables"),
-            Column("cable_to", "<u4", "cables"),
-            Column("cable_to_port", "<u2", "cables"),
-            Column("cable_rate", "<u2", "cables"),
-            Column("finding_wrong", "|u1", "findings"),
+            *_LAYOUT_1[0],
+            Column("other_lid", "<u4", "others"),
+            Column("other_guid", "<u8", "others"),
+            Column("other_switch", "<u4", "others"),
+            Column("other_port", "<u2", "others"),
         ),
-        (
-            Text("name", ""),
-            Text("engine", ""),
-            Text("host_name", "hosts"),
-            Text("switch_name", "switches"),
-            Text("rates", "rates"),
-            Text("finding_kind", "findings"),
-            Text("finding_message", "findings"),
-        ),
-    )
+        (*_LAYOUT_1[1], Text("other_kind", "others"), Text("other_name", "others")),
+    ),
 }
 
 
@@ -118,7 +131,9 @@ def read(chunks: Iterable[bytes], source: str) -> Topology:
     stream = _Stream(chunks, source)
     version = _version(stream)
     columns, texts = LAYOUTS[version]
-    counts = dict(zip(COUNTS, HEADER.unpack(stream.take(HEADER.size)), strict=True))
+    header = struct.Struct(f"<{len(COUNTS) - (version == 1)}Q")
+    counts = dict.fromkeys(COUNTS, 0)
+    counts |= zip(COUNTS, header.unpack(stream.take(header.size)), strict=False)
     _check_counts(counts, source)
     values: dict[str, Any] = {}
     for column in columns:
@@ -252,6 +267,10 @@ def _check_values(values: dict[str, Any], counts: dict[str, int], source: str) -
     for name, limit in below.items():
         if len(values[name]) and int(values[name].max()) >= limit:
             raise InputError(source, 0, f"{name} below {limit}", str(int(values[name].max())))
+    at = values.get("other_switch", np.zeros(0, dtype=np.uint32))
+    if ((at >= counts["switches"]) & (at != NO_SWITCH)).any():
+        limit = counts["switches"]
+        raise InputError(source, 0, f"other_switch below {limit}", str(int(at.max())))
     if values["rates"][0] != "":
         raise InputError(source, 0, "an unnamed first rate", repr(values["rates"][0]))
     ports = int(values["switch_ports"].sum(dtype=np.uint64))
@@ -306,6 +325,7 @@ def _container(fabric: Fabric) -> Iterator[bytes]:
         "rates": len(fabric.rates),
         "findings": len(fabric.findings),
         "addresses": tables.addresses if tables is not None else 0,
+        "others": len(fabric.other_lid),
     }
     for name, count in counts.items():
         if count > LIMITS[name]:

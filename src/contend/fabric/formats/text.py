@@ -28,7 +28,8 @@ def check_lids(fabric: Fabric, kind: str) -> None:
         UsageError: an address above 49151, where unicast LIDs end.
     """
     last_of_hosts = fabric.host_lid.astype("u8") + (1 << fabric.host_lmc.astype("u8")) - 1
-    largest = max(int(last_of_hosts.max(initial=0)), int(fabric.switch_lid.max(initial=0)))
+    lids = (last_of_hosts, fabric.switch_lid, fabric.other_lid)
+    largest = max(int(column.max(initial=0)) for column in lids)
     if largest > LARGEST_LID:
         raise UsageError(
             f"{kind} cannot hold this fabric: unicast LIDs end at {LARGEST_LID}, but it needs "

@@ -17,6 +17,11 @@ struct Targets {
   std::span<const std::uint64_t> switch_guid;
   std::span<const std::uint64_t> switch_system;  ///< GUID of the box that a switch belongs to
   std::size_t addresses;                         ///< size of the tables to make
+  /// Addresses of other end ports, such as aggregation nodes', and where each hangs. Engines leave
+  /// them out, mending does not.
+  std::span<const Address> others = {};
+  std::span<const SwitchId> other_switch = {};
+  std::span<const PortNumber> other_port = {};
 };
 
 /// Forwarding tables as an engine makes them: row-major [switches][addresses].

@@ -41,7 +41,7 @@ class MendableTables {
     Address address;
     SwitchId at;
     PortNumber port;  ///< by which it leaves there; 0: it is the switch's own
-    HostId host;      ///< kNoHost for a switch's own
+    HostId host;      ///< kNoHost for a switch's own and for others
   };
 
   /// Throws Error when tables do not belong to the fabric. The fabric is borrowed.
@@ -49,7 +49,7 @@ class MendableTables {
 
   const Fabric& fabric() const { return fabric_; }
   const SwitchLinks& links() const { return links_; }
-  /// Those of hosts by address, then those of switches by number.
+  /// Those of hosts by address, then those of switches by number, then others.
   std::span<const Destined> addresses() const { return addresses_; }
   /// By which port every switch forwards address number i.
   std::span<const PortNumber> column(std::size_t i) const {

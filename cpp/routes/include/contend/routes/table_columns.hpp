@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "contend/base/ids.hpp"
@@ -19,6 +21,8 @@ struct TableColumns {
   std::vector<PortNumber> ports;  ///< row-major [switches][addresses], kNoPort: not told
   std::size_t addresses = 0;
   std::vector<std::uint64_t> owner_guid;  ///< per address; 0: not told
+  std::vector<std::string> owner_kind;    ///< per address, such as "Channel Adapter"
+  std::vector<std::string> owner_name;    ///< per address
   std::vector<std::string> notes;
 };
 
@@ -38,11 +42,18 @@ class TableBuilder {
     entries_.push_back({static_cast<std::uint16_t>(lid), static_cast<std::uint16_t>(port)});
   }
 
-  /// The port that answers to a LID.
-  void own(std::uint32_t lid, std::uint64_t port_guid) {
+  /// The port that answers to a LID. True where that is news: then its words are wanted too.
+  bool own(std::uint32_t lid, std::uint64_t port_guid) {
     if (lid >= owner_.size()) owner_.resize(lid + 1, 0);
-    if (owner_[lid] == 0) owner_[lid] = port_guid;
+    const bool news = owner_[lid] == 0;
+    if (news) owner_[lid] = port_guid;
     if (owner_[lid] != port_guid && changed_owners_++ == 0) first_changed_owner_ = lid;
+    return news;
+  }
+  /// What kind of node the owner of a LID is, and its name.
+  void describe(std::uint32_t lid, std::string_view kind, std::string_view name) {
+    if (lid >= words_.size()) words_.resize(lid + 1);
+    words_[lid] = {std::string(kind), std::string(name)};
   }
 
   /// Takes back the entries of a switch for the 64 LIDs of a block that could not be read.
@@ -94,6 +105,7 @@ class TableBuilder {
   std::vector<Part> parts_;
   std::vector<Entry> entries_;
   std::vector<std::uint64_t> owner_;
+  std::vector<std::pair<std::string, std::string>> words_;  ///< kind and name, by LID
   std::vector<Distrusted> distrusted_;
   std::size_t changed_owners_ = 0;
   std::uint32_t first_changed_owner_ = 0;
