@@ -50,6 +50,45 @@ def test_without_ports_rates_and_lids_are_unknown() -> None:
     assert fabric.rates == ("",)
 
 
+def _with_speed(speed: int, width: int = 2) -> bytes:
+    """The tables with another rate in the line of host a's port."""
+    old, new = (f",0,0,0,{w},3,3,1,1793,{s},2," for w, s in ((2, 1024), (width, speed)))
+    assert TABLES.count(old.encode()) == 1
+    return TABLES.replace(old.encode(), new.encode())
+
+
+@pytest.mark.parametrize(
+    ("speed", "width", "rate"),
+    [
+        (2052, 2, "4xNDR"),  # NDR and QDR, as ports of NDR switches report
+        (0x201, 2, "4xEDR"),
+        (0x10004, 2, "4xFDR10"),  # FDR10 is a bit above all others, but slower than FDR
+        (0x10100, 2, "4xFDR"),
+        (0x1000800, 2, "4xXDR"),
+        (2048, 3, "4xNDR"),  # 1x and 4x
+        (2048, 18, "4xNDR"),  # 2x and 4x
+    ],
+)
+def test_of_several_rates_the_fastest_counts(speed: int, width: int, rate: str) -> None:
+    fabric = assemble(db_csv.read([_with_speed(speed, width)], "tiny"), "tiny")
+    assert fabric.rates[fabric.host_rate[0]] == rate
+    assert [finding.kind for finding in fabric.findings] == ["aggregation node"]
+
+
+@pytest.mark.parametrize(
+    ("speed", "width", "told"),
+    [(0x4800, 2, "LinkSpeedActv 0x4000"), (2048, 32, "LinkWidthActv 0x20")],
+)
+def test_a_rate_that_is_not_known_is_told(speed: int, width: int, told: str) -> None:
+    """What an unknown bit stands for may be faster than the bits beside it."""
+    subnet = db_csv.read([_with_speed(speed, width)], "tiny")
+    assert subnet.notes == (
+        "1 port with a width or speed that contend does not know, such as "
+        f"{told} in line 23",
+    )
+    assert subnet.rates[subnet.rate[subnet.port_guid == 0x100001][0]] == ""
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

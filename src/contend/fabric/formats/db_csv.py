@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from contend.errors import InputError
 from contend.fabric.formats.source import lines
 from contend.fabric.subnet import MOST_ENDS, MOST_NODES, NodeKind, Subnet, SubnetBuilder, unicast
+from contend.units import counted
 
 _HEAD = re.compile(rb"^START_[A-Z][A-Z0-9_]*\r?$", re.MULTILINE)
 _NEEDED = {
@@ -22,18 +23,20 @@ _NEEDED = {
     "PORTS": ("NodeGuid", "PortNum"),
     "LINKS": ("NodeGuid1", "PortNum1", "NodeGuid2", "PortNum2"),
 }
-_WIDTHS = {1: "1x", 2: "4x", 4: "8x", 8: "12x", 16: "2x"}
-# LinkSpeedActive of PortInfo and its extensions, as one set of bits.
+# LinkWidthActive likewise, the widest first.
+_WIDTHS = {8: "12x", 4: "8x", 2: "4x", 16: "2x", 1: "1x"}
+# LinkSpeedActive of PortInfo and its extensions, as one set of bits, the fastest first: where a port
+# reports several, as newer firmware does (2052: NDR and QDR), the link runs at the fastest.
 _SPEEDS = {
-    0x1: "SDR",
-    0x2: "DDR",
-    0x4: "QDR",
-    0x100: "FDR",
-    0x200: "EDR",
-    0x400: "HDR",
+    0x1000000: "XDR",
     0x800: "NDR",
-    0x1000: "XDR",
+    0x400: "HDR",
+    0x200: "EDR",
+    0x100: "FDR",
     0x10000: "FDR10",
+    0x4: "QDR",
+    0x2: "DDR",
+    0x1: "SDR",
 }
 # Columns that are kept beside those that must be there.
 _KEPT = {
@@ -89,6 +92,7 @@ class _Port:
     lid: int
     lmc: int
     rate: str
+    unknown: str
 
 
 def recognises(head: bytes) -> bool:
@@ -174,14 +178,24 @@ def _columns(cells: list[str], table: str, number: int, source: str) -> list[str
 
 
 def _port(row: _Row) -> _Port:
-    width = _WIDTHS.get(row.number("LinkWidthActv", 1 << 32), "")
-    speed = _SPEEDS.get(row.number("LinkSpeedActv", 1 << 32), "")
+    width, other_width = _fastest(row.number("LinkWidthActv", 1 << 32), _WIDTHS)
+    speed, other_speed = _fastest(row.number("LinkSpeedActv", 1 << 32), _SPEEDS)
+    unknown = f"LinkSpeedActv {other_speed:#x}" if other_speed else ""
+    if other_width:
+        unknown = f"LinkWidthActv {other_width:#x}"
     return _Port(
         row.number("PortGuid", _GUIDS),
         unicast(row.number("LID", 0xFFFF)),
         row.number("LMC", 7),
-        width + speed if width and speed else "",
+        width + speed if width and speed and not unknown else "",
+        f"{unknown} in line {row.line}" if unknown else "",
     )
+
+
+def _fastest(bits: int, labels: dict[int, str]) -> tuple[str, int]:
+    """The first label whose bit is set, "" for none, and the bits that are not known."""
+    label = next((label for bit, label in labels.items() if bits & bit), "")
+    return label, bits & ~sum(labels)
 
 
 def _subnet(
@@ -208,7 +222,7 @@ def _subnet(
             line=node.line,
         )
         rows.setdefault(guid, row)
-    unknown = _Port(0, 0, 0, "")
+    unknown = _Port(0, 0, 0, "", "")
     for link, line in links.items():
         ends = (link[:2], link[2:])
         for guid, _ in ends:
@@ -228,4 +242,13 @@ def _subnet(
                 rate=port.rate,
                 line=line,
             )
-    return builder.subnet()
+    return builder.subnet(tuple(_notes(ports)))
+
+
+def _notes(ports: dict[tuple[int, int], _Port]) -> Iterator[str]:
+    unknown = [port.unknown for port in ports.values() if port.unknown]
+    if unknown:
+        yield (
+            f"{counted(len(unknown), 'port')} with a width or speed that contend does not know, "
+            f"such as {unknown[0]}"
+        )
