@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from contend.errors import UsageError
-from contend.fabric import Fabric, server_names
+from contend.fabric import Fabric, rails_of, server_names, servers_of
 from contend.fabric.fabric import build
+from contend.fabric.servers import unnamed_hosts
 from contend.placement import ListFormat, list_hosts, parse, write_list
 
 
@@ -65,3 +66,67 @@ def test_a_description_of_very_many_words_is_looked_at_once() -> None:
     # All of its beginnings would be 8 GB.
     long = "a " * (1 << 16)
     assert server_names(_fabric([long, "node1 mlx5_0"])) == ["a", "node1"]
+
+
+def _servers(descriptions: list[str], systems: list[int] | None = None) -> list[int]:
+    return servers_of(_fabric(descriptions, systems)).tolist()
+
+
+@pytest.mark.parametrize(
+    "adapters",
+    [
+        ("ibp11s0f0", "ibp21s0f0"),
+        ("ibs22f0", "ibs22f1"),
+        ("ibo3", "ibo4"),
+        ("ibP1p2s0", "ibP2p2s0"),
+        ("ibx0c42a10300fb0001", "ibx0c42a10300fb0002"),
+        ("roceP2p1s0f1", "rocep3s0f1v12"),
+        ("opap1s0", "opap2s0"),
+        ("ibp11s0f0v0", "ibp11s0f0v1"),
+        ("mlx5_bond_0", "bnxt_re0"),
+        ("mlx5_0", "ib1"),
+    ],
+)
+def test_adapters_named_by_rdma_core_share_their_server(adapters: tuple[str, str]) -> None:
+    for between in " :":
+        names = [f"node0{number}{between}{word}" for number in (1, 2) for word in adapters]
+        assert _servers(names) == [0, 0, 1, 1]
+        assert server_names(_fabric(names)) == ["node01", "node01", "node02", "node02"]
+
+
+def test_a_server_may_be_called_like_an_adapter_of_a_slot() -> None:
+    assert server_names(_fabric(["ibs22 HCA-1", "ibo3 HCA-1"])) == ["ibs22", "ibo3"]
+
+
+def test_a_description_from_the_factory_names_no_server() -> None:
+    factory = "MT4123 ConnectX6   Mellanox Technologies"
+    fabric = _fabric([factory, "node1 mlx5_0", factory.replace("4123", "4115")])
+    assert server_names(fabric) == ["0x0000000000000100", "node1", "0x0000000000000102"]
+    assert unnamed_hosts(fabric) == [0, 2]
+    assert unnamed_hosts(_fabric(["node1", "node2 mlx5_0", ""])) == []
+
+
+def test_descriptions_are_right_where_an_adapter_serves_several_servers() -> None:
+    names = ["node1 mlx5_0", "node2 mlx5_0", "node1 mlx5_1"]
+    assert _servers(names, [7, 7, 8]) == [0, 1, 0]
+    # Without names the system GUID decides.
+    assert _servers(["mlx5_0", "node2 mlx5_0", "mlx5_1"], [7, 7, 7]) == [0, 0, 0]
+
+
+def test_the_rail_is_the_place_of_the_adapter_in_its_server() -> None:
+    names = ["b mlx5_10", "b mlx5_9", "a mlx5_9", "a mlx5_10", "c"]
+    assert rails_of(_fabric(names)).tolist() == [1, 0, 0, 1, 0]
+
+
+def test_a_server_that_lacks_an_adapter_keeps_the_rails_of_its_like() -> None:
+    whole = [f"{server} mlx5_{rail}" for server in "abc" for rail in range(4)]
+    assert rails_of(_fabric([*whole, "d mlx5_0", "d mlx5_3"])).tolist()[-2:] == [0, 3]
+    # A kind that is more common has rails of its own.
+    others = [f"{server} mlx5_{rail}" for server in "efgh" for rail in (0, 3)]
+    assert rails_of(_fabric([*whole, *others])).tolist()[-2:] == [0, 1]
+
+
+def test_rails_without_names_are_in_the_order_of_guids() -> None:
+    assert rails_of(_fabric(["n1", "n2", "n1", "n2"], [7, 8, 7, 8])).tolist() == [0, 0, 1, 1]
+    same = ["localhost mlx5_0"] * 3
+    assert rails_of(_fabric(same, [7, 7, 8])).tolist() == [0, 1, 0]

@@ -55,6 +55,7 @@ from .rated_bisection import bisection as bisection
 from .rest import Rest as Rest
 from .rest import without as without
 from .rest import without_numbers as without_numbers
+from .servers import rails_of as rails_of
 from .servers import server_names as server_names
 from .servers import servers_of as servers_of
 from .soundness import MOST_DETAILS as MOST_DETAILS

@@ -1,4 +1,4 @@
-"""Which hosts share a server, and what servers are called."""
+"""Which hosts share a server, on which rail each is, and what servers are called."""
 
 from __future__ import annotations
 
@@ -12,13 +12,26 @@ from numpy.typing import NDArray
 from contend.fabric.fabric import Fabric
 from contend.fabric.parts import connected_parts
 
-# What drivers and subnet managers append to a server's name: mlx5_0, HCA-2, hfi1_0, ib0, qib1.
-_ADAPTER = re.compile(r"(?:[a-z]+\d*_\d+|HCA-?\d+|ib\d+|qib\d+)", re.IGNORECASE)
-# The same where no server's name stands before it: a server may well be called node_7.
-_DRIVER = re.compile(
-    r"(?:(?:mlx\d|hfi\d|efa|mthca|ipath|irdma|i40iw|bnxt_re|cxgb\d|qedr|rxe|siw|erdma)_?\d+"
-    r"|HCA-?\d+|q?ib\d+)",
-    re.IGNORECASE,
+# Names that the kernel's drivers and subnet managers give to adapters.
+_DRIVER = (
+    r"(?:mlx\d|hfi\d|efa|mthca|ipath|irdma|i40iw|bnxt_re|cxgb\d|qedr|rxe|siw|erdma)"
+    r"(?:_?\d+|_bond_?\d+)|HCA-?\d+|q?ib\d+"
+)
+# Those that last over restarts, which rdma-core gives since 2019: by place on the bus or by GUID
+# (ibP1p2s0, rocep11s0f1, ibx0002c903000ab1cd), by slot or by number on the board (ibs22f0, ibo3).
+_KINDS = "(?:ib|opa|roce|iw|rdma|usnic)"
+_FUNCTIONS = r"(?:f\d+)?(?:v\d+)?(?:d\d+)?"
+_LASTING = rf"{_KINDS}(?:(?:P\d+)?p\d+s\d+{_FUNCTIONS}|x[0-9a-f]{{12,16}})"
+_BY_SLOT = rf"{_KINDS}(?:(?:P\d+)?s\d+|o\d+){_FUNCTIONS}"
+# What is appended to a server's name.
+_ADAPTER = re.compile(rf"[a-z]+\d*_\d+|{_DRIVER}|{_LASTING}|{_BY_SLOT}", re.IGNORECASE)
+# The same where no server's name stands before it: a server may well be called node_7 or ibs22.
+_ONLY_ADAPTER = re.compile(rf"{_DRIVER}|{_LASTING}", re.IGNORECASE)
+# What an adapter's firmware says until a host sets its description: MT4123 ConnectX6 ...
+_FACTORY = re.compile(
+    r"(?:MT\d{4,6}|Mellanox|NVIDIA)\s+(?:MT\d{4,6}\s+)?(?:ConnectX|Connect-IB|InfiniHost|BlueField)"
+    r".*",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -27,27 +40,104 @@ def servers_of(fabric: Fabric) -> NDArray[np.int64]:
 
     Hosts share a server when they share the adapter, when their adapters report the same system
     GUID, or when the adapters' descriptions differ only in a last word that names an adapter, such
-    as ``luna-0164 mlx5_1``. A description that two adapters carry whole is generic (``localhost
-    mlx5_0``) and says nothing.
+    as ``luna-0164 mlx5_1`` or ``node01 ibp11s0f0``. A description that two adapters carry whole is
+    generic (``localhost mlx5_0``) and says nothing. Where the descriptions under one system GUID
+    name several servers they are right: an adapter may serve several hosts.
     """
     same: dict[tuple[str, object], list[int]] = {}
+    by_name = _by_name(fabric)
+    named = {host: name for name, members in by_name.items() for host in members}
     for host, (guid, system) in enumerate(
         zip(fabric.host_guid.tolist(), fabric.host_system_guid.tolist(), strict=True)
     ):
         for key in (("adapter", guid), ("system", system)):
             if key[1]:
                 same.setdefault(key, []).append(host)
-    for name, members in _by_name(fabric).items():
+    for name, members in by_name.items():
         same[("name", name)] = members
-    groups = [members for members in same.values() if len(members) > 1]
+    groups = [
+        members
+        for (kind, _), members in same.items()
+        if len(members) > 1 and (kind != "system" or _of_one_name(members, named))
+    ]
     first = np.repeat([members[0] for members in groups], [len(members) for members in groups])
     other = np.array([host for members in groups for host in members], dtype=np.int64)
     return connected_parts(fabric.hosts, first.astype(np.int64), other)
 
 
+def _of_one_name(hosts: list[int], named: dict[int, str]) -> bool:
+    return len({named[host] for host in hosts if host in named}) < 2
+
+
+def rails_of(fabric: Fabric, server: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """The rail of every host, from 0, shape [hosts]: the place of its adapter in its server.
+
+    Places are told apart by the adapters' names and ports, or where descriptions have none by the
+    order of GUIDs. A server that lacks some adapters of a more common kind of servers keeps that
+    kind's places: without ``mlx5_2`` its ``mlx5_3`` is still on the fourth rail.
+
+    Args:
+        fabric: the fabric.
+        server: number of the server of every host, where `servers_of` has told it.
+    """
+    return rails_and_kinds(fabric, servers_of(fabric) if server is None else server)[0]
+
+
+def rails_and_kinds(
+    fabric: Fabric, server: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rail of every host, and the kind of its server: those with adapters of the same names."""
+    order = np.lexsort((fabric.host_adapter_port, fabric.host_guid, server)).tolist()
+    adapters: dict[int, list[tuple[_Place, int]]] = {}
+    for host in order:
+        own = adapters.setdefault(int(server[host]), [])
+        word = _adapter_word(fabric.host_name[host])
+        # Places without a name count on by GUID.
+        place = _natural(word, int(fabric.host_adapter_port[host]) if word else len(own))
+        again = sum(other[: len(place)] == place for other, _ in own)
+        own.append((place if not again else (*place, ("", again)), host))
+    kinds = Counter(frozenset(place for place, _ in own) for own in adapters.values())
+    number = {kind: position for position, kind in enumerate(kinds)}
+    kind_of = {kind: _kind_with(kind, kinds) for kind in kinds}
+    rail = np.zeros(fabric.hosts, dtype=np.int64)
+    kind = np.zeros(fabric.hosts, dtype=np.int64)
+    for own in adapters.values():
+        chosen = kind_of[frozenset(place for place, _ in own)]
+        places = {place: position for position, place in enumerate(sorted(chosen))}
+        for place, host in own:
+            rail[host], kind[host] = places[place], number[chosen]
+    return rail, kind
+
+
+_Place = tuple[tuple[str, int], ...]
+# Kinds of servers that each is compared with, the most common.
+_MOST_KINDS = 64
+_DIGITS = re.compile(r"(\d+)")
+
+
+def _natural(word: str, port: int) -> _Place:
+    """Sorts ``mlx5_9`` before ``mlx5_10``."""
+    parts = [*_DIGITS.split(word.lower()), "0"]
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return (*((text, int(digits[:18])) for text, digits in pairs), ("", port))
+
+
+def _kind_with(kind: frozenset[_Place], kinds: Counter[frozenset[_Place]]) -> frozenset[_Place]:
+    """The most common kind of servers that has all these adapters."""
+    having = [other for other, _ in kinds.most_common(_MOST_KINDS) if kind <= other]
+    return max([kind, *having], key=lambda other: (kinds[other], len(other)))
+
+
+def _adapter_word(description: str) -> str:
+    """What names the adapter in a description, "" where nothing does."""
+    word = ([""] + [word for word in _END_OF_NAME.split(description) if word])[-1]
+    return word if _ADAPTER.fullmatch(word) else ""
+
+
 # Where a server's name may end in a description: node1 HCA-1, node1/P2, node1:mlx5_0.
 _END_OF_NAME = re.compile(r"[\s/:]+")
 _MOST_WORDS = 16
+_GUID = re.compile(r"0x[0-9a-f]{16}")
 
 
 def server_names(fabric: Fabric) -> list[str]:
@@ -80,8 +170,19 @@ def server_names(fabric: Fabric) -> list[str]:
     return [names[owner] for owner in server]
 
 
+def unnamed_hosts(fabric: Fabric) -> list[int]:
+    """Hosts with descriptions that name no server, and that nothing else tells the server of."""
+    return [
+        host
+        for host, name in enumerate(server_names(fabric))
+        if _GUID.fullmatch(name) and fabric.host_name[host].strip() not in ("", name)
+    ]
+
+
 def _beginnings(description: str) -> list[str]:
     """What a description begins with, by whole words, but for what only names an adapter."""
+    if _FACTORY.fullmatch(description):
+        return []
     # Names of servers are short; beginnings of a description without bound grow with its square.
     inner = islice(_END_OF_NAME.finditer(description), _MOST_WORDS)
     ends = [match.start() for match in inner] + [len(description)]
@@ -89,20 +190,19 @@ def _beginnings(description: str) -> list[str]:
     return [
         beginning
         for beginning in beginnings
-        if not all(_DRIVER.fullmatch(word) for word in _END_OF_NAME.split(beginning) if word)
+        if not all(_ONLY_ADAPTER.fullmatch(word) for word in _END_OF_NAME.split(beginning) if word)
     ]
 
 
 def _by_name(fabric: Fabric) -> dict[str, list[int]]:
     """Hosts by the server's name that their descriptions begin with, where one does."""
-    adapters: dict[str, set[int]] = {}
+    adapters: dict[tuple[str, str], set[int]] = {}
     members: dict[str, list[int]] = {}
     for host, name in enumerate(fabric.host_name):
-        words = name.split()
+        words = [word for word in _END_OF_NAME.split(name) if word]
         if len(words) > 1 and _ADAPTER.fullmatch(words[-1]):
-            adapters.setdefault(" ".join(words), set()).add(int(fabric.host_guid[host]))
-            members.setdefault(" ".join(words[:-1]), []).append(host)
-    shared = Counter(
-        whole.rpartition(" ")[0] for whole, guids in adapters.items() if len(guids) > 1
-    )
+            server = " ".join(words[:-1])
+            adapters.setdefault((server, words[-1]), set()).add(int(fabric.host_guid[host]))
+            members.setdefault(server, []).append(host)
+    shared = {server for (server, _), guids in adapters.items() if len(guids) > 1}
     return {server: hosts for server, hosts in members.items() if server not in shared}
