@@ -370,7 +370,7 @@ def jobs(
     *,
     following: int | None = None,
     hosts: HostChoice | None = None,
-    pattern: str = "bisect",
+    pattern: str | None = None,
     samples: int = 200,
     seed: int = 1,
 ) -> Jobs:
@@ -382,7 +382,8 @@ def jobs(
             a job and its hosts; or names of hosts by job; None asks the Slurm of this machine.
         following: for how many servers to choose the best free ones; None: for none.
         hosts: that they may be chosen from; None is all.
-        pattern: that every job sends among its own hosts, all at the same time.
+        pattern: that every job sends among its own hosts, all at the same time; None: random pairs,
+            within rails where servers have several adapters.
         samples: how many patterns to draw.
         seed: of all random choices.
 

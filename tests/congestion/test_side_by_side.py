@@ -41,10 +41,14 @@ def groups(fabric: Fabric, *sizes: int, seed: int = 3) -> list[NDArray[np.uint32
 
 
 def drawn(
-    fabric: Fabric, jobs: Sequence[NDArray[np.uint32]], pattern: str, seed: int
+    fabric: Fabric,
+    jobs: Sequence[NDArray[np.uint32]],
+    pattern: str,
+    seed: int,
+    rails: bool = False,
 ) -> list[list[tuple[NDArray[np.int64], NDArray[np.int64]]]]:
     """Source and target hosts of every job's messages in every sample, from what they cross."""
-    messages = JobMessages(fabric, jobs, pattern=pattern, seed=seed)
+    messages = JobMessages(fabric, jobs, pattern=pattern, rails=rails, seed=seed)
     sent = messages.sent(range(SAMPLES))
     number = [[messages.channel_of_fabric(int(c)) for c in row[-2:]] for row in sent.crossed]
     ends = np.array(number).reshape(-1, 2) - 2 * fabric.cables - np.array([0, fabric.hosts])
@@ -185,6 +189,57 @@ def test_jobs_of_one_size_draw_their_own_patterns() -> None:
     assert not np.array_equal(first[1], second[1] - 16)
     # Of a job the first samples are those that a simulation draws.
     assert np.array_equal(first[1], parse("permutation", 16).messages(seed=1, sample=0)[1])
+
+
+def railed(*words: str) -> Fabric:
+    """Sixteen hosts with these descriptions."""
+    return FABRICS["alike"].replace(host_name=words)
+
+
+def test_within_rails_pairs_of_servers_send_between_adapters_of_one_place() -> None:
+    """Bisect halves the four servers: two messages on each rail, none within a server."""
+    fabric = railed(*(f"n{host % 4} mlx5_{host // 4}" for host in range(16)))
+    job = np.arange(16, dtype=np.uint32)
+    pairs = set()
+    for [(source, target)] in drawn(fabric, [job], "bisect", 1, rails=True):
+        assert len(source) == 8
+        assert (source // 4 == target // 4).all()
+        assert (source % 4 != target % 4).all()
+        # Every rail sends between the same servers.
+        assert len({*zip((source % 4).tolist(), (target % 4).tolist(), strict=True)}) == 2
+        pairs.update(zip((source % 4).tolist(), (target % 4).tolist(), strict=True))
+    assert len(pairs) > 4
+    [(source, _)] = drawn(fabric, [job], "shift:1", 1, rails=True)[0]
+    assert sorted(source.tolist()) == job.tolist()
+
+
+def test_within_rails_servers_of_one_adapter_send_as_ever() -> None:
+    fabric, jobs = FABRICS["alike"], groups(FABRICS["alike"], 5, 4)
+    plain, rails = (drawn(fabric, jobs, "bisect", 5, rails=within) for within in (False, True))
+    for one, other in zip(plain, rails, strict=True):
+        for ends, same in zip(one, other, strict=True):
+            assert [end.tolist() for end in ends] == [end.tolist() for end in same]
+
+
+def test_a_server_that_lacks_a_rail_sends_on_the_others() -> None:
+    names = [f"n{host % 4} mlx5_{host // 4}" for host in range(16)]
+    # n3 lacks its second adapter: host 7 is another server's.
+    names[7] = "login"
+    fabric = railed(*names)
+    job = np.array([2, 6, 10, 14, 3, 11, 15], np.uint32)
+    for [(source, target)] in drawn(fabric, [job], "ring", 1, rails=True):
+        ends = sorted(zip(source.tolist(), target.tolist(), strict=True))
+        assert ends == [(2, 3), (3, 2), (10, 11), (11, 10), (14, 15), (15, 14)]
+
+
+def test_servers_without_a_rail_in_common_use_their_first_adapters() -> None:
+    names = [f"n{host % 4} mlx5_{host // 4}" for host in range(16)]
+    names[3], names[6] = "other", "another"
+    fabric = railed(*names)
+    # Left are n2 on the first rail and n3 on the second.
+    job = np.array([2, 7], np.uint32)
+    for [(source, target)] in drawn(fabric, [job], "shift:1", 1, rails=True):
+        assert sorted(zip(source.tolist(), target.tolist(), strict=True)) == [(2, 7), (7, 2)]
 
 
 @pytest.mark.parametrize(

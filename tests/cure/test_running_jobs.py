@@ -156,6 +156,16 @@ def test_servers_with_several_rails() -> None:
     assert found.next is not None
     assert found.next.best.servers == ("n1", "n3")
     assert len(found.next.best.hosts) == 4
+    # Messages stay within rails, which hang on a leaf each: nothing is shared.
+    assert (found.rails, found.traffic) == (True, "bisect within rails")
+    assert (one.alone, one.beside, found.next.best.beside) == (1, 1, 1)
+    # A pattern that is asked for has a rank on every adapter.
+    asked = look_at_jobs(net, [ListedJob("a", "", ("n0", "n2"))], pattern="bisect")
+    assert asked.traffic == "bisect"
+
+
+def test_servers_of_one_adapter_know_no_rails() -> None:
+    assert judged(job("a", 1, 2, 5, 6), next_servers=3).traffic == "bisect"
 
 
 def test_the_same_seed_says_the_same() -> None:

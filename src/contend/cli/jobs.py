@@ -41,7 +41,11 @@ JobsArgument = Annotated[
 NEXT = Option(("--next",), "N", "Choose the best free servers for a job of N")
 NextOption = Annotated[int | None, NEXT(min=2)]
 PatternOption = Annotated[
-    str, PATTERN(": every job sends bisect, shift:3, alltoall and more among its hosts.")
+    str | None,
+    PATTERN(
+        ": every job sends bisect, shift:3, alltoall and more among its hosts.",
+        default="bisect, within rails where servers have several adapters",
+    ),
 ]
 FreeOption = Annotated[
     str | None,
@@ -55,7 +59,7 @@ def jobs(
     jobs: JobsArgument = None,
     following: NextOption = None,
     hosts: FreeOption = None,
-    pattern: PatternOption = "bisect",
+    pattern: PatternOption = None,
     routes: RoutesOption = None,
     route: RouteOption = None,
     samples: SamplesOption = 200,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from contend.congestion.drawing import check_seed
 from contend.congestion.rates import LinkRates, link_rates
 from contend.errors import UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, rails_of, servers_of
 from contend.pattern import Pattern
 from contend.pattern import parse as parse_pattern
 from contend.routes import make_resolver
@@ -20,6 +20,10 @@ from contend.units import counted
 
 Hosts = NDArray[np.uint32]
 Shares = NDArray[np.float64]
+
+_Ranks = NDArray[np.uint32]
+# In place of a host, where a server has none on a rail.
+_NONE = np.iinfo(np.uint32).max
 
 # Channels that messages cross, held at once: some 100 MB with all that is made of them.
 _CROSSINGS = 1 << 20
@@ -35,13 +39,15 @@ class JobMessages:
     """The messages that jobs send: in every sample each is in one round of its pattern.
 
     Rounds are drawn, as jobs do not wait for each other. A job has a rank on each of its hosts, in
-    the order in which they are given. The same seed and number of a job draw the same messages,
-    whatever the others are.
+    the order in which they are given; or within rails a rank on each of its servers, of which every
+    adapter sends to the one on its rail, as libraries for GPUs do. The same seed and number of a job
+    draw the same messages, whatever the others are.
 
     Args:
         fabric: with routes.
         jobs: hosts of every job, each once.
         pattern: a specification, for as many ranks as each job has hosts.
+        rails: whether messages stay within rails; a job has then as many ranks as servers.
         seed: of all random choices.
         others: further hosts between which messages may be asked for.
 
@@ -56,6 +62,7 @@ class JobMessages:
         jobs: Sequence[Hosts],
         *,
         pattern: str = "bisect",
+        rails: bool = False,
         seed: int = 1,
         others: Hosts | None = None,
     ) -> None:
@@ -71,7 +78,9 @@ class JobMessages:
         self._pattern = pattern
         self._seed = seed
         self._patterns: dict[int, Pattern] = {}
-        self._jobs = [self.places(hosts) for hosts in jobs]
+        self._server = servers_of(fabric) if rails else None
+        self._rail = None if self._server is None else rails_of(fabric, self._server)
+        self._jobs = [self._ranks(hosts) for hosts in jobs]
         self._resolver = make_resolver(fabric, self.hosts)
         self.rates: LinkRates = link_rates(fabric, self.hosts)
 
@@ -109,22 +118,25 @@ class JobMessages:
 
     def sent_by_next(self, hosts: Hosts, samples: range) -> Sent:
         """The messages of a further job, on hosts that may be any of those known."""
-        return self._sent([(len(self._jobs), self.places(hosts))], samples)
+        return self._sent([(len(self._jobs), self._ranks(hosts))], samples)
 
-    def drawn(self, *further: int) -> bool:
-        """Whether samples differ, those of further jobs with so many hosts included."""
+    def drawn(self, *further: Hosts) -> bool:
+        """Whether samples differ, those of further jobs on such hosts included."""
         patterns = self._patterns_of(further)
         by_chance = any(pattern.random or pattern.rounds > 1 for pattern in patterns)
         return by_chance or self._fabric.tables is None
 
-    def batches(self, samples: int, *further: int) -> Iterator[range]:
-        """Samples by as many at a time as memory allows for, with further jobs of so many hosts.
+    def batches(self, samples: int, *further: Hosts) -> Iterator[range]:
+        """Samples by as many at a time as memory allows for, with further jobs on such hosts.
 
         Raises:
             UsageError: the jobs send more messages at once than can be counted so.
         """
-        patterns = self._patterns_of(further)
-        messages = sum(pattern.core.messages_expected / pattern.rounds for pattern in patterns)
+        messages = 0.0
+        for ranks in (*self._jobs, *map(self._ranks, further)):
+            if len(ranks) > 1:
+                pattern = self._pattern_of(len(ranks))
+                messages += ranks.shape[1] * pattern.core.messages_expected / pattern.rounds
         if messages > _MOST_MESSAGES:
             raise UsageError(
                 f"pattern {self._pattern}: expected at most {_MOST_MESSAGES:,} messages of all "
@@ -134,20 +146,33 @@ class JobMessages:
         for first in range(0, samples, size):
             yield range(first, min(first + size, samples))
 
-    def _patterns_of(self, further: Sequence[int]) -> list[Pattern]:
-        sizes = [*map(len, self._jobs), *further]
+    def _patterns_of(self, further: Sequence[Hosts]) -> list[Pattern]:
+        sizes = map(len, (*self._jobs, *map(self._ranks, further)))
         return [self._pattern_of(ranks) for ranks in sizes if ranks > 1]
 
-    def _sent(self, jobs: Sequence[tuple[int, Hosts]], samples: range) -> Sent:
+    def _ranks(self, hosts: Hosts) -> _Ranks:
+        """The places of every rank's hosts by rail, `_NONE` for none, shape [ranks, rails]."""
+        places = self.places(hosts)
+        if self._server is None or self._rail is None:
+            return places[:, np.newaxis]
+        _, first, rank = np.unique(self._server[hosts], return_index=True, return_inverse=True)
+        # Servers in the order in which they are given.
+        number = np.argsort(np.argsort(first))
+        rail = self._rail[hosts]
+        found = np.full((len(first), int(rail.max(initial=0)) + 1), _NONE, dtype=np.uint32)
+        found[number[rank.reshape(-1)], rail] = places
+        return found
+
+    def _sent(self, jobs: Sequence[tuple[int, _Ranks]], samples: range) -> Sent:
         parts: list[tuple[NDArray[np.uint32], ...]] = []
-        for job, places in jobs:
-            if len(places) < 2:
+        for job, ranks in jobs:
+            if len(ranks) < 2:
                 continue
-            rounds = self._rounds(job, len(places), samples)
+            rounds = self._rounds(job, len(ranks), samples)
             for sample, number in zip(samples, rounds, strict=True):
-                source, target = self._drawn(job, len(places), sample, number)
+                source, target = self._drawn(job, len(ranks), sample, number)
                 apart = source != target
-                ends = places[source[apart]], places[target[apart]]
+                ends = _on_rails(ranks[source[apart]], ranks[target[apart]])
                 about = (job, sample - samples.start)
                 parts.append((*ends, *(np.full(len(ends[0]), n, np.uint32) for n in about)))
         none = (np.zeros(0, np.uint32),) * 4
@@ -180,7 +205,8 @@ class JobMessages:
             try:
                 made = parse_pattern(self._pattern, ranks)
             except UsageError as error:
-                raise UsageError(f"{error} (in a job of {counted(ranks, 'host')})") from None
+                thing = "host" if self._server is None else "server"
+                raise UsageError(f"{error} (in a job of {counted(ranks, thing)})") from None
             if made.core.weighted:
                 raise UsageError(f"pattern {made.name}: expected one without bytes of messages")
             self._patterns[ranks] = made
@@ -198,6 +224,15 @@ class JobMessages:
             draw = (self._seed * _SAMPLES_APART + sample) % (1 << 64)
             routes[chosen] = self._resolver.routes(source[chosen], target[chosen], draw)
         return routes
+
+
+def _on_rails(source: _Ranks, target: _Ranks) -> tuple[Hosts, Hosts]:
+    """Ends of the messages between ranks whose hosts these are, shape [messages, rails]."""
+    both = (source != _NONE) & (target != _NONE)
+    # Servers without a rail in common use the first adapter of each.
+    apart = np.flatnonzero(~both.any(axis=1))
+    first = [rows[apart, (rows[apart] != _NONE).argmax(axis=1)] for rows in (source, target)]
+    return np.append(source[both], first[0]), np.append(target[both], first[1])
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,6 +66,7 @@ def judge_jobs(
     jobs: Sequence[Hosts],
     *,
     pattern: str = "bisect",
+    rails: bool = False,
     samples: int = 200,
     seed: int = 1,
     progress: Callable[[int, int], None] | None = None,
@@ -80,6 +81,7 @@ def judge_jobs(
         fabric: with routes.
         jobs: hosts of every job, each once.
         pattern: a specification, for as many ranks as each job has hosts.
+        rails: whether messages stay within rails; a job has then as many ranks as servers.
         samples: how many are drawn; two where all would be alike.
         seed: of all random choices.
         progress: told how many samples are counted, of how many.
@@ -90,7 +92,7 @@ def judge_jobs(
     """
     if samples < 2:
         raise UsageError(f"expected at least 2 samples, got {counted(samples, 'sample')}")
-    messages = JobMessages(fabric, jobs, pattern=pattern, seed=seed)
+    messages = JobMessages(fabric, jobs, pattern=pattern, rails=rails, seed=seed)
     if not messages.drawn():
         samples = 2
     alone, beside, carried = (np.ones((len(jobs), samples)) for _ in range(3))

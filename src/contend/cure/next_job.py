@@ -165,6 +165,8 @@ def choose_next(
     pattern: str,
     samples: int,
     seed: int,
+    *,
+    rails: bool = False,
 ) -> NextJob:
     """Chooses free servers for the next job, so that the hosts of all jobs get most in the mean.
 
@@ -181,6 +183,7 @@ def choose_next(
         pattern: that all send.
         samples: how many judge the choice.
         seed: of all random choices.
+        rails: whether messages stay within rails.
 
     Raises:
         UsageError: there are not as many, or no such pattern for them.
@@ -189,10 +192,12 @@ def choose_next(
         raise UsageError(f"next: expected at least 2 servers, which have a network, got {count}")
     if count > len(free):
         raise UsageError(f"next: {counted(len(free), 'server')} are free, expected {count}")
-    messages = JobMessages(fabric, jobs, pattern=pattern, seed=seed, others=servers.hosts(free))
+    messages = JobMessages(
+        fabric, jobs, pattern=pattern, rails=rails, seed=seed, others=servers.hosts(free)
+    )
     first = tuple(free[:count])
     own = samples, samples + _SEARCH_SAMPLES
-    if not messages.drawn(len(servers.hosts(first))):
+    if not messages.drawn(servers.hosts(first)):
         samples, own = 2, (0, 1)
     search = _Search(servers, messages, jobs, range(*own))
     for choice in (first, *_choices(fabric, servers, free, count)):
@@ -294,7 +299,7 @@ class _Judge:
         hosts = self._servers.hosts(chosen)
         parts = [
             Newcomer(self._messages, len(self._weight), batch).judge(hosts)
-            for batch in self._messages.batches(self._samples, len(hosts))
+            for batch in self._messages.batches(self._samples, hosts)
         ]
         alone, beside = (np.concatenate([part[n] for part in parts]) for n in (0, 1))
         losses = np.concatenate([part[2] for part in parts], axis=1)

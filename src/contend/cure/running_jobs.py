@@ -96,6 +96,7 @@ class Jobs:
         free: servers that no job has and that may be taken.
         next: where the next job would sit best; None where that was not asked.
         pattern: that every job sends.
+        rails: whether it sends it between its servers, every adapter to that on its rail.
         samples: how many were drawn.
         seed: of all random choices.
         seconds: that it took.
@@ -107,9 +108,15 @@ class Jobs:
     free: int
     next: NextJob | None
     pattern: str
+    rails: bool
     samples: int
     seed: int
     seconds: float
+
+    @property
+    def traffic(self) -> str:
+        """The pattern in words."""
+        return f"{self.pattern} within rails" if self.rails else self.pattern
 
     def __repr__(self) -> str:
         losing = sum(job.loses for job in self.jobs)
@@ -165,7 +172,7 @@ def look_at_jobs(
     source: str = "jobs",
     next_servers: int | None = None,
     hosts: HostChoice | None = None,
-    pattern: str = "bisect",
+    pattern: str | None = None,
     samples: int = 200,
     seed: int = 1,
     progress: Callable[[int, int], None] | None = None,
@@ -173,7 +180,10 @@ def look_at_jobs(
     """Judges how well jobs sit on a fabric, and where the next one would sit best.
 
     Every job sends the pattern among its own hosts, a rank on each in the order of their names, all
-    jobs at the same time.
+    jobs at the same time. Where no pattern is given and servers of jobs have several adapters on
+    the fabric, random pairs of a job's servers send within rails: every adapter to the one of the
+    same place, as GPUs' libraries do; what adapters of one server have for each other needs no
+    network.
 
     Args:
         fabric: with routes.
@@ -182,7 +192,8 @@ def look_at_jobs(
         next_servers: how many servers the next job is to have; None: there is none.
         hosts: that it may take if they are free, as `contend.placement.parse` reads them; None is
             all.
-        pattern: a specification, for as many ranks as each job has hosts.
+        pattern: a specification, for as many ranks as each job has hosts; None: random pairs, see
+            above.
         samples: how many patterns are drawn; two where all would be alike.
         seed: of all random choices.
         progress: told how many samples are counted, of how many.
@@ -210,10 +221,19 @@ def look_at_jobs(
         jobs.append(Job(job, hosts_of_job, len(own), unknown, leaves, fewest))
     sending = [n for n, job in enumerate(jobs) if job.listed.runs and job.servers > 1]
     groups = [jobs[number].hosts for number in sending]
+    seen = np.concatenate([*held, servers.hosts([] if next_servers is None else free)])
+    rails = pattern is None and len(np.unique(seen)) > len(servers.of(seen))
+    pattern = "bisect" if pattern is None else pattern
     harms: tuple[Harm, ...] = ()
     if groups:
         judged = judge_jobs(
-            fabric, groups, pattern=pattern, samples=samples, seed=seed, progress=progress
+            fabric,
+            groups,
+            pattern=pattern,
+            rails=rails,
+            samples=samples,
+            seed=seed,
+            progress=progress,
         )
         samples = judged.alone.shape[1]
         for row, number in enumerate(sending):
@@ -222,7 +242,7 @@ def look_at_jobs(
     following = None
     if next_servers is not None:
         following = choose_next(
-            fabric, servers, free, groups, next_servers, pattern, samples, seed
+            fabric, servers, free, groups, next_servers, pattern, samples, seed, rails=rails
         ).with_numbers(sending)
     return Jobs(
         fabric=fabric,
@@ -231,6 +251,7 @@ def look_at_jobs(
         free=len(free),
         next=following,
         pattern=pattern,
+        rails=rails,
         samples=samples,
         seed=seed,
         seconds=time.perf_counter() - started,

@@ -55,7 +55,7 @@ def jobs_figure(found: Jobs) -> Figure:
         axes.set_ylim(max(len(shown), 3) - 0.4, -0.6)
         axes.set_xlim(0, 1.02)
         percent_axis(axes.xaxis)
-        axes.set_xlabel(f"effective bandwidth of {found.pattern}\nas a share of a port's rate")
+        axes.set_xlabel(f"effective bandwidth of {found.traffic}\nas a share of a port's rate")
         axes.set_ylabel("job (servers)")
         axes.spines["left"].set_visible(False)
         figure.legend(loc="outside lower center", ncols=2, handletextpad=0.3, columnspacing=1.2)

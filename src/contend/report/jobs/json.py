@@ -137,6 +137,7 @@ class JobsJson(msgspec.Struct, frozen=True, kw_only=True):
         fabric: which.
         verdict: what it comes to, in words.
         pattern: that every job sends.
+        within_rails: whether it sends it between its servers, every adapter to that on its rail.
         samples: how many were drawn.
         seed: of all random choices.
         free: servers that no job has and that may be taken.
@@ -149,6 +150,7 @@ class JobsJson(msgspec.Struct, frozen=True, kw_only=True):
     fabric: FabricSize
     verdict: str
     pattern: str
+    within_rails: bool
     samples: int
     seed: int
     free: int
@@ -168,6 +170,7 @@ def jobs_json(found: Jobs) -> JobsJson:
         fabric=size_of(found.fabric),
         verdict=jobs_verdict(found),
         pattern=found.pattern,
+        within_rails=found.rails,
         samples=found.samples,
         seed=found.seed,
         free=found.free,

@@ -159,9 +159,13 @@ def _jobs_table(found: Jobs) -> ResultTable:
 def _remarks(found: Jobs) -> list[str]:
     """What a reader of the table must know."""
     remarks = [
-        f"every job sends {found.pattern}, {counted(found.samples, 'sample')}; shares of a "
+        f"every job sends {found.traffic}, {counted(found.samples, 'sample')}; shares of a "
         "port's rate; fewest: leaves that would do, by its own and the free servers"
     ]
+    if found.rails:
+        remarks.append(
+            "within rails: pairs of servers send from each adapter to the one in the same place"
+        )
     single = sum(job.listed.runs and job.servers == 1 for job in found.jobs)
     if single:
         remarks.append(f"{counted(single, 'job')} of one server {_use(single)} no network")
