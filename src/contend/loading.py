@@ -177,17 +177,8 @@ def load_topology(path: str) -> Fabric:
         InputError: a file that is not what it should be.
     """
     source = fabrics.source_name(path)
-    if os.path.isdir(path) and (folder := fabrics.read_folder(path)) is not None:
-        return folder.fabric.replace(name=_short_name(source))
-    head, chunks = fabrics.peek(fabrics.open_chunks(path))
-    try:
-        reader = fabrics.recognise(head, source)
-    except InputError:
-        if routing.recognises_tables(head):
-            text = "holds forwarding tables, not a topology: give it as routes="
-            raise UsageError(f"{source} {text}") from None
-        raise
-    topology = fabrics.read_topology(reader, chunks, source)
+    if (topology := fabrics.read_bundle(path)) is None:
+        topology = _of_file(path, source)
     fabric = topology.fabric
     if missing := fabrics.what_is_missing(fabric):
         text = f"{source} is incomplete: {missing} {'are' if 's of' in missing else 'is'} missing"
@@ -200,7 +191,20 @@ def load_topology(path: str) -> Fabric:
     return routing.with_others_found(routed)
 
 
+def _of_file(path: str, source: str) -> fabrics.Topology:
+    """What one file holds."""
+    head, chunks = fabrics.peek(fabrics.open_chunks(path))
+    try:
+        reader = fabrics.recognise(head, source)
+    except InputError:
+        if routing.recognises_tables(head):
+            text = "holds forwarding tables, not a topology: give it as routes="
+            raise UsageError(f"{source} {text}") from None
+        raise
+    return fabrics.read_topology(reader, chunks, source)
+
+
 def _short_name(source: str) -> str:
     """What tables and figures call a fabric that has no name of its own: its file's, bare."""
-    name = re.sub(r"\.(gz|bz2|xz|zst|zip)$", "", Path(source).name)
+    name = re.sub(r"(\.tar)?\.(gz|bz2|xz|zst|zip|tar|tgz)$", "", Path(source).name)
     return re.sub(r"(?<=.)\.[A-Za-z_]+$", "", name)

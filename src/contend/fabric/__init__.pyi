@@ -1,3 +1,4 @@
+from .assemble import Topology as Topology
 from .assemble import what_is_missing as what_is_missing
 from .changes import Change as Change
 from .changes import Difference as Difference
@@ -17,6 +18,7 @@ from .fabric import NO_SWITCH as NO_SWITCH
 from .fabric import Fabric as Fabric
 from .fabric import Finding as Finding
 from .fabric import build as build
+from .formats.bundle import survey as survey
 from .formats.ibsim import host_id as host_id
 from .formats.ibsim import not_read_by_ibsim as not_read_by_ibsim
 from .formats.ibsim import port_guids as port_guids
@@ -28,7 +30,7 @@ from .formats.text import check_lids as check_lids
 from .formats.text import one_line as one_line
 from .formats.topology import WRITERS as WRITERS
 from .formats.topology import Writer as Writer
-from .formats.topology import read_folder as read_folder
+from .formats.topology import read_bundle as read_bundle
 from .formats.topology import read_topology as read_topology
 from .formats.topology import recognise as recognise
 from .generate.catalogue import catalogue as catalogue

@@ -182,8 +182,10 @@ def _ends(subnet: Subnet, findings: list[Finding]) -> dict[tuple[int, int], int]
             or subnet.peer_port[first] != subnet.peer_port[row]
         ):
             where = _port(subnet, _End(row, *key))
-            lines = f"lines {subnet.end_line[first]} and {subnet.end_line[row]}"
-            findings.append(Finding("port twice", f"{where} has two cables ({lines})"))
+            # What is not read line by line has none to name.
+            one, other = int(subnet.end_line[first]), int(subnet.end_line[row])
+            lines = f" (lines {one} and {other})" if one and other else ""
+            findings.append(Finding("port twice", f"{where} has two cables{lines}"))
     return ends
 
 

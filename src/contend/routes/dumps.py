@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from contend.fabric import (
     open_chunks,
     peek,
     source_name,
+    survey,
 )
 from contend.routes.addresses import others_of
 from contend.routes.tables import NO_PORT, TableColumns, tables_of
@@ -86,22 +87,35 @@ TABLE_READERS = {
 def load_tables(path: str) -> TableColumns:
     """Forwarding tables from a file of any kind that contend knows.
 
+    Of a folder or an archive of several files, the one that holds tables is read.
+
     Raises:
         UsageError: the file cannot be read.
-        InputError: a file that is not what it should be.
+        InputError: a file that is not what it should be, or not one file with tables.
     """
     source = source_name(path)
+    bundle = survey(path, _kind_of)
+    if bundle is not None:
+        kind = bundle.best(TABLE_READERS, f"forwarding tables ({', '.join(TABLE_READERS)})")
+        source, chunks, note = bundle.only(kind)
+        tables = TABLE_READERS[kind].read(chunks, source)
+        return replace(tables, notes=(note, *tables.notes))
     head, chunks = peek(open_chunks(path))
-    for reader in TABLE_READERS.values():
-        if reader.recognises(head):
-            return reader.read(chunks, source)
+    kind = _kind_of(head)
+    if kind is not None:
+        return TABLE_READERS[kind].read(chunks, source)
     got = "another kind of file" if head else "an empty file"
     raise InputError(source, 0, f"forwarding tables ({', '.join(TABLE_READERS)})", got)
 
 
 def recognises_tables(head: bytes) -> bool:
     """Whether a file that begins with `head` is a dump of tables of any kind."""
-    return any(reader.recognises(head) for reader in TABLE_READERS.values())
+    return _kind_of(head) is not None
+
+
+def _kind_of(head: bytes) -> str | None:
+    """The kind of dump that begins like this, None for another file."""
+    return next((kind for kind, reader in TABLE_READERS.items() if reader.recognises(head)), None)
 
 
 _LARGEST_PORT = 254

@@ -10,13 +10,16 @@ import pytest
 from contend.errors import InputError
 from contend.fabric import Fabric
 from contend.fabric.assemble import assemble
-from contend.fabric.formats.lldp import read, read_folder, recognises
+from contend.fabric.formats.lldp import read, recognises
+from contend.fabric.formats.topology import read_bundle
 from contend.loading import load
 from sample_fabrics import DATA
 
 # Real outputs of lldpd in a namespace for each of two leaves, two spines and four nodes; one is of
 # -f json0, and of the nodes only one is kept.
 FOLDER = DATA / "lldp"
+# The same by other tools; see the README there.
+TOOLS = DATA / "lldp_tools"
 NAMES = ("leaf1", "leaf2", "spine1", "spine2", "node1")
 
 
@@ -125,11 +128,12 @@ def test_ports_that_are_known_by_their_addresses_are_matched_by_description() ->
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"lldp": {"interface": []}}', "expected neighbours that LLDP heard of, got none"),
+        ('{"lldp": {"interface": []}}', "expected neighbours that LLDP tells of, got none"),
         ('{"a":\n {"lldp" 1}}', "all.json:2: expected JSON, got Expecting ':' delimiter"),
         ('{"lldp": 1', "all.json:1: expected JSON"),
         ("nothing", "expected the JSON of lldpctl, got none"),
-        ('{"a": {"cdp": {}}}', 'expected "lldp" below "a", got'),
+        ('{"a": {"cdp": {}}}', 'expected what LLDP heard below "a", got'),
+        ('{"lldpNeighbors": [{"port": "Et1"}]}', "got that of a command without detail"),
         ('{"lldp": {"interface": ["eth0"]}}', "expected an object for each interface, got 'eth0'"),
         ('{"lldp": {"interface": {"eth0": 7}}}', 'expected what is heard at "eth0", got 7'),
         ('{"lldp": ' + "[" * 100_000, "one nested too deeply"),
@@ -144,9 +148,135 @@ def test_a_file_of_a_folder_is_named(tmp_path: Path) -> None:
     shutil.copy(FOLDER / "leaf1.json", tmp_path)
     (tmp_path / "leaf2.json").write_text('{\n"lldp": }')
     with pytest.raises(InputError, match=r"leaf2\.json:2: expected JSON"):
-        read_folder(str(tmp_path))
+        read_bundle(str(tmp_path))
 
 
-def test_a_folder_without_such_files_is_none(tmp_path: Path) -> None:
-    (tmp_path / "net.txt").write_text("")
-    assert read_folder(str(tmp_path)) is None
+def neighbour(
+    name: str, address: str, port: str, *capabilities: str, kind: str = "ifname", **told: str
+) -> dict[str, Any]:
+    """An entry of lldpctl."""
+    chassis: dict[str, Any] = {
+        "id": {"type": "mac", "value": address},
+        "capability": [{"type": one, "enabled": True} for one in capabilities],
+        **told,
+    }
+    return {
+        "via": "LLDP",
+        "chassis": {name: chassis} if name else chassis,
+        "port": {"id": {"type": kind, "value": port}},
+    }
+
+
+def device(**ports: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "lldp": {"interface": [{port: one} for port, heard in ports.items() for one in heard]}
+    }
+
+
+def spine(number: int) -> dict[str, Any]:
+    return neighbour(f"spine{number}", f"02:00:00:00:00:0{number}", "swp1", "Bridge", "Router")
+
+
+def host(number: int, port: str = "eth1") -> dict[str, Any]:
+    return neighbour(f"server{number}", f"44:38:39:00:00:0{number}", port, "Station")
+
+
+GUESTS = {
+    "a nameless adapter": neighbour("", "44:38:39:00:00:63", "52:54:00:00:00:99", kind="mac"),
+    "a phone": neighbour("sep01", "00:11:22:33:44:55", "Port 1", "Bridge", "Telephone"),
+    "a controller": neighbour("idrac-7X", "00:11:22:33:44:56", "BMC", "Station", descr="iDRAC9"),
+}
+
+
+@pytest.mark.parametrize("guest", GUESTS)
+@pytest.mark.parametrize("first", [False, True])
+def test_one_cable_a_port_whoever_else_is_heard_there(guest: str, first: bool) -> None:
+    there = [GUESTS[guest], host(2)] if first else [host(2), GUESTS[guest]]
+    leaf = device(swp1=[host(1)], swp2=there, swp51=[spine(1)], swp52=[spine(2)])
+    fabric = fabric_of({"leaf1": leaf})
+    assert fabric.host_name == ("server1", "server2", "spine1", "spine2")
+    told = fabric.findings[0].message
+    assert told.startswith("1 neighbour on the cable of another left out: ")
+    assert told.endswith(" at leaf1 swp2")
+    assert not any(finding.wrong for finding in fabric.findings)
+
+
+def test_a_machine_inside_a_server_does_not_count_where_the_server_speaks_for_itself() -> None:
+    inside = neighbour("vm7", "52:54:00:00:00:07", "ens3", "Bridge", "Router")
+    leaf = device(swp1=[inside, host(1)], swp2=[host(2)])
+    mine = {"server1": device(eth1=[neighbour("leaf1", "02:00:00:00:00:09", "swp1", "Bridge")])}
+    assert fabric_of({"leaf1": leaf, **mine}).host_name == ("server1", "server2")
+
+
+def test_guids_that_are_made_are_of_one_port_and_stay_when_others_come() -> None:
+    """Two ports a server; the addresses of the servers follow each other."""
+
+    def leaves(servers: int) -> dict[str, Any]:
+        return {
+            f"leaf{leaf}": device(
+                **{f"swp{number}": [host(number, f"eth{leaf}")] for number in range(1, servers + 1)}
+            )
+            for leaf in (1, 2)
+        }
+
+    fabric, more = fabric_of(leaves(3)), fabric_of(leaves(4))
+    guids = {*fabric.host_port_guid.tolist(), *fabric.switch_guid.tolist()}
+    assert len(guids) == 6 + 2
+    assert guids <= {*more.host_port_guid.tolist(), *more.switch_guid.tolist()}
+    assert fabric.host_guid.tolist() == [0x443839000000 + n for n in (1, 1, 2, 2, 3, 3)]
+    assert not any(finding.wrong for finding in fabric.findings)
+
+
+def test_both_ports_of_a_bond_may_be_called_after_it() -> None:
+    bonded = host(1, "0c:42:a1:00:00:01")
+    fabric = fabric_of({leaf: device(swp1=[bonded], swp2=[host(2)]) for leaf in ("a", "b")})
+    assert fabric.host_name == ("server1", "server1", "server2", "server2")
+    assert not any(finding.wrong for finding in fabric.findings)
+
+
+def test_ends_that_call_their_ports_differently_are_of_one_cable() -> None:
+    """The leaf's port is described as a person would, and the spine knows it by that alone."""
+    leaf = neighbour("leaf1", "02:00:00:00:00:09", "to the spine", "Bridge")
+    fabric = fabric_of(
+        {
+            "leaf1": device(swp1=[host(1)], swp2=[host(2)], swp9=[spine(1)]),
+            "spine1": device(swp4=[leaf], swp5=[host(3)]),
+        }
+    )
+    assert (fabric.hosts, fabric.cables) == (3, 1)
+    assert cables(fabric) == {frozenset({("leaf1", 9), ("spine1", 4)})}
+    assert not any(finding.wrong for finding in fabric.findings)
+
+
+TEXT = (TOOLS / "leaf1.lldpctl.txt").read_text()
+NVUE = json.loads((TOOLS / "leaf1.nvue.json").read_text())
+EOS = json.loads((TOOLS / "leaf1.eos.json").read_text())
+
+
+def test_what_lldpctl_prints_in_words_is_what_it_prints_as_json() -> None:
+    assert recognises(TEXT.encode())
+    captured = f"cumulus@leaf1:~$ lldpctl\r\n{TEXT}cumulus@leaf1:~$ ".replace("\n", "\r\n")
+    for text in (TEXT, captured):
+        fabric = assemble(read([text.encode()], "a/leaf1.txt"), "a/leaf1.txt")
+        expect_leaf1(fabric)
+        assert fabric.rates == ("", "10GbE")
+
+
+@pytest.mark.parametrize(("told", "rates"), [(NVUE, ("", "10GbE")), (EOS, ("",))])
+def test_nvue_and_eos_say_the_same_in_their_own_json(told: Any, rates: tuple[str, ...]) -> None:
+    text = json.dumps(told).encode()
+    assert recognises(text)
+    fabric = assemble(read([text], "leaf1.json"), "leaf1.json")
+    expect_leaf1(fabric)
+    assert fabric.rates == rates
+    by_device = fabric_of({"leaf1": told, "leaf2": output("leaf2")})
+    assert by_device.switch_name == ("leaf1", "leaf2", "spine1", "spine2")
+
+
+def expect_leaf1(fabric: Fabric) -> None:
+    assert fabric.switch_name == ("leaf1",)
+    assert fabric.host_name == ("node1", "node2", "spine1", "spine2")
+    assert fabric.host_port.tolist() == [1, 2, 3, 4]
+    expected = load(FOLDER / "leaf1.json").host_guid.tolist()
+    assert fabric.host_guid.tolist() == expected
+    assert "2 devices with one cable counted as hosts" in fabric.findings[0].message

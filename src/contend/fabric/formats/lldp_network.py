@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from contend.errors import InputError
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder
@@ -19,7 +20,6 @@ _DIGITS = re.compile(r"\d+")
 _LAST_NUMBER = re.compile(r"(?:^|\D)(\d{1,5})$")
 _MANAGEMENT = re.compile(r"(?:eth|em|me|ma|fxp|mgmt|Management)[-_\d/.]{0,8}", re.IGNORECASE)
 _MOST_PORT = 0xFFFE
-_FIRST_GUID = 0x4_0000_0000
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,9 @@ class Heard:
         forwards: whether it says that it bridges or routes.
         peer_ports: what its port may be called, the likeliest first.
         rate: ``10GbE``; "" where it is not told.
+        guest: whether it is of a kind that sits on another device's cable: a phone, or the
+            controller that shares its server's port.
+        line: in the file; 0 where the file has none that would help.
     """
 
     port: str
@@ -41,33 +44,112 @@ class Heard:
     forwards: bool
     peer_ports: tuple[str, ...]
     rate: str
+    guest: bool = False
+    line: int = 0
+
+    @property
+    def nameless(self) -> bool:
+        """Whether only its address is known."""
+        return is_address(self.name)
+
+
+def is_address(name: str) -> bool:
+    """Whether a name is one that stands for the lack of one."""
+    return len(name) <= _LONGEST_ADDRESS and ADDRESS.fullmatch(name) is not None
+
+
+_End = tuple[str, str]
+"""A device and its port, by their names."""
 
 
 class _Network:
     """Devices and cables, put together from what all of them heard."""
 
     def __init__(self, heard: dict[str, list[Heard]]) -> None:
-        everybody = {*heard, *(one.name for entries in heard.values() for one in entries)}
-        self._names = _short_names(everybody)
-        self.heard: dict[str, list[Heard]] = defaultdict(list)
-        for name, entries in heard.items():
-            self.heard[self._names[name]] += entries
+        everybody = [*heard, *(one.name for entries in heard.values() for one in entries)]
+        names = _short_names(set(everybody))
         self.address: dict[str, int] = {}
         self.forwards: dict[str, bool] = {}
-        self.cables: dict[frozenset[tuple[str, str]], str] = {}
-        own = {name: {one.port for one in entries} for name, entries in self.heard.items()}
-        for name, entries in self.heard.items():
+        at_port: dict[_End, list[Heard]] = defaultdict(list)
+        self.heard = {names[name] for name in heard}
+        for name, entries in heard.items():
             for one in entries:
-                far = self._names[one.name]
-                self.address.setdefault(far, one.address)
-                self.forwards[far] = self.forwards.get(far, False) or one.forwards
-                known = [port for port in one.peer_ports if port in own.get(far, ())]
-                port = (*known, *one.peer_ports, "?")[0]
-                cable = frozenset({(name, one.port), (far, port)})
-                self.cables[cable] = self.cables.get(cable, "") or one.rate
-        self.unseen = [name for name in self.heard if name not in self.forwards]
+                far = replace(one, name=names[one.name])
+                at_port[names[name], one.port].append(far)
+        self._known: set[tuple[str, str]] = {
+            (name, one.name) for (name, _), entries in at_port.items() for one in entries
+        }
+        self.guests: list[str] = []
+        self._ports: dict[str, dict[str, Heard]] = defaultdict(dict)
+        for (name, port), entries in at_port.items():
+            self._ports[name][port] = self._own(name, port, entries)
+        for ports in self._ports.values():
+            for far in ports.values():
+                self.address.setdefault(far.name, far.address)
+                self.forwards[far.name] = self.forwards.get(far.name, False) or far.forwards
+        self.cables: dict[frozenset[_End], str] = {}
+        self.lines: dict[frozenset[_End], int] = {}
+        self._join()
+        self.unseen = [name for name in self._ports if name not in self.forwards]
         self.left_out = 0
         self._leave_out_management()
+
+    def _own(self, name: str, port: str, entries: list[Heard]) -> Heard:
+        """The neighbour at the other end of a port's cable; the others are heard through it.
+
+        Such are phones, bridges and machines inside a server, its controller, and adapters whose
+        firmware speaks beside the system. Who speaks for itself and hears us counts first, then who
+        tells a name, then who forwards, as a switch between would.
+        """
+        if len(entries) == 1:
+            return entries[0]
+        best = min(
+            entries,
+            key=lambda one: (
+                (one.name, name) not in self._known,
+                one.name not in self.heard,
+                one.guest,
+                one.nameless,
+                not one.forwards,
+            ),
+        )
+        self.guests += [f"{one.name} at {name} {port}" for one in entries if one.name != best.name]
+        return best
+
+    def _join(self) -> None:
+        """Makes a cable of what its two ends say, or the one of them that speaks."""
+        leads: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for name, ports in self._ports.items():
+            for port, far in ports.items():
+                leads[name, far.name].append(port)
+        called: Counter[_End] = Counter()
+        for name, ports in self._ports.items():
+            for port, far in ports.items():
+                near = (name, port)
+                end = (far.name, self._far_port(near, far, leads))
+                if end[1] not in self._ports.get(far.name, ()):
+                    called[end] += 1
+                    # All ports of a bond may be called after it.
+                    if called[end] > 1:
+                        end = (far.name, f"{end[1]} ({called[end]})")
+                cable = frozenset({near, end})
+                self.cables[cable] = self.cables.get(cable, "") or far.rate
+                self.lines.setdefault(cable, far.line)
+
+    def _far_port(self, near: _End, far: Heard, leads: dict[tuple[str, str], list[str]]) -> str:
+        name, port = near
+        theirs = self._ports.get(far.name, {})
+        back = leads.get((far.name, name), [])
+        for candidate in far.peer_ports:
+            if candidate in theirs and theirs[candidate].name == name:
+                return candidate
+        for candidate in back:
+            if port in theirs[candidate].peer_ports:
+                return candidate
+        if len(back) == len(leads[name, far.name]) == 1:
+            return back[0]
+        known = [candidate for candidate in far.peer_ports if candidate in theirs]
+        return (*known, *far.peer_ports, "?")[0]
 
     def devices(self) -> dict[str, list[str]]:
         """Ports in use of every device, in the order of their names."""
@@ -112,8 +194,7 @@ def _short_names(names: set[str]) -> dict[str, str]:
             domains[short].add(domain)
     return {
         name: name
-        if (len(name) <= _LONGEST_ADDRESS and ADDRESS.fullmatch(name))
-        or len(domains[name.partition(".")[0]]) > 1
+        if is_address(name) or len(domains[name.partition(".")[0]]) > 1
         else name.partition(".")[0] or name
         for name in names
     }
@@ -129,8 +210,13 @@ def _family(port: str) -> str:
     return re.split(r"[-_\d/.]", port, maxsplit=1)[0].lower()
 
 
-def subnet_of(heard: dict[str, list[Heard]], source: str) -> Subnet:
+def subnet_of(heard: dict[str, list[Heard]], source: str, teller: str = "LLDP") -> Subnet:
     """Nodes and cables of what every device heard, by its name.
+
+    Args:
+        heard: the neighbours of each device.
+        source: the file's name, for errors.
+        teller: what said so, for notes.
 
     Raises:
         InputError: nobody heard of anybody.
@@ -139,22 +225,20 @@ def subnet_of(heard: dict[str, list[Heard]], source: str) -> Subnet:
     devices = network.devices()
     switches = network.switches(devices)
     if not devices:
-        raise InputError(source, 0, "neighbours that LLDP heard of", "none")
+        raise InputError(source, 0, f"neighbours that {teller} tells of", "none")
     builder = SubnetBuilder(source)
-    shared = Counter(network.address.get(name, 0) for name in devices)
     order = [*(n for n in devices if n not in switches), *(n for n in devices if n in switches)]
-    rows, guids, numbers = {}, [], {}
+    guids = _Guids(network, devices)
+    rows, numbers = {}, {}
     lid = 1
-    lids: dict[tuple[str, str], int] = {}
-    for index, name in enumerate(order):
-        address = network.address.get(name, 0)
-        guids.append(address if address and shared[address] == 1 else _FIRST_GUID + index)
+    lids: dict[_End, int] = {}
+    for name in order:
         numbers[name] = _port_numbers(devices[name], in_name=name in switches)
         if name not in switches:
             for port in devices[name]:
                 lids[name, port] = lid
                 lid += 1
-    for name, guid in zip(order, guids, strict=True):
+    for name in order:
         is_switch = name in switches
         kind = NodeKind.SWITCH if is_switch else NodeKind.ADAPTER
         # Hosts need not speak for themselves, but a switch that does not may have more of them.
@@ -162,8 +246,8 @@ def subnet_of(heard: dict[str, list[Heard]], source: str) -> Subnet:
         rows[name] = builder.node(
             kind,
             name,
-            guid=guid,
-            system_guid=guid,
+            guid=guids.node[name],
+            system_guid=guids.node[name],
             lid=lid if is_switch else 0,
             line=0 if silent else 1,
         )
@@ -177,11 +261,41 @@ def subnet_of(heard: dict[str, list[Heard]], source: str) -> Subnet:
                 numbers[near][port],
                 rows[far],
                 numbers[far][peer_port],
-                port_guid=0 if near in switches else guids[rows[near]] + numbers[near][port] - 1,
+                port_guid=0 if near in switches else guids.of_port(near, port, numbers[near][port]),
                 lid=lids.get((near, port), 0),
                 rate=rate,
+                line=network.lines[cable],
             )
-    return builder.subnet(tuple(_notes(network, devices, switches)))
+    return builder.subnet(tuple(_notes(network, devices, switches, teller)))
+
+
+class _Guids:
+    """GUIDs: a device's address where it is the only one with it, else made of names.
+
+    Those that are made have a bit that no address has, and stay the same when other devices come
+    and go. A host's first port has its device's, as adapters do.
+    """
+
+    def __init__(self, network: _Network, devices: Iterable[str]) -> None:
+        shared = Counter(network.address.get(name, 0) for name in devices)
+        self._taken: set[int] = set()
+        self.node = {
+            name: address
+            if (address := network.address.get(name, 0)) and shared[address] == 1
+            else self._made(name)
+            for name in devices
+        }
+
+    def of_port(self, name: str, port: str, number: int) -> int:
+        return self.node[name] if number == 1 else self._made(f"{name}\n{port}")
+
+    def _made(self, text: str) -> int:
+        digest = hashlib.blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).digest()
+        guid = 1 << 63 | int.from_bytes(digest, "big")
+        while guid in self._taken:
+            guid = 1 << 63 | (guid + 1) % (1 << 63)
+        self._taken.add(guid)
+        return guid
 
 
 def _port_numbers(ports: list[str], *, in_name: bool) -> dict[str, int]:
@@ -194,11 +308,17 @@ def _port_numbers(ports: list[str], *, in_name: bool) -> dict[str, int]:
     return dict(zip(ports, numbers, strict=True))
 
 
-def _notes(network: _Network, devices: dict[str, list[str]], switches: set[str]) -> Iterator[str]:
+def _notes(
+    network: _Network, devices: dict[str, list[str]], switches: set[str], teller: str
+) -> Iterator[str]:
+    if guests := network.guests:
+        more = ", ..." if len(guests) > 3 else ""
+        neighbours = counted(len(guests), "neighbour")
+        yield f"{neighbours} on the cable of another left out: {', '.join(guests[:3])}{more}"
     single = sum(network.forwards.get(name, False) for name in devices if name not in switches)
     if single:
         yield f"{counted(single, 'device')} with one cable counted as hosts, although they forward"
     if network.left_out:
         yield f"{counted(network.left_out, 'cable')} of switches' management ports left out"
     if any(not rate for rate in network.cables.values()):
-        yield "LLDP tells no speed of some cables, which is unknown"
+        yield f"{teller} tells no speed of some cables, which is unknown"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from contend.errors import InputError, UsageError
-from contend.fabric.formats.compressed import PIECE, decompressed
+from contend.fabric.formats.compressed import PIECE, archived, decompressed
 
 HEAD = 1 << 16
 LONGEST_LINE = 1 << 16
@@ -49,6 +49,23 @@ def open_chunks(path: str) -> Iterator[bytes]:
         _check(Path(path))
     raw = _Counted(_raw(path))
     return _as_utf8(_in_proportion(decompressed(raw, source_name(path)), raw, source_name(path)))
+
+
+def open_archive(path: str) -> Iterator[tuple[str, _Pieces]] | None:
+    """Name and content of each file of an archive, as `open_chunks`; None where it is no archive.
+
+    Raises:
+        UsageError: the file is not there or cannot be read.
+        InputError: as `open_chunks`, for the archive as a whole.
+    """
+    _check(Path(path))
+    raw = _Counted(_raw(path))
+    files = archived(raw, path)
+    if files is None:
+        return None
+    return (
+        (name, _as_utf8(_in_proportion(content, raw, f"{path}/{name}"))) for name, content in files
+    )
 
 
 class _Counted:

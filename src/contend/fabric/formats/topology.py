@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Protocol
 
 from contend.errors import InputError
 from contend.fabric.assemble import Topology, assemble
-from contend.fabric.fabric import Fabric
+from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.formats import (
     db_csv,
     fabric_file,
@@ -20,6 +21,7 @@ from contend.fabric.formats import (
     orcs,
     topology_conf,
 )
+from contend.fabric.formats.bundle import survey
 from contend.fabric.subnet import Subnet
 
 
@@ -38,7 +40,7 @@ READERS: dict[str, TopologyReader] = {
     "contend's .fabric": fabric_file,
     "ibdiagnet .db_csv": db_csv,
     "ibdiagnet .lst": lst,
-    "lldpctl -f json": lldp,
+    "LLDP output": lldp,
     "GraphML": graphml,
     "iblinkinfo": iblinkinfo,
     "Slurm's topology.conf": topology_conf,
@@ -67,9 +69,9 @@ def recognise(head: bytes, source: str) -> TopologyReader:
     Raises:
         InputError: contend knows no such kind; the message lists those it knows.
     """
-    for reader in READERS.values():
-        if reader.recognises(head):
-            return reader
+    kind = _kind_of(head)
+    if kind is not None:
+        return READERS[kind]
     kinds = ", ".join(READERS)
     raise InputError(source, 0, f"a topology ({kinds})", _beginning(head))
 
@@ -83,14 +85,41 @@ def _beginning(head: bytes) -> str:
     return f"a file that begins with {line!r}"
 
 
-def read_folder(folder: str) -> Topology | None:
-    """The fabric that a folder of files tells, one for each device; None where it is no such.
+# Of several descriptions of a network the first of these is read; others in the order of READERS.
+_TELLING = ("contend's .fabric", "ibdiagnet .db_csv", "ibnetdiscover", "ibdiagnet .lst")
+_LLDP = "LLDP output"
+
+
+def read_bundle(path: str) -> Topology | None:
+    """The fabric that the files of a folder or archive tell; None where `path` is one file.
+
+    Of files by different tools, as ibdiagnet leaves them, the one that tells most is read; of what
+    devices hear by LLDP all are.
 
     Raises:
-        InputError: a file that is not what it should be.
+        UsageError: the path cannot be read.
+        InputError: no topology among the files, two of the same kind, or a file that is not what it
+            should be.
     """
-    described = lldp.read_folder(folder)
-    return None if described is None else Topology(assemble(described, folder))
+    bundle = survey(path, _kind_of)
+    if bundle is None:
+        return None
+    order = dict.fromkeys((*_TELLING, *READERS))
+    kind = bundle.best(order, f"a topology ({', '.join(READERS)})")
+    if kind == _LLDP:
+        # A device's file that is damaged is not passed over.
+        names = {*bundle.by_kind[kind], *(name for name in bundle.names if lldp.is_named(name))}
+        return Topology(assemble(lldp.read_files(bundle.open(names), path), path))
+    source, chunks, note = bundle.only(kind)
+    topology = read_topology(READERS[kind], chunks, source)
+    findings = (Finding("reader's note", note, wrong=False), *topology.fabric.findings)
+    fabric = topology.fabric.replace(findings=findings)
+    return replace(topology, fabric=fabric.replace(name=path) if fabric.name == source else fabric)
+
+
+def _kind_of(head: bytes) -> str | None:
+    """The kind of topology that begins like this, None for another file."""
+    return next((kind for kind, reader in READERS.items() if reader.recognises(head)), None)
 
 
 def read_topology(reader: TopologyReader, chunks: Iterable[bytes], source: str) -> Topology:

@@ -1,4 +1,4 @@
-"""Reads a .zip that holds one file, as a stream: standard input may be one."""
+"""Reads the files of a .zip one after another, as a stream: standard input may be one."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ _HEADER = struct.Struct("<HHHHHIIIHH")
 _ENCRYPTED, _SIZES_FOLLOW = 0x1, 0x8
 _STORED, _DEFLATED = 0, 8
 _LARGER = 0xFFFFFFFF
+_STEP = 1 << 16
 
 
-def unzipped(pieces: Iterator[bytes], most: int) -> Iterator[bytes]:
-    """The content of the one file of a .zip.
+def zipped_files(
+    pieces: Iterator[bytes], most: int
+) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Name and content of each file of a .zip; what of a content is left unread is passed over.
 
     Folders do not count, nor what macOS keeps beside a file in ``__MACOSX``.
 
@@ -29,27 +32,20 @@ def unzipped(pieces: Iterator[bytes], most: int) -> Iterator[bytes]:
         most: how many bytes to hand out at once.
 
     Raises:
-        InputError: while it is read, without the name of the .zip: no file in it or several, one
-            with a password or packed by another method than deflate, damage.
+        InputError: while it is read, without the name of the .zip: a file with a password or packed
+            by another method than deflate, damage.
         EOFError: it is cut off.
     """
-    stream = _Stream(pieces)
-    file = ""
+    stream = Stream(pieces)
     while (signature := stream.take(4)) == _MEMBER:
         member = _member(stream)
         content = _content(stream, member, most)
-        if member.name.endswith("/") or member.name.startswith("__MACOSX/"):
-            for _ in content:
-                pass
-            continue
-        if file:
-            raise InputError("", 0, "one file in the .zip", f"{file!r} and {member.name!r}")
-        file = member.name
-        yield from content
+        if not member.name.endswith("/") and not member.name.startswith("__MACOSX/"):
+            yield member.name, content
+        for _ in content:
+            pass
     if signature != _DIRECTORY and signature not in _END:
         raise _damaged("no directory behind its files")
-    if not file:
-        raise InputError("", 0, "one file in the .zip", "none")
 
 
 @dataclass(frozen=True)
@@ -61,33 +57,47 @@ class _Member:
     packed: int
 
 
-class _Stream:
+class Stream:
     """Bytes in a row, some of which may be given back."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
-        self._rest = b""
+        self._piece = b""
+        self._at = 0
 
-    def some(self) -> bytes:
-        """Whatever comes next, at least one byte."""
-        piece, self._rest = self._rest or next(self._pieces, b""), b""
-        if not piece:
-            raise EOFError
-        return piece
+    def some(self, most: int = _STEP) -> bytes:
+        """What comes next, at least one byte and at most so many."""
+        if self._at == len(self._piece):
+            self._piece, self._at = next(self._pieces, b""), 0
+            if not self._piece:
+                raise EOFError
+        some = self._piece[self._at : self._at + most]
+        self._at += len(some)
+        return some
 
     def take(self, size: int) -> bytes:
         """Exactly so many bytes."""
         taken = b""
         while len(taken) < size:
-            taken += self.some()
-        self.give_back(taken[size:])
-        return taken[:size]
+            taken += self.some(size - len(taken))
+        return taken
 
     def give_back(self, piece: bytes) -> None:
-        self._rest = piece + self._rest
+        """Takes back what was handed out last."""
+        if len(piece) <= self._at:
+            self._at -= len(piece)
+        else:
+            self._piece, self._at = piece + self._piece[self._at :], 0
+
+    def part(self, size: int) -> Iterator[bytes]:
+        """So many bytes, a piece at a time."""
+        while size:
+            piece = self.some(min(size, _STEP))
+            size -= len(piece)
+            yield piece
 
 
-def _member(stream: _Stream) -> _Member:
+def _member(stream: Stream) -> _Member:
     header = _HEADER.unpack(stream.take(_HEADER.size))
     _, flags, method, _, _, checksum, packed, _, name_size, extra_size = header
     name = stream.take(name_size).decode("utf-8", "replace")
@@ -102,9 +112,9 @@ def _member(stream: _Stream) -> _Member:
     return _Member(name, flags, method, checksum, packed)
 
 
-def _content(stream: _Stream, member: _Member, most: int) -> Iterator[bytes]:
+def _content(stream: Stream, member: _Member, most: int) -> Iterator[bytes]:
     """A member's content; its checksum is looked at where it ends."""
-    pieces = _inflated(stream, most) if member.method == _DEFLATED else _stored(stream, member)
+    pieces = _inflated(stream, most) if member.method == _DEFLATED else stream.part(member.packed)
     checksum = 0
     for piece in pieces:
         checksum = zlib.crc32(piece, checksum)
@@ -116,16 +126,7 @@ def _content(stream: _Stream, member: _Member, most: int) -> Iterator[bytes]:
         raise _damaged(f"{member.name!r} with another checksum than it should have")
 
 
-def _stored(stream: _Stream, member: _Member) -> Iterator[bytes]:
-    left = member.packed
-    while left:
-        piece = stream.some()
-        stream.give_back(piece[left:])
-        yield piece[:left]
-        left -= min(left, len(piece))
-
-
-def _inflated(stream: _Stream, most: int) -> Iterator[bytes]:
+def _inflated(stream: Stream, most: int) -> Iterator[bytes]:
     inflating = zlib.decompressobj(-zlib.MAX_WBITS)
     while not inflating.eof:
         if piece := inflating.decompress(inflating.unconsumed_tail or stream.some(), most):
@@ -133,7 +134,7 @@ def _inflated(stream: _Stream, most: int) -> Iterator[bytes]:
     stream.give_back(inflating.unused_data)
 
 
-def _descriptor(stream: _Stream) -> int:
+def _descriptor(stream: Stream) -> int:
     """The checksum that stands behind a member, with or without a mark, before its sizes."""
     checksum = stream.take(4)
     if checksum == _DESCRIPTOR:
