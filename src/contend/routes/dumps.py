@@ -96,9 +96,9 @@ def load_tables(path: str) -> TableColumns:
     source = source_name(path)
     bundle = survey(path, _kind_of)
     if bundle is not None:
-        kind = bundle.best(TABLE_READERS, f"forwarding tables ({', '.join(TABLE_READERS)})")
-        source, chunks, note = bundle.only(kind)
-        tables = TABLE_READERS[kind].read(chunks, source)
+        best = bundle.best(TABLE_READERS, f"forwarding tables ({', '.join(TABLE_READERS)})")
+        source, chunks, note = bundle.only(best)
+        tables = TABLE_READERS[best].read(chunks, source)
         return replace(tables, notes=(note, *tables.notes))
     head, chunks = peek(open_chunks(path))
     kind = _kind_of(head)

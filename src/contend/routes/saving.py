@@ -32,6 +32,7 @@ _SUFFIXES = {
     ".dot": "orcs",
     ".graphml": "graphml",
     ".conf": "slurm",
+    ".yaml": "slurm-yaml",
 }
 _COMPRESSIONS = (".gz", ".xz", ".zst")
 # Surrogates that stand for no byte.

@@ -168,9 +168,7 @@ def neighbour(
 
 
 def device(**ports: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "lldp": {"interface": [{port: one} for port, heard in ports.items() for one in heard]}
-    }
+    return {"lldp": {"interface": [{port: one} for port, heard in ports.items() for one in heard]}}
 
 
 def spine(number: int) -> dict[str, Any]:

@@ -15,7 +15,9 @@ from contend.errors import InputError
 from contend.fabric import Fabric
 from contend.fabric.assemble import assemble
 from contend.fabric.fabric import build
-from contend.fabric.formats.topology_conf import read, recognises, write
+from contend.fabric.formats import topology_yaml
+from contend.fabric.formats.slurm_files import write_blocks, write_tree, write_yaml
+from contend.fabric.formats.topology_conf import read, recognises
 from contend.loading import load
 from contend.names import expand, shorten, split_list
 from sample_fabrics import DATA
@@ -43,7 +45,7 @@ def below(text: str) -> dict[str, set[str]]:
 
 
 def written(name: str) -> dict[str, set[str]]:
-    return below("".join(write(load(name))))
+    return below("".join(write_tree(load(name))))
 
 
 def test_switches_and_nodes_with_one_cable_for_each_pair() -> None:
@@ -89,12 +91,12 @@ def test_a_node_of_two_leaves_is_two_hosts_of_one_adapter() -> None:
         ("SwitchName=a Nodes=n[1-\n", "1: expected a bracket that ends"),
         (
             "SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n",
-            "2: expected the name of another switch",
+            "2: expected the name of another switch or block",
         ),
         ("SwitchName=a Switches=b\n", '1: expected another switch of this file below, got "b"'),
         ("SwitchName=a Switches=a\n", '1: expected another switch of this file below, got "a"'),
         ("\nSwitchName=a Hosts=n1\n", "2: expected SwitchName=, Nodes=, Switches= and LinkSpeed="),
-        ("SwitchName=a Nodes=n1\nBlockName=b Nodes=n2\n", "2: expected SwitchName=, Nodes="),
+        ("SwitchName=a Nodes=n1\nBlockName=b Nodes=n2\n", "2: expected SwitchName= as before"),
         ("SwitchName=a Nodes=n[0-99999]\n", "1: expected at most 65533 names"),
         ("SwitchName=a LinkSpeed=1\n", "expected at least one host on a switch"),
     ],
@@ -129,7 +131,7 @@ def test_hosts_on_a_spine_leave_the_pods_as_they_are() -> None:
         host_port=np.append(fabric.host_port[:-1], np.uint16(fabric.switch_ports[spine] + 1)),
         switch_ports=fabric.switch_ports + np.uint16(1),
     )
-    tree = below("".join(write(with_one)))
+    tree = below("".join(write_tree(with_one)))
     assert tree["level2-1"] == {f"leaf-{number}" for number in range(1, 5)}
     (name,) = (name for name, nodes in tree.items() if nodes == {"host-96"})
     assert tree["level3-1"] == {"level2-1", "level2-2", "level2-3", name}
@@ -149,7 +151,7 @@ def test_names_come_once_and_as_slurm_takes_them() -> None:
         switch_ports=4,
         cables=np.array([[0, 3, 1, 3]]),
     )
-    text = "".join(write(fabric))
+    text = "".join(write_tree(fabric))
     assert below(text) == {
         "MF0-x-Q-U1-0": {"0x0000000100000000", "0x0000000100000010"},
         "MF0-x-Q-U1-1": {"n_1"},
@@ -158,10 +160,10 @@ def test_names_come_once_and_as_slurm_takes_them() -> None:
 
 
 def test_what_is_written_reads_as_the_same_tree() -> None:
-    text = "".join(write(load("xgft:3;2,2,3;1,2,2")))
+    text = "".join(write_tree(load("xgft:3;2,2,3;1,2,2")))
     fabric = fabric_of(text)
     assert (fabric.hosts, fabric.switches, fabric.cables) == (12, 10, 9)
-    assert below("".join(write(fabric))) == below(text)
+    assert below("".join(write_tree(fabric))) == below(text)
 
 
 _CONFIGURATION = """\
@@ -219,7 +221,7 @@ def _shown(folder: Path, slurmctld: str, scontrol: str, nodes: set[str]) -> str:
 
 def test_slurm_takes_what_is_written(tmp_path: Path, require_program: Callable[..., str]) -> None:
     programs = require_program("slurmctld"), require_program("scontrol")
-    text = "".join(write(load("xgft:3;2,2,3;1,2,2")))
+    text = "".join(write_tree(load("xgft:3;2,2,3;1,2,2")))
     (tmp_path / "topology.conf").write_text(text)
     nodes = {node for node in set().union(*below(text).values()) if node.startswith("host")}
     shown = fabric_of(_shown(tmp_path, *programs, nodes))
@@ -227,3 +229,133 @@ def test_slurm_takes_what_is_written(tmp_path: Path, require_program: Callable[.
     assert set(shown.host_name) == nodes
     assert set(shown.switch_name) == set(ours.switch_name)
     assert (shown.hosts, shown.switches, shown.cables) == (12, 10, 9)
+
+
+BLOCKS = "BlockName=b1 Nodes=n[1-5]\nBlockName=b2 Nodes=n[6-9]\nBlockName=b3 Nodes=n[10-13]\n"
+
+
+def above(fabric: Fabric) -> dict[str, set[str]]:
+    """The switches that every switch is cabled to."""
+    joined: dict[str, set[str]] = {}
+    for one, other in zip(fabric.cable_from.tolist(), fabric.cable_to.tolist(), strict=True):
+        for near, far in ((one, other), (other, one)):
+            joined.setdefault(fabric.switch_name[near], set()).add(fabric.switch_name[far])
+    return joined
+
+
+def test_blocks_are_switches_below_one_or_below_blocks_of_blocks() -> None:
+    """Three blocks, of which BlockSizes puts each two in a row into a larger one."""
+    assert recognises(BLOCKS.encode())
+    flat = fabric_of(BLOCKS)
+    assert flat.host_switch.tolist() == [0] * 5 + [1] * 4 + [2] * 4
+    assert above(flat)["all blocks"] == {"b1", "b2", "b3"}
+    assert any("blocks tell which nodes are near" in one.message for one in flat.findings)
+    paired = above(fabric_of(BLOCKS + "BlockSizes=4,8\n"))
+    assert paired["b1"] == paired["b2"] == {"blocks of 8, from b1"}
+    assert paired["b3"] == {"blocks of 8, from b3"}
+    assert paired["all blocks"] == {"blocks of 8, from b1", "blocks of 8, from b3"}
+
+
+@pytest.mark.parametrize("key", ["AggregatedBlock", "BlockName"])
+def test_what_scontrol_shows_of_blocks(key: str) -> None:
+    shown = "".join(
+        f"BlockName=b{block} BlockIndex={block} Nodes=n{block}[1-2] BlockSize=2\n"
+        for block in range(1, 5)
+    )
+    shown += f"{key}=b[1-2] BlockIndex=4 Nodes=n1[1-2],n2[1-2] BlockSize=4\n"
+    fabric = fabric_of(shown)
+    assert (fabric.hosts, fabric.switches, fabric.cables) == (8, 7, 6)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (BLOCKS + "BlockSizes=4,12\n", "4: expected block sizes that are the first times a power"),
+        (BLOCKS + "BlockSizes=0\n", "4: expected a number of nodes, got '0'"),
+        (
+            "BlockName=a Nodes=n1\nBlockName=a Nodes=n2\n",
+            "2: expected the name of another switch or block",
+        ),
+        ("RingName=r Nodes=n[1-4]\n", "1: expected SwitchName= or BlockName=, as a ring names no"),
+    ],
+)
+def test_what_is_wrong_with_blocks_is_named(text: str, message: str) -> None:
+    assert message in failure(text)
+
+
+def yaml_of(text: str) -> Fabric:
+    assert topology_yaml.recognises(text.encode())
+    subnet = topology_yaml.read([text.encode()], "topology.yaml")
+    return assemble(subnet, "topology.yaml")
+
+
+YAML = (DATA / "tiny.topology.yaml").read_text()
+
+
+def test_the_default_of_a_yaml_is_read_as_the_same_lines_of_a_conf() -> None:
+    fabric, same = yaml_of(YAML), fabric_of(TINY)
+    assert fabric.host_name == same.host_name
+    assert fabric.switch_name == same.switch_name
+    assert fabric.host_switch.tolist() == same.host_switch.tolist()
+    assert above(fabric) == above(same)
+    assert [one.message for one in fabric.findings][1] == 'of 3 topologies "fabric" is read'
+
+
+def test_blocks_of_a_yaml_are_those_of_a_conf() -> None:
+    blocks = YAML.replace("cluster_default: true", "cluster_default: false").replace(
+        "cluster_default: no", "cluster_default: True"
+    )
+    fabric = yaml_of(blocks)
+    assert fabric.host_switch.tolist() == [0, 0, 0, 1, 1, 1]
+    assert above(fabric) == {"b1": {"all blocks"}, "b2": {"all blocks"}, "all blocks": {"b1", "b2"}}
+
+
+def test_names_that_yaml_takes_for_something_else_are_names() -> None:
+    text = "- topology: t\n  tree: {switches: [{switch: 0x10, nodes: 'no,1e3'}]}\n"
+    fabric = yaml_of(text)
+    assert (fabric.host_name, fabric.switch_name) == (("no", "1e3"), ("0x10",))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- topology: t\n  flat: true\n", "1: expected a tree or block, which name switches or"),
+        ("- topology: t\n  ring: {}\n", "got ring, which names none"),
+        ("- topology: t\n  tree:\n    switches: []\n", "expected a list of switches, got none"),
+        (
+            "- topology: t\n  tree: {switches: [{switch: a, hosts: b}]}\n",
+            "2: expected switch, chil",
+        ),
+        ("- topology: t\n  tree: {switches: [{switch: a}, {switch: a}]}\n", "2: expected the name"),
+        ("- topology: t\n  topology: u\n", "2: expected another setting, got 'topology' again"),
+        ("- topology: &a t\n  tree: *a\n", "2: expected YAML without aliases, got *a"),
+        ("- topology: t\n  tree: [\n", "expected YAML, got "),
+        ("- topology: t\n  tree: " + "[" * 99, "2: expected a list of topologies, got one nested"),
+        ("- topology: t\n  tree: \x01\n", "expected YAML, got "),
+    ],
+)
+def test_what_is_wrong_in_a_yaml_is_named_with_its_line(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        yaml_of(text)
+
+
+def test_a_block_is_what_hangs_at_a_leaf_and_pods_are_larger_blocks() -> None:
+    """4 pods of 2 leaves of 2 hosts: blocks of 2 nodes, of 4 in a pod, of all 16."""
+    text = "".join(write_blocks(load("xgft:3;2,2,4;1,2,2")))
+    assert text.splitlines()[-1] == "BlockSizes=2,4,16"
+    fabric = fabric_of(text)
+    assert fabric.host_switch.tolist() == [leaf for leaf in range(8) for _ in range(2)]
+    assert above(fabric)["leaf-1"] == {"blocks of 4, from leaf-1"}
+
+
+def test_pods_that_are_no_power_of_two_are_no_larger_blocks() -> None:
+    text = "".join(write_blocks(load("xgft:3;2,3,2;1,2,2")))
+    assert text.splitlines()[-1] == "BlockSizes=2"
+
+
+def test_a_written_yaml_reads_as_the_written_conf() -> None:
+    fabric = load("xgft:3;2,2,3;1,2,2")
+    text = "".join(write_yaml(fabric))
+    assert above(yaml_of(text)) == above(fabric_of("".join(write_tree(fabric))))
+    blocks = text.replace("default: true", "default: no").replace("default: false", "default: true")
+    assert above(yaml_of(blocks)) == above(fabric_of("".join(write_blocks(fabric))))

@@ -13,7 +13,9 @@ from typing import Any
 from contend.errors import InputError
 from contend.fabric.formats.lldp_network import Heard
 
-_HEARD_AT = re.compile(r"^Interface:[ \t]+(\S[^,\n]{0,200}), via: ([A-Za-z0-9]{1,16})", re.MULTILINE)
+_HEARD_AT = re.compile(
+    r"^Interface:[ \t]+(\S[^,\n]{0,200}), via: ([A-Za-z0-9]{1,16})", re.MULTILINE
+)
 _SETTING = re.compile(r"[ \t]+([A-Za-z][A-Za-z ]{0,40}):[ \t]+(\S.{0,4000})")
 _SPEED = re.compile(r"(\d{1,4})(G?)[Bb](?:ase|ASE)")
 _GIGABITS = re.compile(r"(\d{1,4})G")
@@ -196,7 +198,9 @@ def _of_nvue(output: dict[str, Any]) -> Iterator[Heard]:
                 name=_value(chassis.get("system-name")) or called,
                 identity=_value(chassis.get("chassis-id")),
                 capabilities=(
-                    name.removeprefix("is-") for name, state in capabilities.items() if state == "on"
+                    name.removeprefix("is-")
+                    for name, state in capabilities.items()
+                    if state == "on"
                 ),
                 peer_ports=(number, described) if by_name else (described, number),
                 rate=_of_gigabits(int(speed[1])) if speed else _rate(negotiated),

@@ -1,4 +1,4 @@
-"""Reads the files of a .tar one after another, as a stream: ustar with GNU's and POSIX' long names."""
+"""Reads the files of a .tar one after another, as a stream: ustar, and how GNU names longer ones."""
 
 from __future__ import annotations
 
@@ -64,4 +64,3 @@ def _number(field: bytes) -> int:
     if not re.fullmatch(rb"[0-7]{0,11}", digits):
         raise InputError("", 0, "a whole tar archive", f"the size {digits[:20]!r} of a file")
     return int(digits or b"0", 8)
-

@@ -19,7 +19,9 @@ from contend.fabric.formats import (
     lldp,
     lst,
     orcs,
+    slurm_files,
     topology_conf,
+    topology_yaml,
 )
 from contend.fabric.formats.bundle import survey
 from contend.fabric.subnet import Subnet
@@ -44,6 +46,7 @@ READERS: dict[str, TopologyReader] = {
     "GraphML": graphml,
     "iblinkinfo": iblinkinfo,
     "Slurm's topology.conf": topology_conf,
+    "Slurm's topology.yaml": topology_yaml,
     "ORCS .dot": orcs,
     "ibsim net file": ibsim,
     "ibnetdiscover": ibnetdiscover,
@@ -58,7 +61,9 @@ WRITERS: dict[str, Writer] = {
     "ibsim": ibsim.write,
     "orcs": orcs.write,
     "graphml": graphml.write,
-    "slurm": topology_conf.write,
+    "slurm": slurm_files.write_tree,
+    "slurm-block": slurm_files.write_blocks,
+    "slurm-yaml": slurm_files.write_yaml,
 }
 """The writers by the names of their formats."""
 

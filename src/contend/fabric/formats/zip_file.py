@@ -20,9 +20,7 @@ _LARGER = 0xFFFFFFFF
 _STEP = 1 << 16
 
 
-def zipped_files(
-    pieces: Iterator[bytes], most: int
-) -> Iterator[tuple[str, Iterator[bytes]]]:
+def zipped_files(pieces: Iterator[bytes], most: int) -> Iterator[tuple[str, Iterator[bytes]]]:
     """Name and content of each file of a .zip; what of a content is left unread is passed over.
 
     Folders do not count, nor what macOS keeps beside a file in ``__MACOSX``.
