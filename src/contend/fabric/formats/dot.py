@@ -1,4 +1,4 @@
-"""Plain directed graphs in Graphviz' DOT language: tokens, then nodes and edges as they stand."""
+"""Graphviz' DOT language: tokens, statements, and plain directed graphs as they stand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_TOKEN = 1 << 24
 _TOKEN = re.compile(
     r"(?P<space>[\s;]+|//[^\n]*\n|\#[^\n]*\n|/\*.*?\*/)"
     r'|"(?P<text>[^"\\]*(?:\\.[^"\\]*)*)"'
-    r"|(?P<mark>->|--|[{}\[\]=,])"
+    r"|(?P<mark>->|--|[{}\[\]=,:])"
     r"|(?P<word>[A-Za-z0-9_.\x80-\U0010ffff]+)",
     re.DOTALL,
 )
@@ -156,41 +156,58 @@ def parse(chunks: Iterable[bytes], source: str) -> Graph:
 
 
 def _parse(stream: Iterator[Token], graph: Graph) -> Graph:
+    for held, attributes in statements(stream, graph.source, "digraph", ("->", "=")):
+        _statement(held, attributes, graph)
+    return graph
+
+
+def statements(
+    stream: Iterator[Token], source: str, keyword: str, marks: tuple[str, ...]
+) -> Iterator[tuple[list[Token], dict[str, str]]]:
+    """The statements of a graph, each with its attributes.
+
+    Args:
+        stream: the tokens.
+        source: the file's name, for errors.
+        keyword: ``graph`` or ``digraph``.
+        marks: those that may stand between the words of a statement.
+
+    Raises:
+        InputError: another kind of graph, one within it, or one that does not end.
+    """
     header = []
     for token in stream:
         if token.is_mark and token.value == "{":
             break
         header.append(token.value)
-    if "digraph" not in header[:2]:
-        raise graph.bad(1, "digraph NAME { ... }", repr(" ".join(header)[:60]))
+    if keyword not in header[:2]:
+        raise InputError(source, 1, f"{keyword} NAME {{ ... }}", repr(" ".join(header)[:60]))
     held: list[Token] = []
     for token in stream:
         if token.is_mark and token.value == "[":
-            attributes = _attributes(stream, graph, token.line)
-            _statement(held, attributes, graph)
+            if not held:
+                raise InputError(source, token.line, "a node or an edge before attributes", "[")
+            yield held, _attributes(stream, source, token.line)
             held = []
         elif token.is_mark and token.value == "}":
-            _flush(held, graph)
+            if held:
+                yield held, {}
             for after in stream:
-                raise graph.bad(after.line, "the end of the file after }", repr(after.value[:60]))
-            return graph
-        elif token.is_mark and token.value not in ("->", "="):
-            raise graph.bad(token.line, "a node or an edge", repr(token.value))
+                got = repr(after.value[:60])
+                raise InputError(source, after.line, "the end of the file after }", got)
+            return
+        elif token.is_mark and token.value not in marks:
+            raise InputError(source, token.line, "a node or an edge", repr(token.value))
         else:
             # Statements need no separator: a word that follows no mark begins one.
             if held and not token.is_mark and not held[-1].is_mark:
-                _statement(held, {}, graph)
+                yield held, {}
                 held = []
             held.append(token)
-    raise graph.bad(0, "} at the end of the graph", "the end of the file")
+    raise InputError(source, 0, "} at the end of the graph", "the end of the file")
 
 
-def _flush(held: list[Token], graph: Graph) -> None:
-    if held:
-        _statement(held, {}, graph)
-
-
-def _attributes(stream: Iterator[Token], graph: Graph, line: int) -> dict[str, str]:
+def _attributes(stream: Iterator[Token], source: str, line: int) -> dict[str, str]:
     attributes: dict[str, str] = {}
     parts: list[Token] = []
     for token in stream:
@@ -198,7 +215,7 @@ def _attributes(stream: Iterator[Token], graph: Graph, line: int) -> dict[str, s
         closes = token.is_mark and token.value == "]"
         if closes or (token.is_mark and token.value == ","):
             if parts:
-                raise graph.bad(line, "name=value", repr(parts[0].value[:60]))
+                raise InputError(source, line, "name=value", repr(parts[0].value[:60]))
             if closes:
                 return attributes
             continue
@@ -206,15 +223,13 @@ def _attributes(stream: Iterator[Token], graph: Graph, line: int) -> dict[str, s
         if len(parts) == 3:
             name, equals, value = parts
             if name.is_mark or value.is_mark or not equals.is_mark or equals.value != "=":
-                raise graph.bad(line, "name=value", repr(name.value[:60]))
+                raise InputError(source, line, "name=value", repr(name.value[:60]))
             attributes[name.value] = value.value
             parts = []
-    raise graph.bad(line, "] after the attributes", "the end of the file")
+    raise InputError(source, line, "] after the attributes", "the end of the file")
 
 
 def _statement(held: list[Token], attributes: dict[str, str], graph: Graph) -> None:
-    if not held:
-        raise graph.bad(0, "a node or an edge before its attributes", "[")
     line = held[0].line
     names = [token.value for token in held]
     marks = [token.is_mark for token in held]

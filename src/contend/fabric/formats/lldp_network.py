@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from contend.errors import InputError
@@ -210,13 +210,16 @@ def _family(port: str) -> str:
     return re.split(r"[-_\d/.]", port, maxsplit=1)[0].lower()
 
 
-def subnet_of(heard: dict[str, list[Heard]], source: str, teller: str = "LLDP") -> Subnet:
+def subnet_of(
+    heard: dict[str, list[Heard]], source: str, teller: str = "LLDP", notes: Sequence[str] = ()
+) -> Subnet:
     """Nodes and cables of what every device heard, by its name.
 
     Args:
         heard: the neighbours of each device.
         source: the file's name, for errors.
         teller: what said so, for notes.
+        notes: further ones.
 
     Raises:
         InputError: nobody heard of anybody.
@@ -266,7 +269,7 @@ def subnet_of(heard: dict[str, list[Heard]], source: str, teller: str = "LLDP") 
                 rate=rate,
                 line=network.lines[cable],
             )
-    return builder.subnet(tuple(_notes(network, devices, switches, teller)))
+    return builder.subnet((*notes, *_notes(network, devices, switches, teller)))
 
 
 class _Guids:

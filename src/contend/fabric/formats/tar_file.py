@@ -1,4 +1,4 @@
-"""Reads the files of a .tar one after another, as a stream: ustar, and how GNU names longer ones."""
+"""Reads the files of a .tar one after another, as a stream: POSIX' and GNU's."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol
@@ -10,6 +11,7 @@ from contend.errors import InputError
 from contend.fabric.assemble import Topology, assemble
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.formats import (
+    cable_plan,
     db_csv,
     fabric_file,
     graphml,
@@ -18,6 +20,7 @@ from contend.fabric.formats import (
     ibsim,
     lldp,
     lst,
+    net_dump,
     orcs,
     slurm_files,
     topology_conf,
@@ -48,6 +51,8 @@ READERS: dict[str, TopologyReader] = {
     "Slurm's topology.conf": topology_conf,
     "Slurm's topology.yaml": topology_yaml,
     "ORCS .dot": orcs,
+    "plan of cables": cable_plan,
+    "ibdiagnet .net_dump": net_dump,
     "ibsim net file": ibsim,
     "ibnetdiscover": ibnetdiscover,
 }
@@ -77,6 +82,9 @@ def recognise(head: bytes, source: str) -> TopologyReader:
     kind = _kind_of(head)
     if kind is not None:
         return READERS[kind]
+    for other, what, readable in _OTHERS:
+        if other.search(head):
+            raise InputError(source, 0, f"a topology, such as {readable}", what)
     kinds = ", ".join(READERS)
     raise InputError(source, 0, f"a topology ({kinds})", _beginning(head))
 
@@ -89,6 +97,43 @@ def _beginning(head: bytes) -> str:
     line = text.splitlines()[0][:60] if text else ""
     return f"a file that begins with {line!r}"
 
+
+# Outputs that people have and that tell no cables, or not between what; and what does.
+_OTHERS = tuple(
+    (re.compile(pattern, re.MULTILINE), what, readable)
+    for pattern, what, readable in (
+        (
+            rb"^[^\S\n]*Ty[^\S\n]*:[^\S\n]*#[^\S\n]*:",
+            "ibdiagnet's .net_dump_ext, which names no neighbours",
+            "the .db_csv, .lst or .net_dump beside it",
+        ),
+        (
+            rb"^-[IWE]-[^\S\n]",
+            "ibdiagnet's messages",
+            "the .db_csv, .lst or .net_dump in the folder that it wrote",
+        ),
+        (
+            rb"^(?:Ca|Switch|Router)[^\S\n]*:[^\S\n]*0x[0-9A-Fa-f]{1,16} ports ",
+            "a list of nodes without their cables",
+            "ibnetdiscover prints without an option",
+        ),
+        (
+            rb"^Interface[^\S\n]+Speed[^\S\n]+Type[^\S\n]+Remote Host",
+            "the table of nv show interface lldp",
+            "nv show interface lldp -o json prints",
+        ),
+        (
+            rb"^LocalPort[^\S\n]+RemoteDevice[^\S\n]+RemotePortID",
+            "the table of show lldp table",
+            "lldpctl -f json prints",
+        ),
+        (
+            rb"^Port[^\S\n]+Neighbor Device ID[^\S\n]+Neighbor Port ID",
+            "the table of show lldp neighbors",
+            "show lldp neighbors detail | json prints",
+        ),
+    )
+)
 
 # Of several descriptions of a network the first of these is read; others in the order of READERS.
 _TELLING = ("contend's .fabric", "ibdiagnet .db_csv", "ibnetdiscover", "ibdiagnet .lst")
