@@ -21,8 +21,8 @@ from contend.errors import IncompleteInput, InputError, UsageError
 from contend.fabric import Fabric
 from contend.units import counted, nearest
 
-WITHOUT = "without"
-"""Kind of the finding that says what of a fabric has died, and what that changed."""
+PART, WITHOUT = "part", "without"
+"""Kinds of findings that say which part of a fabric is meant, and what of it has died."""
 _OWN_ENGINES = {"fig1": "fig1"}
 _DEFAULT_ENGINE = "minhop"
 
@@ -85,6 +85,7 @@ def load(
     routes: str | PathLike[str] | None = None,
     route: str | None = None,
     need_routes: bool = False,
+    part: int | str | None = None,
     without: Sequence[str] = (),
 ) -> LoadedFabric:
     """Loads a fabric, and its routes where they are given, asked for or part of the file.
@@ -98,6 +99,9 @@ def load(
         route: an engine that computes them, such as ``minhop`` or ``opensm:ftree``.
         need_routes: whether the caller cannot do without: generated fabrics are routed with
             ``minhop`` (``fig1`` with its own routes) when nothing else is said.
+        part: a plane of a fabric that has several: its number, from 1, that with most hosts first,
+            or the name of any of its hosts. The fabric is loaded as if there were no other, and
+            tables of other planes' switches are passed over.
         without: switches, cables and hosts that have died, as `contend.fabric.without` takes them.
             Tables that the fabric has are changed as little as lets all messages arrive; an engine
             computes its tables for what is left.
@@ -113,9 +117,12 @@ def load(
     if source == "-" and tables == "-":
         raise UsageError("the topology and the tables cannot both come from standard input")
     generator = source if isinstance(source, str) and fabrics.is_generator(source) else ""
-    fabric = fabrics.make(generator) if generator else _described(source)
+    whole = fabrics.make(generator) if generator else _described(source)
+    fabric = whole if part is None else _only(whole, part)
     if tables is not None:
-        fabric = routing.adopt(fabric, routing.load_tables(tables), fabrics.source_name(tables))
+        columns = routing.load_tables(tables)
+        elsewhere = np.setdiff1d(whole.switch_guid, fabric.switch_guid)
+        fabric = routing.adopt(fabric, columns.without(elsewhere), fabrics.source_name(tables))
     if without:
         fabric = _without(fabric, without)
     if route is None and need_routes and fabric.routes is None:
@@ -124,6 +131,20 @@ def load(
             raise UsageError(f"{name} holds no routes: give routes=FILE or route=ENGINE")
         route = _OWN_ENGINES.get(generator.partition(":")[0], _DEFAULT_ENGINE)
     return LoadedFabric.of(fabric if route is None else routing.compute(fabric, route))
+
+
+def _only(fabric: Fabric, name: int | str) -> Fabric:
+    """One connected part of the fabric, which is a finding where there are several."""
+    part, parts = fabrics.part_of(fabric, name), len(fabrics.parts_of(fabric))
+    if parts == 1:
+        return fabric
+    words = f'part {part.number} of {parts}, that of "{part.host}": '
+    words += f"{counted(len(part.hosts), 'host')}, {counted(len(part.switches), 'switch')}"
+    finding = fabrics.Finding(PART, words, wrong=False)
+    alone = fabrics.only(fabric, part)
+    return alone.replace(
+        name=f"{fabric.name} part {part.number}", findings=(*alone.findings, finding)
+    )
 
 
 def _without(fabric: Fabric, names: Sequence[str]) -> Fabric:

@@ -12,6 +12,7 @@ from contend.cli.options import (
     BufferOption,
     JsonOption,
     LauncherOption,
+    Loading,
     MpiOption,
     OnOption,
     RateOption,
@@ -26,6 +27,7 @@ from contend.report import calibration_tables, print_tables
 
 
 def calibrate(
+    loading: Loading,
     on: OnOption = None,
     mpi: MpiOption = None,
     launcher: LauncherOption = "",
@@ -45,7 +47,15 @@ def calibrate(
 
     Example: contend calibrate --on emulated:crossbar:4 --rate 50Mbit --output costs
     """
-    common = Common(on=on, launcher=launcher, routes=routes, route=route, rate=rate, buffer=buffer)
+    common = Common(
+        on=on,
+        launcher=launcher,
+        routes=routes,
+        route=route,
+        loading=loading,
+        rate=rate,
+        buffer=buffer,
+    )
     console = console_for(json)
     with watching(console) as observer, find_place(common, console) as place:
         calibration, file = take(

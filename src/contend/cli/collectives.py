@@ -17,6 +17,7 @@ from contend.cli.options import (
     FabricArgument,
     HostsOption,
     JsonOption,
+    Loading,
     PlotOption,
     RanksOption,
     RanksPerHostOption,
@@ -40,6 +41,7 @@ _MOST_SIZES = 12
 
 
 def collectives(
+    loading: Loading,
     fabric: FabricArgument,
     bytes: BytesOption = "1M",  # noqa: A002
     hosts: HostsOption = None,
@@ -67,7 +69,7 @@ def collectives(
     sizes = parse_sizes(bytes)
     if len(sizes) > _MOST_SIZES:
         raise UsageError(f"--bytes: expected up to {_MOST_SIZES} sizes, got {len(sizes)}")
-    network = load(fabric, routes, route, need_routes=True)
+    network = load(fabric, routes, route, loading, need_routes=True)
     with report.progress_bar(network.name, "patterns") as bar:
         task = bar.add_task(network.name, total=None)
         found = count(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from contend import loading
-from contend.cli.verbs import DEAD
-from contend.errors import printable_line
+from contend.cli.options import Loading
+from contend.errors import IncompleteInput, printable_line
 from contend.fabric import Fabric
 from contend.files import json_text, write_whole
 
@@ -25,13 +26,28 @@ def console_for(json: str | None) -> Console:
 
 
 def load(
-    source: str, routes: str | None, route: str | None, *, need_routes: bool = False
+    source: str,
+    routes: str | None,
+    route: str | None,
+    how: Loading,
+    *,
+    need_routes: bool = False,
 ) -> Fabric:
-    """The fabric that the command line names, without what it says has died."""
-    dead = DEAD.get()
-    fabric = loading.load(source, routes=routes, route=route, need_routes=need_routes, without=dead)
-    for finding in fabric.findings if dead else ():
-        if finding.kind == loading.WITHOUT:
+    """The fabric that the command line names; of what was left out standard error is told."""
+    with warnings.catch_warnings():
+        if how.strict:
+            warnings.simplefilter("error", IncompleteInput)
+        fabric = loading.load(
+            source,
+            routes=routes,
+            route=route,
+            need_routes=need_routes,
+            part=how.part,
+            without=how.without or (),
+        )
+    asked = {loading.PART: how.part, loading.WITHOUT: how.without}
+    for finding in fabric.findings:
+        if asked.get(finding.kind):
             print(f"{source}: {printable_line(finding.message)}", file=sys.stderr)
     return fabric
 

@@ -22,6 +22,7 @@ from contend.cli.options import (
     FabricArgument,
     HostsOption,
     JsonOption,
+    Loading,
     MpiOption,
     Option,
     PlacementOption,
@@ -82,6 +83,7 @@ class _Ranks:
 
 
 def emulate(
+    loading: Loading,
     fabric: FabricArgument,
     command: CommandArgument = None,
     routes: RoutesOption = None,
@@ -110,7 +112,7 @@ def emulate(
     if ranks is None and (ranks_per_host is not None or mpi is not None):
         raise UsageError("--ranks-per-host and --mpi need -n")
     started = time.monotonic()
-    loaded = load(fabric, routes, route, need_routes=True)
+    loaded = load(fabric, routes, route, loading, need_routes=True)
     order = _order(loaded, placement, hosts)
     with bring_up(
         loaded,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from contend import report as reports
-from contend.cli.common import console_for, write_json, write_text
+from contend.cli.common import console_for, load, write_json, write_text
 from contend.cli.options import (
     CALIBRATION,
     FABRIC,
@@ -17,6 +17,7 @@ from contend.cli.options import (
     Bytes,
     BytesPerSecond,
     JsonOption,
+    Loading,
     MarkdownOption,
     RouteOption,
     RoutesOption,
@@ -48,6 +49,7 @@ MemoryOption = Annotated[Bytes | None, MEMORY(default="what the run or the study
 
 
 def explain(
+    loading: Loading,
     what: WhatArgument,
     fabric: FabricOption = None,
     routes: RoutesOption = None,
@@ -68,11 +70,12 @@ def explain(
     """
     if markdown == "-" and json == "-":
         raise UsageError("only one of --markdown and --json can be standard output")
+    network = fabric and load(fabric, routes, route, loading, need_routes=True)
     result = explain_cells(
         what,
-        fabric=fabric,
-        routes=routes,
-        route=route,
+        fabric=network,
+        routes=routes if fabric is None else None,
+        route=route if fabric is None else None,
         wire=wire,
         memory=memory,
         calibration=calibration,

@@ -16,6 +16,7 @@ from contend.cli.options import (
     SAMPLES,
     FabricArgument,
     JsonOption,
+    Loading,
     Option,
     PlotOption,
     RouteOption,
@@ -55,6 +56,7 @@ SamplesOption = Annotated[int, SAMPLES(min=2)]
 
 
 def jobs(
+    loading: Loading,
     fabric: FabricArgument,
     jobs: JobsArgument = None,
     following: NextOption = None,
@@ -79,7 +81,7 @@ def jobs(
         raise UsageError("the fabric and the jobs cannot both be standard input")
     listed = jobs_of_slurm() if jobs is None else read_jobs(jobs)
     source = "squeue" if jobs is None else source_name(jobs)
-    loaded = load(fabric, routes, route, need_routes=True)
+    loaded = load(fabric, routes, route, loading, need_routes=True)
     with report.progress_bar(loaded.name, "samples") as bar:
         task = bar.add_task("", total=None)
         found = look_at_jobs(

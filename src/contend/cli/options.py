@@ -199,6 +199,34 @@ RouteOption = Annotated[str | None, ROUTE(ENGINES)]
 RouteListOption = Annotated[list[str] | None, ROUTE(f"{ENGINES} Repeat it to compare engines.")]
 
 FABRIC = _option("--fabric", takes="FABRIC", means="Use this fabric")
+PART = _option("--part", takes="PART", means="Load only one plane of a fabric that has several")
+WITHOUT = _option("--without", takes="WHAT", means="Load the fabric without what has died")
+STRICT = _option(
+    "--strict", takes=None, means="Fail if a topology file is incomplete, instead of warning"
+)
+
+
+@dataclass(frozen=True)
+class Loading:
+    """How fabrics are loaded. A verb that takes one of these has all options that say it."""
+
+    part: Annotated[
+        str | None,
+        PART(": its number in contend fabric show, or the name of a host in it.", default="all"),
+    ] = None
+    without: Annotated[
+        list[str] | None,
+        WITHOUT(
+            ": a switch (spine3), a cable (spine3:12), a host, or those that file:PATH lists. "
+            "Tables are mended where they must be. Repeat it for several."
+        ),
+    ] = None
+    strict: Annotated[bool, STRICT()] = False
+
+
+WHOLE = Loading()
+"""Fabrics as they are."""
+
 
 # Who communicates: patterns, ranks, hosts.
 PATTERN = _option("--pattern", "-p", takes="PATTERN", means="Who sends to whom")

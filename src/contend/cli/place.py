@@ -21,6 +21,7 @@ from contend.cli.options import (
     FabricArgument,
     HostsOption,
     JsonOption,
+    Loading,
     MaybeFileOption,
     RouteOption,
     RoutesOption,
@@ -65,6 +66,7 @@ FormatOption = Annotated[ListFormat, FORMAT(FORMS)]
 
 
 def place(
+    loading: Loading,
     profile: SourceArgument,
     fabric: FabricArgument,
     hosts: HostsOption = None,
@@ -91,7 +93,7 @@ def place(
         raise UsageError("--output and --json cannot both be standard output")
     better = better_seats(
         profile,
-        load(fabric, routes, route, need_routes=True),
+        load(fabric, routes, route, loading, need_routes=True),
         hosts=hosts,
         placement=placement,
         ranks=ranks,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Annotated
@@ -26,6 +27,7 @@ from contend.cli.options import (
     CalibrationOption,
     FabricArgument,
     JsonOption,
+    Loading,
     MaybePlacementOption,
     MeasuredOption,
     PlotOption,
@@ -111,6 +113,7 @@ RecordedRanksOption = Annotated[int | None, RANKS_PER_HOST(min=1, default="as re
 
 
 def program(
+    loading: Loading,
     profile: ProfileArgument,
     fabrics: FabricsArgument,
     calibration: CalibrationOption = None,
@@ -136,12 +139,23 @@ def program(
         raise UsageError(f"--routes: expected one FABRIC that it is of, got {len(fabrics)}")
     recorded = Profile.load(profile)
     costs = costs_of(calibration, recorded.record.library)
-    record = record_of(recorded, costs, fabric)
+    # What has died on the way there had not when it was recorded.
+    there = fabric and load(fabric, None, None, replace(loading, without=None), need_routes=True)
+    record = record_of(recorded, costs, there)
     console = console_for(json)
     cases = [
         Case(name, predict_program(record, where))
         for name, where in _places(
-            recorded, fabrics, routes, route, placement, ranks_per_host, costs, rate, buffer
+            recorded,
+            fabrics,
+            routes,
+            route,
+            loading,
+            placement,
+            ranks_per_host,
+            costs,
+            rate,
+            buffer,
         )
     ]
     words = program_verdict(recorded, record, cases)
@@ -159,6 +173,7 @@ def _places(
     fabrics: Sequence[str],
     routes: str | None,
     route: Sequence[str] | None,
+    loading: Loading,
     placement: Sequence[str] | None,
     ranks_per_host: int | None,
     costs: Calibration,
@@ -169,7 +184,7 @@ def _places(
     engines: Sequence[str | None] = route or [None]
     orders: Sequence[str | None] = placement or [None]
     for source, engine in product(fabrics, engines):
-        network = load(source, routes, engine, need_routes=True)
+        network = load(source, routes, engine, loading, need_routes=True)
         for words in orders:
             name = network.name
             if engine is not None:
@@ -191,6 +206,7 @@ def _places(
 
 
 def alltoall(
+    loading: Loading,
     fabric: FabricArgument,
     calibration: CalibrationOption = None,
     algorithm: AlgorithmOption = None,
@@ -213,7 +229,7 @@ def alltoall(
     if plot is not None:
         check_suffix(plot)
     costs = costs_of(calibration)
-    network = load(fabric, routes, route, need_routes=True)
+    network = load(fabric, routes, route, loading, need_routes=True)
     placed = parse(placement or "linear", network, ranks_per_host=ranks_per_host)
     if placed.random:
         raise UsageError("--placement random: ranks need one placement here; give file:PATH")

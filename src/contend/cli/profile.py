@@ -25,6 +25,7 @@ from contend.cli.options import (
     JsonOption,
     LabelOption,
     LauncherOption,
+    Loading,
     MaybePlacementOption,
     Option,
     PlotOption,
@@ -68,6 +69,7 @@ RecordOption = Annotated[
 
 
 def profile(
+    loading: Loading,
     command: CommandArgument,
     output: ProfileFolderOption = None,
     label: LabelOption = None,
@@ -100,6 +102,7 @@ def profile(
         on=on,
         routes=routes,
         route=route,
+        loading=loading,
         rate=rate,
         buffer=buffer,
         rto_min=rto_min,

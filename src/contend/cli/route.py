@@ -15,6 +15,7 @@ from contend.cli.options import (
     PLACEMENTS,
     FabricArgument,
     JsonOption,
+    Loading,
     MaybeFileOption,
     Option,
     RouteOption,
@@ -57,6 +58,7 @@ PlacementOption = Annotated[str, PLACEMENT(f"{PLACEMENTS} Of the ranks of --for.
 
 
 def route(
+    loading: Loading,
     fabric: FabricArgument,
     output: MaybeFileOption = None,
     purpose: ForOption = "bisect",
@@ -83,7 +85,7 @@ def route(
     if keep is not None and (routes is not None or present is not None or lanes > 1):
         raise UsageError("--keep TABLES takes neither --routes nor --route, and no more lanes")
     better = better_tables(
-        load(fabric, routes if keep is None else keep, present),
+        load(fabric, routes if keep is None else keep, present, loading),
         purpose=purpose,
         placement=placement,
         lanes=lanes,

@@ -13,6 +13,7 @@ from contend.cli.measure.options import Common
 from contend.cli.options import (
     BufferOption,
     LauncherOption,
+    Loading,
     MaybePlacementOption,
     Option,
     RanksOption,
@@ -39,6 +40,7 @@ TunedOption = Annotated[Path, TUNED(": the folder that contend tune wrote, which
 
 
 def run(
+    loading: Loading,
     command: CommandArgument,
     tuned: TunedOption,
     mpi: ProgramMpiOption = None,
@@ -64,6 +66,7 @@ def run(
         on=on,
         routes=routes,
         route=route,
+        loading=loading,
         rate=rate,
         buffer=buffer,
         rto_min=rto_min,

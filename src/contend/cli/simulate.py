@@ -25,6 +25,7 @@ from contend.cli.options import (
     BytesPerSecond,
     HostsOption,
     JsonOption,
+    Loading,
     Option,
     PlacementOption,
     PlotOption,
@@ -140,6 +141,7 @@ ListOption = Annotated[bool, LIST(callback=_show_patterns, is_eager=True)]
 
 
 def simulate(
+    loading: Loading,
     fabrics: FabricsArgument,
     pattern: PatternOption = "bisect",
     placement: PlacementOption = "random",
@@ -217,7 +219,8 @@ def simulate(
                 console.print(f"A partial result, of the {counted_so_far} counted before the end:")
             report.print_tables(console, _tables(results[-1]))
 
-    refusals = _simulate_all(cases, routes, simulate_one, show, world)
+    loaded = partial(load, how=loading, need_routes=True)
+    refusals = _simulate_all(cases, routes, loaded, simulate_one, show, world)
     if world is not None and world.rank > 0:
         # The first process says all that there is to say.
         raise typer.Exit(refusals[0][1].status if refusals else 0)
@@ -237,6 +240,7 @@ def simulate(
 def _simulate_all(
     cases: Sequence[tuple[str, str | None]],
     routes: str | None,
+    loaded: Callable[..., Fabric],
     simulate_one: Callable[..., Simulation],
     show: Callable[..., None],
     world: Communicator | None,
@@ -245,7 +249,7 @@ def _simulate_all(
     refusals: list[tuple[str, ContendError]] = []
     for source, engine in cases:
         try:
-            fabric = agree(world, partial(load, source, routes, engine, need_routes=True))
+            fabric = agree(world, partial(loaded, source, routes, engine))
             with _progress(source, world) as progress:
                 simulation = simulate_one(fabric, progress=progress, communicator=world)
             agree(world, partial(show, simulation, fabric))

@@ -187,6 +187,7 @@ class Options:
             rich_help_panel=_WHERE,
         ),
     ] = None
+    loading: shared.Loading = shared.WHOLE
     rate: Annotated[
         shared.BytesPerSecond | None,
         shared.RATE(default=shared.DEFAULT_RATE, rich_help_panel=_WHERE),
@@ -262,8 +263,8 @@ def _is_given(value: object) -> bool:
     return value is not None and value is not False and value != ""
 
 
-_OF_ALL = frozenset({"output", "retry", "json", "plot", "markdown"})
-"""Options of every study."""
+_OF_ALL = frozenset({"output", "retry", "json", "plot", "markdown", "loading"})
+"""Options that change no plan."""
 
 
 def _with_options(verb: Callable[..., None]) -> Callable[..., None]:

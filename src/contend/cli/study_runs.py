@@ -15,7 +15,8 @@ from rich.text import Text
 from contend import report
 from contend.cli.common import console_for, write_json, write_text
 from contend.cli.measure.options import Common, find_place
-from contend.errors import ShortfallError
+from contend.cli.options import WHOLE
+from contend.errors import ShortfallError, UsageError
 from contend.report import progress_bar
 from contend.runs import Warned
 from contend.session import Attempt, Cell, Observer, Step
@@ -54,6 +55,8 @@ def carry_out(plan: StudyPlan, file: Path, given: Mapping[str, Any], options: Op
     """
     if options.plot is not None:
         report.check_suffix(options.plot)
+    if options.loading != WHOLE and not isinstance(plan, MeasuredPlan):
+        raise UsageError("--part, --without and --strict belong to --on emulated:FABRIC")
     if isinstance(plan, Plan):
         _simulate(plan.changed(**given), file, options)
     elif isinstance(plan, MeasuredPlan):
@@ -170,7 +173,7 @@ def _measure(plan: MeasuredPlan, given: Mapping[str, Any], options: Options) -> 
     memory = None if plan.memory is None else parse_size(plan.memory)
     folder = Path(plan.name) if options.output is None else options.output
     console = _console(options)
-    with find_place(Common(**where, memory=memory), console) as place:
+    with find_place(Common(**where, memory=memory, loading=options.loading), console) as place:
         assert place is not None
         site = Site(place, options.on or "")
         console.print(Text(f"{plan.name}: {plan.title or 'a study'}", style="bold"))

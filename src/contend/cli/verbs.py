@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from os.path import isfile, samefile
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperCommand, TyperGroup
 
-from contend.errors import IncompleteInput, UsageError
+from contend.cli.options import Loading, with_options
+from contend.errors import UsageError
 
 
 class Verb(TyperCommand):
@@ -66,11 +65,20 @@ def command_of(
     single = typer.Typer(
         add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
     )
-    single.command(name, cls=cls)(function)
-    made: Any = typer.main.get_command(single)
-    if _OF_FABRICS & {parameter.name for parameter in made.params}:
-        made.params += [_without(), _strict()]
-    return made
+    single.command(name, cls=cls)(_with_loading(function))
+    return typer.main.get_command(single)
+
+
+def _with_loading(function: Callable[..., None]) -> Callable[..., None]:
+    """The function with the options of `Loading` where it takes that."""
+    for name, hint in get_type_hints(function).items():
+        if hint is Loading:
+
+            def call(loading: Loading, given: dict[str, Any], name: str = name) -> None:
+                function(**{name: loading}, **given)
+
+            return with_options(function, Loading, name, call)
+    return function
 
 
 # Arguments that name what is written.
@@ -100,46 +108,6 @@ def _is_name(value: object) -> bool:
 
 def _is_same_file(source: str, output: str) -> bool:
     return isfile(source) and isfile(output) and samefile(source, output)
-
-
-# Arguments of verbs that read fabrics from files.
-_OF_FABRICS = {"routes", "choice", "fabrics"}
-
-
-DEAD: ContextVar[tuple[str, ...]] = ContextVar("dead", default=())
-"""What the fabrics that a command loads are to be without."""
-
-
-# Options that these verbs have alike, as one place loads all fabrics.
-
-
-def _without() -> TyperOption:
-    return TyperOption(
-        param_decls=["--without"],
-        metavar="WHAT",
-        multiple=True,
-        expose_value=False,
-        callback=lambda context, parameter, names: DEAD.set(tuple(names or ())),
-        help="Load the fabric as if a switch (spine3), a cable (spine3:12), a host, or those that "
-        "file:PATH lists had died. Tables are mended where they must be. Repeat it for several.",
-    )
-
-
-def _strict() -> TyperOption:
-    return TyperOption(
-        param_decls=["--strict"],
-        is_flag=True,
-        default=False,
-        show_default=False,
-        expose_value=False,
-        callback=_refuse_incomplete_files,
-        help="Fail if a topology file is incomplete, instead of warning.",
-    )
-
-
-def _refuse_incomplete_files(context: Any, parameter: Any, wanted: bool) -> None:
-    if wanted:
-        warnings.filterwarnings("error", category=IncompleteInput)
 
 
 class Group(TyperGroup):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from contend.fabric.assemble import MISSING_RECORD
 from contend.fabric.fabric import Fabric
 from contend.fabric.levels import Leaf, Level, idle_switches, leaves_of, levels_of, switch_levels
-from contend.fabric.parts import connected_parts
+from contend.fabric.parts import PartSize, parts_of
 from contend.fabric.servers import servers_of
 from contend.fabric.shape import shape_of
 from contend.units import rate_of
@@ -54,6 +54,7 @@ class Structure:
             path between hosts, such as a director's spare line cards or a chain of management
             switches. What neither uses stands in no level.
         parts: groups of hosts with no path between them; 1 in a whole fabric.
+        each_part: their sizes, that with most hosts first.
         host_links: number of cables to hosts by rate label (``unknown`` where it is).
         switch_links: the same for cables between switches.
         servers: number of servers.
@@ -70,6 +71,7 @@ class Structure:
     unreached_switches: int
     idle_switches: int
     parts: int
+    each_part: tuple[PartSize, ...]
     host_links: dict[str, int]
     switch_links: dict[str, int]
     servers: int
@@ -92,6 +94,7 @@ def structure(fabric: Fabric, load: NDArray[np.uint64] | None = None) -> Structu
     capacity = capacities(fabric)
     per_server = np.bincount(servers_of(fabric))
     across = fabric.cable_from != fabric.cable_to
+    parts = parts_of(fabric)
     return Structure(
         shape=shape_of(fabric),
         cables=int(np.count_nonzero(across)),
@@ -100,7 +103,8 @@ def structure(fabric: Fabric, load: NDArray[np.uint64] | None = None) -> Structu
         leaves=leaves_of(fabric, standing, capacity),
         unreached_switches=unreached,
         idle_switches=int(np.count_nonzero(idle & (level_of > 0))),
-        parts=int(np.count_nonzero(np.bincount(switch_parts(fabric)[fabric.host_switch]))),
+        parts=len(parts),
+        each_part=tuple(part.size for part in parts),
         host_links=_by_rate(fabric, fabric.host_rate),
         switch_links=_by_rate(fabric, fabric.cable_rate[across]),
         servers=len(per_server),
@@ -112,11 +116,6 @@ def structure(fabric: Fabric, load: NDArray[np.uint64] | None = None) -> Structu
             if not finding.wrong and finding.kind != MISSING_RECORD
         ),
     )
-
-
-def switch_parts(fabric: Fabric) -> NDArray[np.int64]:
-    """Number of the connected part of every switch, shape [switches]."""
-    return connected_parts(fabric.switches, fabric.cable_from, fabric.cable_to)
 
 
 def cables_per_pair(

@@ -1,104 +1,192 @@
-"""Switches, cables, hosts and channels by what people call them."""
+"""Switches, cables, hosts and channels by what people, and contend's own outputs, call them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
+from contend.fabric.groups import short_names
+from contend.fabric.servers import server_names
 from contend.units import nearest
 
+Device = tuple[str, int]
+"""``switch``, ``cable`` or ``host``, and its number."""
 
-def part_named(fabric: Fabric, text: str) -> tuple[str, int] | None:
-    """What a text names, and its number.
+# As sentences and tables name them: switch "spine 3", switch "spine 3" port 12, spine 3:12.
+_QUOTED = re.compile(r'(?:(switch|host) )?"(.*)"', re.DOTALL)
+_PORT = re.compile(r'(?:switch )?"(.*)" port (\d{1,9})|(.*)(?::| port )(\d{1,9})', re.DOTALL)
+_BETWEEN = re.compile(r" (?:->|-) ")
 
-    Args:
-        fabric: that it is a part of.
-        text: a switch by name or GUID (``0x...``), a host likewise, or what hangs on a port of a
-            switch (``spine 3:12``).
 
-    Returns:
-        ``switch``, ``cable`` or ``host`` with its number; None where nothing is called so.
+class Names:
+    """Looks up what switches, cables and hosts of a fabric are called.
 
-    Raises:
-        UsageError: several bear the name, or nothing hangs on the port.
+    A switch or a host has its name, its GUID (``0x...``), and the name with which tables tell it
+    from others that are called alike. Drawings call switches by shorter names, and lists of hosts
+    and jobs call all hosts of a server by the server's. A cable, or a host, is what hangs on a port
+    of a switch: ``spine 3:12`` or ``switch "spine 3" port 12``, alone or with its other end.
     """
-    for what, names, guids in (
-        ("switch", fabric.switch_name, fabric.switch_guid),
-        ("host", fabric.host_name, fabric.host_port_guid),
-    ):
-        if (number := _number(text, names, guids)) is not None:
-            return what, number
-    name, _, port = text.rpartition(":")
-    switch = _number(name, fabric.switch_name, fabric.switch_guid)
-    return None if switch is None or not port.isdecimal() else _plugged(fabric, switch, int(port))
+
+    def __init__(self, fabric: Fabric) -> None:
+        self._fabric = fabric
+
+    def find(self, text: str) -> list[Device]:
+        """All that a text names, several only for a server's name; empty where it names nothing.
+
+        Raises:
+            UsageError: several bear the name, or nothing hangs on the port.
+        """
+        text = text.strip()
+        if node := self._node(text):
+            return node
+        if port := self._port(text):
+            return [self._plugged(*port)]
+        return next((near for near, _ in self._ends(text)), [])
+
+    def channels(self, text: str) -> tuple[int, ...]:
+        """Both directions of what a text names, that out of the port first.
+
+        Raises:
+            UsageError: there is no such cable or host, or several.
+        """
+        fabric, channels = self._fabric, list[int]()
+        for what, number in self.find(text):
+            if what == "switch":
+                raise UsageError(f"{text}: a channel needs a port of this switch: {text}:PORT")
+            if what == "host":
+                injection = 2 * fabric.cables + number
+                channels += (injection, injection + fabric.hosts)
+                continue
+            start = self._port(text.strip()) or next(port for _, port in self._ends(text.strip()))
+            first = 0 if (fabric.cable_from[number], fabric.cable_from_port[number]) == start else 1
+            channels += (2 * number + first, 2 * number + 1 - first)
+        if not channels:
+            raise self.unknown(text)
+        return tuple(channels)
+
+    def unknown(self, text: str) -> UsageError:
+        """The error where nothing is called so, with what may have been meant."""
+        known = (*self._fabric.switch_name, *self._fabric.host_name)
+        name = text.rpartition(":")[0] or text
+        return UsageError(
+            f"{text}: {self._fabric.name} has no such switch, cable (SWITCH:PORT) or host"
+            f"{nearest(name, known)}"
+        )
+
+    def _node(self, text: str, kinds: Sequence[str] = ("switch", "host")) -> list[Device]:
+        """A switch, a host, or all hosts of a server; what is called so itself goes first."""
+        quoted = _QUOTED.fullmatch(text)
+        for names in (self._own, self._shown):
+            for kind in kinds:
+                if numbers := names[kind].get(text):
+                    if len(numbers) > 1 and names is self._own:
+                        raise self._several(text, kind, numbers)
+                    return [(kind, number) for number in numbers]
+        if quoted is not None:
+            return self._node(quoted[2], (quoted[1],) if quoted[1] in kinds else kinds)
+        return self._with_guid(text, kinds)
+
+    def _with_guid(self, text: str, kinds: Sequence[str]) -> list[Device]:
+        if not re.fullmatch("0x[0-9a-f]{1,16}", text, re.IGNORECASE):
+            return []
+        fabric = self._fabric
+        guids = {"switch": fabric.switch_guid, "host": fabric.host_port_guid}
+        for kind in kinds:
+            numbers = np.flatnonzero(guids[kind] == int(text, 16)).tolist()
+            if len(numbers) > 1:
+                raise self._several(text, kind, numbers)
+            if numbers:
+                return [(kind, numbers[0])]
+        return []
+
+    def _several(self, text: str, kind: str, numbers: Sequence[int]) -> UsageError:
+        fabric = self._fabric
+        guids = fabric.switch_guid if kind == "switch" else fabric.host_port_guid
+        guid = int(guids[numbers[0]])
+        label = fabric.switch_label if kind == "switch" else fabric.host_label
+        instead = f"a GUID, such as 0x{guid:016x}" if guid else f'"{label[numbers[0]]}" or the like'
+        return UsageError(f"{text}: {len(numbers)} bear this name; give {instead}")
+
+    def _port(self, text: str) -> tuple[int, int] | None:
+        """The switch and the number of a port; None where a text names none."""
+        match = _PORT.fullmatch(text)
+        if match is None:
+            return None
+        name = match[3] if match[1] is None else match[1]
+        found = self._node(name.strip(), ("switch",))
+        return (found[0][1], int(match[2] or match[4])) if found else None
+
+    def _ends(self, text: str) -> Iterator[tuple[list[Device], tuple[int, int]]]:
+        """What both ends of a channel or a cable name, and the first end that is a port."""
+        for between in _BETWEEN.finditer(text):
+            sides = text[: between.start()], text[between.end() :]
+            ports = [port for side in sides if (port := self._port(side))]
+            if not ports:
+                continue
+            near, far = (
+                [self._plugged(*port)] if (port := self._port(side)) else self._node(side)
+                for side in sides
+            )
+            if near and near == far:
+                yield near, ports[0]
+
+    def _plugged(self, switch: int, port: int) -> Device:
+        """What hangs on a port: a cable to another switch, or a host."""
+        fabric = self._fabric
+        for ends, ports in (
+            (fabric.cable_from, fabric.cable_from_port),
+            (fabric.cable_to, fabric.cable_to_port),
+        ):
+            if len(found := np.flatnonzero((ends == switch) & (ports == port))):
+                return "cable", int(found[0])
+        found = np.flatnonzero((fabric.host_switch == switch) & (fabric.host_port == port))
+        if len(found) == 0:
+            name = fabric.switch_name[switch]
+            raise UsageError(f'{name}:{port}: nothing hangs on port {port} of "{name}"')
+        return "host", int(found[0])
+
+    @cached_property
+    def _own(self) -> dict[str, dict[str, list[int]]]:
+        """Numbers of switches and hosts by their names, and by what tells them from others."""
+        fabric = self._fabric
+        return {
+            "switch": _numbers(fabric.switch_name, fabric.switch_label),
+            "host": _numbers(fabric.host_name, fabric.host_label),
+        }
+
+    @cached_property
+    def _shown(self) -> dict[str, dict[str, list[int]]]:
+        """Numbers of switches by their names in drawings, of hosts by that of their server."""
+        return {
+            "switch": _numbers(short_names(self._fabric)),
+            "host": _numbers(server_names(self._fabric)),
+        }
 
 
-def channels_named(fabric: Fabric, text: str) -> tuple[int, int]:
+def _numbers(*columns: Sequence[str]) -> dict[str, list[int]]:
+    """Positions of every name in columns of names, each once."""
+    numbers: dict[str, list[int]] = {}
+    for names in columns:
+        for number, name in enumerate(names):
+            at = numbers.setdefault(name.strip(), [])
+            if number not in at[-1:]:
+                at.append(number)
+    return {name: sorted(set(at)) for name, at in numbers.items() if name}
+
+
+def channels_named(fabric: Fabric, text: str) -> tuple[int, ...]:
     """Both directions of what a text names, that out of the port first.
 
     Args:
         fabric: whose channels.
-        text: a port of a switch, as in `part_named`, or a host.
+        text: a port of a switch, a host or a server, as `Names` knows them.
 
     Raises:
         UsageError: there is no such cable or host, or several.
     """
-    part = part_named(fabric, text)
-    if part is None:
-        raise no_such_part(fabric, text)
-    what, number = part
-    if what == "switch":
-        raise UsageError(f"{text}: a channel needs a port of this switch: {text}:PORT")
-    if what == "host":
-        injection = 2 * fabric.cables + number
-        return injection, injection + fabric.hosts
-    name, _, port = text.rpartition(":")
-    switch = _number(name, fabric.switch_name, fabric.switch_guid)
-    starts = fabric.cable_from[number] == switch and fabric.cable_from_port[number] == int(port)
-    return (2 * number, 2 * number + 1) if starts else (2 * number + 1, 2 * number)
-
-
-def no_such_part(fabric: Fabric, text: str) -> UsageError:
-    """The error where nothing is called so, with what may have been meant."""
-    known = (*fabric.switch_name, *fabric.host_name)
-    name = text.rpartition(":")[0] or text
-    return UsageError(
-        f"{text}: {fabric.name} has no such switch, cable (SWITCH:PORT) or host"
-        f"{nearest(name, known)}"
-    )
-
-
-def _plugged(fabric: Fabric, switch: int, port: int) -> tuple[str, int]:
-    """What hangs on a port: a cable to another switch, or a host."""
-    for ends, ports in (
-        (fabric.cable_from, fabric.cable_from_port),
-        (fabric.cable_to, fabric.cable_to_port),
-    ):
-        if len(found := np.flatnonzero((ends == switch) & (ports == port))):
-            return "cable", int(found[0])
-    found = np.flatnonzero((fabric.host_switch == switch) & (fabric.host_port == port))
-    if len(found) == 0:
-        name = fabric.switch_name[switch]
-        raise UsageError(f'{name}:{port}: nothing hangs on port {port} of "{name}"')
-    return "host", int(found[0])
-
-
-def _number(text: str, names: Sequence[str], guids: NDArray[np.uint64]) -> int | None:
-    """The number of what has a name or GUID; None where nothing has."""
-    if text.lower().startswith("0x"):
-        try:
-            found = np.flatnonzero(guids == int(text, 16))
-        except (ValueError, OverflowError):
-            return None
-    else:
-        found = np.flatnonzero([name == text for name in names])
-    if len(found) > 1:
-        raise UsageError(
-            f"{text}: {len(found)} bear this name; give a GUID, such as "
-            f"0x{int(guids[found[0]]):016x}"
-        )
-    return int(found[0]) if len(found) else None
+    return Names(fabric).channels(text)

@@ -1,4 +1,4 @@
-"""What is left of a fabric where switches, cables or hosts die."""
+"""Less of a fabric: what is left where switches, cables or hosts die, or one part of it alone."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from contend.errors import InputError, UsageError
 from contend.fabric.fabric import NO_SWITCH, Fabric
-from contend.fabric.named import no_such_part, part_named
-from contend.fabric.parts import connected_parts
+from contend.fabric.named import Names
+from contend.fabric.parts import Part, connected_parts, parts_of
 from contend.files import read_bounded
 from contend.units import counted
 
 _FILE = "file:"
+# So many parts are named in an error.
+_NAMED = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +29,7 @@ class Rest:
         fabric: without what died, the hosts that died with it, and those that are cut off from
             most others; without routes. Ports and addresses stay.
         switches: numbers that its switches had before.
+        hosts: likewise of its hosts.
         lost: what died, in words: ``switch "top 1" with 6 cables``.
         hosts_lost: hosts that hung on a switch or link that died.
         hosts_cut: hosts that no cables join to the larger part any more.
@@ -34,6 +37,7 @@ class Rest:
 
     fabric: Fabric
     switches: NDArray[np.int64]
+    hosts: NDArray[np.int64]
     lost: tuple[str, ...]
     hosts_lost: int
     hosts_cut: int
@@ -54,9 +58,8 @@ def without(fabric: Fabric, names: Iterable[str]) -> Rest:
 
     Args:
         fabric: whole; its routes are left behind.
-        names: each a switch by name or GUID (``0x...``), a cable by switch and port (``spine
-            3:12``), a host by name, several of them with commas between, or ``file:PATH`` with one
-            on each line.
+        names: each a switch, a cable (``spine 3:12``), a host or a server as `Names` knows them,
+            several of them with commas between, or ``file:PATH`` with one on each line.
 
     Raises:
         UsageError: there is no such thing, several bear the name, or no host would be left.
@@ -108,6 +111,7 @@ class _Dead:
 
     def __init__(self, fabric: Fabric) -> None:
         self._fabric = fabric
+        self._names = Names(fabric)
         self._switch = np.zeros(fabric.switches, dtype=bool)
         self._cable = np.zeros(fabric.cables, dtype=bool)
         self._host = np.zeros(fabric.hosts, dtype=bool)
@@ -115,15 +119,16 @@ class _Dead:
 
     def take(self, text: str) -> None:
         """Takes away what a text names, or all that its items name."""
-        found = part_named(self._fabric, text)
-        if found is None and "," in text:
+        found = self._names.find(text)
+        if not found and "," in text:
             for item in text.split(","):
                 if item.strip():
                     self.take(item.strip())
             return
-        if found is None:
-            raise no_such_part(self._fabric, text)
-        self.kill(*found)
+        if not found:
+            raise self._names.unknown(text)
+        for device in found:
+            self.kill(*device)
 
     def kill(self, what: str, number: int) -> None:
         """Takes away a switch, cable or host by its number."""
@@ -160,17 +165,60 @@ class _Dead:
         joined = hosts & (part == most)
         kept = np.flatnonzero(~self._switch)
         return Rest(
-            _subset(fabric, joined, kept, cables),
+            subset(fabric, np.flatnonzero(joined), kept, np.flatnonzero(cables)),
             kept,
+            np.flatnonzero(joined),
             tuple(dict.fromkeys(self._lost)),
             int(np.count_nonzero(self._switch[fabric.host_switch] & ~self._host)),
             int(np.count_nonzero(hosts & ~joined)),
         )
 
 
-def _subset(
-    fabric: Fabric, hosts: NDArray[np.bool_], switches: NDArray[np.int64], cables: NDArray[np.bool_]
+def part_of(fabric: Fabric, name: int | str) -> Part:
+    """A connected part by its number from 1, or by the name of any of its hosts.
+
+    Raises:
+        UsageError: there is no such part, or hosts of several bear the name.
+    """
+    parts, text = parts_of(fabric), str(name).strip()
+    if text.isdecimal() and any(part.number == int(text[:9]) for part in parts):
+        return parts[int(text) - 1]
+    named = Names(fabric).find(text)
+    hosts = [number for what, number in named if what == "host"]
+    having = [part for part in parts if np.isin(hosts, part.hosts).any()]
+    if len(having) == 1:
+        return having[0]
+    if having:
+        several = " and ".join(str(part.number) for part in having)
+        raise UsageError(f"part: {text} has hosts in parts {several}: give one of the numbers")
+    known = ", ".join(part.words for part in parts[:_NAMED])
+    more = f" and {len(parts) - _NAMED:,} more" if len(parts) > _NAMED else ""
+    raise UsageError(f"part: {fabric.name} has no part or host {text!r}; it has {known}{more}")
+
+
+def only(fabric: Fabric, part: Part) -> Fabric:
+    """The fabric as if only one part of it existed, its tables included."""
+    alone = subset(fabric, part.hosts, part.switches, part.cables)
+    tables = fabric.tables
+    if tables is None:
+        return alone.replace(routes=fabric.routes)
+    return alone.replace(routes=tables.of_switches(part.switches))
+
+
+def subset(
+    fabric: Fabric,
+    hosts: NDArray[np.int64],
+    switches: NDArray[np.int64],
+    cables: NDArray[np.int64],
 ) -> Fabric:
+    """Some hosts, switches and cables of a fabric, by their numbers; without routes.
+
+    Args:
+        fabric: whole.
+        hosts: on these switches only.
+        switches: in rising order.
+        cables: between these switches only.
+    """
     # The last is for others that hang on a switch that nobody knows.
     number = np.full(fabric.switches + 1, NO_SWITCH, dtype=np.uint32)
     number[switches] = np.arange(len(switches), dtype=np.uint32)
@@ -193,8 +241,8 @@ def _subset(
     return fabric.replace(
         other_kind=tuple(fabric.other_kind[other] for other in others),
         other_name=tuple(fabric.other_name[other] for other in others),
-        host_name=tuple(fabric.host_name[host] for host in np.flatnonzero(hosts)),
-        switch_name=tuple(fabric.switch_name[switch] for switch in switches),
+        host_name=tuple(fabric.host_name[host] for host in hosts.tolist()),
+        switch_name=tuple(fabric.switch_name[switch] for switch in switches.tolist()),
         routes=None,
         **left,
     )

@@ -10,9 +10,9 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric.composition import switch_parts
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.link_speeds import slow_links
+from contend.fabric.parts import switch_parts
 from contend.units import counted
 
 MOST_DETAILS = 10
@@ -235,7 +235,7 @@ def _check_parts(fabric: Fabric) -> Check:
         f"{counted(len(apart), 'host')} {'is' if len(apart) == 1 else 'are'} cut off from the "
         f"other {counts[largest]:,}",
         tuple(details),
-        "look for cables that are down, or check each part as a fabric of its own",
+        "look for cables that are down; if the parts are planes, --part N checks one of them alone",
     )
 
 

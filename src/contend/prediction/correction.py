@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.fabric import Fabric
 from contend.prediction.calibration import Calibration, Parameter
 from contend.prediction.conditions import Conditions
 from contend.prediction.program import Program, program_of
@@ -72,14 +73,16 @@ class Recorded:
         return self.corrections[0].factor * self.seconds / self.kept
 
 
-def record_of(profile: Profile, calibration: Calibration, fabric: str | None = None) -> Recorded:
+def record_of(
+    profile: Profile, calibration: Calibration, fabric: Fabric | str | None = None
+) -> Recorded:
     """A profiled program and what the model is off by in its own recording.
 
     Args:
         profile: of the program.
         calibration: what messages cost where it was recorded.
-        fabric: where that was, as it is given to `contend.load`; None for what the profile says of
-            an emulated one.
+        fabric: where that was, or as it is given to `contend.load`; None for what the profile says
+            of an emulated one.
 
     Raises:
         ContendError: as of `program_of` and `where_recorded`.

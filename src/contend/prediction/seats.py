@@ -16,14 +16,14 @@ from contend.units import parse_rate, parse_size
 
 
 def where_recorded(
-    profile: Profile, calibration: Calibration, fabric: str | None = None
+    profile: Profile, calibration: Calibration, fabric: Fabric | str | None = None
 ) -> Conditions | None:
     """Where a profile was recorded, as far as that is known.
 
     Args:
         profile: what was recorded.
         calibration: what messages cost.
-        fabric: where it was, as it is given to `contend.load`; None for what the profile says of
+        fabric: where it was, or as it is given to `contend.load`; None for what the profile says of
             an emulated one.
 
     Raises:
@@ -31,7 +31,7 @@ def where_recorded(
     """
     asked = profile.record.asked
     if fabric is not None:
-        network = load(fabric, need_routes=True)
+        network = load(fabric, need_routes=True) if isinstance(fabric, str) else fabric
         hosts = recorded_hosts(profile, network)
         if hosts is None:
             hosts = _in_order(profile, network)

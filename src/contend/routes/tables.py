@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,10 @@ class ForwardingTables:
         """Size of the address space, address 0 included."""
         return int(self.ports.shape[1])
 
+    def of_switches(self, switches: NDArray[np.int64]) -> ForwardingTables:
+        """The tables of some switches, by their numbers."""
+        return replace(self, ports=self.ports[switches])
+
     @property
     def lanes(self) -> int:
         """Number of virtual lanes that the routes are spread over."""
@@ -91,6 +95,13 @@ class TableColumns:
     owner_kind: tuple[str, ...] = ()
     owner_name: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def without(self, switch_guid: NDArray[np.uint64]) -> TableColumns:
+        """The tables of all other switches: those with these GUIDs are known to be elsewhere."""
+        kept = ~np.isin(self.switch_guid, switch_guid)
+        if kept.all():
+            return self
+        return replace(self, switch_guid=self.switch_guid[kept], ports=self.ports[kept])
 
 
 _Indices = NDArray[np.int64]
@@ -140,7 +151,8 @@ def _ports(
     missing = np.flatnonzero(blocks < 0)
     if len(missing) == fabric.switches:
         expected = "tables of this fabric's switches"
-        raise InputError(source, 0, expected, f"tables of {counted(len(block_of), 'other switch')}")
+        others = counted(len(block_of), "other switch") if block_of else "other parts"
+        raise InputError(source, 0, expected, f"tables of {others}")
     if len(missing):
         some = _some([fabric.switch_label[switch] for switch in missing[:3].tolist()], len(missing))
         findings.append(

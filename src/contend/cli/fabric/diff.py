@@ -10,7 +10,7 @@ from rich.text import Text
 
 from contend import report
 from contend.cli.common import console_for, load, write_json
-from contend.cli.options import ROUTES, JsonOption, PlotOption, RouteOption, SeedOption
+from contend.cli.options import ROUTES, JsonOption, Loading, PlotOption, RouteOption, SeedOption
 from contend.congestion import simulate
 from contend.errors import UsageError
 from contend.fabric import difference
@@ -25,6 +25,7 @@ TablesOption = Annotated[
 
 
 def diff(
+    loading: Loading,
     old: OldArgument,
     new: NewArgument,
     routes: TablesOption = None,
@@ -44,7 +45,9 @@ def diff(
     tables = [None, None] if routes is None else [routes[0], routes[-1]]
     if routes is not None and len(routes) > 2:
         raise UsageError(f"--routes is for OLD and NEW, got {len(routes)}")
-    before, after = (load(state, of, route) for state, of in zip((old, new), tables, strict=True))
+    before, after = (
+        load(state, of, route, loading) for state, of in zip((old, new), tables, strict=True)
+    )
     found = difference(before, after)
     routed = before.routes is not None and after.routes is not None
     if plot is not None and not routed:

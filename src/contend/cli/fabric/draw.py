@@ -8,7 +8,15 @@ import typer
 from matplotlib.figure import Figure
 
 from contend.cli.common import load
-from contend.cli.options import FigureOption, Numbers, RouteOption, RoutesOption, parsed
+from contend.cli.options import (
+    WHOLE,
+    FigureOption,
+    Loading,
+    Numbers,
+    RouteOption,
+    RoutesOption,
+    parsed,
+)
 from contend.errors import UsageError
 from contend.report import alltoall_figure, check_suffix, fabric_figure, save_figure
 from contend.routes import all_to_all_load
@@ -36,6 +44,7 @@ AllToAllOption = Annotated[
 
 
 def draw(
+    loading: Loading,
     plot: FigureOption,
     fabric: SourceArgument = None,
     routes: RoutesOption = None,
@@ -51,15 +60,20 @@ def draw(
     check_suffix(plot)
     if (fabric is None) == (alltoall is None):
         raise UsageError("name a fabric to draw, or give --alltoall N")
-    save_figure(_figure(fabric, routes, route, loads, alltoall or ()), plot)
+    save_figure(_figure(loading, fabric, routes, route, loads, alltoall or ()), plot)
 
 
 def _figure(
-    fabric: str | None, routes: str | None, route: str | None, loads: bool, alltoall: Numbers
+    loading: Loading,
+    fabric: str | None,
+    routes: str | None,
+    route: str | None,
+    loads: bool,
+    alltoall: Numbers,
 ) -> Figure:
     if fabric is not None:
-        loaded = load(fabric, routes, route, need_routes=loads)
+        loaded = load(fabric, routes, route, loading, need_routes=loads)
         return fabric_figure(loaded, all_to_all_load(loaded) if loads else None)
-    if loads or routes or route:
-        raise UsageError("--loads, --routes and --route need a fabric, not --alltoall")
+    if loads or routes or route or loading != WHOLE:
+        raise UsageError("--alltoall takes no option of a fabric but --plot")
     return alltoall_figure(list(alltoall))

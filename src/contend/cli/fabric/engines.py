@@ -12,6 +12,7 @@ from contend.cli.options import (
     ROUTE,
     FabricArgument,
     JsonOption,
+    Loading,
     Option,
     PlotOption,
     RoutesOption,
@@ -37,6 +38,7 @@ EnginesOption = Annotated[
 
 
 def engines(
+    loading: Loading,
     fabric: FabricArgument,
     routes: RoutesOption = None,
     route: EnginesOption = None,
@@ -53,7 +55,7 @@ def engines(
     """
     if plot is not None:
         report.check_suffix(plot)
-    loaded = load(fabric, routes, None)
+    loaded = load(fabric, routes, None, loading)
     with report.progress_bar(f"routing {loaded.name}", "engines") as bar:
         task = bar.add_task("", total=None)
         judged = compare_engines(

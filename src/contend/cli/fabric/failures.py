@@ -14,6 +14,7 @@ from contend.cli.options import (
     SAMPLES,
     FabricArgument,
     JsonOption,
+    Loading,
     PlotOption,
     RoutesOption,
     SeedOption,
@@ -28,6 +29,7 @@ SamplesOption = Annotated[int, SAMPLES(". Each failure is judged by the same.", 
 
 
 def failures(
+    loading: Loading,
     fabric: FabricArgument,
     routes: RoutesOption = None,
     route: EngineOption = None,
@@ -45,7 +47,7 @@ def failures(
     """
     if plot is not None:
         report.check_suffix(plot)
-    loaded = load(fabric, routes, route, need_routes=True)
+    loaded = load(fabric, routes, route, loading, need_routes=True)
     with report.progress_bar(loaded.name, "failures") as bar:
         task = bar.add_task("", total=None)
         found = fail(

@@ -18,6 +18,7 @@ from contend.cli.options import (
     FabricArgument,
     FileOption,
     JsonOption,
+    Loading,
     MaybeFileOption,
     Option,
     RouteOption,
@@ -55,6 +56,7 @@ ToOption = Annotated[str | None, TO(default="by the ending of FILE")]
 
 
 def convert(
+    loading: Loading,
     fabric: FabricArgument,
     output: FileOption,
     to: ToOption = None,
@@ -66,7 +68,9 @@ def convert(
     Example: contend fabric convert net.ibnetdiscover --routes net.lfts -o net.fabric
     """
     kind = kind_for(to, output)
-    write_fabric(load(fabric, routes, route, need_routes=kind in NEED_ROUTES), output, kind)
+    write_fabric(
+        load(fabric, routes, route, loading, need_routes=kind in NEED_ROUTES), output, kind
+    )
 
 
 def make(

@@ -19,6 +19,7 @@ from contend.cli.options import (
     SAMPLES,
     FabricArgument,
     JsonOption,
+    Loading,
     MaybeFileOption,
     Option,
     PlotOption,
@@ -48,6 +49,7 @@ SamplesOption = Annotated[
 
 
 def improve(
+    loading: Loading,
     fabric: FabricArgument,
     cables: CablesOption = 4,
     ports: PortsOption = None,
@@ -73,7 +75,7 @@ def improve(
     kind = None if output is None else kind_for(to, output)
     if output is not None and output == json == "-":
         raise UsageError("--output and --json cannot both be standard output")
-    loaded = load(fabric, routes, None)
+    loaded = load(fabric, routes, None, loading)
     with report.progress_bar(loaded.name, "fabrics") as bar:
         task = bar.add_task("", total=None)
         found = find_cables(

@@ -16,6 +16,7 @@ from contend.cli.options import (
     FileOption,
     HostsOption,
     JsonOption,
+    Loading,
     PlacementOption,
     PlotOption,
     RanksOption,
@@ -41,6 +42,7 @@ NoLanesOption = Annotated[
 
 
 def show(
+    loading: Loading,
     fabric: FabricArgument,
     routes: RoutesOption = None,
     route: RouteOption = None,
@@ -53,7 +55,7 @@ def show(
     """
     if plot is not None:
         report.check_suffix(plot)
-    loaded = load(fabric, routes, route)
+    loaded = load(fabric, routes, route, loading)
     carried = None if loaded.routes is None else all_to_all_load(loaded)
     summary = report.FabricSummary(
         fabric=size_of(loaded),
@@ -69,6 +71,7 @@ def show(
 
 
 def check(
+    loading: Loading,
     fabric: FabricArgument,
     routes: RoutesOption = None,
     route: RouteOption = None,
@@ -82,7 +85,7 @@ def check(
     """
     if plot is not None:
         report.check_suffix(plot)
-    loaded = load(fabric, routes, route)
+    loaded = load(fabric, routes, route, loading)
     checked = check_fabric(loaded, lanes=not no_lanes)
     report.print_checks(console_for(json), checked)
     write_json(json, checked)
@@ -97,6 +100,7 @@ FormatOption = Annotated[ListFormat, FORMAT(FORMS)]
 
 
 def hosts(
+    loading: Loading,
     fabric: FabricArgument,
     placement: PlacementOption = "linear",
     choice: HostsOption = None,
@@ -114,7 +118,7 @@ def hosts(
     if output == json == "-":
         # The list is in the JSON too.
         output = ""
-    loaded = load(fabric, None, None)
+    loaded = load(fabric, None, None, loading)
     placed = parse(placement, loaded, ranks_per_host=ranks_per_host, hosts=choice, ranks=ranks)
     entries = list_hosts(loaded, placed, ranks)
     text = write_list(entries, form)

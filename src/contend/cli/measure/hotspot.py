@@ -111,7 +111,7 @@ def _fabric(common: Common, fabric: str | None) -> Fabric:
         raise UsageError("give --on emulated:FABRIC, or --fabric FABRIC for a real cluster")
     if fabric is None:
         return emulated_fabric(common)
-    return load(fabric, common.routes, common.route, need_routes=True)
+    return load(fabric, common.routes, common.route, common.loading, need_routes=True)
 
 
 @contextmanager

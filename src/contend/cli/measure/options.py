@@ -14,12 +14,14 @@ from rich.console import Console
 
 from contend.cli.common import load
 from contend.cli.options import (
+    WHOLE,
     BudgetOption,
     BufferOption,
     JsonOption,
     LabelOption,
     LauncherOption,
     LaunchesOption,
+    Loading,
     MaybePlacementOption,
     MemoryOption,
     MpiListOption,
@@ -81,6 +83,7 @@ class Common:
     on: OnOption = None
     routes: RoutesOption = None
     route: RouteOption = None
+    loading: Loading = WHOLE
     rate: RateOption = None
     buffer: BufferOption = None
     rto_min: RtoMinOption = None
@@ -159,11 +162,13 @@ def find_place(
         return
     network = None
     if fabric is not None:
-        network = load(fabric, common.routes, common.route, need_routes=True)
+        network = load(fabric, common.routes, common.route, common.loading, need_routes=True)
     cables = ("rate", "buffer", "rto_min")
     for option in cables if network else ("routes", "route", *cables):
         if getattr(common, option) is not None:
             raise UsageError(f"--{option.replace('_', '-')} belongs to --on emulated:FABRIC")
+    if network is None and common.loading != WHOLE:
+        raise UsageError("--part, --without and --strict belong to --on emulated:FABRIC")
     if common.placement is not None:
         raise UsageError(
             "--placement belongs to --on emulated:FABRIC; a host file has its own order"
@@ -185,7 +190,7 @@ def is_emulated(common: Common) -> bool:
 def emulated_fabric(common: Common) -> Fabric:
     """The fabric that is to be emulated, with its routes."""
     source = (common.on or "").removeprefix(EMULATED)
-    return load(source, common.routes, common.route, need_routes=True)
+    return load(source, common.routes, common.route, common.loading, need_routes=True)
 
 
 @contextmanager

@@ -40,7 +40,9 @@ class FabricSummary:
 
 def fabric_tables(summary: FabricSummary) -> tuple[ResultTable, ...]:
     """The summary for a terminal or a page."""
-    tables = [_overview(summary), _levels(summary.structure), _leaves(summary.structure)]
+    structure = summary.structure
+    parts = [_parts(structure)] if structure.parts > 1 else []
+    tables = [_overview(summary), *parts, _levels(structure), _leaves(structure)]
     if summary.routes is not None:
         tables.append(_balance(summary.routes))
     return tuple(tables)
@@ -67,7 +69,7 @@ def _overview(summary: FabricSummary) -> ResultTable:
         ),
     ]
     if structure.parts > 1:
-        rows.append(("parts", f"{structure.parts:,}", "not connected to each other"))
+        rows.append(("parts", f"{structure.parts:,}", "which no cable joins; --part N takes one of them alone"))
     if summary.routes is not None:
         rows.append(_routes_row(summary.routes))
     return ResultTable(
@@ -107,6 +109,22 @@ def _routes_row(routes: RoutesSummary) -> tuple[str, str, str]:
         "routes",
         f"{routes.delivered:,}",
         f"{engine}cables crossed between switches: {hops}{lost}",
+    )
+
+
+def _parts(structure: Structure) -> ResultTable:
+    rows = tuple(
+        (f"{part.number}", f"{part.hosts:,}", f"{part.switches:,}", f"{part.cables:,}", part.host)
+        for part in structure.each_part
+    )
+    columns = ("part", "hosts", "switches", "cables", "with the host")
+    left = len(rows) - _MOST_ROWS
+    return ResultTable(
+        title="Parts",
+        columns=columns,
+        rows=rows[:_MOST_ROWS],
+        numeric=frozenset(columns[:-1]),
+        note=f"{counted(left, 'further part')} in the JSON" if left > 0 else "",
     )
 
 
