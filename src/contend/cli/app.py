@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
+from contend.cli.options import in_options
 from contend.cli.verbs import Verb, group
 from contend.errors import (
     FULL,
@@ -332,38 +332,6 @@ def _invoke(arguments: list[str]) -> int:
     # Here rather than at exit, where a full disk could no longer be told of.
     sys.stdout.flush()
     return result if isinstance(result, int) else 0
-
-
-# Arguments whose names stand in messages; a name behind a comma is an engine's option.
-_ARGUMENTS = (
-    "bytes",
-    "hosts",
-    "launcher",
-    "length",
-    "load_bytes",
-    "mpi",
-    "packets",
-    "patterns",
-    "pattern",
-    "picture",
-    "placement",
-    "ranks",
-    "ranks_per_host",
-    "route",
-    "routes",
-    "samples",
-    "seed",
-    "vectors",
-    "window",
-)
-_ARGUMENT = re.compile(rf"(?<![^\s(])({'|'.join(_ARGUMENTS)})=(?=([A-Z])|[\s;:.)]|$)")
-
-
-def in_options(message: str) -> str:
-    """A message with options instead of arguments: ``--routes FILE`` for ``routes=FILE``."""
-    return _ARGUMENT.sub(
-        lambda match: f"--{match[1].replace('_', '-')}{' ' if match[2] else ''}", message
-    )
 
 
 def version_line() -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -182,6 +183,40 @@ def _option(
     *names: str, takes: str | None, means: str, by: Callable[[str], Any] | None = None
 ) -> Option:
     return Option(names, takes, means, parsed(names[0], by) if by is not None else None)
+
+
+# Arguments whose names stand in messages; a name behind a comma is an engine's option.
+_ARGUMENTS = (
+    "bytes",
+    "hosts",
+    "launcher",
+    "length",
+    "load_bytes",
+    "mpi",
+    "packets",
+    "part",
+    "patterns",
+    "pattern",
+    "picture",
+    "placement",
+    "ranks",
+    "ranks_per_host",
+    "route",
+    "routes",
+    "samples",
+    "seed",
+    "vectors",
+    "window",
+    "without",
+)
+_ARGUMENT = re.compile(rf"(?<![^\s(])({'|'.join(_ARGUMENTS)})=(?=([A-Z])|[\s;:.)]|$)")
+
+
+def in_options(message: str) -> str:
+    """A message with options instead of arguments: ``--routes FILE`` for ``routes=FILE``."""
+    return _ARGUMENT.sub(
+        lambda match: f"--{match[1].replace('_', '-')}{' ' if match[2] else ''}", message
+    )
 
 
 # What is looked at.

@@ -8,10 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from contend.congestion import FailureJudge, Simulation, half_width, simulate
 from contend.errors import ShortfallError, UsageError
-from contend.fabric import Fabric, without_numbers
-from contend.routes import compute
+from contend.fabric import Fabric, only, parts_of, with_hosts, without_numbers
+from contend.placement import HostChoice, HostNames, choose_hosts
+from contend.routes import check_engine, compute
 
 _Part = tuple[str, int]
 
@@ -32,7 +36,9 @@ class Failure:
             lost counts.
         margin: half of the 95 % interval of `change`.
         rerouted: what they get when an engine computes all tables anew; None where it was not
-            tried.
+            tried, or the engine refuses what is left.
+        rerouted_change: against what they get from the whole fabric by that engine's tables.
+        rerouted_margin: half of the 95 % interval of `rerouted_change`.
     """
 
     parts: tuple[_Part, ...]
@@ -43,6 +49,8 @@ class Failure:
     change: float
     margin: float
     rerouted: float | None = None
+    rerouted_change: float = 0.0
+    rerouted_margin: float = 0.0
 
     def ties(self, other: Failure) -> bool:
         """Whether the patterns do not tell which of two is worse."""
@@ -56,15 +64,17 @@ class Failures:
     """Every switch and cable alone, then pairs of the worst.
 
     Attributes:
-        fabric: whole.
-        whole: what random pairs get while all is well.
+        fabric: whole; of a fabric in several parts the one that has the hosts.
+        whole: what random pairs get while nothing is broken.
+        rerouted: what they get then by tables computed anew; None where the engine refuses.
         alone: one failure at a time, the worst first.
-        pairs: two of the worst at a time, the worst first.
-        engine: that computed tables anew for the worst.
+        pairs: two of the worst at a time, the worst first; no switch with a cable of its own.
+        engine: that computed tables anew, for the whole fabric and the worst failures.
     """
 
     fabric: Fabric
     whole: Simulation
+    rerouted: Simulation | None
     alone: tuple[Failure, ...]
     pairs: tuple[Failure, ...]
     engine: str
@@ -73,6 +83,7 @@ class Failures:
 def failures(
     fabric: Fabric,
     *,
+    hosts: HostChoice | None = None,
     samples: int = 200,
     seed: int = 1,
     worst: int = 10,
@@ -85,10 +96,13 @@ def failures(
     Each time tables are mended (see `contend.routes.mended`), and the same random pairs of hosts
     are counted: what the pairs that are left get, before and after. Only what a failure changes is
     looked at anew, so it takes milliseconds. Those that cost most without cutting hosts off are
-    then routed anew, and joined in pairs. Memory: as `contend.congestion.FailureJudge`.
+    then routed anew, and joined in pairs. So is the whole fabric: what a failure costs by new
+    tables is held against new tables without it. Memory: as `contend.congestion.FailureJudge`.
 
     Args:
         fabric: with routes.
+        hosts: that take part, as `contend.placement.choose_hosts` takes them; None is all. Pairs
+            are drawn among them, and only their loss and their table entries count.
         samples: patterns of random pairs that each is judged by.
         seed: of the patterns, the same for all.
         worst: how many are.
@@ -101,12 +115,11 @@ def failures(
     """
     if samples < 2:
         raise UsageError(f"samples: expected at least 2, got {samples}")
-    whole = simulate(fabric, "bisect", samples=samples, seed=seed)
-    parts: list[_Part] = [("switch", number) for number in range(fabric.switches)]
-    parts += [("cable", number) for number in range(fabric.cables)]
-    judge = _Judge(fabric, whole)
-    together = worst * (worst - 1) // 2
-    total, done = len(parts) + together + worst, 0
+    check_engine(engine)
+    whole, chosen = _with_part(fabric, hosts)
+    judge = _Judge(whole, chosen, samples, seed, engine)
+    parts = judge.parts
+    total, done = len(parts) + worst * (worst - 1) // 2 + worst, 0
 
     def told(each: Iterator[Failure]) -> list[Failure]:
         nonlocal done
@@ -122,11 +135,32 @@ def failures(
         alone = told(pool.map(judge, ([part] for part in parts)))
         cutting = [failure for failure in alone if failure.hosts]
         costly = alone[len(cutting) :]
-        ends = [failure.parts[0] for failure in costly[:worst]]
-        pairs = told(pool.map(judge, map(list, combinations(ends, 2))))
-        rerouted = list(pool.map(lambda one: judge.rerouted(one, engine), costly[:worst]))
+        ends = combinations((failure.parts[0] for failure in costly[:worst]), 2)
+        joined = [pair for pair in ends if not _implies(whole, *pair)]
+        total = len(parts) + len(joined) + worst
+        pairs = told(pool.map(judge, joined))
+        rerouted = list(pool.map(judge.rerouted, costly[:worst]))
     alone = [*cutting, *rerouted, *costly[worst:]]
-    return Failures(fabric, whole, tuple(alone), tuple(pairs), engine)
+    return Failures(whole, judge.whole, judge.anew, tuple(alone), tuple(pairs), engine)
+
+
+def _with_part(fabric: Fabric, hosts: HostChoice | None) -> tuple[Fabric, NDArray[np.int64]]:
+    """The part of the fabric that has the chosen hosts, and their numbers there."""
+    chosen = np.arange(fabric.hosts)
+    if hosts is not None:
+        chosen = np.unique(choose_hosts(hosts, fabric, HostNames(fabric)))
+    parts = parts_of(fabric)
+    having = [part for part in parts if np.isin(chosen, part.hosts).any()]
+    if len(parts) == 1 or len(having) > 1:
+        return fabric, chosen
+    return only(fabric, having[0]), np.searchsorted(having[0].hosts, chosen)
+
+
+def _implies(fabric: Fabric, first: _Part, second: _Part) -> bool:
+    """Whether one of two is a switch, with which the other, a cable of it, dies anyway."""
+    (kind, switch), (other, cable) = sorted((first, second), reverse=True)
+    ends = (fabric.cable_from, fabric.cable_to)
+    return (kind, other) == ("switch", "cable") and switch in (end[cable] for end in ends)
 
 
 def _badness(failure: Failure) -> tuple[int, float, str]:
@@ -135,48 +169,72 @@ def _badness(failure: Failure) -> tuple[int, float, str]:
 
 
 class _Judge:
-    """Lets parts of a fabric die, and counts what that costs."""
+    """Lets parts of a fabric die, and counts what that costs the hosts that take part."""
 
-    def __init__(self, fabric: Fabric, whole: Simulation) -> None:
+    def __init__(
+        self, fabric: Fabric, hosts: NDArray[np.int64], samples: int, seed: int, engine: str
+    ) -> None:
         self._fabric = fabric
-        self._whole = whole
-        self._costs = FailureJudge(fabric, whole)
+        self._hosts = hosts
+        self._engine = engine
+        taking_part = with_hosts(fabric, hosts)
+        self.whole = simulate(taking_part, "bisect", samples=samples, seed=seed)
+        self._costs = FailureJudge(taking_part, self.whole)
+        # What reaches none of the hosts can die unnoticed.
+        [part] = parts_of(taking_part)
+        self.parts: list[_Part] = [("switch", number) for number in part.switches.tolist()]
+        self.parts += [("cable", number) for number in part.cables.tolist()]
+        self.anew = self._routed_anew(fabric, hosts, None)
 
     def __call__(self, parts: Sequence[_Part]) -> Failure:
         name = " and ".join(self._name(*part) for part in parts)
         cost = self._costs.judge(_numbers(parts, "switch"), _numbers(parts, "cable"))
         if cost.hosts_left < 2:
-            lost = -self._whole.effective_bandwidth
-            return Failure(tuple(parts), name, self._fabric.hosts, 0, 0.0, lost, 0.0)
+            lost = -self.whole.effective_bandwidth
+            return Failure(tuple(parts), name, len(self._hosts), 0, 0.0, lost, 0.0)
         differences = cost.after - cost.before
         return Failure(
             parts=tuple(parts),
             name=name,
-            hosts=self._fabric.hosts - cost.hosts_left,
+            hosts=len(self._hosts) - cost.hosts_left,
             changed=cost.changed,
             bandwidth=float(cost.after.mean()),
             change=float(differences.mean()),
             margin=half_width(differences),
         )
 
-    def rerouted(self, failure: Failure, engine: str) -> Failure:
-        """A failure that leaves all hosts, with what an engine makes of the rest.
-
-        None where the engine refuses.
-        """
+    def rerouted(self, failure: Failure) -> Failure:
+        """A failure that leaves all hosts, with what the engine makes of the rest."""
         rest = without_numbers(
             self._fabric,
             switches=_numbers(failure.parts, "switch"),
             cables=_numbers(failure.parts, "cable"),
         )
-        try:
-            anew = compute(rest.fabric, engine)
-        except ShortfallError:
+        left = np.flatnonzero(np.isin(rest.hosts, self._hosts))
+        if self.anew is None or len(left) < len(self._hosts):
             return failure
         # On one thread: failures are judged side by side.
-        whole = self._whole
-        counted = simulate(anew, "bisect", samples=whole.samples, seed=whole.seed, threads=1)
-        return replace(failure, rerouted=counted.effective_bandwidth)
+        anew = self._routed_anew(rest.fabric, left, threads=1)
+        if anew is None:
+            return failure
+        differences = anew.bandwidth - self.anew.bandwidth
+        return replace(
+            failure,
+            rerouted=anew.effective_bandwidth,
+            rerouted_change=float(differences.mean()),
+            rerouted_margin=half_width(differences),
+        )
+
+    def _routed_anew(
+        self, fabric: Fabric, hosts: NDArray[np.int64], threads: int | None
+    ) -> Simulation | None:
+        """What the same patterns get by the engine's tables; None where it refuses."""
+        try:
+            anew = with_hosts(compute(fabric, self._engine), hosts)
+            samples, seed = self.whole.samples, self.whole.seed
+            return simulate(anew, "bisect", samples=samples, seed=seed, threads=threads)
+        except (ShortfallError, UsageError):
+            return None
 
     def _name(self, what: str, number: int) -> str:
         fabric = self._fabric

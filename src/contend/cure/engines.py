@@ -10,6 +10,7 @@ from functools import partial
 from contend.congestion import Simulation, simulate
 from contend.errors import ContendError, MissingError
 from contend.fabric import Fabric
+from contend.placement import HostChoice
 from contend.routes import check_engine, compute, dependency_cycle, engine_names
 
 PRESENT = "present"
@@ -69,6 +70,7 @@ def compare_engines(
     fabric: Fabric,
     engines: Sequence[str] = (),
     *,
+    hosts: HostChoice | None = None,
     limit: float = 60.0,
     seed: int = 1,
     progress: Callable[[str], None] | None = None,
@@ -78,6 +80,7 @@ def compare_engines(
     Args:
         fabric: with its present tables, if any, which are judged too.
         engines: names with their options; none: all that there are, OpenSM's if it is installed.
+        hosts: that take part, as `contend.simulate` takes them; None is all.
         limit: seconds after which an engine of OpenSM is given up.
         seed: of every random choice, the same for all.
         progress: told the name of each engine before its turn.
@@ -92,7 +95,7 @@ def compare_engines(
         check_engine(engine)
     judged = []
     if fabric.routes is not None:
-        judged.append(_judge(PRESENT, lambda: fabric, seed))
+        judged.append(_judge(PRESENT, lambda: fabric, hosts, seed))
     for engine in engines or _all_engines():
         if progress is not None:
             progress(engine)
@@ -100,7 +103,7 @@ def compare_engines(
         if engine.startswith(_BY_OPENSM) and "limit=" not in engine:
             limited = f"{engine},limit={limit:g}"
         try:
-            judged.append(_judge(engine, partial(compute, fabric, limited), seed))
+            judged.append(_judge(engine, partial(compute, fabric, limited), hosts, seed))
         except MissingError as error:
             judged.append(RoutedBy(engine, refusal=str(error)))
     return sorted(judged, key=lambda one: -one.bandwidth)
@@ -111,7 +114,9 @@ def _all_engines() -> list[str]:
     return [names[0], f"{names[0]},lanes=8", *names[1:]]
 
 
-def _judge(engine: str, route: Callable[[], Fabric], seed: int) -> RoutedBy:
+def _judge(
+    engine: str, route: Callable[[], Fabric], hosts: HostChoice | None, seed: int
+) -> RoutedBy:
     began = time.perf_counter()
     try:
         routed = route()
@@ -120,8 +125,8 @@ def _judge(engine: str, route: Callable[[], Fabric], seed: int) -> RoutedBy:
         return RoutedBy(
             engine,
             seconds,
-            simulate(routed, "bisect", seed=seed),
-            simulate(routed, "shifts", placement="linear", seed=seed),
+            simulate(routed, "bisect", hosts=hosts, seed=seed),
+            simulate(routed, "shifts", placement="linear", hosts=hosts, seed=seed),
             routed.routes.lanes,
             dependency_cycle(routed)[1],
         )

@@ -236,7 +236,7 @@ def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
     if not 2 <= len(chosen) <= _MOST_HOSTS:
         raise UsageError(
             f"expected 2 to {_MOST_HOSTS:,} hosts to emulate, got {len(chosen):,}; "
-            "choose some with hosts="
+            "contend emulate --hosts chooses some"
         )
     # It names hosts that have no address or cannot be reached.
     numbers = np.array(chosen, dtype=np.uint32)
@@ -252,7 +252,7 @@ def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
     if len(switches) > _MOST_SWITCHES:
         raise UsageError(
             f"expected at most {_MOST_SWITCHES:,} switches to emulate, got {len(switches):,}; "
-            "choose fewer hosts with hosts="
+            "contend emulate --hosts chooses fewer hosts"
         )
     node_of = {switch: len(chosen) + index for index, switch in enumerate(switches)}
     both_ends = (*_cables(fabric, cables, node_of), *_host_cables(fabric, chosen, node_of))

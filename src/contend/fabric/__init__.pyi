@@ -55,11 +55,13 @@ from .named import channels_named as channels_named
 from .parts import Part as Part
 from .parts import PartSize as PartSize
 from .parts import parts_of as parts_of
+from .parts import switch_parts as switch_parts
 from .rated_bisection import Bisection as Bisection
 from .rated_bisection import bisection as bisection
 from .rest import Rest as Rest
 from .rest import only as only
 from .rest import part_of as part_of
+from .rest import with_hosts as with_hosts
 from .rest import without as without
 from .rest import without_numbers as without_numbers
 from .servers import rails_of as rails_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pymetis
@@ -14,6 +15,7 @@ from contend import _core
 from contend.fabric.composition import Capacities, capacities
 from contend.fabric.fabric import Fabric
 from contend.fabric.pairs_bound import pairs_bound
+from contend.fabric.rest import with_hosts
 
 # METIS runs: as many as small fabrics can have in a fraction of a second, a dozen for the largest.
 _FEWEST_SEEDS, _MOST_SEEDS, _SWITCHES_FOR_ALL = 12, 96, 100
@@ -53,8 +55,8 @@ class Bisection:
     random_pairs: float
 
 
-def bisection(fabric: Fabric) -> Bisection:
-    """Searches the narrowest cut between two halves of the hosts.
+def bisection(fabric: Fabric, hosts: NDArray[Any] | None = None) -> Bisection:
+    """Searches the narrowest cut between two halves of the hosts, all or those of these numbers.
 
     Halves of the hosts are proposed by METIS (several seeds) and by splitting the switches in some
     natural orders; each half is then given its exact minimum cut by maximum flow, which also
@@ -62,6 +64,8 @@ def bisection(fabric: Fabric) -> Bisection:
     are a better half, the search goes on from there. Deterministic. Cost: that of some 50 maximum
     flows for thousands of switches, of some hundreds for a hundred.
     """
+    if hosts is not None:
+        fabric = with_hosts(fabric, hosts)
     capacity = capacities(fabric)
     full = float(capacity.host.sum()) * (fabric.hosts // 2) / fabric.hosts
     network = _Network(fabric, capacity)

@@ -205,6 +205,12 @@ def only(fabric: Fabric, part: Part) -> Fabric:
     return alone.replace(routes=tables.of_switches(part.switches))
 
 
+def with_hosts(fabric: Fabric, hosts: NDArray[Any]) -> Fabric:
+    """The fabric with some of its hosts, by their numbers; switches, cables and routes stay."""
+    switches, cables = np.arange(fabric.switches), np.arange(fabric.cables)
+    return subset(fabric, np.unique(hosts), switches, cables).replace(routes=fabric.routes)
+
+
 def subset(
     fabric: Fabric,
     hosts: NDArray[np.int64],

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+from numpy.typing import NDArray
 
 from contend.cure import PRESENT, RoutedBy
 from contend.fabric import Fabric, FabricSize, bisection, size_of
@@ -26,7 +27,7 @@ def engines_verdict(judged: Sequence[RoutedBy]) -> str:
     """Which engine serves random pairs best, and how the next and the present tables compare."""
     routed = [one for one in judged if one.bisect is not None]
     if not routed:
-        return f"None of {counted(len(judged), 'engine')} routes this fabric."
+        return f"No engine of {len(judged):,} routes this fabric."
     best = routed[0]
     alike = [one for one in routed[1:] if _overlap(one, best)]
     behind = [one for one in routed[1:] if not _overlap(one, best)]
@@ -96,7 +97,8 @@ def engines_tables(fabric: Fabric, judged: Sequence[RoutedBy]) -> list[ResultTab
                 columns=("engine", bandwidth, worst, all_to_all, "deadlock", "lanes", "took"),
                 rows=tuple(rows),
                 numeric=frozenset({bandwidth, worst, all_to_all, "lanes", "took"}),
-                note="shares of a link's rate; bisection bandwidth is what random pairs get in the "
+                note=_taking_part(fabric, routed[0])
+                + "shares of a link's rate; bisection bandwidth is what random pairs get in the "
                 "mean; deadlock as tables alone tell: dfsssp, lash and nue assign lanes that no "
                 "table holds",
             )
@@ -112,12 +114,26 @@ def engines_tables(fabric: Fabric, judged: Sequence[RoutedBy]) -> list[ResultTab
     return tables
 
 
-def engines_figure(fabric: Fabric, judged: Sequence[RoutedBy]) -> Figure:
-    """Effective bisection bandwidth of every engine that routes the fabric."""
+def _taking_part(fabric: Fabric, one: RoutedBy) -> str:
+    """Which hosts are meant where not all are; "" for all."""
+    ranks = fabric.hosts if one.bisect is None else one.bisect.ranks
+    return "" if ranks == fabric.hosts else f"{ranks:,} of {counted(fabric.hosts, 'host')}; "
+
+
+def engines_figure(
+    fabric: Fabric, judged: Sequence[RoutedBy], hosts: NDArray[Any] | None = None
+) -> Figure:
+    """Effective bisection bandwidth of every engine that routes the fabric.
+
+    Args:
+        fabric: that they route.
+        judged: the engines.
+        hosts: numbers of those that take part; None is all.
+    """
     simulations = [
         replace(one.bisect, engine=one.engine) for one in judged if one.bisect is not None
     ]
-    rated = bisection(fabric).share
+    rated = bisection(fabric, hosts).share
     return simulation_comparison(simulations, rated=[rated] * len(simulations))
 
 

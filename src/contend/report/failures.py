@@ -12,7 +12,7 @@ from contend.cure import Failure, Failures
 from contend.fabric import FabricSize, size_of
 from contend.report.fabric.marks import Mark
 from contend.report.fabric.network import fabric_figure
-from contend.report.style import COLOURS, FAINT, QUIET, new_figure, percent_axis, styled, title
+from contend.report.style import COLOURS, QUIET, new_figure, styled, title
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
 from contend.units import counted
@@ -31,7 +31,7 @@ def failures_verdict(found: Failures) -> str:
     if cutting:
         worst = cutting[0]
         parts.append(
-            f"{counted(len(cutting), 'failure')} of one part cut hosts off, "
+            f"{counted(len(cutting), 'single failure')} {_cut(len(cutting))} hosts off, "
             f"{_named(worst)} most: {counted(worst.hosts, 'host')}"
         )
     else:
@@ -40,16 +40,25 @@ def failures_verdict(found: Failures) -> str:
         worst = whole[0]
         line = (
             f"of the others {_named(worst)} costs most: random pairs get "
-            f"{percent(worst.bandwidth)} of a link's rate, with all parts "
+            f"{percent(worst.bandwidth)} of a link's rate instead of "
             f"{percent(found.whole.effective_bandwidth)}"
         )
+        if worst.rerouted is not None and found.rerouted is not None:
+            line += (
+                f", or {percent(worst.rerouted)} instead of "
+                f"{percent(found.rerouted.effective_bandwidth)} where {found.engine} routes anew"
+            )
         alike = sum(failure.ties(worst) for failure in whole[1:])
         if alike:
-            line += f" ({counted(alike, 'other')} cost as much)"
+            line += f"; {counted(alike, 'other')} {'costs' if alike == 1 else 'cost'} as much"
         parts.append(line)
     harmless = sum(_harmless(failure) for failure in whole)
     parts.append(f"{harmless:,} of {len(found.alone):,} cost nothing that these pairs show")
     return f"{'; '.join(parts)}."
+
+
+def _cut(failures: int) -> str:
+    return "cuts" if failures == 1 else "cut"
 
 
 def _whole(each: Sequence[Failure]) -> list[Failure]:
@@ -78,26 +87,27 @@ def failures_tables(found: Failures) -> list[ResultTable]:
 
 
 def _table(found: Failures, name: str, failures: Sequence[Failure]) -> ResultTable:
-    numeric = ("hosts gone", "random pairs get", "change", "entries changed", "routed anew")
+    mended = ("hosts gone", "random pairs get", "change", "entries changed")
+    numeric = (*mended, "routed anew", "change then")
     rows, place = [], 0
     for number, failure in enumerate(failures[:_ROWS], 1):
         if number == 1 or not failure.ties(failures[number - 2]):
             place = number
-        rerouted = UNKNOWN if failure.rerouted is None else percent(failure.rerouted)
+        tried = failure.rerouted is not None
         rows.append(
             (
                 str(place),
                 _named(failure),
                 f"{failure.hosts:,}",
                 percent(failure.bandwidth),
-                _change(failure),
+                _change(failure.change, failure.margin),
                 f"{failure.changed:,}",
-                rerouted,
+                UNKNOWN if failure.rerouted is None else percent(failure.rerouted),
+                _change(failure.rerouted_change, failure.rerouted_margin) if tried else UNKNOWN,
             )
         )
     left = len(failures) - len(rows)
-    note = f"by mended tables; routed anew by {found.engine}; with all parts random pairs get "
-    note += percent(found.whole.effective_bandwidth)
+    note = f"by mended tables; with nothing broken {_intact(found)}"
     if left:
         note += f"; {left:,} more are in the JSON"
     return ResultTable(
@@ -109,56 +119,56 @@ def _table(found: Failures, name: str, failures: Sequence[Failure]) -> ResultTab
     )
 
 
-def _change(failure: Failure) -> str:
-    return f"{100 * failure.change:+.2f} ± {100 * failure.margin:.2f}"
+def _change(change: float, margin: float) -> str:
+    return f"{100 * change:+.2f} ± {100 * margin:.2f}"
+
+
+def _intact(found: Failures) -> str:
+    """What random pairs get while nothing is broken, by both kinds of tables."""
+    words = f"random pairs get {percent(found.whole.effective_bandwidth)}"
+    if found.rerouted is None:
+        return f"{words}; {found.engine} cannot route this fabric"
+    anew = percent(found.rerouted.effective_bandwidth)
+    return f"{words}, and {anew} routed anew by {found.engine}"
 
 
 def failures_figure(found: Failures) -> Figure:
-    """The failures that cost most bandwidth: by mended tables, and routed anew."""
+    """What the worst failures cost: by mended tables, and where all routes are computed anew."""
     shown = (_whole(found.alone) or list(found.alone))[:_ROWS]
-    rows = np.arange(len(shown))
-    whole = found.whole.effective_bandwidth
     with styled():
         figure = new_figure(height=1.5 + 0.2 * len(shown))
         axes = figure.subplots()
-        axes.barh(rows, [one.bandwidth for one in shown], height=0.12, color=FAINT, zorder=1)
-        axes.axvline(whole, color=QUIET, linewidth=1, label="with all parts")
-        axes.errorbar(
-            [one.bandwidth for one in shown],
-            rows,
-            xerr=[one.margin for one in shown],
-            fmt="o",
-            markersize=4,
-            color=COLOURS[0],
-            capsize=2,
-            zorder=3,
-            label="mended tables, 95 % interval",
-        )
-        anew = [(one.rerouted, row) for row, one in enumerate(shown) if one.rerouted is not None]
-        if anew:
-            axes.plot(
-                *zip(*anew, strict=True),
-                linestyle="",
-                marker="D",
-                markersize=4.5,
-                markerfacecolor="none",
-                markeredgecolor=COLOURS[1],
-                zorder=4,
-                label=f"routed anew by {found.engine}",
+        axes.axvline(0, color=QUIET, linewidth=1)
+        mended = [(row, one.change, one.margin) for row, one in enumerate(shown)]
+        anew = [
+            (row, one.rerouted_change, one.rerouted_margin)
+            for row, one in enumerate(shown)
+            if one.rerouted is not None
+        ]
+        kinds = (("by mended tables", mended, "o"), (f"routed anew by {found.engine}", anew, "D"))
+        for number, (label, changes, marker) in enumerate(kinds):
+            if not changes:
+                continue
+            rows, change, margin = (np.array(values) for values in zip(*changes, strict=True))
+            axes.errorbar(
+                100 * change,
+                rows + (0.14 if number else -0.14),
+                xerr=100 * margin,
+                fmt=marker,
+                markersize=4,
+                markerfacecolor="none" if number else COLOURS[0],
+                color=COLOURS[number],
+                capsize=2,
+                label=f"{label}, 95 % interval",
             )
-        axes.set_yticks(rows, [_named(one) for one in shown])
+        axes.set_yticks(range(len(shown)), [_named(one) for one in shown])
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(shown) - 0.4, -0.6)
-        axes.set_xlim(0, 1)
-        percent_axis(axes.xaxis)
-        axes.set_xlabel("effective bisection bandwidth\nas a share of the link speed")
+        axes.set_xlabel("change of what random pairs get, in % of a link's rate")
         axes.spines["left"].set_visible(False)
         figure.legend(loc="outside lower center", ncols=2, handletextpad=0.3, columnspacing=1.2)
-        worst = shown[0]
-        title(
-            figure,
-            f"{_named(worst)} costs most: {percent(worst.bandwidth)} instead of {percent(whole)}",
-        )
+        worst, whole = shown[0], percent(found.whole.effective_bandwidth)
+        title(figure, f"{_named(worst)} costs most: {percent(worst.bandwidth)} instead of {whole}")
     return figure
 
 
@@ -193,6 +203,9 @@ class FailureJson(msgspec.Struct, frozen=True, kw_only=True):
         change: against what the same pairs get on the whole fabric.
         margin: half of the 95 % interval of the change.
         rerouted: the same mean with all tables computed anew; null where that was not tried.
+        rerouted_change: against what the same pairs get on the whole fabric by tables computed
+            anew; null likewise.
+        rerouted_margin: half of the 95 % interval of that change; null likewise.
     """
 
     parts: str
@@ -203,6 +216,8 @@ class FailureJson(msgspec.Struct, frozen=True, kw_only=True):
     change: float
     margin: float
     rerouted: float | None
+    rerouted_change: float | None
+    rerouted_margin: float | None
 
 
 class FailuresJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -211,7 +226,9 @@ class FailuresJson(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         fabric: whole.
         verdict: what it comes to, in words.
-        bandwidth: what random pairs of hosts get in the mean, with all parts.
+        hosts: that take part.
+        bandwidth: what random pairs of them get in the mean while nothing is broken.
+        rerouted: the same by tables computed anew; null where the engine refuses.
         samples: patterns of random pairs that each was judged by.
         engine: that computed tables anew.
         alone: every switch and cable, the worst first.
@@ -220,7 +237,9 @@ class FailuresJson(msgspec.Struct, frozen=True, kw_only=True):
 
     fabric: FabricSize
     verdict: str
+    hosts: int
     bandwidth: float
+    rerouted: float | None
     samples: int
     engine: str
     alone: list[FailureJson]
@@ -232,7 +251,9 @@ def failures_json(found: Failures) -> FailuresJson:
     return FailuresJson(
         fabric=size_of(found.fabric),
         verdict=failures_verdict(found),
+        hosts=found.whole.ranks,
         bandwidth=found.whole.effective_bandwidth,
+        rerouted=None if found.rerouted is None else found.rerouted.effective_bandwidth,
         samples=found.whole.samples,
         engine=found.engine,
         alone=[_failure_json(one) for one in found.alone],
@@ -250,4 +271,6 @@ def _failure_json(one: Failure) -> FailureJson:
         change=one.change,
         margin=one.margin,
         rerouted=one.rerouted,
+        rerouted_change=None if one.rerouted is None else one.rerouted_change,
+        rerouted_margin=None if one.rerouted is None else one.rerouted_margin,
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UnreachableError, UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, switch_parts
 from contend.routes.hashed import HashedRoutes
 from contend.routes.tables import NO_PORT, tables_of
 
@@ -42,7 +42,7 @@ def make_resolver(
     if len(without):
         name = fabric.host_name[int(without[0])]
         raise UsageError(
-            f'host "{name}" has no address (LID) in the tables; leave it out with hosts='
+            f'host "{name}" has no address (LID) in the tables; leave it out with without='
         )
     try:
         hops = _core.longest_route(fabric.core, ports, *addresses, hosts, spread)
@@ -70,7 +70,7 @@ def _make_hashed_resolver(
 def _no_way(fabric: Fabric, error: UnreachableError) -> str:
     return (
         f'host "{fabric.host_name[error.host]}" cannot be reached from switch '
-        f'"{fabric.switch_name[error.start]}", which {error.why}; leave hosts out with hosts='
+        f'"{fabric.switch_label[error.start]}", which {error.why}; {_way_out(fabric, error)}'
     )
 
 
@@ -131,10 +131,15 @@ def _sentence(fabric: Fabric, error: UnreachableError) -> str:
     target = f'host "{fabric.host_name[error.host]}" (LID {error.address})'
     start = f'switch "{fabric.switch_label[error.start]}"'
     end = f'switch "{fabric.switch_label[error.end]}"'
-    return (
-        f"{target} cannot be reached from {start}: {end} {error.why}; "
-        "see contend fabric check, or leave hosts out with hosts="
-    )
+    return f"{target} cannot be reached from {start}: {end} {error.why}; {_way_out(fabric, error)}"
+
+
+def _way_out(fabric: Fabric, error: UnreachableError) -> str:
+    """What to do where a host cannot be reached; loading a fabric offers all of it."""
+    part = switch_parts(fabric)
+    if part[error.start] != part[fabric.host_switch[error.host]]:
+        return "no cables join them: choose one part of the fabric with part="
+    return "see contend fabric check, or leave the host out with without="
 
 
 class TraceEnd(IntEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from rich.text import Text
@@ -11,6 +12,7 @@ from contend.cli.common import console_for, load, write_json
 from contend.cli.options import (
     ROUTE,
     FabricArgument,
+    HostsOption,
     JsonOption,
     Loading,
     Option,
@@ -18,10 +20,12 @@ from contend.cli.options import (
     RoutesOption,
     Seconds,
     SeedOption,
+    in_options,
     parsed,
 )
 from contend.cure import compare_engines
 from contend.errors import ShortfallError
+from contend.placement import parse
 from contend.units import parse_seconds
 
 LIMIT = Option(
@@ -42,6 +46,7 @@ def engines(
     fabric: FabricArgument,
     routes: RoutesOption = None,
     route: EnginesOption = None,
+    hosts: HostsOption = None,
     limit: LimitOption = None,
     seed: SeedOption = 1,
     json: JsonOption = None,
@@ -56,15 +61,18 @@ def engines(
     if plot is not None:
         report.check_suffix(plot)
     loaded = load(fabric, routes, None, loading)
+    numbers = None if hosts is None else parse("linear", loaded, hosts=hosts).hosts
     with report.progress_bar(f"routing {loaded.name}", "engines") as bar:
         task = bar.add_task("", total=None)
         judged = compare_engines(
             loaded,
             route or (),
+            hosts=hosts,
             limit=60.0 if limit is None else limit,
             seed=seed,
             progress=lambda name: bar.update(task, advance=1, description=name),
         )
+    judged = [replace(one, refusal=in_options(one.refusal)) for one in judged]
     console = console_for(json)
     console.print(Text(report.engines_verdict(judged), style="bold"), soft_wrap=True)
     tables = report.engines_tables(loaded, judged)
@@ -73,4 +81,4 @@ def engines(
     if all(one.refusal for one in judged):
         raise ShortfallError(f"{loaded.name}: no engine routes it")
     if plot is not None:
-        report.save_figure(report.engines_figure(loaded, judged), plot, tables)
+        report.save_figure(report.engines_figure(loaded, judged, numbers), plot, tables)

@@ -13,6 +13,7 @@ from contend.cli.options import (
     ROUTE,
     SAMPLES,
     FabricArgument,
+    HostsOption,
     JsonOption,
     Loading,
     PlotOption,
@@ -33,6 +34,7 @@ def failures(
     fabric: FabricArgument,
     routes: RoutesOption = None,
     route: EngineOption = None,
+    hosts: HostsOption = None,
     samples: SamplesOption = 200,
     seed: SeedOption = 1,
     json: JsonOption = None,
@@ -52,6 +54,7 @@ def failures(
         task = bar.add_task("", total=None)
         found = fail(
             loaded,
+            hosts=hosts,
             samples=samples,
             seed=seed,
             engine=route or "contend",

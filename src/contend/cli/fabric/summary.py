@@ -12,6 +12,7 @@ from contend.cli.common import console_for, load, write_json
 from contend.cli.options import (
     FORMAT,
     FORMS,
+    HOSTS,
     FabricArgument,
     FileOption,
     HostsOption,
@@ -41,9 +42,15 @@ NoLanesOption = Annotated[
 ]
 
 
+RatedHostsOption = Annotated[
+    str | None, HOSTS(" for the rated bisection, as everywhere.", default="all")
+]
+
+
 def show(
     loading: Loading,
     fabric: FabricArgument,
+    hosts: RatedHostsOption = None,
     routes: RoutesOption = None,
     route: RouteOption = None,
     json: JsonOption = None,
@@ -56,11 +63,13 @@ def show(
     if plot is not None:
         report.check_suffix(plot)
     loaded = load(fabric, routes, route, loading)
+    chosen = None if hosts is None else parse("linear", loaded, hosts=hosts).hosts
     carried = None if loaded.routes is None else all_to_all_load(loaded)
     summary = report.FabricSummary(
         fabric=size_of(loaded),
         structure=structure(loaded, carried),
-        bisection=bisection(loaded),
+        bisection=bisection(loaded, chosen),
+        rated_hosts=loaded.hosts if chosen is None else len(chosen),
         routes=None if loaded.routes is None else summarise_routes(loaded),
     )
     tables = report.fabric_tables(summary)

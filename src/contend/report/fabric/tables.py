@@ -29,12 +29,14 @@ class FabricSummary:
         fabric: its size.
         structure: what it is made of.
         bisection: the narrowest cut bisection.
+        rated_hosts: hosts that it divides.
         routes: None when it has none.
     """
 
     fabric: FabricSize
     structure: Structure
     bisection: Bisection
+    rated_hosts: int
     routes: RoutesSummary | None
 
 
@@ -61,7 +63,7 @@ def _overview(summary: FabricSummary) -> ResultTable:
             f"{summary.fabric.channels:,}",
             "two per cable, one each way; hosts' cables included",
         ),
-        _bisection_row(summary.bisection),
+        _bisection_row(summary),
         (
             "random pairs",
             f"{100 * summary.bisection.random_pairs:.1f} %",
@@ -69,7 +71,13 @@ def _overview(summary: FabricSummary) -> ResultTable:
         ),
     ]
     if structure.parts > 1:
-        rows.append(("parts", f"{structure.parts:,}", "which no cable joins; --part N takes one of them alone"))
+        rows.append(
+            (
+                "parts",
+                f"{structure.parts:,}",
+                "which no cable joins; --part N takes one of them alone",
+            )
+        )
     if summary.routes is not None:
         rows.append(_routes_row(summary.routes))
     return ResultTable(
@@ -81,7 +89,8 @@ def _overview(summary: FabricSummary) -> ResultTable:
     )
 
 
-def _bisection_row(bisection: Bisection) -> tuple[str, str, str]:
+def _bisection_row(summary: FabricSummary) -> tuple[str, str, str]:
+    bisection = summary.bisection
     cut = ", ".join(
         counted(count, what)
         for count, what in (
@@ -94,10 +103,13 @@ def _bisection_row(bisection: Bisection) -> tuple[str, str, str]:
         _capacity(value, bisection.unit) for value in (bisection.capacity, bisection.full)
     )
     narrowest = f" ({cut})" if cut else ""
+    some = (
+        "" if summary.rated_hosts == summary.fabric.hosts else f"of {summary.rated_hosts:,} hosts; "
+    )
     return (
         "rated bisection",
         f"{100 * bisection.share:.1f} %",
-        f"capacity of the narrowest cut found{narrowest}: {capacity} of {full}",
+        f"{some}capacity of the narrowest cut found{narrowest}: {capacity} of {full}",
     )
 
 
