@@ -75,5 +75,5 @@ def _figure(
         loaded = load(fabric, routes, route, loading, need_routes=loads)
         return fabric_figure(loaded, all_to_all_load(loaded) if loads else None)
     if loads or routes or route or loading != WHOLE:
-        raise UsageError("--alltoall takes no option of a fabric but --plot")
+        raise UsageError("options of a fabric, such as --loads, need a fabric, not --alltoall")
     return alltoall_figure(list(alltoall))

@@ -43,7 +43,10 @@ NoLanesOption = Annotated[
 
 
 RatedHostsOption = Annotated[
-    str | None, HOSTS(" for the rated bisection, as everywhere.", default="all")
+    str | None,
+    HOSTS(
+        ": the rated bisection parts them into halves, whatever others there are.", default="all"
+    ),
 ]
 
 
