@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import fields
 
 import numpy as np
 
@@ -178,3 +179,36 @@ def with_cables(fabric: Fabric, pairs: list[tuple[int, int]]) -> Fabric:
 def _cables(fabric: Fabric) -> np.ndarray:
     columns = (fabric.cable_from, fabric.cable_from_port, fabric.cable_to, fabric.cable_to_port)
     return np.stack(columns, axis=1)
+
+
+def two_planes() -> Fabric:
+    """Two trees that no cable joins: a rail of each of six servers, and one of eight.
+
+    Every plane has a subnet manager of its own: both count LIDs from 1.
+    """
+    planes = [fat_tree(3, 2, 2), fat_tree(4, 2, 2)]
+    columns: dict[str, np.ndarray] = {}
+    for column in fields(planes[0]):
+        values = [getattr(plane, column.name) for plane in planes]
+        if isinstance(values[0], np.ndarray):
+            columns[column.name] = np.concatenate(values)
+    for name in ("host_switch", "cable_from", "cable_to"):
+        columns[name][-len(getattr(planes[1], name)) :] += planes[0].switches
+    for name in ("host_guid", "host_port_guid", "host_system_guid"):
+        columns[name][planes[0].hosts :] += np.uint64(1 << 24)
+    for name in ("switch_guid", "switch_system_guid"):
+        columns[name][planes[0].switches :] += np.uint64(1 << 24)
+    return planes[0].replace(
+        name="planes",
+        host_name=tuple(
+            f"node{host + 1} mlx5_{rail}"
+            for rail, plane in enumerate(planes)
+            for host in range(plane.hosts)
+        ),
+        switch_name=tuple(
+            f"plane{rail}-{switch}"
+            for rail, plane in enumerate(planes)
+            for switch in range(plane.switches)
+        ),
+        **columns,
+    )

@@ -11,8 +11,9 @@ from contend.errors import InputError, UsageError
 from contend.fabric import recognise
 from contend.fabric.formats.topology import READERS
 from contend.loading import LoadedFabric, load, load_topology
-from contend.routes import KINDS, load_tables, save
+from contend.routes import KINDS, NO_PORT, ForwardingTables, check, load_tables, save
 from sample_fabrics import DATA, described, host_ports, two_leaves
+from small_fabrics import two_planes
 
 TINY = str(DATA / "tiny.ibnetdiscover")
 TABLES = str(DATA / "tiny.opensm-lfts.dump")
@@ -241,3 +242,102 @@ def test_a_real_machine_with_its_tables(shared_data: Path) -> None:
     np.testing.assert_array_equal(ports, fabric.host_port)
     kinds = {finding.kind for finding in fabric.findings if finding.wrong}
     assert not kinds & {"no table", "unknown switch", "no address", "odd addresses"}
+
+
+@pytest.fixture
+def planes(tmp_path: Path) -> Path:
+    """A file of two planes that no cable joins, and in planes.lfts the tables of both."""
+    whole, file = two_planes(), tmp_path / "planes.ibnetdiscover"
+    save(whole, file, "ibnetdiscover")
+    dumps = []
+    for number in (1, 2):
+        save(load(file, part=number, route="minhop"), tmp_path / f"{number}.lfts", "lfts")
+        dumps.append((tmp_path / f"{number}.lfts").read_text())
+    (tmp_path / "planes.lfts").write_text("".join(dumps))
+    return file
+
+
+@pytest.mark.parametrize("part", [1, "1", "node3 mlx5_1"])
+def test_the_part_with_most_hosts_is_the_first(planes: Path, part: int | str) -> None:
+    fabric = load(planes, part=part)
+    assert (fabric.hosts, fabric.switches, fabric.cables) == (8, 6, 8)
+    assert set(fabric.host_name) == {f"node{number} mlx5_1" for number in range(1, 9)}
+    assert fabric.name == "planes part 1"
+    assert fabric.findings[-1].message == (
+        'part 1 of 2, that of "node1 mlx5_1": 8 hosts, 6 switches'
+    )
+
+
+@pytest.mark.parametrize("part", [2, "node3 mlx5_0", "0x100000021"])
+def test_a_host_stands_for_its_part(planes: Path, part: int | str) -> None:
+    fabric = load(planes, part=part)
+    assert (fabric.hosts, fabric.switches, fabric.cables) == (6, 5, 6)
+    assert fabric.host_name[2] == "node3 mlx5_0"
+    assert fabric.host_port_guid[2] == 0x100000021
+
+
+@pytest.mark.parametrize("tables", ["planes", "own"])
+@pytest.mark.parametrize("part", [1, 2])
+def test_tables_of_other_planes_are_passed_over(planes: Path, part: int, tables: str) -> None:
+    """Both planes have the LIDs from 1 on: each switch's entries are for hosts of its plane."""
+    name = "planes" if tables == "planes" else str(part)
+    fabric = load(planes, routes=planes.with_name(f"{name}.lfts"), part=part)
+    alone = load(planes, part=part, route="minhop")
+    assert not [finding for finding in fabric.findings if finding.wrong]
+    assert fabric.tables is not None
+    assert alone.tables is not None
+    assert np.array_equal(fabric.host_lid, alone.host_lid)
+    width = alone.tables.addresses
+    assert np.array_equal(fabric.tables.ports[:, :width], alone.tables.ports)
+    assert (fabric.tables.ports[:, width:] == NO_PORT).all()
+    assert check(fabric).passed
+
+
+def test_a_file_with_tables_inside_gives_those_of_the_part(planes: Path, tmp_path: Path) -> None:
+    whole, ports = load(planes), np.full((11, 20), NO_PORT, dtype=np.uint16)
+    for number in (1, 2):
+        part = load(planes, part=number, route="minhop")
+        assert part.tables is not None
+        rows = [whole.switch_name.index(name) for name in part.switch_name]
+        ports[rows, : part.tables.addresses] = part.tables.ports
+    save(whole.replace(routes=ForwardingTables(ports)), tmp_path / "both.fabric", "fabric")
+    for number in (1, 2):
+        assert check(load(tmp_path / "both.fabric", part=number)).passed
+
+
+def test_a_part_can_lose_something(planes: Path) -> None:
+    tables = planes.with_name("planes.lfts")
+    fabric = load(planes, routes=tables, part=2, without=["plane0-3"])
+    assert (fabric.hosts, fabric.switches) == (6, 4)
+    assert fabric.name == "planes part 2 without plane0-3"
+    assert check(fabric).passed
+    with pytest.raises(UsageError, match="plane1-5: planes part 2 has no such switch"):
+        load(planes, part=2, without=["plane1-5"])
+
+
+def test_a_fabric_in_one_piece_has_one_part() -> None:
+    whole, part = load("fig1"), load("fig1", part=1)
+    assert (part.name, part.findings, part.hosts) == (whole.name, whole.findings, whole.hosts)
+
+
+@pytest.mark.parametrize(
+    ("part", "told"),
+    [
+        (
+            3,
+            "planes has no part or host '3'; it has part 1 (8 hosts, such as \"node1 mlx5_1\"), "
+            'part 2 (6 hosts, such as "node1 mlx5_0")',
+        ),
+        ("plane0-1", "planes has no part or host 'plane0-1'"),
+        ("node1", "node1 has hosts in parts 1 and 2: give one of the numbers"),
+    ],
+)
+def test_an_unknown_part_is_one_line(planes: Path, part: int | str, told: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        load(planes, part=part)
+    assert told in str(refused.value)
+
+
+def test_tables_of_another_plane_alone_are_refused(planes: Path) -> None:
+    with pytest.raises(InputError, match="tables of this fabric's switches, got tables of other"):
+        load(planes, routes=planes.with_name("2.lfts"), part=1)
