@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.core import TyperGroup
 
-from contend.cli.app import command
+from contend.cli.app import command, run
 from contend.cli.verbs import Verb
+from contend.fabric import only, part_of
+from contend.routes import compute, save
+from small_fabrics import two_planes
 
 WORDS = Path(__file__).parents[2] / "docs" / "words.md"
 
@@ -125,3 +129,73 @@ def test_help_shows_brackets() -> None:
 def test_every_verb_shows_an_example() -> None:
     for path, found in COMMANDS.items():
         assert re.search(rf"Examples?: {re.escape(' '.join(path.split()[:2]))}", found.help), path
+
+
+# Words of every verb that loads a fabric, before the fabric and behind it.
+_LOADING = {
+    "contend fabric check": ([], []),
+    "contend fabric convert": ([], ["-o", "new.lfts"]),
+    "contend fabric diff": (["fig1"], []),
+    "contend fabric draw": ([], ["--loads", "--plot", "new.svg"]),
+    "contend fabric engines": ([], ["--route", "minhop"]),
+    "contend fabric failures": ([], []),
+    "contend fabric hosts": ([], []),
+    "contend fabric improve": ([], ["--samples", "2"]),
+    "contend fabric show": ([], []),
+    "contend emulate": ([], ["--", "true"]),
+    "contend jobs": ([], ["jobs"]),
+    "contend place": (["ring"], []),
+    "contend predict collectives": ([], []),
+    "contend route": ([], []),
+    "contend simulate": ([], ["--samples", "2"]),
+    "contend measure alltoall": (["-n", "2", "--on"], []),
+    "contend measure hotspot": (["--on"], []),
+}
+# These need a run, a profile or a calibration too, and load fabrics as the others do.
+_WITH_MORE = {
+    *("contend calibrate", "contend explain", "contend predict alltoall", "contend study"),
+    *("contend predict program", "contend profile", "contend run", "contend measure bisect"),
+    *("contend measure pingpong", "contend measure sort"),
+}
+
+
+def _options(verb: str) -> set[str]:
+    return {name for option in COMMANDS[verb].params for name in option.opts}
+
+
+def test_every_verb_that_loads_a_fabric_has_all_options_of_that() -> None:
+    loading = {verb for verb in COMMANDS if "--part" in _options(verb)}
+    assert loading == {*_LOADING, *_WITH_MORE}
+    for verb in loading:
+        assert {"--part", "--without", "--strict"} <= _options(verb)
+    # Whoever reads tables reads the fabric that they are of.
+    assert {verb for verb in COMMANDS if "--routes" in _options(verb)} <= loading
+
+
+@pytest.mark.parametrize("fault", ["planes", "bare", "no address"])
+@pytest.mark.parametrize("verb", _LOADING)
+def test_a_verb_has_the_options_that_it_advises(
+    verb: str,
+    fault: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("jobs").write_text("1,node[1-4]\n")
+    fabric = two_planes()
+    if fault != "planes":
+        fabric = only(fabric, part_of(fabric, 1))
+    if fault != "bare":
+        fabric = compute(fabric, "minhop")
+    if fault == "no address":
+        fabric = fabric.replace(host_lid=np.where(fabric.host_lid == 3, 0, fabric.host_lid))
+    save(fabric, Path("net.fabric"), "fabric")
+    before, behind = _LOADING[verb]
+    source = "emulated:net.fabric" if "--on" in before else "net.fabric"
+    run([*verb.split()[1:], *before, source, *behind])
+    captured = capsys.readouterr()
+    told = re.sub(r"contend( [a-z]+)+ --[a-z]+", "", captured.err + captured.out)
+    advised = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", told))
+    assert advised <= _options(verb)
+    assert re.search(r"\b(hosts|part|routes|route|without)=(\s|$|[.;])", told) is None

@@ -27,7 +27,9 @@ def engines_verdict(judged: Sequence[RoutedBy]) -> str:
     """Which engine serves random pairs best, and how the next and the present tables compare."""
     routed = [one for one in judged if one.bisect is not None]
     if not routed:
-        return f"No engine of {len(judged):,} routes this fabric."
+        if len(judged) == 1:
+            return "The engine does not route this fabric."
+        return f"None of the {counted(len(judged), 'engine')} routes this fabric."
     best = routed[0]
     alike = [one for one in routed[1:] if _overlap(one, best)]
     behind = [one for one in routed[1:] if not _overlap(one, best)]

@@ -62,7 +62,14 @@ def test_what_no_engine_routes_is_said(tmp_path: Path, capsys: pytest.CaptureFix
     found = _engines(tmp_path, "torus:3x3;1", "--route", "dmodk", status=1)
     assert list(found) == ["dmodk"]
     captured = capsys.readouterr()
-    assert captured.out.startswith("None of 1 engine routes this fabric.")
+    assert captured.out.startswith("The engine does not route this fabric.")
     assert captured.err.endswith("no engine routes it\n")
     assert run(["fabric", "engines", "fig1", "--route", "minhopp"]) == 2
     assert "did you mean 'minhop'" in capsys.readouterr().err
+
+
+def test_engines_are_judged_by_chosen_hosts(tmp_path: Path) -> None:
+    """All hosts of a leaf: whatever the tables, nothing that they send crosses a cable."""
+    options = ("--route", "minhop", "--hosts", "host 1,host 2,host 3,host 4")
+    found = _engines(tmp_path, "xgft:2;4,6;1,1", *options)
+    assert found["minhop"]["bandwidth"] == 1

@@ -12,7 +12,11 @@ import contend
 from contend.cli.app import run
 from contend.congestion import simulate
 from contend.cure import failures
-from contend.routes import all_to_all_load
+from contend.errors import UsageError
+from contend.fabric import Fabric
+from contend.fabric.named import Names
+from contend.routes import all_to_all_load, compute
+from small_fabrics import two_planes
 
 
 def test_every_part_dies_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,13 +37,53 @@ def test_every_part_dies_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         dead = contend.load("xgft:2;4,6;1,4", route="minhop", without=[f"top {number}"])
         anew = simulate(dead, "bisect", samples=100, seed=1)
         assert one["rerouted"] == anew.effective_bandwidth
+        # New tables are held against new tables.
+        assert one["rerouted_change"] == pytest.approx(one["rerouted"] - said["rerouted"])
+    whole = contend.load("xgft:2;4,6;1,4", route="minhop")
+    assert said["hosts"] == 24
+    assert said["rerouted"] == simulate(whole, "bisect", samples=100, seed=1).effective_bandwidth
+    # The four switches and six cables of them are the worst: each cable dies with its switch.
+    assert len(said["pairs"]) == 45 - 6
+    assert not any(_with_its_switch(whole, pair["parts"]) for pair in said["pairs"])
     # Two at once cost more than one.
-    assert len(said["pairs"]) == 45
     assert said["pairs"][0]["change"] < said["alone"][6]["change"]
     verdict = capsys.readouterr().out.splitlines()[0]
     assert verdict == said["verdict"]
-    assert verdict.startswith("6 failures of one part cut hosts off, switch leaf 1 most: 4 hosts; ")
+    assert verdict.startswith("6 single failures cut hosts off, switch leaf 1 most: 4 hosts; ")
     assert figure.stat().st_size > 0
+
+
+def _with_its_switch(fabric: Fabric, parts: str) -> bool:
+    """Whether of two parts one is a switch and the other a cable of it."""
+    ends = [
+        {int(fabric.cable_from[number]), int(fabric.cable_to[number])}
+        if what == "cable"
+        else number
+        for name in parts.split(" and ")
+        for what, number in Names(fabric).find(name)
+    ]
+    sets = [end for end in ends if isinstance(end, set)]
+    return any(end in cable for end in ends if isinstance(end, int) for cable in sets)
+
+
+def test_chosen_hosts_are_those_whose_loss_counts() -> None:
+    """A leaf without chosen hosts can die; of the others as many are gone as were chosen there."""
+    fabric = contend.load("xgft:2;4,6;1,4", route="minhop")
+    on = {leaf: np.flatnonzero(fabric.host_switch == leaf) for leaf in range(6)}
+    chosen = [*on[0][:3].tolist(), *on[1].tolist()]
+    found = failures(fabric, hosts=chosen, samples=10)
+    gone = {one.parts[0]: one.hosts for one in found.alone if one.parts[0][0] == "switch"}
+    assert [gone["switch", leaf] for leaf in range(6)] == [3, 4, 0, 0, 0, 0]
+    assert found.whole.ranks == 7
+
+
+def test_hosts_of_one_plane_are_judged_in_it() -> None:
+    planes = compute(two_planes(), "minhop")
+    found = failures(planes, hosts="node*mlx5_0", samples=10)
+    assert (found.fabric.hosts, found.fabric.switches) == (6, 5)
+    assert len(found.alone) == 5 + 6
+    with pytest.raises(UsageError, match="no cables join them: choose one part of the fabric"):
+        failures(planes, samples=10)
 
 
 def test_what_no_route_uses_costs_nothing() -> None:

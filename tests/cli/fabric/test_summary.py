@@ -13,7 +13,7 @@ from contend import loading
 from contend.cli.app import run
 from contend.fabric import Fabric
 from contend.routes import NO_PORT, ForwardingTables
-from small_fabrics import fat_tree, shortest_path_tables
+from small_fabrics import fat_tree, shortest_path_tables, two_planes
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def _named_fabrics(monkeypatch: pytest.MonkeyPatch) -> None:
     ports = routed.routes.ports.copy()
     ports[0, 6] = NO_PORT
     broken = routed.replace(routes=ForwardingTables(ports))
-    fabrics = {"bare": bare, "routed": routed, "broken": broken}
+    fabrics = {"bare": bare, "routed": routed, "broken": broken, "planes": two_planes()}
 
     def load(source: str, **options: Any) -> Fabric:
         return fabrics[source]
@@ -55,6 +55,25 @@ def test_show_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert result["bisection"]["share"] == pytest.approx(0.5)
     assert result["structure"]["levels"][0]["oversubscription"] == 2
     assert result["routes"] is None
+
+
+def test_show_lists_the_parts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fabric", "show", "planes"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["1", "8", "6", "8", "node1", "mlx5_1"] in rows
+    assert ["2", "6", "5", "6", "node1", "mlx5_0"] in rows
+    assert run(["fabric", "show", "planes", "--json", "-"]) == 0
+    structure = json.loads(capsys.readouterr().out)["structure"]
+    first = {"number": 1, "hosts": 8, "switches": 6, "cables": 8, "host": "node1 mlx5_1"}
+    assert structure["parts"] == 2
+    assert structure["each_part"][0] == first
+
+
+def test_show_rates_chosen_hosts(capsys: pytest.CaptureFixture[str]) -> None:
+    """All on one leaf: no cable is between them, and their own links carry all that they send."""
+    assert run(["fabric", "show", "bare", "--hosts", "host 0,host 1,host 2", "--json", "-"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["rated_hosts"], result["bisection"]["share"]) == (3, 1)
 
 
 def test_check_passes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,6 +129,7 @@ def test_draw(tmp_path: Path) -> None:
         ([], "name a fabric to draw"),
         (["bare", "--alltoall", "4"], "name a fabric to draw"),
         (["--alltoall", "4", "--loads"], "need a fabric"),
+        (["--alltoall", "4", "--part", "1"], "need a fabric"),
         (["--alltoall", "four"], "--alltoall: expected numbers such as 2,4,8"),
     ],
 )
