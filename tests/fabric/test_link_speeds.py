@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from contend.fabric import Check, Fabric, Status, check_soundness, structure
@@ -74,6 +75,17 @@ def test_hosts_of_one_kind_may_all_be_slower() -> None:
         'host "host 3" -> switch "switch 0" port 4: 4xDDR, where its like run at 4xQDR '
         "(slower signalling)",
     )
+
+
+@pytest.mark.parametrize(
+    ("slower", "slowest", "who"),
+    [(5, 0, "most hosts have"), (6, 0, "half of the hosts have"), (4, 3, "5 of 12 have")],
+)
+def test_most_are_more_than_half(slower: int, slowest: int, who: str) -> None:
+    rates = {host: 4 if host < slower else 3 for host in range(slower + slowest)}
+    names = [f"{'abc'[(h >= slower) + (h >= slower + slowest)]} {h}" for h in range(12)]
+    found = speeds(tree(hosts=rates).replace(host_name=tuple(names)))
+    assert f'hosts called "a #": 4xDDR, where {who} 4xQDR' in found.summary
 
 
 def test_unknown_rates_are_compared_with_nothing() -> None:

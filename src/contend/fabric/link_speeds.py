@@ -69,6 +69,13 @@ class _Groups:
         labels = self._labels[group]
         return max(labels, key=lambda label: (labels[label], rate_of(label) or 0.0))
 
+    def who(self, group: _Group, things: str) -> str:
+        """How many of a group have its usual rate: ``most hosts``, ``half of the hosts``."""
+        number, members = max(self._labels[group].values()), self.members(group)
+        if 2 * number > members:
+            return f"most {things}"
+        return f"half of the {things}" if 2 * number == members else f"{number:,} of {members:,}"
+
     def holds_back(self, link: _Link, group: _Group) -> bool:
         """Whether a link is slower than most of a group."""
         return link.speed < (rate_of(self.usual(group)) or 0.0)
@@ -112,7 +119,7 @@ def _judge_cables(fabric: Fabric) -> tuple[list[_Fault], list[str]]:
     compared = _Groups(links)
     faults: list[_Fault] = []
     of_switch: Counter[tuple[_Group, str, str]] = Counter()
-    of_kind: Counter[tuple[str, str]] = Counter()
+    of_kind: Counter[tuple[str, _Group]] = Counter()
     for link in links:
         pair, *ends, kind = link.groups
         slow = [end for end in ends if compared.holds_back(link, end)]
@@ -126,7 +133,7 @@ def _judge_cables(fabric: Fabric) -> tuple[list[_Fault], list[str]]:
                 of_switch[like[0], link.label, compared.usual(slow[0])] += 1
             continue
         if compared.are_many(link.label, kind):
-            of_kind[link.label, compared.usual(kind)] += 1
+            of_kind[link.label, kind] += 1
         else:
             faults.append(_fault(fabric, link, compared.usual(like_it)))
     slower = [
@@ -135,8 +142,9 @@ def _judge_cables(fabric: Fabric) -> tuple[list[_Fault], list[str]]:
         for (group, label, usual), count in of_switch.items()
     ]
     slower += [
-        f"{counted(count, 'link')} between switches: {label}, where most run at {usual}"
-        for (label, usual), count in of_kind.items()
+        f"{counted(count, 'link')} between switches of {_levels(kind)}: {label}, where "
+        f"{compared.who(kind, 'cables')} between these run at {compared.usual(kind)}"
+        for (label, kind), count in of_kind.items()
     ]
     return faults, slower
 
@@ -150,6 +158,11 @@ def _groups_of_cable(switches: tuple[int, int], levels: tuple[int, int]) -> tupl
         ("from", far, here),
         ("levels", min(here, there), max(here, there)),
     )
+
+
+def _levels(kind: _Group) -> str:
+    _, low, high = kind
+    return f"level {low}" if low == high else f"levels {low} and {high}"
 
 
 def _judge_hosts(fabric: Fabric) -> tuple[list[_Fault], list[str]]:
@@ -174,8 +187,8 @@ def _judge_hosts(fabric: Fabric) -> tuple[list[_Fault], list[str]]:
         elif groups.holds_back(link, everybody):
             of_kind[kind, link.label] += 1
     slower = [
-        f'{counted(count, "link")} to hosts called "{kind[1]}": {label}, where most hosts have '
-        f"{groups.usual(everybody)}"
+        f'{counted(count, "link")} to hosts called "{kind[1]}": {label}, where '
+        f"{groups.who(everybody, 'hosts')} have {groups.usual(everybody)}"
         for (kind, label), count in of_kind.items()
     ]
     return faults, slower
