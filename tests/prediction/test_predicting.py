@@ -39,7 +39,7 @@ def test_a_crossbar_takes_g_times_the_bytes_of_a_port(calibration: Calibration) 
         assert found.low == pytest.approx(0.9 * found.seconds)
         assert found.high == pytest.approx(1.1 * found.seconds)
         assert found.rate == pytest.approx(1 / 1.1e-6)
-        assert found.fullest_share == pytest.approx(1.0)
+        assert found.hottest_share == pytest.approx(1.0)
 
 
 def test_another_rate_takes_another_time(calibration: Calibration) -> None:

@@ -20,8 +20,8 @@ def _prediction(algorithm: str, size: int, seconds: float, *, piling: int) -> Pr
         counted=seconds,
         piling=Piling(channel=0, messages=15, bytes=piling, buffer=1_000_000),
         crowded=False,
-        fullest=0,
-        fullest_share=0.8,
+        hottest=0,
+        hottest_share=0.8,
     )
 
 

@@ -27,6 +27,8 @@ from .processes import OtherProcessError as OtherProcessError
 from .processes import agree as agree
 from .processes import launched_communicator as launched_communicator
 from .rates import LinkRates as LinkRates
+from .rates import heat as heat
+from .rates import hottest as hottest
 from .rates import link_rates as link_rates
 from .seats import PhasedTraffic as PhasedTraffic
 from .seats import SeatFigures as SeatFigures

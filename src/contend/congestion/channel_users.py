@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.congestion.drawing import Seating
+from contend.congestion.rates import hottest
 from contend.errors import UsageError
 from contend.fabric import Fabric, channels_named
 from contend.pattern import parse
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import polars
 
 HOTTEST = "hottest"
-"""The channels between switches that carry most: ``hottest`` the first, ``hottest:N`` N of them."""
+"""The channels between switches that need most time: ``hottest`` the first, ``hottest:N`` N."""
 
 # Every channel takes four numbers for each host; nobody reads the tables of more.
 _MOST_CHANNELS = 64
@@ -42,6 +43,8 @@ class ChannelUsers:
             of the hosts that take part, shape [hosts]; a mean over drawings where routes are drawn.
         target_routes: likewise by the host that they lead to.
         routes: how many there are in all between these hosts.
+        slowness: how many times longer a message takes on it than at the fastest of these hosts'
+            ports; 1 where links are alike.
     """
 
     fabric: Fabric = field(repr=False)
@@ -51,6 +54,7 @@ class ChannelUsers:
     source_routes: NDArray[np.float64]
     target_routes: NDArray[np.float64]
     routes: int
+    slowness: float = 1.0
 
     @property
     def name(self) -> str:
@@ -61,6 +65,11 @@ class ChannelUsers:
     def load(self) -> float:
         """Messages a round in all."""
         return float(self.sources.sum())
+
+    @property
+    def heat(self) -> float:
+        """How long they take, in messages at a port; see `contend.congestion.heat`."""
+        return self.load * self.slowness
 
     @property
     def routes_across(self) -> float:
@@ -99,7 +108,7 @@ class AskedChannels:
 
     Attributes:
         numbers: of those that were named, each once.
-        hottest: how many of those that carry most come on top.
+        hottest: how many of those that need most time come on top.
     """
 
     numbers: tuple[int, ...] = ()
@@ -118,31 +127,29 @@ class AskedChannels:
             UsageError: there is no such channel, or there are more than anybody can look at.
         """
         numbers: list[int] = []
-        hottest = 0
+        on_top = 0
         for name in names:
             if not isinstance(name, str):
                 fabric.channel_ends(name)
                 numbers.append(int(name))
             elif name.partition(":")[0] == HOTTEST:
-                hottest = max(hottest, _how_many(name))
+                on_top = max(on_top, _how_many(name))
             else:
                 numbers += channels_named(fabric, name)
-        asked = cls(tuple(dict.fromkeys(numbers)), hottest)
-        if len(asked.numbers) + hottest > _MOST_CHANNELS:
+        asked = cls(tuple(dict.fromkeys(numbers)), on_top)
+        if len(asked.numbers) + on_top > _MOST_CHANNELS:
             raise UsageError(
-                f"expected up to {_MOST_CHANNELS} channels, got {len(asked.numbers) + hottest}"
+                f"expected up to {_MOST_CHANNELS} channels, got {len(asked.numbers) + on_top}"
             )
         return asked
 
     def __bool__(self) -> bool:
         return bool(self.numbers or self.hottest)
 
-    def among(self, fabric: Fabric, load: NDArray[np.floating | np.unsignedinteger]) -> list[int]:
-        """Their numbers, once it is known how many messages each channel carries."""
-        between = np.asarray(load[: 2 * fabric.cables], dtype=np.float64)
-        order = np.argsort(-between, kind="stable")[: self.hottest]
-        carrying = [int(channel) for channel in order if between[channel] > 0]
-        return list(dict.fromkeys((*self.numbers, *carrying)))
+    def among(self, fabric: Fabric, heats: NDArray[np.float64]) -> list[int]:
+        """Their numbers, once the heat of each channel is known."""
+        on_top = hottest(heats[: 2 * fabric.cables], self.hottest)
+        return list(dict.fromkeys((*self.numbers, *on_top)))
 
 
 def _how_many(text: str) -> int:

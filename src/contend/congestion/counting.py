@@ -177,7 +177,9 @@ class _Count:
     ) -> None:
         """Draws all samples once more, and sees who uses some channels in them."""
         seating, fabric, rounds = self._seating, self._fabric, self._pattern.rounds
-        placed = PlacedChannels.on(fabric, seating.hosts, asked.among(fabric, self._on_channels()))
+        heats = self._rates.heat(self._on_channels())
+        placed = PlacedChannels.on(fabric, seating.hosts, asked.among(fabric, heats))
+        slowness = self._rates.heat(np.ones(fabric.channels))
         messages = np.zeros((2, len(placed.channels), fabric.hosts))
         for first in range(0, self.total.samples, self._batch_size()):
             size = min(self._batch_size(), self.total.samples - first)
@@ -189,7 +191,8 @@ class _Count:
         routes = len(seating.hosts) * (len(seating.hosts) - 1)
         self._users = tuple(
             ChannelUsers(
-                fabric, channel, sources[row], targets[row], from_hosts[row], to_hosts[row], routes
+                *(fabric, channel, sources[row], targets[row], from_hosts[row], to_hosts[row]),
+                *(routes, float(slowness[channel])),
             )
             for row, channel in enumerate(placed.channels)
         )
@@ -248,6 +251,9 @@ class _Count:
             users=self._users,
             links=self._rates.links,
             port_rate=self._rates.port,
+            relative_rates=self._rates.relative,
+            heat_unit=self._rates.unit,
+            assumed_rates=self._rates.assumed,
             **total.weighed(),
             elapsed_s=time.perf_counter() - self._started,
             drawing_s=total.drawing_s,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend import _core
+from contend.congestion.rates import link_rates
 from contend.errors import ContendError, UsageError
 from contend.fabric import Fabric
 from contend.placement import by_name
@@ -28,7 +29,7 @@ class HotSpot:
     """A pair of hosts, the victim, and others whose messages cross one channel of its route.
 
     No host is in two pairs. With k of the others sending, the victim's congestion is k + 1, and
-    both 1/pi and the max-min fair share are 1 / (k + 1).
+    where links are alike both 1/pi and the max-min fair share are 1 / (k + 1).
 
     Attributes:
         channel: the channel that all share, between switches.
@@ -62,7 +63,8 @@ def hotspot(
     """Chooses, from the routes, pairs that share a channel with a victim.
 
     Rivals share as few other channels with the victim as possible. Where the routes do not allow as
-    many as asked for, there are as many as possible.
+    many as asked for, there are as many as possible. Of channels that allow as many, the hottest is
+    taken: where links differ in rate, the one on which so many messages take longest.
 
     Args:
         fabric: with routes; hosts with LMC > 0 are reached by their first address.
@@ -112,6 +114,8 @@ class _Search:
         self._leaf: NDArray[np.int64] = leaf.astype(np.int64)
         self._leaves = self._leaf.astype(np.uint32)
         self._first = np.unique(self._leaf, return_index=True)[1]
+        # How long a message takes on every channel.
+        self._heat = link_rates(fabric, hosts).heat(np.ones(2 * fabric.cables))
 
     def check(self, channel: int) -> None:
         if not 0 <= channel < self._resolver.switch_channels:
@@ -121,18 +125,19 @@ class _Search:
             )
 
     def anywhere(self) -> HotSpot:
-        """On the channel that allows the most rivals, or the first that allows enough."""
+        """On the channel that allows the most rivals, or the hottest that allows enough."""
         sources, targets = _core.channel_reach(self._resolver, self._leaves)
         # Pairs without a common host are no more than the sources, nor the targets.
         bound = np.minimum(sources, targets).astype(np.int64)
-        order = np.argsort(-bound, kind="stable")[:_MOST_TRIED].tolist()
+        enough = np.minimum(bound, self._rivals + 1)
+        order = np.lexsort((-bound, -self._heat, -enough))[:_MOST_TRIED].tolist()
         if not order or bound[order[0]] == 0:
             raise UsageError(
                 f"no message crosses a channel between switches of {self._fabric.name}"
             )
         best, most = order[0], 0
         for channel in order:
-            if most >= min(int(bound[channel]), self._rivals + 1):
+            if most >= enough[channel]:
                 break
             leaf, target = self._across(channel)
             count = len(self._choose(leaf, target, np.zeros_like(leaf), (), self._rivals + 1))
@@ -165,7 +170,10 @@ class _Search:
             names = " -> ".join(f'"{self._fabric.host_name[host]}"' for host in victim)
             raise UsageError(f"expected a channel on the route {names}, got {channel}")
         spots = [self._beside(pair, c) for c in (route if channel is None else [channel])]
-        return max(spots, key=lambda spot: (len(spot.rivals), -sum(spot.shared)))
+        return max(
+            spots,
+            key=lambda spot: (len(spot.rivals), self._heat[spot.channel], -sum(spot.shared)),
+        )
 
     def _beside(self, victim: tuple[int, int], channel: int) -> HotSpot:
         """The rivals of a victim on a channel."""

@@ -1,9 +1,10 @@
-"""What links carry: whether they differ, and the rate of every channel where they do."""
+"""What links carry: the rate of every channel, and how hot a load makes channels."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,33 +27,68 @@ class LinkRates:
             by place; empty where all are counted alike.
         port: bytes per second of the hosts' ports where these are alike, in bytes per second; None
             where they differ or are not known.
+        relative: rate of every channel of the fabric, as a multiple of the fastest of these hosts'
+            ports, shape [channels]; empty where all are alike. A link of unknown rate has the one
+            that most of its kind have.
+        unit: label of that port's rate; "" where all are alike.
+        assumed: labels of the rates that links of unknown rate were taken for in `relative`.
     """
 
     links: dict[str, int]
     by_place: NDArray[np.float64]
     port: float | None
+    relative: NDArray[np.float64] = field(default_factory=lambda: _ALIKE)
+    unit: str = ""
+    assumed: tuple[str, ...] = ()
 
     @property
     def mixed(self) -> bool:
         """Whether links have different rates, as far as they are known."""
         return len({rate_of(label) for label in self.links if label}) > 1
 
+    def heat(self, load: NDArray[Any]) -> NDArray[np.float64]:
+        """How long channels need for what they carry; see `heat`."""
+        return heat(load, self.relative)
+
+
+def heat(load: NDArray[Any], relative: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How long channels need for what they carry: load over rate.
+
+    The hottest channel is the one that needs most time. Heat is in units of what one message (or
+    route, or byte) takes at a host's port, so that it is the load itself where links are alike.
+
+    Args:
+        load: messages, routes or bytes of every channel, or of those between switches.
+        relative: `LinkRates.relative`.
+
+    Returns:
+        As many as `load` has.
+    """
+    carried = np.asarray(load, dtype=np.float64)
+    return carried / relative[: len(carried)] if len(relative) else carried
+
+
+def hottest(heats: NDArray[np.float64], count: int) -> list[int]:
+    """The `count` channels with most heat, the hottest first; those without any never."""
+    order = np.argsort(-heats, kind="stable")[:count]
+    return [int(channel) for channel in order if heats[channel] > 0]
+
 
 def link_rates(
     fabric: Fabric,
-    hosts: NDArray[np.integer],
+    hosts: NDArray[np.integer] | None = None,
     *,
     rate: float | None = None,
     equal: bool = False,
 ) -> LinkRates:
     """The rates of a fabric's links, by place.
 
-    Where a rate is not known all links are counted alike: nothing says how much they differ. Cables
-    from a switch to itself lead nowhere and do not count.
+    Where a rate is not known messages count all links alike: nothing says how much they differ.
+    Cables from a switch to itself lead nowhere and do not count.
 
     Args:
         fabric: whose links.
-        hosts: host of every place, shape [places].
+        hosts: host of every place, shape [places]; None: all in the fabric's order.
         rate: bytes per second of every link instead of its own.
         equal: count all links alike, whatever they carry.
 
@@ -63,19 +99,58 @@ def link_rates(
         if not rate > 0:
             raise UsageError(f"expected a rate above 0, got {rate}")
         return LinkRates({}, _ALIKE, rate)
+    places = np.arange(fabric.hosts) if hosts is None else hosts
     across = fabric.cable_from != fabric.cable_to
-    used = np.concatenate([fabric.cable_rate[across], fabric.host_rate[hosts]])
+    used = np.concatenate([fabric.cable_rate[across], fabric.host_rate[places]])
     labels = Counter(fabric.rates[index] for index in used.tolist())
     order = sorted(labels, key=lambda label: (-(rate_of(label) or 0.0), label))
     links = {label: labels[label] for label in order}
     each = np.array([rate_of(label) or 0.0 for label in fabric.rates])
-    rates, ports = np.unique(each[used]), np.unique(each[fabric.host_rate[hosts]])
-    if len(rates) == 0 or rates[0] == 0 or (equal and len(rates) > 1):
+    rates, ports = np.unique(each[used]), np.unique(each[fabric.host_rate[places]])
+    if len(rates) == 0 or (equal and len(rates) > 1):
         return LinkRates(links, _ALIKE, None)
+    if rates[0] == 0:
+        return LinkRates(links, _ALIKE, None, *_relative(fabric, places, across, each))
     port = float(ports[0]) if len(ports) == 1 else None
     if len(rates) == 1:
         return LinkRates(links, _ALIKE, port)
-    host = each[fabric.host_rate[hosts]]
+    host = each[fabric.host_rate[places]]
     # A cable from a switch to itself may have no known rate; no message crosses it.
     cable = np.where(across, each[fabric.cable_rate], rates[-1])
-    return LinkRates(links, np.concatenate([np.repeat(cable, 2), host, host]), port)
+    by_place = np.concatenate([np.repeat(cable, 2), host, host])
+    return LinkRates(links, by_place, port, *_relative(fabric, places, across, each))
+
+
+def _relative(
+    fabric: Fabric,
+    places: NDArray[np.integer],
+    across: NDArray[np.bool_],
+    each: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], str, tuple[str, ...]]:
+    """Rates as multiples of the fastest port, that port's, and what unknown ones were taken for."""
+    kinds = fabric.cable_rate[across], fabric.host_rate[places]
+    common = [_most_common(kind, each) for kind in kinds]
+    known = [rate for rate in common if rate is not None]
+    if not known:
+        return _ALIKE, "", ()
+    # Where no link of a kind has a known rate, those of the other kind tell.
+    of_cables, of_hosts = (known[0] if rate is None else rate for rate in common)
+    cable = np.where(each[fabric.cable_rate] > 0, fabric.cable_rate, of_cables)
+    host = np.where(each[fabric.host_rate] > 0, fabric.host_rate, of_hosts)
+    if len(np.unique(each[np.concatenate([cable[across], host[places]])])) == 1:
+        return _ALIKE, "", ()
+    assumed = [
+        fabric.rates[rate]
+        for rate, kind in zip((of_cables, of_hosts), kinds, strict=True)
+        if not each[kind].all()
+    ]
+    unit = max(host[places].tolist(), key=lambda index: each[index], default=of_hosts)
+    relative = np.concatenate([np.repeat(each[cable], 2), each[host], each[host]]) / each[unit]
+    return relative, fabric.rates[unit], tuple(dict.fromkeys(assumed))
+
+
+def _most_common(rates: NDArray[np.integer], each: NDArray[np.float64]) -> int | None:
+    """The known rate that most links have, of several the fastest; None where none is known."""
+    counts = Counter(rates.tolist())
+    known = [index for index in counts if each[index] > 0]
+    return max(known, key=lambda index: (counts[index], each[index]), default=None)

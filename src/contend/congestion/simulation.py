@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion.channel_users import ChannelUsers
+from contend.congestion.rates import heat
 from contend.errors import UsageError
 from contend.fabric import Fabric
 
@@ -70,6 +72,10 @@ class Simulation:
         bytes_per_second: shape [samples]; as `bandwidth`, of what messages get.
         mean_seconds_per_byte: shape [samples]; as `mean_congestion`, of what a byte takes.
         max_seconds_per_byte: shape [samples]; as `max_congestion`, likewise.
+        relative_rates: of every channel, as a multiple of the fastest port's; empty where all links
+            count alike; see `contend.congestion.LinkRates`. The following two likewise.
+        heat_unit: label of that port's rate; "" where links count alike.
+        assumed_rates: labels of the rates that links of unknown rate were taken for in heat.
         users: who uses the channels that were asked for.
         fabric: what was simulated; None where a kept result was read back without it.
     """
@@ -107,6 +113,9 @@ class Simulation:
     mean_seconds_per_byte: NDArray[np.float64] | None = None
     max_seconds_per_byte: NDArray[np.float64] | None = None
     round_max_seconds_per_byte: NDArray[np.float64] | None = None
+    relative_rates: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    heat_unit: str = ""
+    assumed_rates: Sequence[str] = ()
     users: tuple[ChannelUsers, ...] = field(default=(), repr=False)
     fabric: Fabric | None = field(default=None, repr=False)
 
@@ -119,6 +128,14 @@ class Simulation:
     def weighed(self) -> bool:
         """Whether links differ in rate and were counted so."""
         return self.mean_slowdown is not None
+
+    @property
+    def channel_heat(self) -> NDArray[np.float64]:
+        """How long channels need for a round: load over rate, in messages at a port, [channels].
+
+        The load itself where all links count alike.
+        """
+        return heat(self.channel_load, self.relative_rates)
 
     @property
     def slowdown(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -203,7 +220,7 @@ class Simulation:
         )
 
     def channels_frame(self) -> polars.DataFrame:
-        """One row per channel: ``channel``, ``source``, ``target``, ``load``; fullest first.
+        """One row per channel: its number, ``source``, ``target``, ``load``, ``heat``; hottest first.
 
         Raises:
             UsageError: the result was read back without its fabric.
@@ -218,8 +235,9 @@ class Simulation:
                 "source": [source for source, _ in ends],
                 "target": [target for _, target in ends],
                 "load": self.channel_load,
+                "heat": self.channel_heat,
             }
-        ).sort("load", descending=True, maintain_order=True)
+        ).sort("heat", descending=True, maintain_order=True)
 
 
 def half_width(values: NDArray[np.float64]) -> float:

@@ -55,15 +55,16 @@ class RoutedBy:
 
     @property
     def alltoall(self) -> float:
-        """What an all-to-all can get at most: a port's messages over those of the fullest channel.
+        """What an all-to-all gets at most: the slowest port's time over the hottest channel's.
 
-        No schedule of its messages is faster.
+        Where links are alike, a port's messages over those of the fullest channel. No schedule of
+        its messages is faster.
         """
-        if self.shifts is None:
+        if self.shifts is None or self.shifts.fabric is None:
             return 0.0
-        through_port = self.shifts.ranks - 1
-        fullest = float(self.shifts.channel_load.max()) * self.shifts.rounds
-        return through_port / max(fullest, through_port, 1)
+        heats = self.shifts.channel_heat
+        ports = heats[2 * self.shifts.fabric.cables :]
+        return float(ports.max()) / float(heats.max()) if heats.any() else 0.0
 
 
 def compare_engines(

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 
-import numpy as np
-
-from contend.congestion import message_congestion
+from contend.congestion import link_rates, message_congestion
 from contend.errors import ContendError, UsageError
 from contend.explanation.cures import ENGINES, MOST_HOSTS
 from contend.explanation.judging import Verdict
@@ -195,25 +193,30 @@ def _fabric(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
         yield Remedy(Limit.FABRIC, f"None of {tried} routes this better: {more} help.", hosts)
         return
     engine, load, now = better
+    by_rates = ", counted by the rates of links" if link_rates(source.fabric).unit else ""
     yield Remedy(
         Limit.FABRIC,
-        f"Routes by {engine} carry {load} messages of this all-to-all over their fullest channel "
-        f"instead of {now}.",
+        f"Routes by {engine} carry {_number(load)} messages of this all-to-all over their hottest "
+        f"channel instead of {_number(now)}{by_rates}.",
         measured.again(f"--route {engine}", hit[0]),
         max(_relieved(verdict, load / now) for verdict in hit),
     )
 
 
 def _relieved(verdict: Verdict, left: float) -> float:
-    """Seconds of an operation less if so much is left of what its fullest channel carries."""
+    """Seconds of an operation less if so much is left of what its hottest channel carries."""
     fabric, port = (verdict.evidence.bound(limit) for limit in (Limit.FABRIC, Limit.PORT))
     if fabric is None:
         return 0.0
     return fabric.seconds - max(left * fabric.seconds, 0.0 if port is None else port.seconds)
 
 
-def _better_engine(source: Source, fabric: Fabric) -> tuple[str, int, int] | None:
-    """The engine whose fullest channel carries least, with its load and the present one."""
+def _number(messages: float) -> str:
+    return f"{messages:,.1f}".removesuffix(".0")
+
+
+def _better_engine(source: Source, fabric: Fabric) -> tuple[str, float, float] | None:
+    """The engine whose hottest channel needs least time, with its heat and the present one."""
     networks = [n for n in source.networks if n.numbers is not None]
     if not networks or fabric.hosts > MOST_HOSTS:
         return None
@@ -222,17 +225,19 @@ def _better_engine(source: Source, fabric: Fabric) -> tuple[str, int, int] | Non
     senders, receivers = (network.numbers[end] for end in network.pairs)
     apart = senders != receivers
 
-    def fullest(routed: Fabric) -> int:
+    rates = link_rates(fabric)
+
+    def most(routed: Fabric) -> float:
         load = message_congestion(routed, senders[apart], receivers[apart]).channel_messages
-        return int(load[: 2 * fabric.cables].max(initial=np.uint64(0)))
+        return float(rates.heat(load[: 2 * fabric.cables]).max(initial=0.0))
 
     loads = {}
     for engine in ENGINES:
         try:
-            loads[engine] = fullest(compute(fabric, engine))
+            loads[engine] = most(compute(fabric, engine))
         except ContendError:
             continue
-    now = fullest(fabric)
+    now = most(fabric)
     best = min(loads, key=lambda engine: loads[engine], default=None)
     return None if best is None or loads[best] > _BETTER * now else (best, loads[best], now)
 

@@ -222,6 +222,12 @@ class Fabric:
         """A channel for people: ``switch "x" port 12 -> switch "y" port 3``."""
         return " -> ".join(self.channel_ends(channel))
 
+    def channel_rate(self, channel: int) -> str:
+        """Label of the rate of a channel's cable, such as ``4xHDR``; "" where it is not known."""
+        if channel < 2 * self.cables:
+            return self.rates[int(self.cable_rate[channel // 2])]
+        return self.rates[int(self.host_rate[(channel - 2 * self.cables) % self.hosts])]
+
     def port_name(self, switch: np.integer[Any] | int, port: np.integer[Any] | int) -> str:
         """A port of a switch for people: ``switch "x" port 12``."""
         return f'switch "{self.switch_label[int(switch)]}" port {int(port)}'

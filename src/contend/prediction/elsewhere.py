@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from contend.congestion import heat, hottest
 from contend.fabric import build
 from contend.prediction.conditions import Conditions
 from contend.prediction.correction import Recorded, carried_out
@@ -61,7 +62,7 @@ class Elsewhere:
         perfect_routes: seconds if routes balanced what leaves every switch over all its cables: no
             routing takes less.
         crossbar: seconds if nothing but hosts' ports held messages back: no placement takes less.
-        cables: what the busiest cables between switches cost, dearest first; empty for programs
+        cables: what the hottest cables between switches cost, dearest first; empty for programs
             of more than `MOST_OPERATIONS`.
         piling: where most can pile up; None where buffers are not known.
     """
@@ -232,17 +233,14 @@ def _pooled(program: Program, where: Conditions) -> Course:
 def _cables(
     program: Program, where: Conditions, course: Course, factor: float
 ) -> tuple[CableCost, ...]:
-    """The cables that most bytes cross, each tried as if it held nothing back."""
+    """The hottest cables, each tried as if it held nothing back."""
     fabric = where.fabric
     if not fabric.cables or len(program.schedule.action) > MOST_OPERATIONS:
         return ()
-    crossing = course.channel_bytes[: 2 * fabric.cables].reshape(-1, 2)
-    busiest = np.argsort(-crossing.max(axis=1), kind="stable")[:_CABLES]
+    seconds = heat(course.channel_bytes[: 2 * fabric.cables], where.rates).reshape(-1, 2)
     costs = []
-    for cable in busiest.tolist():
-        channel = 2 * cable + int(crossing[cable].argmax())
-        if crossing[cable].max() <= 0:
-            continue
+    for cable in hottest(seconds.max(axis=1), _CABLES):
+        channel = 2 * cable + int(seconds[cable].argmax())
         rates = where.rates.copy()
         rates[2 * cable : 2 * cable + 2] = where.calibration.peak
         relieved = carried_out(program, where, rates).seconds

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion import MessageCongestion, message_congestion
+from contend.congestion import MessageCongestion, heat, message_congestion
 from contend.prediction.calibration import Calibration
 from contend.prediction.conditions import Conditions
 from contend.prediction.fitting import courses
@@ -49,8 +49,8 @@ class Prediction:
         piling: where most bytes can pile up; None where that is not known, or nowhere.
         crowded: whether messages go off at once on more ranks than processors: then when ranks run,
             and how TCP starts after a pause, decide as much as the network does.
-        fullest: number of the channel that most bytes cross.
-        fullest_share: part of the time in which that channel is busy.
+        hottest: number of the channel that needs most time for the bytes that cross it.
+        hottest_share: part of the time in which that channel is busy.
     """
 
     algorithm: str
@@ -63,8 +63,8 @@ class Prediction:
     counted: float
     piling: Piling | None
     crowded: bool
-    fullest: int
-    fullest_share: float
+    hottest: int
+    hottest_share: float
 
     @property
     def rate(self) -> float:
@@ -105,7 +105,7 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: Conditions) -> P
     # The first draw with all costs at either end of their intervals tells what these leave open.
     off = [1.0, *(went(costs, 1)[0].seconds / seconds[0] for costs in calibration.ends)]
     counts = _count(_rounds(schedule, phased=name in ROUTED), where)
-    fullest = int(np.argmax(drawn[0].channel_bytes))
+    hottest = int(np.argmax(heat(drawn[0].channel_bytes, where.rates)))
     return Prediction(
         algorithm=algorithm,
         carried_out=name,
@@ -117,8 +117,8 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: Conditions) -> P
         counted=counts.seconds,
         piling=counts.piling,
         crowded=0 < calibration.processors < exchange.ranks and calibration.is_eager(exchange.size),
-        fullest=fullest,
-        fullest_share=float(drawn[0].channel_busy[fullest]) / seconds[0],
+        hottest=hottest,
+        hottest_share=float(drawn[0].channel_busy[hottest]) / seconds[0],
     )
 
 

@@ -101,8 +101,8 @@ def engines_tables(fabric: Fabric, judged: Sequence[RoutedBy]) -> list[ResultTab
                 numeric=frozenset({bandwidth, worst, all_to_all, "lanes", "took"}),
                 note=_taking_part(fabric, routed[0])
                 + "shares of a link's rate; bisection bandwidth is what random pairs get in the "
-                "mean; deadlock as tables alone tell: dfsssp, lash and nue assign lanes that no "
-                "table holds",
+                f"mean; {_worst_shift_words(routed)}deadlock as tables alone tell: dfsssp, lash "
+                "and nue assign lanes that no table holds",
             )
         )
     if refusals:
@@ -120,6 +120,11 @@ def _taking_part(fabric: Fabric, one: RoutedBy) -> str:
     """Which hosts are meant where not all are; "" for all."""
     ranks = fabric.hosts if one.bisect is None else one.bisect.ranks
     return "" if ranks == fabric.hosts else f"{ranks:,} of {counted(fabric.hosts, 'host')}; "
+
+
+def _worst_shift_words(routed: Sequence[RoutedBy]) -> str:
+    mixed = any(one.shifts is not None and one.shifts.heat_unit for one in routed)
+    return "worst shift counts all links alike, though their rates differ; " if mixed else ""
 
 
 def engines_figure(
@@ -147,8 +152,10 @@ class EngineJson(msgspec.Struct, frozen=True, kw_only=True):
         refusal: why it does not route the fabric; null where it does.
         bandwidth: what random pairs get in the mean; null, as what follows, where it refuses.
         ci95: both ends of its 95 % interval.
-        worst_shift: what all hosts get in the mean at the distance that is worst.
-        alltoall_bound: what an all-to-all gets at most.
+        worst_shift: what all hosts get in the mean at the distance that is worst, all links counted
+            alike.
+        alltoall_bound: what an all-to-all gets at most: the time of the slowest port over that of
+            the hottest channel.
         deadlock_free: whether on none of `lanes` channels wait for each other in a circle.
         lanes: virtual lanes that the tables say they use.
         seconds: that computing the tables took; null for present ones.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,30 @@ _FAR_TOO_MANY_PAIRS, _FAR_TOO_MANY = 1500, 72
 
 
 @dataclass(frozen=True, eq=False)
+class ChannelLoad:
+    """What the channels between switches carry, and how long they need for it.
+
+    Attributes:
+        load: of every channel between switches, shape [2 cables].
+        heat: load over rate, likewise; see `contend.congestion.heat`.
+        unit: what is counted, in the plural.
+        port: label of the rate that heat goes by; "" where links are alike, and heat is the load.
+        assumed: labels of the rates that links of unknown rate were taken for.
+    """
+
+    load: NDArray[np.float64]
+    heat: NDArray[np.float64]
+    unit: str
+    port: str = ""
+    assumed: Sequence[str] = ()
+
+    def of_cables(self, kept: NDArray[np.bool_]) -> ChannelLoad:
+        """That of some cables."""
+        both = np.repeat(kept, 2)
+        return replace(self, load=self.load[both], heat=self.heat[both])
+
+
+@dataclass(frozen=True, eq=False)
 class Drawn:
     """What of a fabric is drawn.
 
@@ -39,7 +64,7 @@ class Drawn:
     """
 
     fabric: Fabric
-    load: NDArray[np.float64] | None
+    load: ChannelLoad | None
     level: NDArray[np.int64]
     idle: NDArray[np.bool_]
     groups: SwitchGroups | None
@@ -48,12 +73,12 @@ class Drawn:
     cables: NDArray[np.bool_]
 
 
-def what_is_drawn(fabric: Fabric, load: NDArray[np.float64] | None) -> Drawn:
+def what_is_drawn(fabric: Fabric, load: ChannelLoad | None) -> Drawn:
     """Chooses between single switches and groups, and leaves out what nothing needs."""
     level = switch_levels(fabric)
     idle = idle_switches(fabric)
     if load is not None:
-        idle &= idle_switches(fabric, load.reshape(-1).astype(bool).astype(np.uint64))
+        idle &= idle_switches(fabric, load.load.astype(bool).astype(np.uint64))
     low, high, _ = cables_per_pair(fabric)
     needed = ~idle[low] & ~idle[high]
     groups = _groups_of_large(fabric, level, idle, low[needed], high[needed])
@@ -94,8 +119,8 @@ def _groups_of_large(
 
 
 def without_idle(
-    fabric: Fabric, load: NDArray[np.float64] | None, idle: NDArray[np.bool_]
-) -> tuple[Fabric, NDArray[np.float64] | None, NDArray[np.bool_], NDArray[np.bool_]]:
+    fabric: Fabric, load: ChannelLoad | None, idle: NDArray[np.bool_]
+) -> tuple[Fabric, ChannelLoad | None, NDArray[np.bool_], NDArray[np.bool_]]:
     """A fabric without its idle switches and their cables, its load, and which of both are kept."""
     kept: NDArray[np.bool_] = ~idle
     ends = np.stack([fabric.cable_from, fabric.cable_to])
@@ -116,5 +141,5 @@ def without_idle(
         cable_rate=fabric.cable_rate[cables],
         routes=None,
     )
-    carried = None if load is None else load.reshape(-1, 2)[cables].ravel()
+    carried = None if load is None else load.of_cables(cables)
     return drawn, carried, kept, cables

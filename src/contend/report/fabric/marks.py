@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from contend.congestion import hottest
 from contend.fabric import TOPOLOGY_FAULTS, Fabric, slow_links
-from contend.report.fabric.drawn import Drawn
+from contend.report.fabric.drawn import ChannelLoad, Drawn
 from contend.report.fabric.scene import SMALL, WIDTH, spoken_names, text_size
 from contend.report.words import printable
 
 HOT, FAULT = "hot", "fault"
 _MOST_HOT = 3
 _MOST_MARKS = 12  # with a name
-# Even loads have no hottest channel: only what carries so many times the mean is one.
+# Even heats have no hottest channel: only what needs so many times the mean is one.
 _HOT = 1.2
 _QUOTED = re.compile(r'switch "([^"]+)"')
 
@@ -44,14 +44,14 @@ def amount(load: float) -> str:
     return f"{load:,.0f}" if load >= 100 or load == int(load) else f"{load:.3g}"
 
 
-def hot_channels(fabric: Fabric, load: NDArray[np.float64], unit: str) -> list[Mark]:
+def hot_channels(fabric: Fabric, load: ChannelLoad) -> list[Mark]:
     """The hottest channels between switches, one of a pair of switches."""
-    mean = float(load.mean()) if len(load) else 0.0
+    mean = float(load.heat.mean()) if len(load.heat) else 0.0
     names = spoken_names(fabric)
     marks: list[Mark] = []
     pairs: set[tuple[int, int]] = set()
-    for channel in np.argsort(-load, kind="stable").tolist():
-        if len(marks) == _MOST_HOT or load[channel] <= _HOT * mean:
+    for channel in hottest(load.heat, len(load.heat)):
+        if len(marks) == _MOST_HOT or load.heat[channel] <= _HOT * mean:
             break
         cable = channel // 2
         ends = (int(fabric.cable_from[cable]), int(fabric.cable_to[cable]))
@@ -61,7 +61,11 @@ def hot_channels(fabric: Fabric, load: NDArray[np.float64], unit: str) -> list[M
         ports = int(fabric.cable_from_port[cable]), int(fabric.cable_to_port[cable])
         near, far = (f"{names[end]} port {port}" for end, port in zip(ends, ports, strict=True))
         way = f"{near} → {far}" if channel % 2 == 0 else f"{far} → {near}"
-        marks.append(Mark(HOT, "cable", cable, f"{amount(load[channel])} {unit}: {way}"))
+        carried = f"{amount(load.load[channel])} {load.unit}"
+        if load.port:
+            rate = fabric.channel_rate(channel) or "an unknown rate"
+            carried += f" at {rate}, as {amount(load.heat[channel])} at {load.port}"
+        marks.append(Mark(HOT, "cable", cable, f"{carried}: {way}"))
     return marks
 
 
@@ -96,12 +100,12 @@ class Marked:
     words: dict[tuple[str, int], list[str]]
 
 
-def numbered_marks(drawn: Drawn, unit: str, others: Sequence[Mark]) -> Marked:
+def numbered_marks(drawn: Drawn, others: Sequence[Mark]) -> Marked:
     """Hot channels by numbers, faults and others by letters, those beyond only marked."""
     fabric = drawn.fabric
     numbers = {"switch": np.cumsum(drawn.kept) - 1, "cable": np.cumsum(drawn.cables) - 1}
     there = {"switch": drawn.kept, "cable": drawn.cables}
-    wanted = [] if drawn.load is None else hot_channels(fabric, drawn.load, unit)
+    wanted = [] if drawn.load is None else hot_channels(fabric, drawn.load)
     wanted += faults(fabric)
     wanted += [
         Mark(mark.kind, mark.part, int(numbers[mark.part][mark.number]), mark.words)

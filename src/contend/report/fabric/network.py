@@ -1,4 +1,4 @@
-"""Drawings of networks: every switch, cables or bundles of them coloured by load, faults marked."""
+"""Drawings of networks: every switch, cables or bundles of them coloured by heat, faults marked."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from contend.congestion import LinkRates, link_rates
 from contend.fabric import Fabric, cables_per_pair, is_tree
 from contend.report.fabric.bundles import bundled
-from contend.report.fabric.drawn import Drawn, what_is_drawn
+from contend.report.fabric.drawn import ChannelLoad, Drawn, what_is_drawn
 from contend.report.fabric.flat_layout import without_levels
 from contend.report.fabric.layout import leveled
 from contend.report.fabric.marks import FAULT, Mark, Marked, numbered_marks
@@ -27,6 +28,7 @@ def fabric_figure(
     load: NDArray[np.uint64] | NDArray[np.float64] | None = None,
     *,
     unit: str = "routes",
+    rates: LinkRates | None = None,
     finding: str = "",
     marks: Sequence[Mark] = (),
 ) -> Figure:
@@ -38,20 +40,26 @@ def fabric_figure(
     Args:
         fabric: the fabric.
         load: of every channel between switches, shape [2 cables]; a line then has the colour of
-            the busiest channel that it stands for, the busiest drawn on top.
+            the hottest channel that it stands for, the hottest drawn on top.
         unit: what is counted in `load`.
+        rates: by which `load` becomes heat; None is the fabric's own.
         finding: the title; by default what is drawn.
         marks: what else to point out, by numbers of the fabric.
     """
-    drawn = what_is_drawn(fabric, None if load is None else load.astype(np.float64))
+    heated = None
+    if load is not None:
+        rates = rates or link_rates(fabric)
+        heats = rates.heat(load)
+        heated = ChannelLoad(load.astype(np.float64), heats, unit, rates.unit, rates.assumed)
+    drawn = what_is_drawn(fabric, heated)
     right = WIDTH - (1.0 if load is not None else 0.15)
     scene = _arranged(drawn, right)
-    marked = numbered_marks(drawn, unit, marks)
+    marked = numbered_marks(drawn, marks)
     with styled():
         keys = Keys()
-        words = finding or _finding(fabric, load, marked)
+        words = finding or _finding(fabric, heated, marked)
         top = 0.12 + 0.14 * (wrapped(words, int(48 * WIDTH / 3.5)).count("\n") + 1)
-        paint = Painting(drawn, scene, marked, unit, keys)
+        paint = Painting(drawn, scene, marked, keys)
         paint.fill_keys(fabric)
         bottom = 0.12 + keys.height + _LINE * len(marked.lines)
         figure = new_figure(height=max(scene.height + top + bottom, 1.6), width=WIDTH)
@@ -80,13 +88,12 @@ def _arranged(drawn: Drawn, right: float) -> Scene:
     return without_levels(fabric, right)
 
 
-def _finding(
-    fabric: Fabric, load: NDArray[np.uint64] | NDArray[np.float64] | None, marked: Marked
-) -> str:
-    if load is not None and load.any():
-        ratio = float(load.max()) / float(load.mean())
-        busiest = f"the busiest channel of an all-to-all carries {ratio:.1f} times the mean"
-        return f"{fabric.name}: {busiest}"
+def _finding(fabric: Fabric, load: ChannelLoad | None, marked: Marked) -> str:
+    if load is not None and load.heat.any():
+        ratio = float(load.heat.max()) / float(load.heat.mean())
+        does, mean = ("needs", "mean time") if load.port else ("carries", "mean")
+        hottest = f"the hottest channel of an all-to-all {does} {ratio:.1f} times the {mean}"
+        return f"{fabric.name}: {hottest}"
     wrong = sum(mark.kind == FAULT for _, mark in marked.marks)
     parts = [
         counted(fabric.hosts, "host"),

@@ -74,11 +74,10 @@ class Keys:
 class Painting:
     """One drawing under way."""
 
-    def __init__(self, drawn: Drawn, scene: Scene, marked: Marked, unit: str, keys: Keys) -> None:
+    def __init__(self, drawn: Drawn, scene: Scene, marked: Marked, keys: Keys) -> None:
         self._drawn, self._scene, self._marked, self._keys = drawn, scene, marked, keys
-        self._unit = unit
         fabric, load = drawn.fabric, drawn.load
-        self._tips = Tooltips(fabric, drawn.level, drawn.idle, load, unit, marked.words)
+        self._tips = Tooltips(fabric, drawn.level, drawn.idle, load, marked.words)
         self._by_line = _by_line(scene.line_of, len(scene.lines))
         self._cables = np.array([len(cables) for cables in self._by_line])
         most = int(self._cables.max(initial=1))
@@ -89,14 +88,14 @@ class Painting:
         else:
             thin = np.clip(14 / np.sqrt(max(len(scene.lines), 1)), 0.3, 1.3)
             self._width = thin * np.sqrt(self._cables)
-        self._busiest = np.zeros(len(scene.lines))
+        self._hottest = np.zeros(len(scene.lines))
         if load is not None:
-            each = load.reshape(-1, 2).max(axis=1)
+            each = load.heat.reshape(-1, 2).max(axis=1)
             told = scene.line_of >= 0
-            np.maximum.at(self._busiest, scene.line_of[told], each[told])
-        # Even loads have the colour in the middle: only what exceeds twice the mean darkens it.
-        self._mean = 0.0 if load is None or not len(load) else float(load.mean())
-        self._norm = Normalize(0, max(float(self._busiest.max(initial=0)), 2 * self._mean) or 1)
+            np.maximum.at(self._hottest, scene.line_of[told], each[told])
+        # Even heats have the colour in the middle: only what exceeds twice the mean darkens it.
+        self._mean = 0.0 if load is None or not len(load.heat) else float(load.heat.mean())
+        self._norm = Normalize(0, max(float(self._hottest.max(initial=0)), 2 * self._mean) or 1)
 
     def fill_keys(self, whole: Fabric) -> None:
         """Explains what is drawn."""
@@ -118,10 +117,14 @@ class Painting:
             width = float(self._width[self._cables == count][0])
             if count > 1 or len(counts) > 1:
                 keys.add(counted(count, "cable"), color=_PLAIN, linestyle="-", linewidth=width)
-        if drawn.load is not None and bool((self._busiest == 0).any()):
+        if drawn.load is not None and bool((self._hottest == 0).any()):
             keys.add(
-                f"no {self._unit.removesuffix('s')}", color=_IDLE, linestyle="-", linewidth=1.3
+                f"no {drawn.load.unit.removesuffix('s')}", color=_IDLE, linestyle="-", linewidth=1.3
             )
+        if drawn.load is not None and drawn.load.port:
+            keys.add(f"heat: {drawn.load.unit} over rate, as at {drawn.load.port}")
+            if drawn.load.assumed:
+                keys.add(f"unknown rates count as {' or '.join(drawn.load.assumed)}")
         if drawn.left_out:
             keys.add(f"{counted(drawn.left_out, 'idle switch')} not drawn")
         if drawn.groups is not None and drawn.groups.rule != "levels":
@@ -131,7 +134,8 @@ class Painting:
         """Draws everything into axes of inches."""
         self._paint_lines(axes)
         if self._drawn.load is not None:
-            self._paint_scale(figure, right)
+            load = self._drawn.load
+            self._paint_scale(figure, right, "heat" if load.port else load.unit)
         self._paint_boxes(axes)
         self._paint_switches(axes)
         self._paint_hosts(axes)
@@ -142,9 +146,9 @@ class Painting:
         scene, drawn = self._scene, self._drawn
         if not scene.lines:
             return
-        colour = _LOADS(self._norm(self._busiest))
-        colour[self._busiest == 0] = to_rgba(_PLAIN if drawn.load is None else _IDLE)
-        order = np.argsort(self._busiest, kind="stable").tolist()
+        colour = _LOADS(self._norm(self._hottest))
+        colour[self._hottest == 0] = to_rgba(_PLAIN if drawn.load is None else _IDLE)
+        order = np.argsort(self._hottest, kind="stable").tolist()
         lines = PathCollection(
             [scene.lines[line] for line in order],
             facecolors="none",
@@ -168,7 +172,7 @@ class Painting:
         pair = sorted(int(groups.number[end]) for end in ends)
         return self._tips.bundle(groups, pair, cables)
 
-    def _paint_scale(self, figure: Figure, right: float) -> None:
+    def _paint_scale(self, figure: Figure, right: float, amount: str) -> None:
         scene, whole = self._scene, figure.get_figheight()
         low = figure.axes[0].get_ylim()[0]
         height = min(0.85 * scene.height, 2.6)
@@ -178,7 +182,7 @@ class Painting:
         )
         bar = figure.colorbar(ScalarMappable(self._norm, _LOADS), cax=axes)
         what = "of a bundle" if self._drawn.groups is not None else "of a line"
-        bar.set_label(f"{self._unit} over the busiest channel {what}", fontsize=TINY)
+        bar.set_label(f"{amount} over the hottest channel {what}", fontsize=TINY)
         form = "{x:,.0f}" if (self._norm.vmax or 0) >= 10 else "{x:,.2g}"
         bar.ax.yaxis.set_major_formatter(StrMethodFormatter(form))
         bar.ax.tick_params(labelsize=TINY)

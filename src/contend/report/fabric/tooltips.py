@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric import Fabric, SwitchGroups
+from contend.report.fabric.drawn import ChannelLoad
 from contend.report.fabric.marks import amount
 from contend.report.fabric.scene import spoken_names
 from contend.report.save import TOOLTIP
@@ -28,12 +29,11 @@ class Tooltips:
         fabric: Fabric,
         level: NDArray[np.int64],
         idle: NDArray[np.bool_],
-        load: NDArray[np.float64] | None,
-        unit: str,
+        load: ChannelLoad | None,
         marked: dict[tuple[str, int], list[str]],
     ) -> None:
         self._fabric, self._level, self._idle = fabric, level, idle
-        self._load, self._unit, self._marked = load, unit, marked
+        self._load, self._marked = load, marked
         self._names = spoken_names(fabric)
         size = fabric.switches
         self._hosts = np.bincount(fabric.host_switch, minlength=size).tolist()
@@ -57,7 +57,7 @@ class Tooltips:
         return "\n".join([*lines, *self._marked.get(("switch", switch), ())])
 
     def line(self, cables: NDArray[np.int64]) -> str:
-        """The cables between two switches, or of a bundle, the busiest first."""
+        """The cables between two switches, or of a bundle, the hottest first."""
         first = int(cables[0])
         switches = f"{self._names[self._near[first]]} and {self._names[self._far[first]]}"
         return "\n".join(
@@ -65,7 +65,7 @@ class Tooltips:
         )
 
     def bundle(self, groups: SwitchGroups, pair: Sequence[int], cables: NDArray[np.int64]) -> str:
-        """All cables between two groups, the busiest first."""
+        """All cables between two groups, the hottest first."""
         fabric, names = self._fabric, [groups.name[group] for group in pair]
         ends = np.concatenate([fabric.cable_from[cables], fabric.cable_to[cables]])
         number = groups.number[ends]
@@ -75,9 +75,9 @@ class Tooltips:
         )
         head = [f"{counted(len(cables), 'cable')} between {between}"]
         if self._load is not None:
-            loads = self._load.reshape(-1, 2)[cables]
+            load = self._load.load.reshape(-1, 2)[cables]
             head.append(
-                f"{amount(loads.mean())} {self._unit} a channel, at most {amount(loads.max())}"
+                f"{amount(load.mean())} {self._load.unit} a channel, at most {amount(load.max())}"
             )
         return "\n".join([*head, *self.each(cables)])
 
@@ -100,8 +100,8 @@ class Tooltips:
         """A line for every cable."""
         order = cables.tolist()
         if self._load is not None:
-            busiest = self._load.reshape(-1, 2)[cables].max(axis=1)
-            order = cables[np.argsort(-busiest, kind="stable")].tolist()
+            heat = self._load.heat.reshape(-1, 2)[cables].max(axis=1)
+            order = cables[np.argsort(-heat, kind="stable")].tolist()
         for cable in order:
             yield self.cable(cable)
 
@@ -114,6 +114,9 @@ class Tooltips:
         if rate := fabric.rates[int(fabric.cable_rate[cable])]:
             text += f", {rate}"
         if self._load is not None:
-            forth, back = self._load[2 * cable], self._load[2 * cable + 1]
-            text += f": {amount(forth)} {self._unit} there, {amount(back)} back"
+            forth, back = self._load.load[2 * cable : 2 * cable + 2]
+            text += f": {amount(forth)} {self._load.unit} there, {amount(back)} back"
+            if self._load.port:
+                heat = self._load.heat[2 * cable : 2 * cable + 2].max()
+                text += f", as long as {amount(heat)} at {self._load.port}"
         return "; ".join([text, *self._marked.get(("cable", cable), ())])

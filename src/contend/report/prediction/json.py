@@ -54,7 +54,7 @@ class PredictedCellJson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
         crowded: whether messages go off at once on more ranks than processors, which makes
             predicted_s doubtful.
         piling: where most can pile up; null where the buffers are not known, or nowhere.
-        fullest_channel: the channel that most bytes cross.
+        fullest_channel: the hottest channel: it needs most time for the bytes that cross it.
         fullest_share: part of the time in which it is busy.
         measured_s: median of what was measured.
         ratio: predicted_s over measured_s.
@@ -126,8 +126,8 @@ def prediction_json(
             collapses=prediction.collapses,
             crowded=prediction.crowded,
             piling=None if piling is None else PilingJson.of(piling, fabric),
-            fullest_channel=fabric.channel_name(prediction.fullest),
-            fullest_share=prediction.fullest_share,
+            fullest_channel=fabric.channel_name(prediction.hottest),
+            fullest_share=prediction.hottest_share,
             measured_s=msgspec.UNSET if beside is None else beside.measured.median.value,
             ratio=msgspec.UNSET if beside is None else beside.ratio,
         )
@@ -194,7 +194,7 @@ class PredictedCaseJson(msgspec.Struct, frozen=True, kw_only=True):
         crowded: whether much of the run is small collectives of more ranks than processors, which
             makes predicted_s doubtful.
         piling: where most can pile up; null where the buffers are not known, or nowhere.
-        cables: what the busiest ones cost.
+        cables: what the hottest ones cost.
         calls: by routine and communicator.
     """
 

@@ -186,7 +186,7 @@ def _cables(case: Case) -> ResultTable:
         for cable in found.cables
     ]
     return ResultTable(
-        title=f"Busiest cables on {case.name}",
+        title=f"Hottest cables on {case.name}",
         columns=columns,
         rows=tuple(rows),
         numeric=frozenset(columns[1:]),

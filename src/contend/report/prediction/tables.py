@@ -86,11 +86,11 @@ def verdict(predictions: Sequence[Prediction], fabric: Fabric, *, assumed: bool 
     doubtful = sum(prediction.collapses for prediction in predictions)
     parts = []
     if best := fastest(predictions):
-        channel = fabric.channel_name(best.fullest)
+        channel = fabric.channel_name(best.hottest)
         parts.append(
             f"With {format_bytes(best.size)} {best.algorithm} is predicted to be fastest: "
-            f"{format_seconds(best.seconds)}; its fullest channel, {channel}, is busy "
-            f"{percent(best.fullest_share, 0)} of the time."
+            f"{format_seconds(best.seconds)}; its hottest channel, {channel}, is busy "
+            f"{percent(best.hottest_share, 0)} of the time."
         )
     if doubtful:
         worst = max(

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-from contend.congestion import Simulation
+from contend.congestion import LinkRates, Simulation, hottest
 from contend.fabric import Fabric
 from contend.report.fabric.network import fabric_figure
 from contend.report.simulation.tables import Estimate, Measure, congestion_shares, labels, scaled_by
@@ -342,17 +342,20 @@ _LINE = 66
 
 
 def channel_loads(simulation: Simulation, fabric: Fabric) -> Figure:
-    """Mean messages a round on every channel between switches, sorted, the hottest named.
+    """Mean heat a round of every channel between switches, sorted, the hottest named.
 
-    Even loads would lie on the broken line, which is their mean.
+    That is the number of messages where links are alike. Even ones would lie on the broken line,
+    which is their mean.
     """
     with styled():
         figure = new_figure(height=3.2)
         finding = draw_channel_loads(figure.subplots(), simulation, fabric)
-        loads = simulation.channel_load[: 2 * fabric.cables]
-        hottest = np.argsort(-loads, kind="stable")[:_NAMED]
+        heats = simulation.channel_heat[: 2 * fabric.cables]
+        names = [_name(simulation, fabric, channel) for channel in hottest(heats, _NAMED)]
+        unit = simulation.heat_unit
+        heading = f"hottest, by messages over rate, as at {unit}:" if unit else "hottest:"
         figure.supxlabel(
-            "\n".join(["hottest:", *(_name(fabric, int(c), loads) for c in hottest)]),
+            "\n".join([heading, *names]),
             x=0.01,
             ha="left",
             fontsize=6,
@@ -363,33 +366,41 @@ def channel_loads(simulation: Simulation, fabric: Fabric) -> Figure:
 
 
 def network_loads(simulation: Simulation, fabric: Fabric) -> Figure:
-    """The network, its cables coloured by mean messages a round over the busiest channel."""
-    loads = simulation.channel_load[: 2 * fabric.cables]
-    mean = float(loads.mean()) if len(loads) else 0.0
-    finding = _channels_finding(simulation, -np.sort(-loads), mean)
-    return fabric_figure(fabric, loads, unit="messages", finding=finding)
+    """The network, its cables coloured by the mean heat a round of the hottest channel."""
+    between = slice(2 * fabric.cables)
+    heats = simulation.channel_heat[between]
+    mean = float(heats.mean()) if len(heats) else 0.0
+    finding = _channels_finding(simulation, -np.sort(-heats), mean)
+    rates = LinkRates(
+        *(simulation.links, np.zeros(0), simulation.port_rate, simulation.relative_rates),
+        *(simulation.heat_unit, tuple(simulation.assumed_rates)),
+    )
+    loads = simulation.channel_load[between]
+    return fabric_figure(fabric, loads, unit="messages", rates=rates, finding=finding)
 
 
 def draw_channel_loads(axes: Axes, simulation: Simulation, fabric: Fabric) -> str:
     """Draws `channel_loads` into given axes, without names; returns the finding."""
-    ranked = -np.sort(-simulation.channel_load[: 2 * fabric.cables])
+    ranked = -np.sort(-simulation.channel_heat[: 2 * fabric.cables])
     mean = float(ranked.mean()) if len(ranked) else 0.0
     share = (np.arange(len(ranked)) + 0.5) / max(len(ranked), 1)
     axes.fill_between(share, ranked, step="mid", color=COLOURS[0], alpha=0.2, linewidth=0)
     axes.step(share, ranked, where="mid", color=COLOURS[0])
     axes.axhline(mean, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)))
-    axes.text(1, mean, f"mean {mean:.2f}", ha="right", va="bottom", fontsize=6.5, color=QUIET)
+    axes.text(1, mean, f"mean {mean:,.2f}", ha="right", va="bottom", fontsize=6.5, color=QUIET)
     axes.set_xlim(0, 1)
     axes.set_ylim(0, None)
     percent_axis(axes.xaxis)
     axes.set_xlabel("channels between switches, hottest first")
-    axes.set_ylabel("messages per round")
+    axes.set_ylabel("heat per round" if simulation.heat_unit else "messages per round")
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
     return _channels_finding(simulation, ranked, mean)
 
 
-def _name(fabric: Fabric, channel: int, loads: np.ndarray) -> str:
+def _name(simulation: Simulation, fabric: Fabric, channel: int) -> str:
     start, end = (text.removeprefix("switch ") for text in fabric.channel_ends(channel))
-    name = f"{loads[channel]:.2f}  {_short(start)} → {_short(end)}"
+    rate = f", {fabric.channel_rate(channel) or 'unknown rate'}" if simulation.heat_unit else ""
+    name = f"{simulation.channel_heat[channel]:,.2f}  {_short(start)} → {_short(end)}{rate}"
     return name if len(name) <= _LINE else name.replace(" → ", "\n          → ", 1)
 
 
@@ -404,7 +415,9 @@ def _channels_finding(simulation: Simulation, ranked: np.ndarray, mean: float) -
         return f"{name}: {simulation.pattern} uses no channel between switches"
     idle = float(np.mean(ranked == 0))
     unused = f", {100 * idle:.0f} % carry nothing" if idle >= 0.005 else ""
+    does = "needs" if simulation.heat_unit else "carries"
+    time = " time" if simulation.heat_unit else ""
     return (
-        f"{name}: {simulation.pattern}'s hottest channel carries {ranked[0] / mean:.1f} times "
-        f"the mean{unused}"
+        f"{name}: {simulation.pattern}'s hottest channel {does} {ranked[0] / mean:.1f} times "
+        f"the mean{time}{unused}"
     )

@@ -6,10 +6,10 @@ import math
 
 import msgspec
 
-from contend.congestion import BesideCounters, Simulation
+from contend.congestion import BesideCounters, Simulation, hottest
 from contend.fabric import Bisection, Fabric
 from contend.report.simulation.counters import CountersJson, counters_json
-from contend.report.simulation.tables import Measure, congestion_shares, hottest_channels
+from contend.report.simulation.tables import Measure, congestion_shares
 from contend.report.simulation.users import ChannelUsersJson, users_json
 from contend.units import rate_of
 
@@ -109,11 +109,16 @@ class ChannelJson(msgspec.Struct, frozen=True, kw_only=True):
         channel: its number.
         name: both its ends with their ports.
         messages_per_round: mean over rounds and samples.
+        heat: how long they take: messages over the channel's rate, in units of what one message
+            takes at the fastest of the hosts' ports; `messages_per_round` where links are alike.
+        rate: label of the channel's cable, such as ``4xHDR``; "" where it is not known.
     """
 
     channel: int
     name: str
     messages_per_round: float
+    heat: float
+    rate: str
 
 
 class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,7 +146,10 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
         random_pairs_bound: the most that random pairs get on average, by what cuts carry; likewise.
         congestion: distribution of π.
         rounds: both bounds for patterns of several rounds.
-        hottest_channels: the ten channels that carry most, the fullest first.
+        hottest_channels: the ten channels that need most time, the hottest first.
+        heat_unit: rate of the port that heat goes by, such as ``4xHDR``; "" where all links count
+            alike, and heat is the number of messages.
+        heat_assumes: the rates that links of unknown rate were taken for in heat.
         channels: who loads the channels that --channel asks for.
         counters: what ports have counted, beside this; null without --counters.
         elapsed_s: seconds in all.
@@ -169,6 +177,8 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
     congestion: CongestionJson
     rounds: RoundsJson
     hottest_channels: list[ChannelJson]
+    heat_unit: str
+    heat_assumes: list[str]
     channels: list[ChannelUsersJson]
     counters: CountersJson | None
     elapsed_s: float
@@ -192,7 +202,7 @@ def simulation_json(
         beside: what ports have counted.
     """
     low, high = simulation.ci95
-    shares = congestion_shares(simulation)
+    shares, heats = congestion_shares(simulation), simulation.channel_heat
     return SimulationJson(
         fabric=FabricJson(
             name=simulation.fabric_name,
@@ -238,9 +248,17 @@ def simulation_json(
             mean_by_round=simulation.round_mean_congestion.tolist(),
         ),
         hottest_channels=[
-            ChannelJson(channel=channel, name=fabric.channel_name(channel), messages_per_round=load)
-            for channel, load in hottest_channels(simulation, _HOTTEST)
+            ChannelJson(
+                channel=channel,
+                name=fabric.channel_name(channel),
+                messages_per_round=float(simulation.channel_load[channel]),
+                heat=float(heats[channel]),
+                rate=fabric.channel_rate(channel),
+            )
+            for channel in hottest(heats, _HOTTEST)
         ],
+        heat_unit=simulation.heat_unit,
+        heat_assumes=list(simulation.assumed_rates),
         channels=users_json(simulation),
         counters=None if beside is None else counters_json(beside),
         elapsed_s=simulation.elapsed_s,

@@ -10,10 +10,10 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion import Simulation, half_width
+from contend.congestion import Simulation, half_width, hottest
 from contend.fabric import Bisection, Fabric, capacities, is_generator
 from contend.report.table import ResultTable
-from contend.report.words import gigabytes, percent, percent_range, printable
+from contend.report.words import UNKNOWN, gigabytes, percent, percent_range, printable
 from contend.units import counted, rate_of
 
 _HOTTEST = 8
@@ -210,8 +210,11 @@ def links_table(simulation: Simulation) -> ResultTable:
     """How many links carry what, and what that means for the figures."""
     if simulation.weighed:
         note = "A message gets the least of rate over load. --equal-rates counts all links alike."
-    elif "" in simulation.links:
-        note = "As the rates of some are not known, all links count alike."
+    elif unknown_links(simulation):
+        note = (
+            "As the rates of some are not known, bandwidths count all links alike: messages over "
+            "slower links get less than that."
+        )
     else:
         note = "All links count alike here, whatever they carry."
     return ResultTable(
@@ -298,16 +301,47 @@ def _ranges(shares: dict[int, float]) -> list[tuple[int, int, float]]:
 
 
 def hottest_table(simulation: Simulation, fabric: Fabric) -> ResultTable:
-    """The channels that carry most, by name."""
+    """The channels that need most time, by name; with their rates where links differ."""
+    loads, heats = simulation.channel_load, simulation.channel_heat
+    chosen = hottest(heats, _HOTTEST)
+    carried = ("messages per round",)
+    rows = [(f"{loads[channel]:.2f}", fabric.channel_name(channel)) for channel in chosen]
+    if not simulation.heat_unit:
+        return ResultTable(
+            title="Hottest channels",
+            columns=(*carried, "channel"),
+            rows=tuple(rows),
+            numeric=frozenset(carried),
+        )
+    numeric = ("heat", *carried)
     return ResultTable(
         title="Hottest channels",
-        columns=("messages per round", "channel"),
+        columns=(*numeric, "rate", "channel"),
         rows=tuple(
-            (f"{load:.2f}", fabric.channel_name(channel))
-            for channel, load in hottest_channels(simulation, _HOTTEST)
+            (f"{heats[channel]:,.2f}", load, fabric.channel_rate(channel) or UNKNOWN, name)
+            for channel, (load, name) in zip(chosen, rows, strict=True)
         ),
-        numeric=frozenset({"messages per round"}),
+        numeric=frozenset(numeric),
+        note=f"{heat_words(simulation)}.",
     )
+
+
+def heat_words(simulation: Simulation) -> str:
+    """What heat is where links differ in rate, and what unknown rates were taken for."""
+    words = (
+        "Heat is load over rate: the time that a channel needs for its messages, in messages over "
+        f"a port of {simulation.heat_unit}"
+    )
+    if not simulation.assumed_rates:
+        return words
+    unknown, taken = unknown_links(simulation), " or ".join(simulation.assumed_rates)
+    count = f"{counted(unknown, 'link')} of unknown rate {'counts' if unknown == 1 else 'count'}"
+    return f"{words}. {count} as {taken}, the rate of most links of the same kind"
+
+
+def unknown_links(simulation: Simulation) -> int:
+    """How many links have a rate that is not known."""
+    return sum(links for label, links in simulation.links.items() if rate_of(label) is None)
 
 
 def congestion_shares(simulation: Simulation) -> dict[int, float]:
@@ -317,13 +351,6 @@ def congestion_shares(simulation: Simulation) -> dict[int, float]:
         int(pi): int(simulation.histogram[pi]) / total
         for pi in np.flatnonzero(simulation.histogram)
     }
-
-
-def hottest_channels(simulation: Simulation, count: int) -> list[tuple[int, float]]:
-    """The `count` fullest channels with their mean messages per round; unused ones never."""
-    order = np.argsort(-simulation.channel_load, kind="stable")[:count]
-    loads = [(int(channel), float(simulation.channel_load[channel])) for channel in order]
-    return [(channel, load) for channel, load in loads if load > 0]
 
 
 def _title(simulation: Simulation) -> str:

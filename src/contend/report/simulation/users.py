@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import ChannelUsers, Simulation
+from contend.report.fabric.marks import amount
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
 from contend.units import counted
@@ -79,8 +80,8 @@ def sentence(channel: ChannelUsers) -> str:
         return f"{channel.name} carries nothing here; {_routes_words(channel)}."
     leaf_from, host_from, leaf_to, host_to = (kind.users for kind in kinds(channel))
     return (
-        f"{channel.name} carries {load_words(channel)}, {ends_words('from', leaf_from, host_from)} "
-        f"{ends_words('to', leaf_to, host_to)}."
+        f"{channel.name} carries {load_words(channel)}{heat_words(channel)}, "
+        f"{ends_words('from', leaf_from, host_from)} {ends_words('to', leaf_to, host_to)}."
     )
 
 
@@ -99,6 +100,15 @@ def load_words(channel: ChannelUsers) -> str:
     """Its messages a round, in words."""
     number = f"{channel.load:.3g}"
     return f"{number} message{'' if number == '1' else 's'} a round"
+
+
+def heat_words(channel: ChannelUsers) -> str:
+    """Where links differ in rate, how long the messages take."""
+    if channel.slowness == 1:
+        return ""
+    rate = channel.fabric.channel_rate(channel.channel)
+    at = f" at {rate}" if rate else ""
+    return f"{at}, which take as long as {amount(channel.heat)} at the fastest port"
 
 
 def _routes_words(channel: ChannelUsers) -> str:
@@ -144,7 +154,7 @@ def _table(channel: ChannelUsers) -> ResultTable:
         columns=("", "", *numeric),
         rows=tuple(rows),
         numeric=frozenset(numeric),
-        note=f"{load_words(channel)}; {_routes_words(channel)}",
+        note=f"{load_words(channel)}{heat_words(channel)}; {_routes_words(channel)}",
     )
 
 
@@ -171,6 +181,7 @@ class ChannelUsersJson(msgspec.Struct, frozen=True, kw_only=True):
         channel: its number.
         name: both its ends with their ports.
         messages_per_round: mean over rounds and samples.
+        heat: how long they take, as that of `hottest_channels`.
         routes: how many routes between hosts lead there; a mean where routes are drawn.
         routes_in_all: how many there are between the hosts that take part.
         from_leaves: that the messages come from, the most first.
@@ -182,6 +193,7 @@ class ChannelUsersJson(msgspec.Struct, frozen=True, kw_only=True):
     channel: int
     name: str
     messages_per_round: float
+    heat: float
     routes: float
     routes_in_all: int
     from_leaves: list[UserJson]
@@ -212,6 +224,7 @@ def _channel_json(channel: ChannelUsers) -> ChannelUsersJson:
         channel=channel.channel,
         name=channel.name,
         messages_per_round=channel.load,
+        heat=channel.heat,
         routes=channel.routes_across,
         routes_in_all=channel.routes,
         from_leaves=leaf_from,

@@ -7,7 +7,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contend.congestion import ChannelUsers, Simulation
-from contend.report.simulation.users import Users, ends_words, kinds, load_words, sentence
+from contend.report.simulation.users import (
+    Users,
+    ends_words,
+    heat_words,
+    kinds,
+    load_words,
+    sentence,
+)
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
 
 # Leaves or hosts in a panel, and channels in the figure.
@@ -34,7 +41,7 @@ def users_figure(simulation: Simulation) -> Figure:
                 _draw(axes, panel)
             both = channel.fabric.channel_ends(channel.channel)
             ends = (_cut(end.removeprefix("switch ")) for end in both)
-            heading = f"{' → '.join(ends)}: {load_words(channel)}"
+            heading = f"{' → '.join(ends)}: {load_words(channel)}{heat_words(channel)}"
             axes_row[0].set_title(heading, loc="left", fontsize=6.5)
         handles, labels = grid[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=2, handletextpad=0.4)
