@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.congestion.rates import heat
 from contend.congestion.simulation import Simulation
 from contend.fabric import Carried
+from contend.units import rate_of
 
 if TYPE_CHECKING:
     import polars
@@ -49,18 +52,36 @@ class BesideCounters:
             correlation = float(np.corrcoef(*ranks)[0, 1])
         return cls(simulation, carried, channels, share, predicted, correlation)
 
-    @property
+    @cached_property
     def sent(self) -> NDArray[np.float64]:
         """Bytes, shape [channels]."""
         return self.carried.sent[self.channels]
 
-    @property
+    @cached_property
     def waited(self) -> NDArray[np.float64]:
         """Ticks of waiting, NaN where they are not known, shape [channels]."""
         return self.carried.waited[self.channels]
 
+    @cached_property
+    def heat(self) -> NDArray[np.float64]:
+        """Bytes over rate, in bytes at the fastest port, shape [channels]."""
+        return heat(self.carried.sent, self.simulation.relative_rates)[self.channels]
+
+    @cached_property
+    def busy(self) -> NDArray[np.float64] | None:
+        """Part of the time between two readings that the bytes took, shape [channels].
+
+        NaN where the rate of a channel is not known; None where the time is not.
+        """
+        fabric, seconds = self.carried.fabric, self.carried.seconds
+        if seconds is None:
+            return None
+        rates = [rate_of(fabric.channel_rate(int(channel))) for channel in self.channels]
+        known = np.array([rate or np.nan for rate in rates])
+        return np.asarray(self.sent / seconds / known, dtype=np.float64)
+
     def to_frame(self) -> polars.DataFrame:
-        """One row per channel: ``channel``, ``name``, ``bytes``, ``waited``, both shares."""
+        """One row per channel: its number and name, bytes, heat, waiting and both shares."""
         import polars
 
         return polars.DataFrame(
@@ -68,6 +89,7 @@ class BesideCounters:
                 "channel": self.channels,
                 "name": [self.carried.fabric.channel_name(int(c)) for c in self.channels],
                 "bytes": self.sent,
+                "heat": self.heat,
                 "waited": self.waited,
                 "share": self.share,
                 "predicted": self.predicted,

@@ -220,7 +220,9 @@ class Simulation:
         )
 
     def channels_frame(self) -> polars.DataFrame:
-        """One row per channel: its number, ``source``, ``target``, ``load``, ``heat``; hottest first.
+        """One row per channel: ``channel``, ``source``, ``target``, ``load``, ``heat``.
+
+        The hottest comes first.
 
         Raises:
             UsageError: the result was read back without its fabric.

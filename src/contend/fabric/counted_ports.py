@@ -13,13 +13,19 @@ from numpy.typing import NDArray
 
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
-from contend.fabric.formats.port_counters import PortCount, read_counters
+from contend.fabric.formats.port_counters import UNITS, PortCount, read_counters
 from contend.fabric.formats.source import open_chunks, source_name
 from contend.fabric.servers import server_names
 from contend.units import counted
 
 # Far above any fabric: a file for every host.
 _MOST_FILES = 100_000
+# Two counts of one channel are read at different times: from so many bytes on, and so near to each
+# other, they are the same, or one is four times the other.
+_SMALLEST, _ALIKE = 1e6, 0.02
+# Counters that a message names.
+_NAMED = 4
+_HOW_TO_GET = "ibqueryerrors --counters prints them for all ports, perfquery -x for one"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +40,11 @@ class Carried:
         seconds: between two readings; None where that is not known.
         ports: how many ports had counters.
         unknown: how many of them the fabric does not have.
-        cleared: how many channels were left out because a counter went back in between.
+        cleared: how many ports were left out because a counter went back in between.
+        full: how many ports had counters left out that stood at the end of 32 bits.
+        units: what counters were taken for: bytes of one count by the name of the counter.
+        compared: how many channels two counters tell of: two sources, or the ports at both ends.
+        fourfold: how many of these differ by a factor of four, as where words pass for bytes.
     """
 
     fabric: Fabric
@@ -44,6 +54,10 @@ class Carried:
     ports: int
     unknown: int
     cleared: int
+    full: int
+    units: dict[str, int]
+    compared: int
+    fourfold: int
 
     @property
     def known(self) -> NDArray[np.int64]:
@@ -70,57 +84,165 @@ def carried(
         InputError: a file holds something else.
     """
     last = _Reading(fabric, counters)
-    sent, waited, cleared = last.sent, last.waited, 0
+    columns, cleared = last.columns, 0
     if before:
         first = _Reading(fabric, before)
-        sent, waited = sent - first.sent, waited - first.waited
-        back = sent < 0
-        cleared = int(np.count_nonzero(back))
-        sent = np.where(back, np.nan, sent)
-        waited = np.where(back | (waited < 0), np.nan, waited)
+        columns, cleared = _between(fabric, first.columns, last.columns)
         if seconds is None and last.time is not None and first.time is not None:
             passed = last.time - first.time
             seconds = passed if passed > 0 else None
-    result = Carried(fabric, sent, waited, seconds, last.ports, last.unknown, cleared)
+    sent, waited, ratios = _merged(fabric, columns)
+    fourfold = np.abs(ratios / 4 - 1) < _ALIKE
+    kinds = [kind for kind in UNITS if {("sent", kind), ("received", kind)} & columns.keys()]
+    result = Carried(
+        fabric=fabric,
+        sent=sent,
+        waited=waited,
+        seconds=seconds,
+        ports=last.ports,
+        unknown=last.unknown,
+        cleared=cleared,
+        full=last.full,
+        units={kind: UNITS[kind] for kind in kinds},
+        compared=len(ratios),
+        fourfold=int(np.count_nonzero(fourfold)),
+    )
     if len(result.known) == 0:
-        files = ", ".join(map(str, counters))
-        raise UsageError(
-            f"{files}: none of {counted(last.ports, 'port')} with counters is of a channel between "
-            f"switches of {fabric.name}"
-            + (f"; {last.unknown:,} are of no port that it has" if last.unknown else "")
-        )
+        raise UsageError(f"{', '.join(map(str, counters))}: {_why_nothing(last, cleared)}")
     return result
 
 
+_Columns = dict[tuple[str, str], NDArray[np.float64]]
+
+
+def _between(fabric: Fabric, first: _Columns, last: _Columns) -> tuple[_Columns, int]:
+    """What was counted between two readings, and how many ports were cleared in between.
+
+    A port one of whose counters went back was cleared: the others may have grown beyond what they
+    had been by then, and say nothing either.
+    """
+    opposite = np.arange(fabric.channels)
+    opposite[: 2 * fabric.cables] ^= 1
+    hosts = np.arange(2 * fabric.cables, fabric.channels)
+    opposite[hosts] = np.roll(hosts, fabric.hosts)
+    columns = {key: last[key] - first[key] for key in last if key in first}
+    back = dict.fromkeys((kind for _, kind in columns), np.zeros(fabric.channels, dtype=np.bool_))
+    for (meaning, kind), counted_by in columns.items():
+        fell = counted_by < 0
+        # What a port receives comes over the channel opposite to that which it sends on.
+        back[kind] = back[kind] | (fell[opposite] if meaning == "received" else fell)
+    for (meaning, kind), counted_by in columns.items():
+        out = back[kind]
+        counted_by[out[opposite] if meaning == "received" else out] = np.nan
+    cleared = np.zeros(fabric.channels, dtype=np.bool_)
+    for out in back.values():
+        cleared |= out
+    return columns, int(np.count_nonzero(cleared))
+
+
+def _merged(
+    fabric: Fabric, columns: _Columns
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """What channels carried and waited, and the ratio of the larger to the smaller of two counts.
+
+    What one port does not tell of, the one at the other end does. Of several kinds of counters the
+    tools' own come first, whose unit is certain.
+    """
+    sent, waited = (np.full(fabric.channels, np.nan) for _ in range(2))
+    ratios = [np.zeros(0)]
+    for meaning in ("sent", "received", "waited"):
+        for column in (columns[meaning, kind] for kind in UNITS if (meaning, kind) in columns):
+            if meaning == "waited":
+                waited = np.where(np.isnan(waited), column, waited)
+                continue
+            both = np.flatnonzero((sent >= _SMALLEST) & (column >= _SMALLEST))
+            ratio = sent[both] / column[both]
+            ratios.append(np.maximum(ratio, 1 / ratio))
+            sent = np.where(np.isnan(sent), column, sent)
+    return sent, waited, np.concatenate(ratios)
+
+
+def _why_nothing(reading: _Reading, cleared: int) -> str:
+    """Why no channel between switches has a counter of what it carries."""
+    name = reading.fabric.name
+    if not reading.between:
+        others = f"; {reading.unknown:,} are of no port that it has" if reading.unknown else ""
+        return (
+            f"none of {counted(reading.ports, 'port')} with counters is of a channel between "
+            f"switches of {name}{others}"
+        )
+    ports = f"{counted(reading.between, 'port')} of channels between switches of {name}"
+    has = "has" if reading.between == 1 else "have"
+    if reading.data:
+        if cleared:
+            return f"{ports} {has} counters that went back since the earlier reading: cleared"
+        return f"{ports} {has} counters, but none of them in the earlier reading"
+    if reading.full:
+        return (
+            f"{ports} {has} counters, but PortXmitData stands where 32 bits end and says nothing; "
+            f"{_HOW_TO_GET}"
+        )
+    told = sorted(reading.told)
+    more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
+    return (
+        f"{ports} {has} counters ({', '.join(told[:_NAMED])}{more}), but none of what they carry "
+        f"(PortXmitData, PortRcvData, or an exporter's metric of them); {_HOW_TO_GET}"
+    )
+
+
 class _Reading:
-    """Counters at one time, on channels."""
+    """Counters at one time, on channels.
+
+    Attributes:
+        fabric: whose.
+        columns: bytes sent or received, or ticks waited, by meaning and kind of counters, by
+            channel, NaN where no counter tells, shape [channels].
+        ports: how many ports had counters.
+        unknown: how many of them the fabric does not have.
+        between: how many are of channels between switches.
+        told: names of their counters.
+        data: whether any of these tells what a channel carries.
+        full: ports with counters that stand where 32 bits end.
+        time: the latest that counters are of; None where none says it.
+    """
 
     def __init__(self, fabric: Fabric, paths: Iterable[str | Path]) -> None:
-        self._fabric = fabric
+        self.fabric = fabric
         self._channels = _ports(fabric)
-        self.sent = np.full(fabric.channels, np.nan)
-        self.waited = np.full(fabric.channels, np.nan)
-        received = np.full(fabric.channels, np.nan)
-        self.ports = self.unknown = 0
+        self.columns: _Columns = {}
+        ports, unknown, between = set(), set(), set()
+        told: set[str] = set()
+        full: set[Any] = set()
         times: list[float] = []
+        self.data = False
         for count in _read_all(paths):
-            self.ports += 1
+            ports.add(count.key)
             channels = self._of(count)
             if channels is None:
-                self.unknown += 1
+                unknown.add(count.key)
                 continue
             out, into = channels
-            for array, channel, value in (
-                (self.sent, out, count.sent),
-                (self.waited, out, count.waited),
-                (received, into, count.received),
+            for meaning, channel, value in (
+                ("sent", out, count.sent),
+                ("received", into, count.received),
+                ("waited", out, count.waited),
             ):
                 if value is not None:
-                    array[channel] = value
+                    column = self.columns.get((meaning, count.kind))
+                    if column is None:
+                        column = np.full(fabric.channels, np.nan)
+                        self.columns[meaning, count.kind] = column
+                    column[channel] = value
+            if out < 2 * fabric.cables:
+                between.add(out)
+                told |= count.told
+                self.data |= count.sent is not None or count.received is not None
+            if count.full:
+                full.add(out)
             if count.time is not None:
                 times.append(count.time)
-        # What one port does not tell of, the one at the other end does.
-        self.sent = np.where(np.isnan(self.sent), received, self.sent)
+        self.ports, self.unknown, self.between = len(ports), len(unknown), len(between)
+        self.told, self.full = told, len(full)
         self.time = max(times, default=None)
 
     def _of(self, count: PortCount) -> tuple[int, int] | None:
@@ -182,14 +304,15 @@ def _name_switch(
 
 
 def _read_all(paths: Iterable[str | Path]) -> list[PortCount]:
-    """The counters of all files; of several that name a port alike, those of the last."""
+    """The counters of all files; of several of a kind that name a port alike, the last ones."""
     counts: dict[Any, PortCount] = {}
     for path in paths:
         for file in _files(path):
             name = Path(file).name
             for count in read_counters(open_chunks(file), source_name(file), _stem(name)):
-                known = counts.get(count.key)
-                counts[count.key] = count if known is None else _filled(known, count)
+                known = counts.get((count.key, count.kind))
+                kept = count if known is None else _filled(known, count)
+                counts[count.key, count.kind] = kept
     return list(counts.values())
 
 
@@ -200,7 +323,7 @@ def _filled(known: PortCount, count: PortCount) -> PortCount:
         for name in ("sent", "received", "waited", "time")
         if (value := getattr(count, name)) is not None
     }
-    return replace(known, **told)
+    return replace(known, told=known.told | count.told, full=known.full | count.full, **told)
 
 
 def _stem(name: str) -> str:

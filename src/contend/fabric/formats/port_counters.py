@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from contend.errors import InputError
@@ -36,6 +37,9 @@ class PortCount:
         received: likewise.
         waited: ticks in which the port had something to send and could not.
         time: seconds since 1970 at which that was so; None where it is not said.
+        kind: of counters, which tells what `sent` and `received` were taken for: one of `UNITS`.
+        told: names of all its counters, those of errors too.
+        full: names of those that have reached the end of 32 bits, and say nothing.
     """
 
     port: int
@@ -47,6 +51,9 @@ class PortCount:
     received: float | None = None
     waited: float | None = None
     time: float | None = None
+    kind: str = field(default="", compare=False)
+    told: frozenset[str] = field(default=frozenset(), compare=False)
+    full: frozenset[str] = field(default=frozenset(), compare=False)
 
     @property
     def key(self) -> tuple[int, int, str, str, int]:
@@ -54,41 +61,61 @@ class PortCount:
         return self.guid, self.lid, self.host, self.device, self.port
 
 
+_TOOLS = "PortXmitData"
+UNITS = {
+    _TOOLS: _WORD,
+    # One exporter for the whole fabric calls ibqueryerrors, the other perfquery.
+    "infiniband_portxmitdata": _WORD,
+    "infiniband_switch_port_transmit_data_bytes": 1,
+    "infiniband_hca_port_transmit_data_bytes": 1,
+    # Prometheus' exporter on every host.
+    "node_infiniband_port_data_transmitted_bytes": 1,
+}
+"""Bytes that one count of a kind stands for, by the counter of what a port sends.
+
+An exporter that calls perfquery multiplies by four from its version 0.10 on, node_exporter from
+0.15 on: older ones call words bytes.
+"""
 _COUNTERS = {
-    **dict.fromkeys(("portxmitdata", "xmtdata"), ("sent", _WORD)),
-    **dict.fromkeys(("portrcvdata", "rcvdata"), ("received", _WORD)),
-    **dict.fromkeys(("portxmitwait", "xmtwait"), ("waited", 1)),
+    **dict.fromkeys(("portxmitdata", "xmtdata"), "sent"),
+    **dict.fromkeys(("portrcvdata", "rcvdata"), "received"),
+    **dict.fromkeys(("portxmitwait", "xmtwait"), "waited"),
 }
 _METRICS = {
-    # One exporter for the whole fabric calls ibqueryerrors, the other perfquery.
-    "infiniband_portxmitdata_total": ("sent", _WORD),
-    "infiniband_portrcvdata_total": ("received", _WORD),
-    "infiniband_portxmitwait_total": ("waited", 1),
+    "infiniband_portxmitdata": ("infiniband_portxmitdata", "sent"),
+    "infiniband_portrcvdata": ("infiniband_portxmitdata", "received"),
+    "infiniband_portxmitwait": ("infiniband_portxmitdata", "waited"),
     **{
-        f"infiniband_{node}_port_{name}_total": meaning
+        f"infiniband_{node}_port_{name}": (f"infiniband_{node}_port_transmit_data_bytes", meaning)
         for node in ("switch", "hca")
         for name, meaning in (
-            ("transmit_data_bytes", ("sent", 1)),
-            ("receive_data_bytes", ("received", 1)),
-            ("transmit_wait", ("waited", 1)),
+            ("transmit_data_bytes", "sent"),
+            ("receive_data_bytes", "received"),
+            ("transmit_wait", "waited"),
         )
     },
-    # Prometheus' exporter on every host.
-    "node_infiniband_port_data_transmitted_bytes_total": ("sent", 1),
-    "node_infiniband_port_data_received_bytes_total": ("received", 1),
-    "node_infiniband_port_transmit_wait_total": ("waited", 1),
+    **{
+        f"node_infiniband_port_{name}": ("node_infiniband_port_data_transmitted_bytes", meaning)
+        for name, meaning in (
+            ("data_transmitted_bytes", "sent"),
+            ("data_received_bytes", "received"),
+            ("transmit_wait", "waited"),
+        )
+    },
 }
+# Lines of a block of perfquery that count nothing.
+_NO_COUNTERS = {"PortSelect", "CounterSelect", "CounterSelect2"}
 _BLOCK = re.compile(r"# Port (?:extended )?counters: (?:Lid (\d+)|.*?) port (\d+)\b")
 _IN_BLOCK = re.compile(r"(\w+):\.*(\S+)")
 _ERRORS = re.compile(r"\s*GUID (0x[0-9a-fA-F]{1,16}) port (\w+):")
 _IN_ERRORS = re.compile(r"\[(\w+) == (\d+)")
-_METRIC = re.compile(r"\s*(\w+)\{(.*)\}\s+(\S+)(?:\s+(-?\d{1,20}))?\s*")
+_METRIC = re.compile(r"\s*((?:node_)?infiniband_\w+)\{(.*)\}\s+(\S+)(?:\s+(-?\d{1,20}))?\s*")
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 _HOST_LABELS = ("instance", "hostname", "nodename", "node", "host")
 
 
 def read_counters(chunks: Iterable[bytes], source: str, host: str = "") -> list[PortCount]:
-    """The counters in a text of any of these kinds; a port that comes twice has the larger ones.
+    """The counters in a text of any of these kinds; one that comes twice is the larger.
 
     Args:
         chunks: the text.
@@ -97,15 +124,18 @@ def read_counters(chunks: Iterable[bytes], source: str, host: str = "") -> list[
 
     Raises:
         InputError: there are none, a number is none, or there are more ports than anybody has.
+
+    Returns:
+        One for every port and kind of counters.
     """
-    found: dict[tuple[int, int, str, str, int], PortCount] = {}
+    found: dict[tuple[Any, str], PortCount] = {}
     first = ""
     for number, count in _counts(chunks, source, host):
         if isinstance(count, str):
             first = first or count
             continue
-        known = found.get(count.key)
-        found[count.key] = count if known is None else _joined(known, count)
+        known = found.get((count.key, count.kind))
+        found[count.key, count.kind] = count if known is None else _joined(known, count)
         if len(found) > _MOST_PORTS:
             raise InputError(source, number, f"up to {_MOST_PORTS:,} ports", "more")
     if not found:
@@ -119,7 +149,7 @@ def _joined(one: PortCount, other: PortCount) -> PortCount:
     for name in ("sent", "received", "waited", "time"):
         values = [v for v in (getattr(one, name), getattr(other, name)) if v is not None]
         larger[name] = max(values, default=None)
-    return replace(one, **larger)
+    return replace(one, told=one.told | other.told, full=one.full | other.full, **larger)
 
 
 def _counts(
@@ -131,63 +161,75 @@ def _counts(
         if match := _BLOCK.match(line):
             # A block of a port by its path, or of all ports, says of no channel what it carries.
             lid, port = match[1], _whole(match[2], source, number)
-            block = PortCount(port, lid=_whole(lid, source, number)) if lid and port < 255 else None
-            if block is not None:
+            block = None
+            if lid and port < 255:
+                block = PortCount(port, lid=_whole(lid, source, number), kind=_TOOLS)
                 yield number, block
         elif match := _ERRORS.match(line):
             if match[2].isdecimal():
                 pairs = _IN_ERRORS.findall(line)
-                count = PortCount(_whole(match[2], source, number), guid=int(match[1], 16))
+                port = _whole(match[2], source, number)
+                count = PortCount(port, guid=int(match[1], 16), kind=_TOOLS)
                 yield number, _with(count, pairs, source, number)
-        elif (match := _METRIC.fullmatch(line)) and match[1] in _METRICS:
+        elif match := _METRIC.fullmatch(line):
             count_of_metric = _metric(match, host, source, number)
-            if count_of_metric is not None:
-                yield number, count_of_metric
+            yield number, line.strip() if count_of_metric is None else count_of_metric
         elif block is not None and (match := _IN_BLOCK.match(line)):
-            if match[1].lower() in _COUNTERS:
-                yield number, _with(block, [(match[1], match[2])], source, number)
+            yield number, _with(block, [(match[1], match[2])], source, number)
         elif line.strip():
             yield number, line.strip()
 
 
-def _with(count: PortCount, pairs: Iterable[tuple[str, str]], source: str, line: int) -> PortCount:
+def _with(count: PortCount, pairs: Sequence[tuple[str, str]], source: str, line: int) -> PortCount:
+    """The same with counters as the tools print them."""
+    names = {sys.intern(name) for name, _ in pairs if name not in _NO_COUNTERS}
+    count = replace(count, told=count.told | names)
     for name, text in pairs:
         if meaning := _COUNTERS.get(name.lower()):
-            value = _whole(text, source, line)
-            if value != _FULL:
-                count = _told(count, meaning, float(value))
+            count = _told(count, name, meaning, float(_whole(text, source, line)))
     return count
 
 
-def _told(count: PortCount, meaning: tuple[str, int], value: float) -> PortCount:
-    """The same with one of its counters, in words or bytes."""
-    field, unit = meaning
-    told: dict[str, Any] = {field: value * unit}
+def _told(count: PortCount, name: str, meaning: str, value: float) -> PortCount:
+    """The same with one of its counters; one of 32 bits that is full says nothing."""
+    unit = 1 if meaning == "waited" else UNITS[count.kind]
+    # An exporter may have made bytes of it.
+    if value == _FULL or (meaning != "waited" and value == _WORD * _FULL):
+        return replace(count, full=count.full | {name})
+    told: dict[str, Any] = {meaning: value * unit}
     return replace(count, **told)
 
 
 def _metric(match: re.Match[str], host: str, source: str, line: int) -> PortCount | None:
+    """A port's metric; None for what is of no port."""
     labels: dict[str, str] = dict(_LABEL.findall(match[2]))
     port = labels.get("local_port", labels.get("port", ""))
+    kind, meaning = _METRICS.get(match[1].removesuffix("_total"), ("", ""))
     if not port.isdecimal():
+        if not meaning:
+            return None
         raise InputError(source, line, 'a label port="..."', match[2][:60])
+    guid = labels.get("local_guid", labels.get("guid", ""))
+    count = PortCount(
+        _whole(port, source, line),
+        guid=_guid(guid, source, line) if guid else 0,
+        time=int(match[4]) / 1000 if match[4] else None,
+        kind=kind,
+        told=frozenset((match[1],)),
+    )
+    if not guid:
+        named = next((labels[name] for name in _HOST_LABELS if labels.get(name)), host)
+        # An instance is an address with a port, and may have a domain.
+        count = replace(count, host=named.partition(":")[0], device=labels.get("device", ""))
+    if not meaning:
+        return count
     try:
         value = float(match[3])
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
         raise InputError(source, line, "a number from 0", match[3][:40])
-    guid = labels.get("local_guid", labels.get("guid", ""))
-    count = PortCount(
-        _whole(port, source, line),
-        guid=_guid(guid, source, line) if guid else 0,
-        time=int(match[4]) / 1000 if match[4] else None,
-    )
-    if not guid:
-        named = next((labels[name] for name in _HOST_LABELS if labels.get(name)), host)
-        # An instance is an address with a port, and may have a domain.
-        count = replace(count, host=named.partition(":")[0], device=labels.get("device", ""))
-    return _told(count, _METRICS[match[1]], value)
+    return _told(count, match[1], meaning, value)
 
 
 def _guid(text: str, source: str, line: int) -> int:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 import numpy as np
 
-from contend.congestion import BesideCounters
+from contend.congestion import BesideCounters, hottest
 from contend.report.table import ResultTable
-from contend.report.words import UNKNOWN, gigabytes
+from contend.report.words import UNKNOWN, gigabytes, percent
 from contend.units import counted, format_bytes
 
 _ROWS = 8
 # Shares this near each other are called the same.
 _ALIKE = 1.05
+# From so large a part of the channels with two counters a factor of four is no accident, and so
+# much more than a link carries is no error of clocks.
+_MOSTLY, _TOO_BUSY = 0.5, 1.1
 
 
 def counters_verdict(beside: BesideCounters) -> str:
@@ -29,10 +32,37 @@ def counters_verdict(beside: BesideCounters) -> str:
         line += "everywhere"
     else:
         line += f"rank correlation with what {pattern} predicts: {beside.rank_correlation:.2f}"
-    hottest = int(np.argmax(beside.share))
-    name = fabric.channel_name(int(beside.channels[hottest]))
-    line += f"; most now: {name} with {_share(beside.share[hottest])} of all bytes, "
-    return f"{line}{_against(beside, hottest)}."
+    first = int(np.argmax(beside.heat))
+    channel = int(beside.channels[first])
+    which = "most now"
+    if beside.simulation.heat_unit:
+        which = f"hottest now, at {fabric.channel_rate(channel) or 'an unknown rate'}"
+    line += f"; {which}: {fabric.channel_name(channel)} with "
+    line += f"{_share(beside.share[first])} of all bytes, {_against(beside, first)}."
+    return " ".join([line, *_doubts(beside)])
+
+
+def _doubts(beside: BesideCounters) -> Iterator[str]:
+    """What makes the units of counters doubtful."""
+    carried, busy = beside.carried, beside.busy
+    taken = ", ".join(f"{name} as {_unit(unit)}" for name, unit in carried.units.items())
+    if carried.fourfold and carried.fourfold >= _MOSTLY * carried.compared:
+        yield (
+            f"On {carried.fourfold:,} of {counted(carried.compared, 'channel')} with two counters "
+            "one is four times the other: a source counts words of four bytes as bytes, as old "
+            f"exporters do (taken here: {taken})."
+        )
+    if busy is not None and (over := int(np.count_nonzero(busy > _TOO_BUSY))):
+        most = int(np.nanargmax(busy))
+        yield (
+            f"{counted(over, 'channel')} carried more than the link can, "
+            f"{beside.carried.fabric.channel_name(int(beside.channels[most]))} {busy[most]:.3g} "
+            f"times as much: the interval or the unit is wrong (taken here: {taken})."
+        )
+
+
+def _unit(size: int) -> str:
+    return "bytes" if size == 1 else f"words of {size} bytes"
 
 
 def _against(beside: BesideCounters, row: int) -> str:
@@ -56,55 +86,70 @@ def _ratio(beside: BesideCounters, row: int) -> float | None:
 
 
 def counters_tables(beside: BesideCounters) -> list[ResultTable]:
-    """The channels that carry most now, and those that differ most from the prediction."""
+    """The channels that need most time now, and those that differ most from the prediction."""
     apart = beside.share - beside.predicted
-    most = np.argsort(-beside.share, kind="stable")[:_ROWS]
-    differing = np.argsort(-np.abs(apart), kind="stable")[:_ROWS]
-    note = _left_out(beside)
+    differing = np.argsort(-np.abs(apart), kind="stable")[:_ROWS].tolist()
+    mixed = bool(beside.simulation.heat_unit)
+    name = "Hottest channels now" if mixed else "Channels that carry most now"
     return [
-        _table(beside, "Channels that carry most now", most.tolist(), note),
+        _table(beside, name, hottest(beside.heat, _ROWS) or differing[:1], _notes(beside)),
         _table(
             beside,
             f"Channels that differ most from {beside.simulation.pattern}",
-            differing.tolist(),
+            differing,
             "",
         ),
     ]
 
 
-def _left_out(beside: BesideCounters) -> str:
+def _notes(beside: BesideCounters) -> str:
     carried = beside.carried
     parts = ["shares are of all bytes, or messages, of channels between switches with counters"]
+    if beside.simulation.heat_unit:
+        parts.append("the hottest need most time for their bytes: bytes over rate")
+    parts += [
+        f"{name} and its like are taken as {_unit(unit)}" for name, unit in carried.units.items()
+    ]
     if carried.unknown:
         parts.append(f"{counted(carried.unknown, 'port')} of no part of this fabric left out")
     if carried.cleared:
-        parts.append(f"{counted(carried.cleared, 'counter')} went back in between and are left out")
+        ports = counted(carried.cleared, "port")
+        parts.append(f"counters of {ports} went back in between, so they were cleared: left out")
+    if carried.full:
+        ports = counted(carried.full, "port")
+        parts.append(f"counters of {ports} stand where 32 bits end: left out")
     return "; ".join(parts)
 
 
 def _table(beside: BesideCounters, name: str, rows: Iterable[int], note: str) -> ResultTable:
-    seconds = beside.carried.seconds
+    seconds, busy = beside.carried.seconds, beside.busy
+    fabric, mixed = beside.carried.fabric, bool(beside.simulation.heat_unit)
     amount = "bytes" if seconds is None else "GB/s"
     waited = float(np.nansum(beside.waited))
-    numeric = (amount, "share now", "predicted", "ratio", "share of waiting")
+    numeric = (
+        amount,
+        *([] if busy is None else ["busy"]),
+        *("share now", "predicted", "ratio", "share of waiting"),
+    )
+
+    def row_of(row: int) -> Iterator[str]:
+        sent, channel = float(beside.sent[row]), int(beside.channels[row])
+        yield format_bytes(sent) if seconds is None else gigabytes(sent / seconds)
+        if busy is not None:
+            yield UNKNOWN if np.isnan(busy[row]) else percent(float(busy[row]))
+        yield _share(beside.share[row])
+        yield _share(beside.predicted[row])
+        yield UNKNOWN if (ratio := _ratio(beside, row)) is None else f"{ratio:.3g}"
+        unknown = np.isnan(beside.waited[row]) or waited == 0
+        yield UNKNOWN if unknown else _share(beside.waited[row] / waited)
+        if mixed:
+            yield fabric.channel_rate(channel) or UNKNOWN
+        yield fabric.channel_name(channel)
+
     return ResultTable(
         title=name,
-        columns=(*numeric, "channel"),
-        rows=tuple(
-            (
-                format_bytes(float(beside.sent[row]))
-                if seconds is None
-                else gigabytes(float(beside.sent[row]) / seconds),
-                _share(beside.share[row]),
-                _share(beside.predicted[row]),
-                UNKNOWN if (ratio := _ratio(beside, row)) is None else f"{ratio:.3g}",
-                UNKNOWN
-                if np.isnan(beside.waited[row]) or waited == 0
-                else _share(beside.waited[row] / waited),
-                beside.carried.fabric.channel_name(int(beside.channels[row])),
-            )
-            for row in rows
-        ),
+        columns=(*numeric, *(["rate"] if mixed else []), "channel"),
+        rows=tuple(tuple(row_of(row)) for row in rows),
         numeric=frozenset(numeric),
         note=note,
     )
@@ -117,6 +162,11 @@ class CountedChannelJson(msgspec.Struct, frozen=True, kw_only=True):
         channel: its number.
         name: both its ends with their ports.
         bytes: that it carried.
+        heat: bytes over its rate, in bytes at the fastest of the hosts' ports: how long they take;
+            `bytes` where links are alike.
+        rate: label of its cable, such as ``4xHDR``; "" where it is not known.
+        busy: part of the time between two readings that the bytes took at that rate; null where
+            either is not known.
         waited: ticks in which its port had something to send and could not; null where not known.
         share: of the bytes of all these channels.
         predicted: its share of the messages of all these channels.
@@ -125,6 +175,9 @@ class CountedChannelJson(msgspec.Struct, frozen=True, kw_only=True):
     channel: int
     name: str
     bytes: float
+    heat: float
+    rate: str
+    busy: float | None
     waited: float | None
     share: float
     predicted: float
@@ -139,7 +192,12 @@ class CountersJson(msgspec.Struct, frozen=True, kw_only=True):
         seconds: between two readings; null for one, or where it is not known.
         ports: how many ports had counters.
         unknown: how many of them are no part of this fabric.
-        cleared: how many channels were left out as a counter went back in between.
+        cleared: how many ports were left out as a counter went back in between.
+        full: how many ports had counters left out that stand where 32 bits end.
+        units: bytes that one count was taken for, by the name of the counter.
+        compared: how many channels two counters tell of: two sources, or the ports at both ends.
+        fourfold: how many of these differ by a factor of 4, as where words of four bytes pass for
+            bytes.
         channels: in the order of their numbers.
     """
 
@@ -149,12 +207,16 @@ class CountersJson(msgspec.Struct, frozen=True, kw_only=True):
     ports: int
     unknown: int
     cleared: int
+    full: int
+    units: dict[str, int]
+    compared: int
+    fourfold: int
     channels: list[CountedChannelJson]
 
 
 def counters_json(beside: BesideCounters) -> CountersJson:
     """What ``contend simulate --counters --json`` has of them."""
-    fabric, carried = beside.carried.fabric, beside.carried
+    carried = beside.carried
     return CountersJson(
         verdict=counters_verdict(beside),
         rank_correlation=beside.rank_correlation,
@@ -162,22 +224,26 @@ def counters_json(beside: BesideCounters) -> CountersJson:
         ports=carried.ports,
         unknown=carried.unknown,
         cleared=carried.cleared,
-        channels=[
-            CountedChannelJson(
-                channel=channel,
-                name=fabric.channel_name(channel),
-                bytes=sent,
-                waited=None if np.isnan(waited) else waited,
-                share=share,
-                predicted=predicted,
-            )
-            for channel, sent, waited, share, predicted in zip(
-                beside.channels.tolist(),
-                beside.sent.tolist(),
-                beside.waited.tolist(),
-                beside.share.tolist(),
-                beside.predicted.tolist(),
-                strict=True,
-            )
-        ],
+        full=carried.full,
+        units=carried.units,
+        compared=carried.compared,
+        fourfold=carried.fourfold,
+        channels=[_channel_json(beside, row) for row in range(len(beside.channels))],
+    )
+
+
+def _channel_json(beside: BesideCounters, row: int) -> CountedChannelJson:
+    fabric, channel = beside.carried.fabric, int(beside.channels[row])
+    waited = float(beside.waited[row])
+    busy = np.nan if beside.busy is None else float(beside.busy[row])
+    return CountedChannelJson(
+        channel=channel,
+        name=fabric.channel_name(channel),
+        bytes=float(beside.sent[row]),
+        heat=float(beside.heat[row]),
+        rate=fabric.channel_rate(channel),
+        busy=None if np.isnan(busy) else busy,
+        waited=None if np.isnan(waited) else waited,
+        share=float(beside.share[row]),
+        predicted=float(beside.predicted[row]),
     )
