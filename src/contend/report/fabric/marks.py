@@ -62,7 +62,7 @@ def hot_channels(fabric: Fabric, load: ChannelLoad) -> list[Mark]:
         near, far = (f"{names[end]} port {port}" for end, port in zip(ends, ports, strict=True))
         way = f"{near} → {far}" if channel % 2 == 0 else f"{far} → {near}"
         carried = f"{amount(load.load[channel])} {load.unit}"
-        if load.port:
+        if load.heat[channel] != load.load[channel]:
             rate = fabric.channel_rate(channel) or "an unknown rate"
             carried += f" at {rate}, as {amount(load.heat[channel])} at {load.port}"
         marks.append(Mark(HOT, "cable", cable, f"{carried}: {way}"))

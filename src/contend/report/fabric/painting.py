@@ -275,7 +275,10 @@ class Painting:
                 continue
             places = self._places(mark, ends)
             if mark.part == "cable" and self._drawn.groups is not None:
-                axes.plot(*ends.T, color=colour, linewidth=0.9, zorder=4)
+                # A cable that is hot and faulty has the colour of its heat.
+                over = mark.kind == HOT
+                line = self._heat_colour(mark.number) if over else colour
+                axes.plot(*ends.T, color=line, linewidth=0.9, zorder=4.1 if over else 4)
             if not sign:
                 axes.plot(*places[0], "x", color=colour, markersize=4, zorder=5)
                 continue
@@ -295,6 +298,12 @@ class Painting:
                 zorder=6,
             )
         return taken
+
+    def _heat_colour(self, cable: int) -> tuple[float, float, float, float]:
+        """That of the hotter channel of a cable, on the scale of the lines."""
+        load = self._drawn.load
+        heat = 0.0 if load is None else float(load.heat[2 * cable : 2 * cable + 2].max())
+        return _LOADS(self._norm(heat))
 
     def _places(self, mark: Mark, ends: Points) -> list[Points]:
         """Where a mark may stand: along its cable, or beside its switch."""

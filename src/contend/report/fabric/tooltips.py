@@ -116,7 +116,7 @@ class Tooltips:
         if self._load is not None:
             forth, back = self._load.load[2 * cable : 2 * cable + 2]
             text += f": {amount(forth)} {self._load.unit} there, {amount(back)} back"
-            if self._load.port:
-                heat = self._load.heat[2 * cable : 2 * cable + 2].max()
+            heat = self._load.heat[2 * cable : 2 * cable + 2].max()
+            if heat != max(forth, back):
                 text += f", as long as {amount(heat)} at {self._load.port}"
         return "; ".join([text, *self._marked.get(("cable", cable), ())])
