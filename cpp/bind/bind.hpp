@@ -5,10 +5,14 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "contend/base/interruption.hpp"
 
 namespace contend::bind {
 
@@ -41,6 +45,31 @@ Numpy<T> to_numpy(std::vector<T>&& values, std::vector<std::size_t> shape = {}) 
   return Numpy<T>(owned->data(), shape.size(), shape.data(), owner);
 }
 
+/// Runs the core without the interpreter's lock, so that what ends Python ends the core too: on the
+/// main thread Python's handlers of signals run, and the core ends with what they raise; on others
+/// it ends once the Stop that they heed is set.
+class Released {
+ public:
+  Released();
+
+ private:
+  nb::gil_scoped_release release_;
+  Interruption interruption_;
+};
+
+/// Ends what other threads do in the core. Signals are handled on the main thread alone, which may
+/// have to wait for them.
+class Stop {
+ public:
+  void set() const { *ended_ = true; }
+  /// Lets the core end on this thread, from now on, when the stop is set.
+  void heed() const;
+
+ private:
+  std::shared_ptr<std::atomic<bool>> ended_ = std::make_shared<std::atomic<bool>>(false);
+};
+
+void bind_interruption(nb::module_& m);
 void bind_check(nb::module_& m);
 void bind_fabric(nb::module_& m);
 void bind_routes(nb::module_& m);

@@ -40,7 +40,7 @@ static nb::typed<nb::tuple, std::uint64_t, std::vector<ChannelId>> dependency_cy
   std::uint64_t count = 0;
   std::vector<ChannelId> cycle;
   {
-    nb::gil_scoped_release released;
+    const Released released;
     const ChannelDependencies found =
         channel_dependencies(fabric, {ports.data(), ports.shape(0), ports.shape(1)},
                              {as_span(host_address), as_span(host_lmc)}, from_all_switches,
@@ -60,7 +60,7 @@ void bind_check(nb::module_& m) {
       .def_prop_ro("load", &column<&RouteCheck::load>)
       .def_prop_ro("addresses", &column<&RouteCheck::addresses>);
   m.def("check_routes", &check, nb::arg("fabric"), nb::arg("ports"), nb::arg("host_address"),
-        nb::arg("host_lmc"), nb::arg("examples"), nb::call_guard<nb::gil_scoped_release>());
+        nb::arg("host_lmc"), nb::arg("examples"), nb::call_guard<Released>());
   m.def("dependency_cycle", &dependency_cycle, nb::arg("fabric"), nb::arg("ports"),
         nb::arg("host_address"), nb::arg("host_lmc"), nb::arg("from_all_switches"),
         nb::arg("lane_of_address"), nb::arg("lane"));

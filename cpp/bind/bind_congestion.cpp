@@ -30,7 +30,7 @@ BatchColumns run_batch(const Resolver& resolver, const Pattern& pattern,
   BatchResult result;
   const Seating seating{as_vector(slots), ranks_per_slot, random_seating};
   {
-    nb::gil_scoped_release release;
+    const Released released;
     result = simulate(resolver, pattern, seating, {seed, first, count, enumerate}, threads,
                       as_span(rate));
   }
@@ -65,7 +65,7 @@ Users find_users(const Resolver& resolver, const Pattern& pattern,
   ChannelUsers users;
   const Seating seating{as_vector(slots), ranks_per_slot, random_seating};
   {
-    nb::gil_scoped_release release;
+    const Released released;
     users = channel_users(resolver, pattern, seating, {seed, first, count, enumerate},
                           as_span(channels), threads);
   }
@@ -91,7 +91,7 @@ Judged judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& sou
                       std::uint64_t draw) {
   MessageCongestion found;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     found = message_congestion(resolver, as_span(source), as_span(target), as_span(rate), draw);
   }
   return Judged(nb::make_tuple(to_numpy(std::move(found.congestion)),
@@ -102,7 +102,7 @@ Judged judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& sou
 Numpy<double> share_fairly(const Resolver& resolver, const Vector<std::uint32_t>& source,
                            const Vector<std::uint32_t>& target, const Vector<double>& rate,
                            std::uint64_t draw) {
-  nb::gil_scoped_release release;
+  const Released released;
   std::vector<double> found =
       fair_share(resolver, as_span(source), as_span(target), as_span(rate), draw);
   nb::gil_scoped_acquire acquire;
@@ -112,7 +112,7 @@ Numpy<double> share_fairly(const Resolver& resolver, const Vector<std::uint32_t>
 Numpy<double> find_fluid_times(const Resolver& resolver, const Vector<std::uint32_t>& source,
                                const Vector<std::uint32_t>& target, const Vector<double>& size,
                                const Vector<double>& rate) {
-  nb::gil_scoped_release release;
+  const Released released;
   std::vector<double> found =
       fluid_times(resolver, as_span(source), as_span(target), as_span(size), as_span(rate));
   nb::gil_scoped_acquire acquire;
@@ -124,7 +124,7 @@ using TwoColumns = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<std::uint32_
 TwoColumns find_reach(const Resolver& resolver, const Vector<std::uint32_t>& leaf) {
   Reach reach;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     reach = channel_reach(resolver, as_span(leaf));
   }
   return TwoColumns(
@@ -135,7 +135,7 @@ TwoColumns find_pairs(const Resolver& resolver, const Vector<std::uint32_t>& lea
                       std::uint32_t channel) {
   LeafPairs pairs;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     pairs = pairs_across(resolver, as_span(leaf), channel);
   }
   return TwoColumns(
@@ -158,7 +158,7 @@ ThreeFigures find_seat_figures(const Resolver& resolver, std::size_t phases,
                                const Vector<std::uint32_t>& seats) {
   SeatFigures found;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     found = judge_seats(resolver, traffic_of(seats.size(), phases, phase, source, target, bytes),
                         as_span(seconds_per_byte), as_span(seats));
   }
@@ -174,7 +174,7 @@ Numpy<Place> find_seats(const Resolver& resolver, std::size_t phases,
                         std::uint64_t seed, std::uint64_t effort) {
   std::vector<Place> found;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     const std::size_t ranks = starts.shape(1);
     std::vector<std::vector<Place>> rows;
     for (std::size_t row = 0; row < starts.shape(0); ++row) {
@@ -192,7 +192,7 @@ std::unique_ptr<FailureJudge> make_failure_judge(const Fabric& fabric, const Tar
                                                  const Vector<HostId>& hosts, std::uint64_t seed,
                                                  std::uint32_t count, bool enumerate,
                                                  const Vector<double>& rate) {
-  nb::gil_scoped_release release;
+  const Released released;
   check_targets(fabric, targets);
   const Tables tables(ports.data(), ports.data() + ports.size());
   return std::make_unique<FailureJudge>(fabric, targets, tables, pattern, as_span(hosts),
@@ -206,7 +206,7 @@ Cost judge_failure(const FailureJudge& judge, const std::vector<SwitchId>& switc
                    const std::vector<std::uint32_t>& cables) {
   FailureCost cost;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     cost = judge.judge({switches, cables});
   }
   return Cost(nb::make_tuple(cost.hosts_left, cost.changed, to_numpy(std::move(cost.before)),

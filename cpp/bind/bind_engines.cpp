@@ -17,7 +17,7 @@ nb::ndarray<nb::numpy, PortNumber> run(const Fabric& fabric, const Targets& targ
                                        const Engine& engine) {
   std::vector<PortNumber> tables;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     check_targets(fabric, targets);
     tables = engine(fabric, targets);
   }
@@ -90,7 +90,7 @@ void bind_engines(nb::module_& m) {
          const Vector<std::uint32_t>& demand, std::uint32_t lanes) {
         LanedTables made;
         {
-          nb::gil_scoped_release release;
+          const Released released;
           check_targets(fabric, targets);
           made = fewest_collisions(fabric, targets, {as_span(cable_cost), as_span(demand), lanes});
         }
@@ -107,7 +107,7 @@ void bind_engines(nb::module_& m) {
          std::size_t most, const Vector<std::uint8_t>& open) {
         std::vector<std::uint32_t> columns;
         {
-          nb::gil_scoped_release release;
+          const Released released;
           check_targets(fabric, targets);
           const Tables tables(ports.data(), ports.data() + ports.size());
           for (const TableStep& step :
@@ -126,7 +126,7 @@ void bind_engines(nb::module_& m) {
       [](const Fabric& fabric, const Targets& targets, const Matrix<PortNumber>& ports) {
         MendedTables mended;
         {
-          nb::gil_scoped_release release;
+          const Released released;
           check_targets(fabric, targets);
           mended = mend(fabric, targets, Tables(ports.data(), ports.data() + ports.size()));
         }
@@ -136,13 +136,13 @@ void bind_engines(nb::module_& m) {
             to_numpy(std::move(changed))));
       },
       nb::arg("fabric"), nb::arg("targets"), nb::arg("ports"));
-  m.def("tree_fault", &tree_fault, nb::arg("fabric"));
+  m.def("tree_fault", &tree_fault, nb::arg("fabric"), nb::call_guard<Released>());
   m.def(
       "find_roots",
       [](const Fabric& fabric) {
         std::vector<SwitchId> roots;
         {
-          nb::gil_scoped_release release;
+          const Released released;
           roots = find_roots(fabric);
         }
         return to_numpy(std::move(roots));

@@ -31,7 +31,7 @@ static Numpy<std::uint8_t> cut(std::uint32_t nodes, const Vector<std::uint32_t>&
   const FlowNetwork network{nodes, as_span(tail), as_span(head), as_span(limit)};
   std::vector<std::uint8_t> near;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     near = minimum_cut(network, source, sink);
   }
   return to_numpy(std::move(near));
@@ -42,7 +42,7 @@ using LevelArrays = nb::typed<nb::tuple, Numpy<std::uint32_t>, Numpy<std::uint8_
 static LevelArrays levels(const Fabric& fabric) {
   Levels found;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     found = find_levels(fabric);
   }
   return LevelArrays(

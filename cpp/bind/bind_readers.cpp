@@ -26,13 +26,13 @@ static nb::tuple texts(const std::vector<std::string>& values) {
 template <class Parser>
 static void feed(Parser& parser, const nb::bytes& chunk) {
   const std::string_view bytes(chunk.c_str(), chunk.size());
-  nb::gil_scoped_release release;
+  const Released released;
   parser.feed(bytes);
 }
 
 template <class Parser>
 static auto finish(Parser& parser) {
-  nb::gil_scoped_release release;
+  const Released released;
   return parser.finish();
 }
 

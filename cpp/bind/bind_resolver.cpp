@@ -24,7 +24,7 @@ std::size_t find_longest_route(const Fabric& fabric, const Matrix<std::uint16_t>
   const TableView tables = view_of(fabric, ports);
   const Places places{as_vector(hosts), spread};
   const AddressView addresses{as_span(host_lid), as_span(host_lmc)};
-  nb::gil_scoped_release release;
+  const Released released;
   return longest_route(fabric, tables, addresses, places);
 }
 
@@ -43,7 +43,7 @@ std::unique_ptr<Resolver> make_resolver(const Fabric& fabric, const Matrix<std::
   const TableView tables = view_of(fabric, ports);
   const Places places{as_vector(hosts), spread};
   const AddressView addresses{as_span(host_lid), as_span(host_lmc)};
-  nb::gil_scoped_release release;
+  const Released released;
   return tabled ? make_tabled_resolver(fabric, tables, addresses, places)
                 : make_walking_resolver(fabric, tables, addresses, places);
 }
@@ -51,7 +51,7 @@ std::unique_ptr<Resolver> make_resolver(const Fabric& fabric, const Matrix<std::
 std::unique_ptr<Resolver> hashed_resolver(const Fabric& fabric,
                                           const Vector<std::uint32_t>& hosts) {
   const Places places{as_vector(hosts), false};
-  nb::gil_scoped_release release;
+  const Released released;
   return make_hashed_resolver(fabric, places);
 }
 
@@ -63,7 +63,7 @@ SetsOfChannels find_next_hops(const Fabric& fabric, const Vector<std::uint32_t>&
   NextHops next;
   {
     const Places places{as_vector(hosts), false};
-    nb::gil_scoped_release release;
+    const Released released;
     next = next_hops(fabric, places);
   }
   const std::size_t leaves = next.leaves.size();
@@ -88,8 +88,8 @@ Numpy<std::uint32_t> find_routes(const Resolver& resolver, const Vector<std::uin
   }
   std::vector<std::uint32_t> channels(source.size() * resolver.stride());
   {
-    nb::gil_scoped_release release;
-    resolver.resolve_drawn(as_span(source), as_span(target), draw, channels.data());
+    const Released released;
+    resolve_many(resolver, as_span(source), as_span(target), draw, channels.data());
   }
   return to_numpy(std::move(channels), {source.size(), resolver.stride()});
 }

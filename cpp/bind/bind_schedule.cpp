@@ -63,7 +63,7 @@ Columns run_schedule(const Resolver& resolver, const Vector<std::uint32_t>& rank
                     as_vector(start)};
   Outcome outcome;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     outcome = carry_out(schedule, network, costs);
   }
   Columns found;
@@ -84,7 +84,7 @@ Columns run_schedule(const Resolver& resolver, const Vector<std::uint32_t>& rank
 Columns find_phases(const Resolver& resolver, const Vector<std::uint32_t>& place_of_rank) {
   Phases phases;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     phases = phases_by_routes(resolver, as_span(place_of_rank));
   }
   const std::vector<std::size_t> shape{phases.ranks, phases.count};

@@ -23,6 +23,8 @@ static void translate(const std::exception_ptr& error, void*) {
   } catch (const contend::UnreachableError& e) {
     raise("UnreachableError",
           nb::make_tuple(e.to(), e.address(), e.from(), e.at(), e.why().c_str()));
+  } catch (const contend::Interrupted&) {
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
   } catch (const contend::Error& e) {
     raise("UsageError", nb::make_tuple(e.what()));
   }
@@ -33,6 +35,7 @@ NB_MODULE(_core, m) {
   nb::register_exception_translator(translate, nullptr);
   // A fabric that somebody still holds when Python ends is no leak, and nothing to tell a user.
   nb::set_leak_warnings(false);
+  contend::bind::bind_interruption(m);
   contend::bind::bind_check(m);
   contend::bind::bind_fabric(m);
   contend::bind::bind_routes(m);

@@ -1,12 +1,25 @@
+#include "contend/base/threads.hpp"
+
 #include <doctest/doctest.h>
 #include <omp.h>
 
+#include <atomic>
 #include <climits>
+#include <cstddef>
+#include <new>
+#include <vector>
 
-#include "contend/base/threads.hpp"
-
+using contend::in_parallel;
+using contend::Pieces;
 using contend::startable_threads;
 using contend::thread_count;
+
+namespace {
+
+/// More pieces than could ever be done: only a stop ends them.
+constexpr std::size_t kEndless = std::size_t{1} << 62;
+
+}  // namespace
 
 TEST_CASE("a handful of threads can be started, and one is there already") {
   CHECK(startable_threads(1) == 1);
@@ -19,4 +32,36 @@ TEST_CASE("never more than four threads a core, and never less than one") {
   CHECK(thread_count(INT_MAX) <= 4 * omp_get_num_procs());
   CHECK(thread_count(-1) >= 1);
   CHECK(thread_count() >= 1);
+}
+
+TEST_CASE("threads do every piece once") {
+  for (const int threads : {1, 2, 3}) {
+    for (const std::size_t count : {0U, 1U, 2U, 7U, 64U, 65U}) {
+      for (const std::size_t chunk : {1U, 3U, 64U, 100U}) {
+        std::vector<std::atomic<int>> done(count);
+        in_parallel(threads, count, chunk, [&](const Pieces& pieces) {
+          CHECK(pieces.thread() < static_cast<std::size_t>(threads));
+          for (const std::size_t piece : pieces) ++done[piece];
+        });
+        for (const std::atomic<int>& times : done) CHECK(times == 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("what a thread throws ends the work of all, and is thrown to the caller") {
+  std::atomic<bool> thrown = false;
+  const auto fail_once = [&](const Pieces& pieces) {
+    for (const std::size_t piece : pieces) {
+      if (piece == 1000 && !thrown.exchange(true)) throw std::bad_alloc();
+    }
+  };
+  CHECK_THROWS_AS(in_parallel(3, kEndless, 1, fail_once), std::bad_alloc);
+  thrown = false;
+  CHECK_THROWS_AS(in_parallel(1, kEndless, 7, fail_once), std::bad_alloc);
+}
+
+TEST_CASE("memory that a thread lacks before its first piece is told to the caller") {
+  const auto fail = [](const Pieces&) { throw std::bad_alloc(); };
+  CHECK_THROWS_AS(in_parallel(3, 3, 1, fail), std::bad_alloc);
 }

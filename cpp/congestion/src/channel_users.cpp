@@ -1,10 +1,7 @@
 #include "contend/congestion/channel_users.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <deque>
-#include <exception>
 #include <limits>
 
 #include "contend/base/error.hpp"
@@ -56,21 +53,30 @@ class Watcher {
         targets_(sources_.size(), 0) {}
 
   void run(std::uint64_t sample, std::uint32_t round) {
-    drawer_.begin(sample, round);
+    begin(sample, round);
     for (std::uint32_t piece = 0; piece < pattern_.pieces(round); ++piece) {
-      const Messages& messages = drawer_.draw(piece);
-      const std::size_t stride = resolver_.stride();
-      routes_.resize(std::max(routes_.size(), messages.size() * stride));
-      resolver_.resolve_drawn(messages.source, messages.target, drawer_.routes_of(sample),
-                              routes_.data());
-      const Id* route = routes_.data();
-      for (std::size_t m = 0; m < messages.size(); ++m, route += stride) {
-        const Place source = messages.source[m];
-        const Place target = messages.target[m];
-        for (std::size_t k = 0; k < stride; ++k) add(rows_.between[route[k]], source, target);
-        add(rows_.injection[source], source, target);
-        add(rows_.ejection[target], source, target);
-      }
+      check_interruption();
+      run_piece(piece);
+    }
+  }
+
+  void begin(std::uint64_t sample, std::uint32_t round) {
+    drawer_.begin(sample, round);
+    draw_ = drawer_.routes_of(sample);
+  }
+
+  void run_piece(std::uint32_t piece) {
+    const Messages& messages = drawer_.draw(piece);
+    const std::size_t stride = resolver_.stride();
+    routes_.resize(std::max(routes_.size(), messages.size() * stride));
+    resolver_.resolve_drawn(messages.source, messages.target, draw_, routes_.data());
+    const Id* route = routes_.data();
+    for (std::size_t m = 0; m < messages.size(); ++m, route += stride) {
+      const Place source = messages.source[m];
+      const Place target = messages.target[m];
+      for (std::size_t k = 0; k < stride; ++k) add(rows_.between[route[k]], source, target);
+      add(rows_.injection[source], source, target);
+      add(rows_.ejection[target], source, target);
     }
   }
 
@@ -90,6 +96,7 @@ class Watcher {
   const Pattern& pattern_;
   const Rows& rows_;
   RoundDrawer drawer_;
+  std::uint64_t draw_ = 0;
   std::vector<Id> routes_;
   std::vector<std::uint64_t> sources_;
   std::vector<std::uint64_t> targets_;
@@ -107,25 +114,25 @@ ChannelUsers run(const Resolver& resolver, const Pattern& pattern, const Seating
     watchers.emplace_back(resolver, pattern, seating, samples, rows, channels.size());
   }
   const std::uint32_t rounds = pattern.rounds();
-  const auto tasks = static_cast<std::int64_t>(std::uint64_t{samples.count} * rounds);
-  const std::int64_t chunk = std::clamp<std::int64_t>(tasks / (8 * threads), 1, 64);
-  // An exception must not leave the parallel part; the last one is thrown again after it.
-  std::exception_ptr failure;
-#pragma omp parallel num_threads(threads)
-  {
-    Watcher<Id>& watcher = watchers[static_cast<std::size_t>(omp_get_thread_num())];
-#pragma omp for schedule(dynamic, chunk)
-    for (std::int64_t task = 0; task < tasks; ++task) {
-      const auto number = static_cast<std::uint64_t>(task);
-      try {
-        watcher.run(samples.first + number / rounds, static_cast<std::uint32_t>(number % rounds));
-      } catch (...) {
-#pragma omp critical
-        failure = std::current_exception();
-      }
+  const std::size_t cells = std::size_t{samples.count} * rounds;
+  if (shares_pieces(pattern, cells, threads)) {
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+      const auto round = static_cast<std::uint32_t>(cell % rounds);
+      for (Watcher<Id>& watcher : watchers) watcher.begin(samples.first + cell / rounds, round);
+      const std::size_t pieces = pattern.pieces(round);
+      in_parallel(threads, pieces, run_length(pieces, threads), [&](const Pieces& mine) {
+        Watcher<Id>& watcher = watchers[mine.thread()];
+        for (const std::size_t piece : mine) watcher.run_piece(static_cast<std::uint32_t>(piece));
+      });
     }
+  } else {
+    in_parallel(threads, cells, run_length(cells, threads), [&](const Pieces& mine) {
+      Watcher<Id>& watcher = watchers[mine.thread()];
+      for (const std::size_t cell : mine) {
+        watcher.run(samples.first + cell / rounds, static_cast<std::uint32_t>(cell % rounds));
+      }
+    });
   }
-  if (failure) std::rethrow_exception(failure);
   for (const Watcher<Id>& watcher : watchers) watcher.add_to(users);
   return users;
 }

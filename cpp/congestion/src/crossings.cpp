@@ -26,7 +26,7 @@ Crossings::Crossings(const Resolver& resolver, std::span<const Place> source,
   const std::size_t stride = resolver.stride();
   const auto between = static_cast<std::uint32_t>(resolver.switch_channels());
   std::vector<std::uint32_t> routes(from.size() * stride);
-  resolver.resolve_drawn(from, to, draw, routes.data());
+  resolve_many(resolver, from, to, draw, routes.data());
   begin_.reserve(source.size() + 1);
   begin_.push_back(0);
   channel_.reserve(routes.size() + 2 * from.size());

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "contend/base/error.hpp"
+#include "contend/base/interruption.hpp"
 #include "round_averages.hpp"
 #include "worker.hpp"
 
@@ -131,6 +132,7 @@ void FailureJudge::draw(const Pattern& pattern, std::span<const HostId> hosts,
   Messages messages;
   begin_.push_back(0);
   for (std::uint32_t k = 0; k < samples.count; ++k) {
+    check_interruption();
     const std::uint64_t number = samples.first + k;
     RandomChoices random({samples.seed, number, kFirstRoundDraws});
     EnumeratedChoices enumerated(samples.enumerate ? number : 0);
@@ -204,6 +206,7 @@ void FailureJudge::find_routes() {
   std::vector<std::uint8_t> is_known(fabric.hosts(), 0);
   const auto addresses = tables_.addresses();
   for (std::size_t i = 0; i < addresses.size(); ++i) {
+    check_interruption();
     const auto& to = addresses[i];
     if (to.host == MendableTables::kNoHost || to.address != first_[to.host]) continue;
     is_known[to.host] = 1;
@@ -235,6 +238,7 @@ void FailureJudge::count_whole() {
   Count count(*this, all);
   const Detours none{std::vector<std::vector<Detour>>(samples), {}};
   for (std::size_t sample = 0; sample < samples; ++sample) {
+    check_interruption();
     std::uint32_t* load = load_.data() + sample * channels;
     for (std::size_t m = begin_[sample]; m < begin_[sample + 1]; ++m) {
       for (const ChannelId channel : route(m)) ++load[channel];
@@ -295,6 +299,7 @@ FailureCost FailureJudge::judge(const Losses& losses) const {
   const Detours none{std::vector<std::vector<Detour>>(samples), {}};
   Count count(*this, rest);
   for (std::size_t sample = 0; sample < samples; ++sample) {
+    check_interruption();
     const bool any_turned = !detours.of_sample[sample].empty();
     if (!any_turned && rest.hosts_left == rest.host_gone.size()) continue;
     if (count.begin(sample)) cost.before[sample] = cost.after[sample] = count.bandwidth(none);

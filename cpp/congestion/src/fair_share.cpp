@@ -7,6 +7,7 @@
 
 #include "channel_rates.hpp"
 #include "contend/base/error.hpp"
+#include "contend/base/interruption.hpp"
 #include "contend/congestion/crossings.hpp"
 #include "contend/congestion/flows.hpp"
 
@@ -82,6 +83,7 @@ std::vector<double> fluid_times(const Resolver& resolver, std::span<const Place>
   for (double& alone : times) alone /= fastest;
   double now = 0;
   while (!together.under_way.empty()) {
+    check_interruption();
     together.fill();
     const Flows& flows = together.flows;
     double step = std::numeric_limits<double>::infinity();

@@ -1,3 +1,4 @@
+#include "contend/base/interruption.hpp"
 #include "contend/congestion/flows.hpp"
 
 #include <algorithm>
@@ -133,6 +134,7 @@ std::span<const std::uint32_t> Flows::fill() {
 
 /// Gives the flows that still wait on a channel their share.
 void Flows::saturate(std::uint32_t channel, double level) {
+  check_interruption();
   for (const std::uint32_t flow : on_channel_[channel]) {
     if (flow_[flow].waits == 0) continue;
     flow_[flow].waits = 0;

@@ -1,3 +1,4 @@
+#include "contend/base/interruption.hpp"
 #include "halves.hpp"
 
 #include <algorithm>
@@ -28,6 +29,7 @@ struct Peer {
 std::vector<std::vector<Peer>> peers_of(const RankMessages& messages) {
   std::vector<std::vector<Peer>> peers(messages.ranks());
   for (Rank rank = 0; rank < messages.ranks(); ++rank) {
+    check_interruption();
     for (const RankMessage& message : messages.of(rank)) {
       peers[rank].push_back({message.other, message.bytes});
     }
@@ -66,6 +68,7 @@ class Halving {
     std::iota(parts[0].ranks.begin(), parts[0].ranks.end(), Rank{0});
     settle(parts[0]);
     while (!parts.empty()) {
+      check_interruption();
       const Part part = std::move(parts.front());
       parts.pop_front();
       if (part.places.size() < 2) {
@@ -154,6 +157,7 @@ class Halving {
     for (const Rank rank : part.ranks) side_[rank] = 1;
     std::vector<Place> where;
     for (std::size_t at = 0; at < part.ranks.size(); ++at) {
+      check_interruption();
       where.clear();
       for (const Peer& peer : peers_[part.ranks[at]]) {
         if (side_[peer.rank] == kElsewhere) where.push_back(centre_[peer.rank]);
@@ -185,6 +189,7 @@ class Halving {
       queue.insert({-gain_[ranks[at]], at});
     }
     for (std::size_t taken = 0; taken < in_first; ++taken) {
+      check_interruption();
       const auto best = queue.begin();
       const Rank rank = ranks[best->second];
       queue.erase(best);
@@ -218,6 +223,7 @@ class Halving {
     double total = 0, best = 0, scale = 0;
     std::size_t kept = 0;
     for (std::size_t pair = 0; pair < pairs && pair < kept / 2 + kPatience; ++pair) {
+      check_interruption();
       for (const std::uint8_t side : {std::uint8_t{0}, std::uint8_t{1}}) {
         const auto first = queue[side].begin();
         const Rank rank = ranks[first->second];

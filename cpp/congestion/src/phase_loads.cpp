@@ -1,3 +1,4 @@
+#include "contend/base/interruption.hpp"
 #include "phase_loads.hpp"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ PhaseLoads::PhaseLoads(const Resolver& resolver, const RankMessages& messages,
       sum_before_(messages.phases(), 0.0),
       phase_norm_before_(messages.phases(), 0.0) {
   for (std::uint32_t rank = 0; rank < messages.ranks(); ++rank) {
+    check_interruption();
     for (const RankMessage& message : messages.of(rank)) {
       if (message.sent) {
         add_flow(place_[rank], place_[message.other], {message.phase, message.bytes});
@@ -56,6 +58,7 @@ void PhaseLoads::set_power(unsigned squarings) {
   squarings_ = squarings;
   norm_ = 0;
   for (std::size_t phase = 0; phase < sum_.size(); ++phase) {
+    check_interruption();
     const double* load = load_.data() + phase * channels_;
     double sum = 0;
     for (std::size_t c = 0; c < channels_; ++c) sum += raised(load[c] * time_per_byte_[c]);
@@ -162,6 +165,7 @@ void PhaseLoads::change(std::uint32_t phase, std::size_t channel, double bytes) 
 void PhaseLoads::ranks_on_full_channels(double share, std::vector<std::uint32_t>& ranks) const {
   std::vector<bool> full(load_.size(), false);
   for (std::size_t phase = 0; phase < sum_.size(); ++phase) {
+    check_interruption();
     const double* load = load_.data() + phase * channels_;
     double longest = 0;
     for (std::size_t c = 0; c < channels_; ++c) {

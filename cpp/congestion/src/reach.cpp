@@ -5,6 +5,7 @@
 #include <string>
 
 #include "contend/base/error.hpp"
+#include "contend/base/interruption.hpp"
 
 namespace contend {
 
@@ -85,6 +86,7 @@ class Bundle {
     target_.push_back(target);
   }
   void resolve() {
+    check_interruption();
     channels_.resize(source_.size() * resolver_.stride());
     resolver_.resolve(source_, target_, channels_.data());
   }

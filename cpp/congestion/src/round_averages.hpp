@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,25 +24,37 @@ struct RoundShares {
   double bytes_per_second = 0;
   double seconds = 0;  ///< that a byte takes
   double slowest = 0;
+
+  void add(const RoundShares& more) {
+    weight += more.weight;
+    share += more.share;
+    slowdown += more.slowdown;
+    largest = std::max(largest, more.largest);
+    bytes_per_second += more.bytes_per_second;
+    seconds += more.seconds;
+    slowest = std::max(slowest, more.slowest);
+  }
 };
 
 /// The averages of one round's messages by pi; entry 0, those that stay on their host, is left out.
-inline RoundAverages average(std::span<const std::uint64_t> by_pi) {
+/// `value` tells the pi of every entry; empty where that is its number.
+inline RoundAverages average(std::span<const std::uint64_t> by_pi,
+                             std::span<const std::uint32_t> value = {}) {
   double weight = 0;
   double inverse = 0;
   double sum = 0;
-  std::size_t largest = 0;
-  for (std::size_t pi = 1; pi < by_pi.size(); ++pi) {
-    if (by_pi[pi] == 0) continue;
-    const auto messages = static_cast<double>(by_pi[pi]);
-    const auto congestion = static_cast<double>(pi);
+  double largest = 0;
+  for (std::size_t n = 1; n < by_pi.size(); ++n) {
+    if (by_pi[n] == 0) continue;
+    const auto messages = static_cast<double>(by_pi[n]);
+    const auto congestion = static_cast<double>(value.empty() ? n : value[n]);
     weight += messages;
     inverse += messages / congestion;
     sum += messages * congestion;
-    largest = pi;
+    largest = congestion;
   }
   if (largest == 0) return {};
-  return {inverse / weight, sum / weight, static_cast<double>(largest), true};
+  return {inverse / weight, sum / weight, largest, true};
 }
 
 }  // namespace contend

@@ -4,10 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "channel_rates.hpp"
+#include "contend/base/error.hpp"
 #include "contend/base/vectorise.hpp"
 #include "contend/routes/resolver.hpp"
 #include "round_averages.hpp"
@@ -29,27 +32,35 @@ inline std::uint32_t fold_usage(const std::uint32_t* usage, std::uint32_t* total
 ///
 /// `Id` holds a channel number. Counters have 32 bits although 16 would often do: adding to them
 /// takes half the time, which is more than their size costs. The calls of a round come in order:
-/// count() for every piece, fold() once, judge() for every piece, clear() once. Where channels
-/// differ in rate, weigh() follows judge().
+/// count() for every piece, fold() once, judge() for every piece, finish() and clear() once. Where
+/// channels differ in rate, weigh() follows judge(). Several counters can share a round's pieces:
+/// one absorb()s the others before it folds, and these adopt() what it has, judge, and are absorbed
+/// by finish().
+///
+/// More messages on a channel in one round than a counter is sure to hold are refused.
 template <class Id>
 class RoundCounter {
  public:
-  RoundCounter(const Resolver& resolver, bool with_hosts)
+  /// Half of what a counter holds: a look at all of them is due only when as many more are counted.
+  static constexpr std::uint32_t kMostMessages = 0x7FFF'FFFF;
+
+  RoundCounter(const Resolver& resolver, bool with_hosts,
+               std::uint32_t most_messages = kMostMessages)
       : resolver_(resolver),
-        usage_(resolver.switch_channels() + kPads, 0),
-        switch_total_(resolver.switch_channels(), 0),
-        sent_(with_hosts ? resolver.places() : 0, 0),
-        received_(sent_.size(), 0),
-        sent_total_(sent_.size(), 0),
-        received_total_(sent_.size(), 0) {}
+        most_messages_(most_messages),
+        places_(with_hosts ? resolver.places() : 0),
+        sent_(resolver.switch_channels() + kPads),
+        usage_(sent_ + 2 * places_, 0),
+        total_(usage_.size(), 0) {}
 
   /// Which drawing of routes the pieces that follow take; see Resolver::resolve_drawn.
   void draw_routes(std::uint64_t draw) { draw_ = draw; }
 
   /// Looks up the routes of a piece and counts it. Source and target differ in every message.
+  /// Throws Error where a channel gets too many messages.
   void count(std::span<const Place> source, std::span<const Place> target) {
-    routes_.resize(std::max(routes_.size(), source.size() * resolver_.stride()));
-    resolver_.resolve_drawn(source, target, draw_, routes_.data());
+    note(source.size());
+    look_up(source, target);
     switch (resolver_.stride()) {
       case 2:
         add_routes<2>(source.size());
@@ -64,29 +75,51 @@ class RoundCounter {
         add_routes<0>(source.size());
         break;
     }
-    if (sent_.empty()) return;
+    if (places_ == 0) return;
+    std::uint32_t* const sent = usage_.data() + sent_;
+    std::uint32_t* const received = sent + places_;
     for (std::size_t m = 0; m < source.size(); ++m) {
-      ++sent_[source[m]];
-      ++received_[target[m]];
+      ++sent[source[m]];
+      ++received[target[m]];
     }
   }
 
-  /// Closes the counting; returns the largest count on any channel.
-  std::uint32_t fold() {
-    std::fill(usage_.end() - kPads, usage_.end(), 0U);
-    std::uint32_t largest =
-        fold_usage(usage_.data(), switch_total_.data(), resolver_.switch_channels());
-    largest = std::max(largest, fold_usage(sent_.data(), sent_total_.data(), sent_.size()));
-    return std::max(largest,
-                    fold_usage(received_.data(), received_total_.data(), received_.size()));
+  /// Takes over what another has counted of the same round. Throws Error as count() does.
+  void absorb(RoundCounter& other) {
+    forget_padding();
+    other.forget_padding();
+    for (std::size_t c = 0; c < usage_.size(); ++c) {
+      refuse_more(std::uint64_t{usage_[c]} + other.usage_[c]);
+      usage_[c] += other.usage_[c];
+    }
+    other.clear();
   }
 
-  /// Adds every message of the piece to `by_pi`, with its weight or 1. When a round has several
-  /// pieces their routes must be looked up again.
+  /// Closes the counting.
+  void fold() {
+    forget_padding();
+    const std::uint32_t largest = fold_usage(usage_.data(), total_.data(), usage_.size());
+    number_values(largest);
+    begin_judging();
+  }
+
+  /// Takes the counts of another, which has folded them.
+  void adopt(const RoundCounter& folded) {
+    usage_ = folded.usage_;
+    number_ = folded.number_;
+    values_ = folded.values_;
+    begin_judging();
+  }
+
+  /// The values that pi may have: those on all channels, with 0 and 1, in ascending order.
+  std::span<const std::uint32_t> values() const { return values_; }
+
+  /// Counts every message of the piece by its value of pi; one with a weight is added to `by_value`
+  /// at once. When a round has several pieces their routes must be looked up again.
   void judge(std::span<const Place> source, std::span<const Place> target,
              std::span<const std::uint64_t> weight, bool look_up_again,
-             std::span<std::uint64_t> by_pi) {
-    if (look_up_again) resolver_.resolve_drawn(source, target, draw_, routes_.data());
+             std::span<std::uint64_t> by_value) {
+    if (look_up_again) look_up(source, target);
     switch (resolver_.stride()) {
       case 2:
         find_pi<2>(source.size());
@@ -101,22 +134,33 @@ class RoundCounter {
         find_pi<0>(source.size());
         break;
     }
-    if (!sent_.empty()) {
+    if (places_ > 0) {
+      const std::uint32_t* const sent = numbers() + sent_;
+      const std::uint32_t* const received = sent + places_;
       for (std::size_t m = 0; m < source.size(); ++m) {
-        const std::uint32_t ends = std::max(sent_[source[m]], received_[target[m]]);
-        pi_[m] = std::max(pi_[m], ends);
+        pi_[m] = std::max(pi_[m], std::max(sent[source[m]], received[target[m]]));
       }
     }
     if (weight.empty()) {
-      add_to(by_pi, source.size());
+      add_to_counters(source.size(), by_value);
     } else {
-      for (std::size_t m = 0; m < source.size(); ++m) by_pi[pi_[m]] += weight[m];
+      for (std::size_t m = 0; m < source.size(); ++m) by_value[pi_[m]] += weight[m];
     }
+  }
+
+  /// Adds what judge() has counted to `by_value`.
+  void finish(std::span<std::uint64_t> by_value) {
+    for (std::size_t value = 0; value < values_.size(); ++value) {
+      for (std::size_t k = 0; k < kCounters; ++k) {
+        by_value[value] += counters_[kCounters * value + k];
+      }
+    }
+    begin_judging();
   }
 
   /// Prepares weigh(): copies what it needs of the rates.
   void set_rates(const ChannelRates& rates) {
-    seconds_.assign(usage_.size(), 0);
+    seconds_.assign(sent_, 0);
     for (std::size_t c = 0; c < resolver_.switch_channels(); ++c) seconds_[c] = 1 / rates[c];
     injection_.resize(resolver_.places());
     ejection_.resize(resolver_.places());
@@ -126,12 +170,15 @@ class RoundCounter {
     }
   }
 
-  /// Adds what every message of the piece gets: the least, over its channels, of rate over load.
+  /// What the messages of the piece get: the least, over a message's channels, of rate over load.
   /// Right after judge(), whose routes it uses.
-  void weigh(std::span<const Place> source, std::span<const Place> target,
-             std::span<const std::uint64_t> weight, RoundShares& sum) const {
+  RoundShares weigh(std::span<const Place> source, std::span<const Place> target,
+                    std::span<const std::uint64_t> weight) const {
+    RoundShares sum;
     const std::size_t stride = resolver_.stride();
     const Id* route = routes_.data();
+    const std::uint32_t* const sent = usage_.data() + sent_;
+    const std::uint32_t* const received = sent + places_;
     for (std::size_t m = 0; m < source.size(); ++m, route += stride) {
       const double in = injection_[source[m]];
       const double out = ejection_[target[m]];
@@ -141,8 +188,8 @@ class RoundCounter {
       for (std::size_t k = 0; k < stride; ++k) {
         seconds = std::max(seconds, usage_[route[k]] * seconds_[route[k]]);
       }
-      if (!sent_.empty()) {
-        seconds = std::max({seconds, sent_[source[m]] * in, received_[target[m]] * out});
+      if (places_ > 0) {
+        seconds = std::max({seconds, sent[source[m]] * in, received[target[m]] * out});
       }
       const double messages = weight.empty() ? 1 : static_cast<double>(weight[m]);
       sum.weight += messages;
@@ -153,26 +200,55 @@ class RoundCounter {
       sum.seconds += messages * seconds;
       sum.slowest = std::max(sum.slowest, seconds);
     }
+    return sum;
   }
 
   void clear() {
     std::fill(usage_.begin(), usage_.end(), 0U);
-    std::fill(sent_.begin(), sent_.end(), 0U);
-    std::fill(received_.begin(), received_.end(), 0U);
+    unchecked_ = 0;
   }
 
   /// Adds the totals since the last call to `channel_messages` and starts them anew.
   void collect_totals(std::span<std::uint64_t> channel_messages) {
-    auto out = channel_messages.begin();
-    for (auto* totals : {&switch_total_, &sent_total_, &received_total_}) {
-      for (std::uint32_t& total : *totals) {
-        *out++ += total;
-        total = 0;
-      }
-    }
+    const std::size_t between = resolver_.switch_channels();
+    for (std::size_t c = 0; c < between; ++c) channel_messages[c] += total_[c];
+    for (std::size_t c = 0; c < 2 * places_; ++c) channel_messages[between + c] += total_[sent_ + c];
+    std::fill(total_.begin(), total_.end(), 0U);
   }
 
  private:
+  /// Most messages share a few values of pi; counters used in turn do not wait for each other.
+  static constexpr std::size_t kCounters = 4;
+  /// Up to here every number is taken for a value of pi: fewer than a list of them would cost.
+  static constexpr std::uint32_t kFew = 1U << 16;
+
+  void refuse_more(std::uint64_t messages) const {
+    if (messages <= most_messages_) return;
+    throw Error("at most " + std::to_string(most_messages_) +
+                " messages on a channel in one round can be counted");
+  }
+
+  /// Makes sure that no counter wraps when so many messages more are counted.
+  void note(std::size_t messages) {
+    if (unchecked_ + messages > most_messages_) {
+      forget_padding();
+      for (const std::uint32_t counted : usage_) refuse_more(counted);
+      refuse_more(messages);
+      unchecked_ = 0;
+    }
+    unchecked_ += messages;
+  }
+
+  void forget_padding() {
+    const auto pads = usage_.begin() + static_cast<std::ptrdiff_t>(resolver_.switch_channels());
+    std::fill_n(pads, kPads, 0U);
+  }
+
+  void look_up(std::span<const Place> source, std::span<const Place> target) {
+    routes_.resize(std::max(routes_.size(), source.size() * resolver_.stride()));
+    resolver_.resolve_drawn(source, target, draw_, routes_.data());
+  }
+
   template <std::size_t Stride>
   void add_routes(std::size_t messages) {
     const std::size_t stride = Stride > 0 ? Stride : resolver_.stride();
@@ -201,43 +277,72 @@ class RoundCounter {
     for (; k < stride; ++k) visit(route[k]);
   }
 
-  /// pi of every message of the piece, into pi_.
+  /// Lists the values of pi, and where they are far apart numbers them: counting by value then
+  /// takes memory by the channels, however many messages these carry.
+  void number_values(std::uint32_t largest) {
+    number_.clear();
+    if (largest <= kFew) {
+      values_.resize(std::max<std::size_t>(largest, 1) + 1);
+      std::iota(values_.begin(), values_.end(), 0U);
+      return;
+    }
+    values_.assign({0, 1});
+    values_.insert(values_.end(), usage_.begin(), usage_.end());
+    std::sort(values_.begin(), values_.end());
+    values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
+    number_.resize(usage_.size());
+    for (std::size_t c = 0; c < usage_.size(); ++c) {
+      const auto found = std::lower_bound(values_.begin(), values_.end(), usage_[c]);
+      number_[c] = static_cast<std::uint32_t>(found - values_.begin());
+    }
+  }
+
+  /// By channel: the number of the value that it has, which is mostly the value itself.
+  const std::uint32_t* numbers() const { return number_.empty() ? usage_.data() : number_.data(); }
+
+  void begin_judging() {
+    counters_.assign(kCounters * values_.size(), 0);
+    judged_ = 0;
+  }
+
+  /// The number of every message's pi, into pi_.
   template <std::size_t Stride>
   void find_pi(std::size_t messages) {
     const std::size_t stride = Stride > 0 ? Stride : resolver_.stride();
     pi_.resize(std::max(pi_.size(), messages));
-    const std::uint32_t* usage = usage_.data();
+    const std::uint32_t* number = numbers();
     const Id* route = routes_.data();
     std::uint32_t* pi = pi_.data();
     for (std::size_t m = 0; m < messages; ++m, route += stride) {
-      // A message that crosses no channel between switches still has its host's, all to itself.
+      // A message that crosses no channel between switches still has its host's, all to itself: the
+      // value 1, of number 1.
       std::uint32_t most = 1;
-      for (std::size_t k = 0; k < stride; ++k) most = std::max(most, usage[route[k]]);
+      for (std::size_t k = 0; k < stride; ++k) most = std::max(most, number[route[k]]);
       pi[m] = most;
     }
   }
 
-  /// Most messages share a few values of pi; counters used in turn do not wait for each other.
-  void add_to(std::span<std::uint64_t> by_pi, std::size_t messages) {
-    constexpr std::size_t kCounters = 4;
-    counters_.assign(kCounters * by_pi.size(), 0);
+  void add_to_counters(std::size_t messages, std::span<std::uint64_t> by_value) {
+    if (judged_ + messages > 0xFFFF'FFFF) finish(by_value);
+    judged_ += messages;
     std::uint32_t* counters = counters_.data();
     const std::uint32_t* pi = pi_.data();
     for (std::size_t m = 0; m < messages; ++m) {
       ++counters[kCounters * std::size_t{pi[m]} + m % kCounters];
     }
-    for (std::size_t value = 0; value < by_pi.size(); ++value) {
-      for (std::size_t k = 0; k < kCounters; ++k) by_pi[value] += counters[kCounters * value + k];
-    }
   }
 
   const Resolver& resolver_;
+  std::uint32_t most_messages_;
+  std::size_t places_;  ///< that are counted; 0 where hosts' channels are not
+  std::size_t sent_;    ///< where hosts' injection begins; ejection follows
+  /// Channels between switches, padding, injection and ejection.
   std::vector<std::uint32_t> usage_;
-  std::vector<std::uint32_t> switch_total_;
-  std::vector<std::uint32_t> sent_;
-  std::vector<std::uint32_t> received_;
-  std::vector<std::uint32_t> sent_total_;
-  std::vector<std::uint32_t> received_total_;
+  std::vector<std::uint32_t> total_;
+  std::vector<std::uint32_t> number_;  ///< of the value of each; empty where it is the value
+  std::vector<std::uint32_t> values_;
+  std::uint64_t unchecked_ = 0;  ///< messages since counters were looked at
+  std::uint64_t judged_ = 0;     ///< messages in counters_
   std::uint64_t draw_ = 0;
   std::vector<Id> routes_;
   std::vector<std::uint32_t> pi_;

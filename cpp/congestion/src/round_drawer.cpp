@@ -31,6 +31,12 @@ bool shares_places(const Seating& seating) {
   return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
+bool shares_pieces(const Pattern& pattern, std::size_t rounds, int threads) {
+  constexpr std::size_t kFewForAThread = 4;
+  return threads > 1 && rounds < kFewForAThread * static_cast<std::size_t>(threads) &&
+         !pattern.random() && pattern.pieces(0) > 1;
+}
+
 std::optional<std::uint64_t> outcomes(const Pattern& pattern, const Seating& seating) {
   const auto drawn = pattern.outcomes();
   const auto seated = seating.random ? factorial(seating.slots.size()) : 1;

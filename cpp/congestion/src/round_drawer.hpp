@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,6 +22,15 @@ void check_samples(const Resolver& resolver, const Pattern& pattern, const Seati
 
 /// Whether two ranks may sit on one place.
 bool shares_places(const Seating& seating);
+
+/// Whether threads should share the pieces of each of so few rounds: those of random patterns must
+/// be drawn one after the other.
+bool shares_pieces(const Pattern& pattern, std::size_t rounds, int threads);
+
+/// How many pieces of work a thread takes at a time.
+inline std::size_t run_length(std::size_t pieces, int threads) {
+  return std::clamp<std::size_t>(pieces / (8 * static_cast<std::size_t>(threads)), 1, 64);
+}
 
 inline bool is_identity(std::span<const Place> slots) {
   for (std::size_t slot = 0; slot < slots.size(); ++slot) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "contend/base/error.hpp"
+#include "contend/base/interruption.hpp"
 #include "contend/base/philox.hpp"
 #include "contend/congestion/crossings.hpp"
 #include "halves.hpp"
@@ -147,6 +148,7 @@ class Search {
   std::size_t sweep(double temperature, std::uint64_t end) {
     std::size_t better = 0;
     for (std::size_t n = 0; n < messages_.ranks() && loads_.changes() < end; ++n) {
+      check_interruption();
       const double growth = propose();
       if (moves_.empty()) continue;
       const bool lower = growth < -1e-12;
@@ -258,6 +260,7 @@ SeatFigures judge_seats(const Resolver& resolver, const PhasedTraffic& traffic,
   std::vector<double> load(channels);
   std::vector<std::uint32_t> count(channels);
   for (const std::vector<std::uint32_t>& phase : of_phase) {
+    check_interruption();
     source.clear();
     target.clear();
     for (const std::uint32_t m : phase) {

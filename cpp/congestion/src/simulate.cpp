@@ -1,11 +1,8 @@
 #include "contend/congestion/simulate.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <exception>
 #include <optional>
 #include <span>
 
@@ -80,6 +77,37 @@ void average_shares(const std::vector<RoundAverages>& cells, const std::vector<R
   }
 }
 
+/// A round of pieces that all workers share. What it comes to does not depend on who has which.
+template <class Id>
+RoundAverages run_together(std::deque<Worker<Id>>& workers, std::uint64_t sample,
+                           std::uint32_t round, std::uint32_t pieces, RoundShares* shares) {
+  const auto threads = static_cast<int>(workers.size());
+  const auto each = [&](const auto& step) {
+    in_parallel(threads, pieces, run_length(pieces, threads), [&](const Pieces& mine) {
+      Worker<Id>& worker = workers[mine.thread()];
+      worker.start_watch();
+      for (const std::size_t piece : mine) step(worker, static_cast<std::uint32_t>(piece));
+      worker.stop_watch();
+    });
+  };
+  Worker<Id>& first = workers.front();
+  for (Worker<Id>& worker : workers) worker.begin(sample, round);
+  each([](Worker<Id>& worker, std::uint32_t piece) { worker.count(piece); });
+  for (std::size_t k = 1; k < workers.size(); ++k) first.absorb(workers[k]);
+  first.fold();
+  for (std::size_t k = 1; k < workers.size(); ++k) workers[k].adopt(first, sample, round);
+  first.begin(sample, round);
+  std::vector<RoundShares> found(shares != nullptr ? pieces : 0);
+  each([&](Worker<Id>& worker, std::uint32_t piece) {
+    const RoundShares these = worker.judge(piece, true);
+    if (shares != nullptr) found[piece] = these;
+  });
+  for (std::size_t k = 1; k < workers.size(); ++k) first.take(workers[k]);
+  // In the order of the pieces: sums of rounded numbers depend on it.
+  for (const RoundShares& these : found) shares->add(these);
+  return first.finish();
+}
+
 template <class Id>
 BatchResult run(const Resolver& resolver, const Pattern& pattern, const Seating& seating,
                 const Samples& samples, bool with_hosts, int threads, const ChannelRates* rates) {
@@ -94,35 +122,29 @@ BatchResult run(const Resolver& resolver, const Pattern& pattern, const Seating&
   result.channel_messages.resize(resolver.switch_channels() + 2 * resolver.places(), 0);
   std::vector<RoundAverages> cells(std::size_t{samples.count} * rounds);
   std::vector<RoundShares> shares(rates != nullptr ? cells.size() : 0);
-  const auto tasks = static_cast<std::int64_t>(cells.size());
-  // Long enough to keep threads out of each other's cache lines, short enough to share fairly.
-  const std::int64_t chunk = std::clamp<std::int64_t>(tasks / (8 * threads), 1, 64);
   std::deque<Worker<Id>> workers;
   for (int thread = 0; thread < threads; ++thread) {
     workers.emplace_back(resolver, pattern, seating, samples, with_hosts, rates);
   }
-  // An exception must not leave the parallel part; the last one is thrown again after it.
-  std::exception_ptr failure;
-#pragma omp parallel num_threads(threads)
-  {
-    Worker<Id>& worker = workers[static_cast<std::size_t>(omp_get_thread_num())];
-    worker.start_watch();
-#pragma omp for schedule(dynamic, chunk)
-    for (std::int64_t task = 0; task < tasks; ++task) {
-      const auto sample = static_cast<std::uint64_t>(task) / rounds;
-      const auto round = static_cast<std::uint32_t>(static_cast<std::uint64_t>(task) % rounds);
-      const auto cell = static_cast<std::size_t>(task);
-      RoundShares* const weighed = rates != nullptr ? &shares[cell] : nullptr;
-      try {
-        cells[cell] = worker.run(samples.first + sample, round, weighed);
-      } catch (...) {
-#pragma omp critical
-        failure = std::current_exception();
-      }
+  const auto shares_of = [&](std::size_t cell) { return rates != nullptr ? &shares[cell] : nullptr; };
+  if (shares_pieces(pattern, cells.size(), threads)) {
+    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+      const auto round = static_cast<std::uint32_t>(cell % rounds);
+      cells[cell] = run_together(workers, samples.first + cell / rounds, round,
+                                 pattern.pieces(round), shares_of(cell));
     }
-    worker.stop_watch();
+  } else {
+    // Long enough to keep threads out of each other's cache lines, short enough to share fairly.
+    in_parallel(threads, cells.size(), run_length(cells.size(), threads), [&](const Pieces& pieces) {
+      Worker<Id>& worker = workers[pieces.thread()];
+      worker.start_watch();
+      for (const std::size_t cell : pieces) {
+        cells[cell] = worker.run(samples.first + cell / rounds,
+                                 static_cast<std::uint32_t>(cell % rounds), shares_of(cell));
+      }
+      worker.stop_watch();
+    });
   }
-  if (failure) std::rethrow_exception(failure);
   for (Worker<Id>& worker : workers) worker.add_to(result);
   average_samples(cells, rounds, result);
   if (rates != nullptr) average_shares(cells, shares, rounds, rates->fastest_port(), result);

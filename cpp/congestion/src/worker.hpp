@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "contend/base/interruption.hpp"
 #include "contend/congestion/simulate.hpp"
 #include "round_averages.hpp"
 #include "round_counter.hpp"
@@ -21,37 +23,86 @@ class Worker {
       : pattern_(pattern),
         drawer_(pattern, seating, samples, with_hosts),
         counter_(resolver, with_hosts),
+        weighs_(rates != nullptr),
         channel_messages_(resolver.switch_channels() + 2 * resolver.places(), 0) {
     if (rates != nullptr) counter_.set_rates(*rates);
   }
 
   /// Runs one round; adds to `shares`, if any, what messages get by the rates.
   RoundAverages run(std::uint64_t sample, std::uint32_t round, RoundShares* shares) {
-    counter_.draw_routes(drawer_.routes_of(sample));
-    drawer_.begin(sample, round);
+    begin(sample, round);
     const std::uint32_t pieces = pattern_.pieces(round);
-    const Messages* messages = nullptr;
     for (std::uint32_t piece = 0; piece < pieces; ++piece) {
-      messages = &drawer_.draw(piece);
-      watch_.drew();
-      counter_.count(messages->source, messages->target);
-      counted_since_ += messages->size();
-      watch_.counted();
+      check_interruption();
+      count(piece);
     }
-    by_pi_.assign(counter_.fold() + std::size_t{2}, 0);
+    fold();
     if (pieces > 1) drawer_.begin(sample, round);
     for (std::uint32_t piece = 0; piece < pieces; ++piece) {
-      if (pieces > 1) messages = &drawer_.draw(piece);
-      counter_.judge(messages->source, messages->target, messages->weight, pieces > 1, by_pi_);
-      if (shares != nullptr) {
-        counter_.weigh(messages->source, messages->target, messages->weight, *shares);
-      }
+      check_interruption();
+      const RoundShares found = judge(piece, pieces > 1);
+      if (shares != nullptr) shares->add(found);
     }
-    counter_.clear();
-    const RoundAverages averages = average(by_pi_);
-    add_to_histogram();
+    return finish();
+  }
+
+  // The steps of run(), which several workers can share: each counts some pieces, one absorbs the
+  // others and folds, these adopt() what it has, each judges some pieces, and one finishes with
+  // what it has taken from the others.
+
+  void begin(std::uint64_t sample, std::uint32_t round) {
+    counter_.draw_routes(drawer_.routes_of(sample));
+    drawer_.begin(sample, round);
+  }
+
+  void count(std::uint32_t piece) {
+    messages_ = &drawer_.draw(piece);
+    watch_.drew();
+    counter_.count(messages_->source, messages_->target);
+    counted_since_ += messages_->size();
+    watch_.counted();
+  }
+
+  void absorb(Worker& other) {
+    counter_.absorb(other.counter_);
+    counted_since_ += std::exchange(other.counted_since_, 0);
+  }
+
+  void fold() {
     // Totals are narrow so that folding is fast; they are emptied before they can overflow.
-    if (counted_since_ > 0x4000'0000) collect_totals();
+    if (counted_since_ > 0x7FFF'FFFF) collect_totals();
+    counter_.fold();
+    by_value_.assign(counter_.values().size(), 0);
+  }
+
+  void adopt(const Worker& folded, std::uint64_t sample, std::uint32_t round) {
+    begin(sample, round);
+    counter_.adopt(folded.counter_);
+    by_value_.assign(counter_.values().size(), 0);
+  }
+
+  /// What the messages of a piece get by the rates, where there are any; `again` when other pieces
+  /// were counted since.
+  RoundShares judge(std::uint32_t piece, bool again) {
+    if (again) messages_ = &drawer_.draw(piece);
+    counter_.judge(messages_->source, messages_->target, messages_->weight, again, by_value_);
+    if (!weighs_) return {};
+    return counter_.weigh(messages_->source, messages_->target, messages_->weight);
+  }
+
+  /// Takes over what another has judged.
+  void take(Worker& other) {
+    other.counter_.finish(other.by_value_);
+    for (std::size_t n = 0; n < by_value_.size(); ++n) by_value_[n] += other.by_value_[n];
+    stayed_elsewhere_ += other.drawer_.stayed();
+    other.counter_.clear();
+  }
+
+  RoundAverages finish() {
+    counter_.finish(by_value_);
+    const RoundAverages averages = average(by_value_, counter_.values());
+    add_to_histogram();
+    counter_.clear();
     watch_.counted();
     return averages;
   }
@@ -76,15 +127,20 @@ class Worker {
 
  private:
   void add_to_histogram() {
-    if (histogram_.size() < by_pi_.size()) histogram_.resize(by_pi_.size(), 0);
-    for (std::size_t pi = 1; pi < by_pi_.size(); ++pi) histogram_[pi] += by_pi_[pi];
-    histogram_[0] += drawer_.stayed();
+    const std::span<const std::uint32_t> values = counter_.values();
+    const std::size_t size = values.back() + std::size_t{1};
+    if (histogram_.size() < size) histogram_.resize(size, 0);
+    for (std::size_t n = 1; n < values.size(); ++n) histogram_[values[n]] += by_value_[n];
+    histogram_[0] += drawer_.stayed() + std::exchange(stayed_elsewhere_, 0);
   }
 
   const Pattern& pattern_;
   RoundDrawer drawer_;
   RoundCounter<Id> counter_;
-  std::vector<std::uint64_t> by_pi_;
+  bool weighs_;
+  const Messages* messages_ = nullptr;
+  std::vector<std::uint64_t> by_value_;
+  std::uint64_t stayed_elsewhere_ = 0;
   std::vector<std::uint64_t> histogram_;
   std::vector<std::uint64_t> channel_messages_;
   std::uint64_t counted_since_ = 0;

@@ -150,12 +150,14 @@ Votes all_votes(const Neighbours& near, const std::vector<double>& hosts,
       std::max<std::size_t>(1, kMostSteps / (near.to.size() + near.switches()));
   const std::size_t step = (seats.size() + affordable - 1) / affordable;
   std::vector<Paths> parts(kParts, Paths(near, hosts));
-#pragma omp parallel for num_threads(thread_count()) schedule(dynamic)
-  for (std::size_t part = 0; part < kParts; ++part) {
-    for (std::size_t k = part * step; k < seats.size(); k += kParts * step) {
-      parts[part].follow(seats[k]);
+  in_parallel(thread_count(), kParts, 1, [&](const Pieces& pieces) {
+    for (const std::size_t part : pieces) {
+      for (std::size_t k = part * step; k < seats.size(); k += kParts * step) {
+        check_interruption();
+        parts[part].follow(seats[k]);
+      }
     }
-  }
+  });
   Votes sum = parts[0].votes();
   for (std::size_t part = 1; part < kParts; ++part) {
     const Votes& more = parts[part].votes();
@@ -195,8 +197,7 @@ class Climb {
   /// round in a circle.
   std::vector<std::uint32_t> levels() {
     if (!begin_at_the_bottom()) return {};
-    for (int round = 0; round < kRounds && settle(); ++round) {
-    }
+    for (int round = 0; round < kRounds && settle(); ++round) check_interruption();
     count_from_the_hosts();
     return level_;
   }
@@ -308,6 +309,7 @@ class Climb {
 /// Levels of what no path says anything of, from its neighbours'.
 void hang_on(const Neighbours& near, std::vector<std::uint32_t>& level) {
   for (;;) {
+    check_interruption();
     std::vector<std::uint32_t> next = level;
     for (SwitchId s = 0; s < near.switches(); ++s) {
       if (level[s] != 0) continue;

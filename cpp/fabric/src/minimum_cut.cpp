@@ -4,11 +4,14 @@
 #include <limits>
 
 #include "contend/base/error.hpp"
+#include "contend/base/interruption.hpp"
 
 namespace contend {
 namespace {
 
 constexpr std::int32_t kUnreached = -1;
+/// So many steps between two looks whether the work goes on.
+constexpr std::uint64_t kSteps = 1024;
 
 /// Dinic's algorithm over arcs that lie beside each other for every node.
 class Flow {
@@ -39,6 +42,7 @@ class Flow {
 
   void fill() {
     while (find_levels()) {
+      check_interruption();
       arc_.assign(first_.begin(), first_.end() - 1);
       block();
     }
@@ -72,7 +76,8 @@ class Flow {
   void block() {
     path_.clear();
     std::uint32_t node = source_;
-    while (true) {
+    for (std::uint64_t step = 0;; ++step) {
+      if (step % kSteps == 0) check_interruption();
       if (node == sink_) {
         node = push_along_path();
       } else if (const std::size_t arc = next_arc(node); arc != first_[node + 1]) {

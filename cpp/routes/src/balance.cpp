@@ -93,37 +93,33 @@ class LeastLoaded {
             const Handle& handle) {
     const std::size_t words = links_.set_words();
     std::vector<std::uint64_t> sets(kBatch * words);
-    const auto switches = static_cast<std::int64_t>(fabric_.switches());
-#pragma omp parallel num_threads(thread_count())
-    {
-      NextLinks next = make_next();
-      std::vector<LinkId> allowed;
-      for (std::size_t first = 0; first < destinations.size(); first += kBatch) {
-        const auto count = static_cast<std::int64_t>(std::min(kBatch, destinations.size() - first));
-        const auto set_of = [&](std::int64_t k) {
-          const std::size_t at = static_cast<std::size_t>(k) * words;
-          return LinkSet(links_, std::span(sets).subspan(at, words));
-        };
-        const auto destination_of = [&](std::int64_t k) {
-          return destinations[first + static_cast<std::size_t>(k)];
-        };
-#pragma omp for schedule(dynamic)
-        for (std::int64_t k = 0; k < count; ++k) {
+    const int threads = thread_count();
+    std::vector<NextLinks> next;
+    for (int thread = 0; thread < threads; ++thread) next.push_back(make_next());
+    for (std::size_t first = 0; first < destinations.size(); first += kBatch) {
+      const std::size_t count = std::min(kBatch, destinations.size() - first);
+      const auto set_of = [&](std::size_t k) {
+        return LinkSet(links_, std::span(sets).subspan(k * words, words));
+      };
+      in_parallel(threads, count, 1, [&](const Pieces& pieces) {
+        for (const std::size_t k : pieces) {
           LinkSet set = set_of(k);
           set.clear();
-          next(destination_of(k), set);
+          next[pieces.thread()](destinations[first + k], set);
         }
-#pragma omp for schedule(dynamic, 16)
-        for (std::int64_t s = 0; s < switches; ++s) {
+      });
+      in_parallel(threads, fabric_.switches(), 16, [&](const Pieces& pieces) {
+        std::vector<LinkId> allowed;
+        for (const std::size_t s : pieces) {
           const auto at = static_cast<SwitchId>(s);
-          for (std::int64_t k = 0; k < count; ++k) {
+          for (std::size_t k = 0; k < count; ++k) {
             allowed.clear();
             set_of(k).out_of(at, allowed);
             if (spread_ == Spread::one_neighbour) keep_one_neighbour(allowed);
-            handle(at, destination_of(k), allowed);
+            handle(at, destinations[first + k], allowed);
           }
         }
-      }
+      });
     }
   }
 

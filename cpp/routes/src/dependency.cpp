@@ -70,6 +70,7 @@ ChannelId ChannelDependencies::on_some_cycle() const {
     path.push_back(start);
     state[start] = State::on_path;
     while (!path.empty()) {
+      check_interruption();
       const ChannelId channel = path.back();
       const ChannelId follower = next(channel, reached[channel]);
       if (follower == kNoChannel) {
@@ -91,6 +92,7 @@ std::vector<ChannelId> ChannelDependencies::shortest_cycle(ChannelId through) co
   std::vector<ChannelId> before(fabric_->switch_channels(), kNoChannel);
   std::vector<ChannelId> queue{through};
   for (std::size_t head = 0; before[through] == kNoChannel; ++head) {
+    check_interruption();
     PortNumber port = 0;
     for (ChannelId follower; (follower = next(queue[head], port)) != kNoChannel;) {
       if (before[follower] != kNoChannel) continue;

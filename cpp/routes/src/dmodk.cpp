@@ -150,10 +150,12 @@ class Tree {
       }
     };
     for (const SwitchId s : levels_.by_level) {
+      check_interruption();
       for (const LinkId link : down_[s]) add(below_, s, below_, links_.to(link));
     }
     reach_ = below_;
     for (auto s = levels_.by_level.rbegin(); s != levels_.by_level.rend(); ++s) {
+      check_interruption();
       for (const LinkId link : up_[*s]) add(reach_, *s, reach_, links_.to(link));
     }
   }
@@ -186,9 +188,9 @@ class DestinationModK {
   }
 
   Tables run() {
-    const auto switches = static_cast<std::int64_t>(fabric_.switches());
-#pragma omp parallel for num_threads(thread_count()) schedule(dynamic, 16)
-    for (std::int64_t k = 0; k < switches; ++k) fill(static_cast<SwitchId>(k));
+    in_parallel(thread_count(), fabric_.switches(), 4, [&](const Pieces& pieces) {
+      for (const std::size_t s : pieces) fill(static_cast<SwitchId>(s));
+    });
     // The rule is about hosts.
     reach_switches(fabric_, links_, targets_, tables_);
     return std::move(tables_);
@@ -215,6 +217,7 @@ class DestinationModK {
 
   void find_ways_round() {
     for (std::size_t place = 0; place < tree_.seats(); ++place) {
+      check_interruption();
       way_round_[place] = place;
       const auto reaches = [&](std::size_t from) { return tree_.reaches(tree_.seat(from), place); };
       std::size_t leaf = tree_.seats();
@@ -237,6 +240,7 @@ class DestinationModK {
     std::vector<LinkId> choices;
     PortNumber* const row = tables_.data() + s * targets_.addresses;
     for (std::size_t place = 0; place < tree_.seats(); ++place) {
+      check_interruption();
       const SwitchId seat = tree_.seat(place);
       // From one spine with hosts to the next one has to come down in between.
       const std::size_t towards = tree_.reaches(s, place) ? place : way_round_[place];

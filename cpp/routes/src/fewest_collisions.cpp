@@ -8,6 +8,7 @@
 
 #include "beginnings.hpp"
 #include "contend/base/error.hpp"
+#include "contend/base/interruption.hpp"
 #include "contend/fabric/levels.hpp"
 #include "contend/routes/balance.hpp"
 #include "free_of_circles.hpp"
@@ -244,10 +245,12 @@ class Descent {
                      std::vector<std::uint8_t>(targets_.addresses, 0)};
     RoutedTraffic& traffic = routing.traffic;
     for (std::size_t d = 0; d < traffic.destinations(); ++d) {
+      check_interruption();
       reach_from_the_rest(traffic, d);
       made.lane[traffic.to(d).address] = routing.lane[d];
     }
     for (SwitchId s = 0; s < links_.switches(); ++s) {
+      check_interruption();
       PortNumber* row = made.tables.data() + s * targets_.addresses;
       for (std::size_t d = 0; d < traffic.destinations(); ++d) {
         const Destination& to = traffic.to(d);

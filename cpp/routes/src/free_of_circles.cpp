@@ -1,3 +1,4 @@
+#include "contend/base/interruption.hpp"
 #include "free_of_circles.hpp"
 
 #include <algorithm>
@@ -8,6 +9,7 @@ static constexpr std::uint64_t kFar = ~std::uint64_t{0};
 static constexpr std::uint32_t kFarHops = 0xFFFFFFFF;
 
 bool CircleFreeSearch::find(const RoutedTraffic& traffic, std::size_t d, ChannelOrder* order) {
+  check_interruption();
   traffic_ = &traffic;
   order_ = order;
   destination_ = d;
@@ -98,6 +100,7 @@ std::uint64_t CircleFreeSearch::cost(const RoutedTraffic& traffic, std::size_t d
 }
 
 bool note_turns(const RoutedTraffic& traffic, std::size_t d, ChannelOrder& order) {
+  check_interruption();
   std::vector<std::pair<LinkId, LinkId>> noted;
   bool circle = false;
   traffic.walk(d, [&](SwitchId, LinkId link, LinkId before) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "contend/base/ids.hpp"
+#include "contend/base/interruption.hpp"
 #include "contend/base/mixed.hpp"
 #include "contend/routes/unreachable.hpp"
 
@@ -153,6 +154,7 @@ NextHops next_hops(const Fabric& fabric, const Places& places) {
   next.set_of.assign(leaves.size() * fabric.switches(), 0);
   std::vector<ChannelId> towards;
   for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+    check_interruption();
     const std::vector<std::uint32_t> distance = distances(fabric, leaves[leaf]);
     for (const HostId host : places.hosts) {
       const std::uint32_t away = distance[fabric.host_switch(host)];

@@ -35,7 +35,7 @@ std::vector<Destination> destinations(const Fabric& fabric, const AddressView& a
   return all;
 }
 
-void NextHops::look_up(std::span<const Destination> block) {
+void ForwardingBlock::look_up(std::span<const Destination> block) {
   for (SwitchId s = 0; s < fabric_->switches(); ++s) {
     for (std::size_t i = 0; i < block.size(); ++i) {
       const PortNumber port = tables_.at(s, block[i].address);
@@ -58,12 +58,12 @@ InTree::InTree(const Fabric& fabric)
   path_.reserve(fabric.switches());
 }
 
-void InTree::grow(const NextHops& hops, std::size_t i, HostId to,
+void InTree::grow(const ForwardingBlock& next, std::size_t i, HostId to,
                   std::span<const SwitchId> sources) {
   for (const SwitchId s : order_) state_[s].seen = Seen::no;
   order_.clear();
-  channel_ = hops.channel(i);
-  next_ = hops.next(i);
+  channel_ = next.channel(i);
+  next_ = next.next(i);
   for (const SwitchId source : sources) {
     if (state_[source].seen == Seen::no) walk(to, source);
   }
@@ -74,7 +74,7 @@ void InTree::walk(HostId to, SwitchId from) {
   SwitchId at = from;
   while (state_[at].seen == Seen::no) {
     const SwitchId next = next_[at];
-    if (next >= NextHops::kHost) {
+    if (next >= ForwardingBlock::kHost) {
       state_[at] = {at, 0, ended(at, to), Seen::resolved};
       order_.push_back(at);
       break;
@@ -93,8 +93,8 @@ void InTree::walk(HostId to, SwitchId from) {
 }
 
 TraceEnd InTree::ended(SwitchId at, HostId to) const {
-  if (next_[at] == NextHops::kNoEntry) return TraceEnd::no_entry;
-  if (next_[at] == NextHops::kDeadEnd) return TraceEnd::dead_end;
+  if (next_[at] == ForwardingBlock::kNoEntry) return TraceEnd::no_entry;
+  if (next_[at] == ForwardingBlock::kDeadEnd) return TraceEnd::dead_end;
   return fabric_->ejected_host(channel_[at]) == to ? TraceEnd::delivered : TraceEnd::wrong_host;
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <mutex>
 
 #include "columns.hpp"
 #include "contend/base/threads.hpp"
@@ -81,6 +82,17 @@ class Depths {
 
 }  // namespace
 
+void resolve_many(const Resolver& resolver, std::span<const Place> source,
+                  std::span<const Place> target, std::uint64_t draw, std::uint32_t* channels) {
+  constexpr std::size_t kBlock = std::size_t{1} << 16;
+  for (std::size_t first = 0; first < source.size(); first += kBlock) {
+    check_interruption();
+    const std::size_t count = std::min(kBlock, source.size() - first);
+    resolver.resolve_drawn(source.subspan(first, count), target.subspan(first, count), draw,
+                           channels + first * resolver.stride());
+  }
+}
+
 std::size_t longest_route(const Fabric& fabric, const TableView& tables,
                           const AddressView& addresses, const Places& places) {
   const PlaceColumns columns(fabric, addresses, places);
@@ -89,20 +101,24 @@ std::size_t longest_route(const Fabric& fabric, const TableView& tables,
   int longest = 0;
   // The first failing column is reported, whichever thread finds one first.
   std::size_t failed = columns.columns();
-#pragma omp parallel num_threads(thread_count()) reduction(max : longest) reduction(min : failed)
-  {
+  std::mutex found;
+  in_parallel(thread_count(), columns.columns(), 64, [&](const Pieces& pieces) {
     Depths depths(fabric, tables);
-#pragma omp for schedule(dynamic, 64)
-    for (std::size_t column = 0; column < columns.columns(); ++column) {
+    int most = 0;
+    std::size_t first = columns.columns();
+    for (const std::size_t column : pieces) {
       const HostId to = columns.host(column);
       depths.start_address();
       for (const SwitchId leaf : columns.leaves()) {
         const int depth = depths.depth(leaf, to, columns.address(column));
-        if (depth < 0) failed = std::min(failed, column);
-        longest = std::max(longest, depth);
+        if (depth < 0) first = std::min(first, column);
+        most = std::max(most, depth);
       }
     }
-  }
+    const std::lock_guard lock(found);
+    longest = std::max(longest, most);
+    failed = std::min(failed, first);
+  });
   if (failed == columns.columns()) return static_cast<std::size_t>(longest);
   std::vector<ChannelId> route;
   for (const SwitchId leaf : columns.leaves()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "contend/base/error.hpp"
+#include "contend/base/interruption.hpp"
 #include "contend/routes/in_tree.hpp"
 
 namespace contend {
@@ -38,6 +39,7 @@ MendableTables::MendableTables(const Fabric& fabric, const Targets& targets, con
 
 void MendableTables::list_addresses(const Targets& targets, const Tables& tables) {
   const auto take = [&](const Destined& to) {
+    check_interruption();
     bool routed = false;
     for (SwitchId s = 0; s < links_.switches() && !routed; ++s) {
       routed = s != to.at && tables[s * targets.addresses + to.address] != kNoPort;
@@ -56,6 +58,7 @@ void MendableTables::list_addresses(const Targets& targets, const Tables& tables
   const std::size_t switches = links_.switches();
   ports_.resize(addresses_.size() * switches);
   for (SwitchId s = 0; s < switches; ++s) {
+    check_interruption();
     for (std::size_t i = 0; i < addresses_.size(); ++i) {
       ports_[i * switches + s] = tables[s * targets.addresses + addresses_[i].address];
     }
@@ -65,6 +68,7 @@ void MendableTables::list_addresses(const Targets& targets, const Tables& tables
 void MendableTables::list_users() {
   const auto visit = [&](auto&& each) {
     for (std::uint32_t i = 0; i < addresses_.size(); ++i) {
+      check_interruption();
       const auto ports = column(i);
       for (SwitchId s = 0; s < ports.size(); ++s) {
         if (const LinkId used = link(s, ports[s]); used != kNoLink) each(used, i);
@@ -129,6 +133,7 @@ void Mending::list_unrouted(std::vector<std::uint8_t>& out) const {
   const auto& died = rest_.switch_died;
   if (std::find(died.begin(), died.end(), 1) == died.end()) return;
   for (std::size_t i = 0; i < out.size(); ++i) {
+    check_interruption();
     const auto ports = tables_.column(i);
     const SwitchId at = tables_.addresses()[i].at;
     SwitchId s = 0;
@@ -174,6 +179,7 @@ void Mending::change(SwitchId s, PortNumber port) {
 
 /// Finds from where routes arrive, and by how many hops.
 void Mending::follow(std::size_t i) {
+  check_interruption();
   std::fill(hops_.begin(), hops_.end(), kUnseen);
   hops_[tables_.addresses()[i].at] = 0;
   lost_.clear();

@@ -45,15 +45,12 @@ MakeNextLinks shortest_paths(const SwitchLinks& links) {
 void reach_switches(const Fabric& fabric, const SwitchLinks& links, const Targets& targets,
                     Tables& tables) {
   const MakeNextLinks make_next = shortest_paths(links);
-  const auto switches = static_cast<std::int64_t>(fabric.switches());
-#pragma omp parallel num_threads(thread_count())
-  {
+  in_parallel(thread_count(), fabric.switches(), 16, [&](const Pieces& pieces) {
     const NextLinks next = make_next();
     std::vector<std::uint64_t> words(links.set_words());
     LinkSet set(links, words);
     std::vector<LinkId> allowed;
-#pragma omp for schedule(dynamic, 16)
-    for (std::int64_t k = 0; k < switches; ++k) {
+    for (const std::size_t k : pieces) {
       const auto destination = static_cast<SwitchId>(k);
       const Address address = targets.switches[destination];
       if (address == 0) continue;
@@ -70,7 +67,7 @@ void reach_switches(const Fabric& fabric, const SwitchLinks& links, const Target
         }
       }
     }
-  }
+  });
 }
 
 Tables minhop(const Fabric& fabric, const Targets& targets) {

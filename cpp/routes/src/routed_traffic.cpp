@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "contend/base/error.hpp"
+#include "contend/base/interruption.hpp"
 
 namespace contend {
 
@@ -76,7 +77,10 @@ void RoutedTraffic::adopt(const Fabric& fabric, const Tables& tables) {
       set(d, s, leaves ? link_of[port] : kNoLink);
     }
   }
-  for (std::size_t d = 0; d < to_.size(); ++d) add(d);
+  for (std::size_t d = 0; d < to_.size(); ++d) {
+    check_interruption();
+    add(d);
+  }
 }
 
 bool RoutedTraffic::is_reached(std::size_t d) const {
@@ -107,6 +111,7 @@ std::uint64_t RoutedTraffic::mean_price() const {
 double RoutedTraffic::collisions() {
   double sum = 0;
   for (std::size_t d = 0; d < to_.size(); ++d) {
+    check_interruption();
     remove(d);
     sum += static_cast<double>(cost(d));
     add(d);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "contend/base/error.hpp"
+#include "contend/base/interruption.hpp"
 #include "contend/routes/channel_order.hpp"
 #include "free_of_circles.hpp"
 #include "routed_traffic.hpp"
@@ -42,6 +43,7 @@ class Steps {
         cost_(links_.switches()) {
     traffic_.adopt(fabric, tables);
     for (std::size_t d = 0; d < traffic_.destinations(); ++d) {
+      check_interruption();
       check_arrival(d);
       if (!note_turns(traffic_, d, order_)) {
         throw Error("channels can wait for each other in a circle by these tables already");
@@ -105,6 +107,7 @@ class Steps {
   }
 
   void turn_to(std::uint32_t d) {
+    check_interruption();
     std::ranges::fill(hops_, kUnknown);
     hops_[traffic_.at(d)] = 0;
     cost_[traffic_.at(d)] = 0;

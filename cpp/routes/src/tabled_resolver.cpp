@@ -50,11 +50,9 @@ class TabledResolver final : public Resolver {
  private:
   void fill(const Fabric& fabric, const TableView& tables, const PlaceColumns& columns) {
     const std::size_t first_pad = switch_channels();
-#pragma omp parallel num_threads(thread_count())
-    {
+    in_parallel(thread_count(), columns.leaves().size(), 1, [&](const Pieces& pieces) {
       std::vector<ChannelId> route;
-#pragma omp for schedule(static)
-      for (std::size_t row = 0; row < columns.leaves().size(); ++row) {
+      for (const std::size_t row : pieces) {
         Id* entry = table_.data() + row * columns_ * stride();
         for (std::size_t column = 0; column < columns_; ++column, entry += stride()) {
           trace(fabric, tables, columns.leaves()[row], columns.host(column),
@@ -67,7 +65,7 @@ class TabledResolver final : public Resolver {
           }
         }
       }
-    }
+    });
   }
 
   template <class Out>

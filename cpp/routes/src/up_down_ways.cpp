@@ -1,3 +1,4 @@
+#include "contend/base/interruption.hpp"
 #include "up_down_ways.hpp"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ UpDownWays::UpDownWays(const SwitchLinks& links, std::vector<std::uint32_t> heig
 }
 
 void UpDownWays::lead_to(SwitchId destination) {
+  check_interruption();
   hops_.assign(hops_.size(), kFar);
   order_.clear();
   begin_.assign(1, 0);
@@ -47,6 +49,7 @@ void UpDownWays::collect(SwitchId s, bool up) {
 }
 
 bool UpDownWays::take_cheapest(RoutedTraffic& traffic, std::size_t d) {
+  check_interruption();
   bool changed = false;
   for (std::size_t k = 0; k < order_.size(); ++k) {
     const SwitchId s = order_[k];

@@ -127,20 +127,20 @@ std::vector<SwitchId> find_roots(const Fabric& fabric) {
   for (const SwitchId s : fabric.host_switches()) ++hosts[s];
   const auto all = static_cast<double>(fabric.hosts());
   std::vector<std::uint8_t> is_root(fabric.switches(), 0);
-  const auto switches = static_cast<std::int64_t>(fabric.switches());
-#pragma omp parallel for num_threads(thread_count()) schedule(dynamic, 16)
-  for (std::int64_t k = 0; k < switches; ++k) {
-    const auto candidate = static_cast<SwitchId>(k);
-    const std::vector<std::uint32_t> distance = distances_from(links, std::span(&candidate, 1));
-    std::array<std::uint32_t, kFarthest> at_distance{};
-    for (SwitchId s = 0; s < fabric.switches(); ++s) {
-      if (distance[s] < kFarthest) at_distance[distance[s]] += hosts[s];
+  in_parallel(thread_count(), fabric.switches(), 16, [&](const Pieces& pieces) {
+    for (const std::size_t k : pieces) {
+      const auto candidate = static_cast<SwitchId>(k);
+      const std::vector<std::uint32_t> distance = distances_from(links, std::span(&candidate, 1));
+      std::array<std::uint32_t, kFarthest> at_distance{};
+      for (SwitchId s = 0; s < fabric.switches(); ++s) {
+        if (distance[s] < kFarthest) at_distance[distance[s]] += hosts[s];
+      }
+      const auto more_than = [&](double share) {
+        return std::ranges::count_if(at_distance, [&](std::uint32_t n) { return n > share * all; });
+      };
+      is_root[candidate] = more_than(0.9) == 1 && more_than(0.05) == 1;
     }
-    const auto more_than = [&](double share) {
-      return std::ranges::count_if(at_distance, [&](std::uint32_t n) { return n > share * all; });
-    };
-    is_root[candidate] = more_than(0.9) == 1 && more_than(0.05) == 1;
-  }
+  });
   std::vector<SwitchId> roots;
   for (SwitchId s = 0; s < fabric.switches(); ++s) {
     if (is_root[s] != 0) roots.push_back(s);

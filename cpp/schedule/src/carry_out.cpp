@@ -6,6 +6,7 @@
 
 #include "carrier.hpp"
 #include "contend/base/error.hpp"
+#include "contend/base/interruption.hpp"
 
 namespace contend {
 
@@ -14,6 +15,8 @@ namespace {
 /// What begins and ends within this time shares channels as if at once: symmetrical schedules find
 /// shares once and not for every rank.
 constexpr double kTogether = 1e-10;
+/// So many events between two looks whether the work goes on.
+constexpr std::uint64_t kSteps = 256;
 
 void check(const Schedule& schedule, const Network& network, const Costs& costs) {
   const std::size_t ranks = network.place_of_rank.size();
@@ -88,8 +91,9 @@ Outcome Carrier::carry_out() {
     events_.push(costs_.start.empty() ? 0 : costs_.start[rank_of(strand)], Event::Kind::begin,
                  strand);
   }
-  for (Job job;;) {
-    while (processors_.next(job)) work(job);
+  for (std::uint64_t step = 0;; ++step) {
+    if (step % kSteps == 0) check_interruption();
+    for (Job job; processors_.next(job);) work(job);
     if (flows_.changed() && (events_.empty() || events_.next_time() > touched_at_ + kTogether)) {
       share_out();
     }

@@ -1,3 +1,4 @@
+#include "contend/base/interruption.hpp"
 #include "contend/schedule/host_routes.hpp"
 
 #include <vector>
@@ -15,6 +16,7 @@ HostRoutes host_routes(const Resolver& resolver) {
   std::vector<Place> sources, targets;
   std::vector<std::uint32_t> channels(std::size_t{places} * stride);
   for (Place source = 0; source < places; ++source) {
+    check_interruption();
     sources.clear();
     targets.clear();
     for (Place target = 0; target < places; ++target) {

@@ -1,10 +1,12 @@
 #include "contend/schedule/phases_by_routes.hpp"
 
+#include <exception>
 #include <limits>
 #include <new>
 #include <string>
 
 #include "contend/base/error.hpp"
+#include "contend/base/interruption.hpp"
 #include "tuned/phases_by_routes.h"
 
 namespace contend {
@@ -40,19 +42,32 @@ void check(const HostRoutes& routes, const std::vector<std::uint32_t>& host_of_r
   }
 }
 
+/// Whether the search goes on; no exception may cross its C code.
+bool goes_on(void* interruption) {
+  try {
+    check_interruption();
+    return true;
+  } catch (...) {
+    *static_cast<std::exception_ptr*>(interruption) = std::current_exception();
+    return false;
+  }
+}
+
 }  // namespace
 
 Phases phases_by_routes(const HostRoutes& routes, const std::vector<std::uint32_t>& host_of_rank) {
   check(routes, host_of_rank);
   const contend_host_routes given{routes.hosts, routes.channels, routes.begin.data(),
                                   routes.channel.data()};
-  const contend_phase_limits limits{std::numeric_limits<std::uint64_t>::max(), nullptr, nullptr};
+  std::exception_ptr interruption;
+  const contend_phase_limits limits{std::numeric_limits<std::uint64_t>::max(), goes_on,
+                                    &interruption};
   contend_phases found;
-  if (contend_find_phases(&given, host_of_rank.data(),
-                          static_cast<std::uint32_t>(host_of_rank.size()), limits,
-                          &found) != CONTEND_PHASES_FOUND) {
-    throw std::bad_alloc();
-  }
+  const auto end = contend_find_phases(&given, host_of_rank.data(),
+                                       static_cast<std::uint32_t>(host_of_rank.size()), limits,
+                                       &found);
+  if (interruption) std::rethrow_exception(interruption);
+  if (end != CONTEND_PHASES_FOUND) throw std::bad_alloc();
   const std::size_t numbers = std::size_t{found.ranks} * found.count;
   Phases phases{found.ranks,
                 found.count,

@@ -1,3 +1,4 @@
+#include "contend/base/interruption.hpp"
 #include "roads.hpp"
 
 #include <algorithm>
@@ -5,6 +6,9 @@
 namespace contend {
 
 namespace {
+
+/// So many messages between two looks whether the work goes on.
+constexpr std::size_t kMatches = 4096;
 
 template <class T>
 std::size_t index_of(const std::vector<T>& sorted, const T& value) {
@@ -60,6 +64,7 @@ Roads::Roads(const Schedule& schedule, const Network& network, std::span<const M
       next_(2 * matches.size(), kNobody) {
   ahead_.reserve(matches.size());
   for (const Match& match : matches) {
+    if (ahead_.size() % kMatches == 0) check_interruption();
     const Pair pair{schedule.rank_of_strand[match.source], schedule.rank_of_strand[match.target]};
     ahead_.push_back(static_cast<std::uint32_t>(index_of(pairs_, pair)));
   }

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "contend/base/error.hpp"
+#include "contend/base/interruption.hpp"
 
 namespace contend {
 
@@ -79,6 +80,7 @@ std::vector<Match> match(const Schedule& schedule) {
   std::vector<End> receives;
   for (std::uint32_t strand = 0; strand < schedule.strands(); ++strand) {
     std::uint64_t begun = 0;
+    check_interruption();
     for (std::uint64_t i = schedule.begin[strand]; i < schedule.begin[strand + 1]; ++i) {
       check_operation(schedule, strand, i, begun);
       const auto action = static_cast<Action>(schedule.action[i]);

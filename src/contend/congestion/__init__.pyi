@@ -25,6 +25,7 @@ from .messages import predict as predict
 from .processes import Communicator as Communicator
 from .processes import OtherProcessError as OtherProcessError
 from .processes import agree as agree
+from .processes import core_threads as core_threads
 from .processes import launched_communicator as launched_communicator
 from .rates import LinkRates as LinkRates
 from .rates import heat as heat

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
+from contend import _core
 from contend.errors import ContendError, MissingError, UsageError
 
 # How the launchers of Open MPI, MPICH and its relatives, and Slurm tell a process of its world.
@@ -158,3 +161,20 @@ def thread_count(
     # Beyond nine digits it is no bound anyway.
     text = environment.get("OMP_NUM_THREADS", "")[:9]
     return min(share, int(text)) if text.isdecimal() and int(text) > 0 else share
+
+
+@contextmanager
+def core_threads(threads: int | None) -> Iterator[Executor]:
+    """Threads that work in the core; None: as many as there are cores.
+
+    An interrupt reaches the main thread alone. What ends the block ends the threads too, in the
+    middle of what they do.
+    """
+    stop = _core.Stop()
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1, initializer=stop.heed) as pool:
+        try:
+            yield pool
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from contend.congestion import Simulation, half_width, simulate
+from contend.congestion import Simulation, core_threads, half_width, simulate
 from contend.cure.improvement import ROUNDING, Addition, Improvement
 from contend.cure.relief import Pair, first_of_each_kind, levels_in_tree, relief
 from contend.cure.tables import EVEN_PATTERNS, demand_of
@@ -90,7 +89,7 @@ def improve(
         wide = fabric.replace(switch_ports=wider.astype(np.uint16))
     question = _Question(pattern, placement, samples, seed)
     search = _Search(wide, question, engine, progress or (lambda done, total: None))
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+    with core_threads(threads) as pool:
         chosen = search.run(cables, pool)
     after = question.full(chosen[-1].fabric)
     counted = [question.count(each.fabric, after.samples) for each in chosen[:-1]] + [after]
@@ -200,7 +199,7 @@ class _Search:
         self.tried = 0
         self.added = ""
 
-    def run(self, cables: int, pool: ThreadPoolExecutor) -> list[_Trial]:
+    def run(self, cables: int, pool: Executor) -> list[_Trial]:
         """The fabric as it is, then with one addition more each time, as long as that gains."""
         chosen = [self._first]
         spent = 0
@@ -226,7 +225,7 @@ class _Search:
     def _routed(self, fabric: Fabric, demand: Demand | None) -> Fabric:
         return compute(fabric, self._engine) if demand is None else _for(fabric, demand)
 
-    def _next(self, now: _Trial, left: int, pool: ThreadPoolExecutor) -> _Trial | None:
+    def _next(self, now: _Trial, left: int, pool: Executor) -> _Trial | None:
         """The cable, or the cables, that gain most for each of them; None where nothing does."""
         sets = [(pair,) for pair in self._pairs(now)]
         trials = self._try(now, [*sets, *self._stars(now, left)], left, pool)
@@ -275,7 +274,7 @@ class _Search:
                     yield tuple((min(hub, end), max(hub, end)) for end in ends)
 
     def _try(
-        self, now: _Trial, sets: Sequence[tuple[Pair, ...]], times: int, pool: ThreadPoolExecutor
+        self, now: _Trial, sets: Sequence[tuple[Pair, ...]], times: int, pool: Executor
     ) -> list[_Trial]:
         """All of them; as many may be tried so many times in all."""
         total = self.tried + len(sets) * times

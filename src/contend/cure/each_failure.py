@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion import FailureJudge, Simulation, half_width, simulate
+from contend.congestion import FailureJudge, Simulation, core_threads, half_width, simulate
 from contend.errors import ShortfallError, UsageError
 from contend.fabric import Fabric, only, parts_of, with_hosts, without_numbers
 from contend.placement import HostChoice, HostNames, choose_hosts
@@ -131,7 +129,7 @@ def failures(
                 progress(done, total)
         return sorted(found, key=_badness)
 
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+    with core_threads(threads) as pool:
         alone = told(pool.map(judge, ([part] for part in parts)))
         cutting = [failure for failure in alone if failure.hosts]
         costly = alone[len(cutting) :]

@@ -84,20 +84,22 @@ static uint32_t level_of(const contend_resources* resources, const uint32_t* lev
 
 /// All messages: those over the fullest channels first, among these shift after shift, with the
 /// ranks in the order of their hosts. In regular trees shifts of that order hardly meet.
-static bool order_messages(search* running, uint32_t* ordered, uint32_t* place) {
+static enum contend_phases_end order_messages(search* running, uint32_t* ordered,
+                                              uint32_t* place) {
   const contend_resources* resources = running->board.resources;
   uint32_t ranks = resources->ranks, *used = running->board.used;
   uint32_t* by_host = contend_take_room(&running->room, ranks, sizeof *by_host);
   uint32_t* level = contend_take_room(&running->room, resources->count, sizeof *level);
   uint64_t* next = contend_take_room(&running->room, resources->count + 1, sizeof *next);
-  bool room = by_host && level && next;
+  bool room = by_host && level && next, stopped = false;
   if (room) {
     order_ranks(resources, by_host, place);
     uint32_t levels = rank_loads(resources, next, level);
     memset(next, 0, (levels + 1) * sizeof *next);
     // Those of each level are counted, so that each has its room among all.
-    for (int placing = 0; placing < 2; placing++) {
-      for (uint32_t places = 1; places < ranks; places++) {
+    for (int placing = 0; placing < 2 && !stopped; placing++) {
+      for (uint32_t places = 1; places < ranks && !stopped; places++) {
+        stopped = !goes_on(running);
         for (uint32_t at = 0; at < ranks; at++) {
           uint32_t to = at + places < ranks ? at + places : at + places - ranks;
           uint32_t message = by_host[at] * ranks + by_host[to];
@@ -114,7 +116,8 @@ static bool order_messages(search* running, uint32_t* ordered, uint32_t* place) 
   free(by_host);
   free(level);
   free(next);
-  return room;
+  if (stopped) return CONTEND_PHASES_STOPPED;
+  return room ? CONTEND_PHASES_FOUND : CONTEND_PHASES_TOO_LARGE;
 }
 
 /// Puts every message where it finds a free phase, from that of its shift on.
@@ -297,10 +300,11 @@ enum contend_phases_end contend_find_phases(const contend_host_routes* routes,
   running.left = contend_take_room(&running.room, messages, sizeof *running.left);
   running.moved_at = contend_take_room(&running.room, messages, sizeof *running.moved_at);
   running.left_count = ranks ? messages - ranks : 0;
-  room = room && place && running.left && running.moved_at &&
-         order_messages(&running, running.left, place);
+  room = room && place && running.left && running.moved_at;
   enum contend_phases_end end = CONTEND_PHASES_TOO_LARGE;
-  if (room) end = place_all(&running, place) ? place_left(&running) : CONTEND_PHASES_STOPPED;
+  if (room) end = order_messages(&running, running.left, place);
+  if (end == CONTEND_PHASES_FOUND)
+    end = place_all(&running, place) ? place_left(&running) : CONTEND_PHASES_STOPPED;
   if (end == CONTEND_PHASES_FOUND && !tell(&running, found)) end = CONTEND_PHASES_TOO_LARGE;
   if (end != CONTEND_PHASES_FOUND) contend_free_phases(found);
   free(place);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "contend/base/ids.hpp"
+#include "contend/base/threads.hpp"
 #include "contend/fabric/fabric.hpp"
 #include "contend/routes/tables.hpp"
 #include "contend/routes/trace.hpp"
@@ -28,7 +29,7 @@ std::vector<Destination> destinations(const Fabric& fabric, const AddressView& a
 /// Tables and ports lie switch by switch, so reading one address alone would fetch several cache
 /// lines per switch. A block of 32 addresses uses whole lines, and what a walk then reads of one
 /// address lies together. Cost: one table entry per address and switch.
-class NextHops {
+class ForwardingBlock {
  public:
   static constexpr std::size_t kBlock = 32;
   /// Instead of a switch: the walk ends here, and how.
@@ -36,7 +37,7 @@ class NextHops {
   static constexpr SwitchId kDeadEnd = kNoSwitch - 1;
   static constexpr SwitchId kHost = kNoSwitch - 2;
 
-  NextHops(const Fabric& fabric, const TableView& tables)
+  ForwardingBlock(const Fabric& fabric, const TableView& tables)
       : fabric_(&fabric),
         tables_(tables),
         stride_(16 * ((fabric.switches() / 16 + 1) | 1U)),
@@ -73,7 +74,7 @@ class InTree {
   explicit InTree(const Fabric& fabric);
 
   /// Walks to address i of a block from every source; `to` is the host that has the address.
-  void grow(const NextHops& hops, std::size_t i, HostId to, std::span<const SwitchId> sources);
+  void grow(const ForwardingBlock& next, std::size_t i, HostId to, std::span<const SwitchId> sources);
 
   /// The switches on the routes, each after the switch it forwards to (loops aside).
   std::span<const SwitchId> order() const { return order_; }
@@ -116,22 +117,23 @@ template <class Visit>
 void for_each_in_tree(const Fabric& fabric, const TableView& tables,
                       std::span<const Destination> all, std::span<const SwitchId> sources,
                       std::size_t workers, Visit&& visit) {
-  // Memory is asked for here: an exception must not leave a parallel region.
-  std::vector<InTree> trees(workers, InTree(fabric));
-  std::vector<NextHops> hops(workers, NextHops(fabric, tables));
-#pragma omp parallel for schedule(static, 1) num_threads(static_cast<int>(workers))
-  for (std::size_t worker = 0; worker < workers; ++worker) {
-    const std::size_t stop = all.size() * (worker + 1) / workers;
-    for (std::size_t at = all.size() * worker / workers; at < stop;) {
-      const auto block = all.subspan(at, std::min(NextHops::kBlock, stop - at));
-      hops[worker].look_up(block);
-      for (std::size_t i = 0; i < block.size(); ++i) {
-        trees[worker].grow(hops[worker], i, block[i].host, sources);
-        visit(worker, block[i], trees[worker]);
+  in_parallel(static_cast<int>(workers), workers, 1, [&](const Pieces& pieces) {
+    InTree tree(fabric);
+    ForwardingBlock next(fabric, tables);
+    for (const std::size_t worker : pieces) {
+      const std::size_t stop = all.size() * (worker + 1) / workers;
+      for (std::size_t at = all.size() * worker / workers; at < stop;) {
+        check_interruption();
+        const auto block = all.subspan(at, std::min(ForwardingBlock::kBlock, stop - at));
+        next.look_up(block);
+        for (std::size_t i = 0; i < block.size(); ++i) {
+          tree.grow(next, i, block[i].host, sources);
+          visit(worker, block[i], tree);
+        }
+        at += block.size();
       }
-      at += block.size();
     }
-  }
+  });
 }
 
 }  // namespace contend

@@ -73,6 +73,10 @@ class Resolver {
   std::size_t stride_;
 };
 
+/// resolve_drawn() for any number of messages, which can be interrupted.
+void resolve_many(const Resolver& resolver, std::span<const Place> source,
+                  std::span<const Place> target, std::uint64_t draw, std::uint32_t* channels);
+
 /// Looks routes up in a table of (leaf switch of the source, target address): one memory access a
 /// message. Built by walking every entry once, in parallel.
 /// Throws Error, naming the pair and the switch, when a place cannot be reached from another.
