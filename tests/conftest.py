@@ -101,9 +101,12 @@ def any_mpi(request: pytest.FixtureRequest, require_program: Callable[[str], str
 
 
 @pytest.fixture(scope="session", autouse=True)
-def probe_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A cache of compiled probes for all tests that do not want their own: compiling takes long."""
-    folder = tmp_path_factory.mktemp("probe-cache")
+def probe_cache(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A cache of compiled probes for all tests that do not want their own: compiling takes long.
+
+    It stays, as its names are hashes of sources, flags, compiler and library; each user has one.
+    """
+    folder = request.config.cache.mkdir(f"probes-{os.geteuid()}")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder))
         yield folder

@@ -35,7 +35,9 @@ def test_a_planted_fault_is_found(tmp_path: Path, require_program: Callable[[str
         "raise RuntimeError('planted')"
     )
     code = (
-        f"import sys\nsys.path.insert(0, {str(_KILLS.parent)!r})\nimport kills, trial\n"
+        f"import sys\nsys.path.insert(0, {str(_KILLS.parent)!r})\nimport kills, trial, walled\n"
+        # The process that is left would be waited for as long as one that is only slow.
+        "walled.PATIENCE = 1.0\n"
         f"kills.CONTEND = trial.CONTEND = (sys.executable, '-c', {planted!r})\n"
         "sys.exit(kills.main())"
     )

@@ -23,7 +23,7 @@ _PROC = Path("/proc")
 _C = ctypes.CDLL(None, use_errno=True)
 _DETACH = 2
 # Seconds that launchers get to end their ranks once contend was killed.
-_PATIENCE = 20.0
+PATIENCE = 20.0
 
 
 def enter(words: Sequence[str]) -> int | None:
@@ -78,7 +78,7 @@ def processes() -> dict[int, str]:
 
 def settled() -> dict[int, str]:
     """What still runs once everything had time to end; it is ended then."""
-    ends = time.monotonic() + _PATIENCE
+    ends = time.monotonic() + PATIENCE
     while (there := processes()) and time.monotonic() < ends:
         time.sleep(0.05)
     for process in there:

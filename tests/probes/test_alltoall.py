@@ -71,7 +71,16 @@ def all_right(ended: Ended, ranks: int, expected: int) -> bool:
     return ended.status == 0 and lines == [*skipped, verdict + f"{len(skipped)} skipped"]
 
 
-@pytest.mark.parametrize("ranks", range(1, 18))
+# Who sends to whom is contend's own and the same with every library: all numbers of ranks run with
+# one, and with the others one of each kind: powers of two, odd ones, and one more than a power.
+_OTHER_LIBRARIES = ("mpich", "wheel")
+_EVERY_NUMBER = [
+    *(("openmpi", ranks) for ranks in range(1, 18)),
+    *((name, ranks) for name in _OTHER_LIBRARIES for ranks in (1, 2, 3, 4, 7, 16, 17)),
+]
+
+
+@pytest.mark.parametrize(("any_mpi", "ranks"), _EVERY_NUMBER, indirect=["any_mpi"])
 def test_every_schedule_is_right(any_mpi: Mpi, alltoall: Path, ranks: int) -> None:
     options: dict[str, Sequence[object]]
     if any_mpi.name == "openmpi" and ranks < 8:
@@ -89,7 +98,14 @@ def test_every_schedule_is_right(any_mpi: Mpi, alltoall: Path, ranks: int) -> No
     assert all_right(ended, ranks, cells(ranks, **options)), ended
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7, 16])
+@pytest.mark.parametrize(
+    ("any_mpi", "ranks"),
+    [
+        *(("openmpi", ranks) for ranks in (1, 2, 3, 4, 7, 16)),
+        *((name, ranks) for name in _OTHER_LIBRARIES for ranks in (3, 16)),
+    ],
+    indirect=["any_mpi"],
+)
 def test_phases_of_a_file_are_followed(
     any_mpi: Mpi, alltoall: Path, tmp_path: Path, ranks: int
 ) -> None:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from contend.runs import read_samples
-from probe_programs import Mpi
+from probe_programs import Mpi, probe
 
 _FEW = ("--repetitions", "2:2", "--seed", "0", "--verify")
 
@@ -64,10 +64,9 @@ def test_others_take_no_part(any_mpi: Mpi, pingpong: Path, tmp_path: Path) -> No
         (2, ["--inner", "0"], "--inner: expected at least 1"),
     ],
 )
-def test_pairs_that_are_none(
-    any_mpi: Mpi, pingpong: Path, ranks: int, arguments: list[str], message: str
-) -> None:
-    ended = any_mpi.run(ranks, pingpong, *arguments)
+def test_pairs_that_are_none(wheel: Mpi, ranks: int, arguments: list[str], message: str) -> None:
+    """The probe's own refusals, whatever the library."""
+    ended = wheel.run(ranks, probe(wheel, "pingpong"), *arguments)
     assert ended.status == 2
     assert ended.said() == [f"contend-pingpong: {message}"]
 
