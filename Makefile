@@ -36,13 +36,15 @@ $(VENV)/.installed: $(VENV)/.tools CMakeLists.txt $(core)
 demo: build ## show, check and simulate a small real fabric
 	PATH="$(abspath $(bin)):$$PATH" sh demo/demo.sh
 
+# Threads that wait for others sleep: beside other tests they would take the processors from them.
+test: export OMP_WAIT_POLICY = passive
 test: build ## run all tests: Python, then the core's under sanitizers
 	$(bin)/python -m pytest -q -n $(JOBS) -m 'not alone'
 	$(bin)/python -m pytest -q -m alone
 	@$(MAKE) --no-print-directory sanitize
 
-evidence: build ## interrupt measured studies and verifications too; takes minutes
-	CONTEND_EVIDENCE=1 $(bin)/python -m pytest -q tests/session
+evidence: build ## interrupt measured studies and verifications too, and larger inputs; takes minutes
+	CONTEND_EVIDENCE=1 $(bin)/python -m pytest -q tests/session tests/campaign/test_large_inputs.py
 
 campaign: build ## mutate inputs of every kind, then kill at random moments (TRIALS=100), as root; takes hours
 	cd tests && PYTHONPATH=. ../$(bin)/python -m campaign
@@ -79,4 +81,4 @@ docs: $(VENV)/.docs ## build the user guide in build/docs
 	@echo "open build/docs/index.html"
 
 clean: ## remove what was built, .venv included
-	rm -rf build dist $(VENV) src/contend/_core.pyi
+	rm -rf build dist .pytest_cache $(VENV) src/contend/_core.pyi

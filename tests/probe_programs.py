@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -103,16 +105,45 @@ def probe(mpi: Mpi, name: str) -> Path:
 def compile_strictly(
     wrapper: str, sources: Sequence[Path], folder: Path, flags: Sequence[str] = ()
 ) -> list[Path]:
-    """Objects of C++ sources, for which no warning is let pass."""
+    """Objects of C++ sources, for which no warning is let pass.
+
+    Each is compiled once for all processes of tests, as long as no source of probes changes.
+    """
+    kept = Path(os.environ["XDG_CACHE_HOME"]) / "objects"
+    kept.mkdir(exist_ok=True)
 
     def make(source: Path) -> Path:
-        made = folder / f"{source.parent.name}-{source.stem}.o"
         compiling = [wrapper, *_FLAGS, *_STRICT, *flags, f"-I{PROBES}", "-c", str(source)]
-        subprocess.run([*compiling, "-o", str(made)], check=True)
+        key = _digest("\0".join(compiling).encode(), _state_of(wrapper))
+        with (kept / f"{key}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (kept / f"{key}.o").exists():
+                subprocess.run([*compiling, "-o", str(kept / f"{key}.new")], check=True)
+                (kept / f"{key}.new").rename(kept / f"{key}.o")
+        made = folder / f"{source.parent.name}-{source.stem}.o"
+        made.unlink(missing_ok=True)
+        made.symlink_to(kept / f"{key}.o")
         return made
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         return list(pool.map(make, sources))
+
+
+@cache
+def _state_of(wrapper: str) -> bytes:
+    """What decides what an object is besides its command: the compiler, and every text."""
+    shown = [
+        subprocess.run([wrapper, word], capture_output=True) for word in ("-show", "--version")
+    ]
+    folders = (PROBES, Path(__file__).parent / "probes")
+    texts = [path for folder in folders for path in sorted(folder.rglob("*.[ch]pp"))]
+    return _digest(
+        *(each.stdout for each in shown), *(path.read_bytes() for path in texts)
+    ).encode()
+
+
+def _digest(*parts: bytes) -> str:
+    return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 
 
 def link(wrapper: str, objects: Sequence[Path], program: Path) -> Path:
