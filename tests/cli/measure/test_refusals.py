@@ -8,7 +8,28 @@ from pathlib import Path
 
 import pytest
 
+from contend.cli.app import run
+
 Contend = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def contend(
+    tmp_path: Path,
+    require_program: Callable[[str], str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Contend:
+    """`contend(*arguments)` runs the verb in this process, as nothing is launched."""
+    require_program("mpicc.openmpi")
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        status = run(["measure", *arguments])
+        said = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, status, said.out, said.err)
+
+    return call
 
 
 @pytest.mark.parametrize(
