@@ -65,11 +65,12 @@ def fabrics(draw: Any, names: st.SearchStrategy[str] = NAMES) -> Fabric:
         drawn = st.lists(st.integers(0, most), min_size=count, max_size=count)
         return np.array(draw(drawn), dtype=kind)
 
-    addresses = hosts + switches + 1
+    others = draw(st.integers(0, 3))
+    addresses = hosts + switches + others + 1
     ports = 1 + numbers(switches * addresses, 5, "u2").reshape(switches, addresses)
     ports[numbers(switches * addresses, 1, "u1").reshape(ports.shape) == 1] = NO_PORT
-    names_of = st.lists(names, min_size=hosts + switches, max_size=hosts + switches)
-    all_names = draw(names_of)
+    count = hosts + switches + others
+    all_names = draw(st.lists(names, min_size=count, max_size=count))
     return Fabric(
         name=draw(names),
         host_name=tuple(all_names[:hosts]),
@@ -82,16 +83,24 @@ def fabrics(draw: Any, names: st.SearchStrategy[str] = NAMES) -> Fabric:
         host_switch=at[:, 0].astype(np.uint32),
         host_port=at[:, 1].astype(np.uint16),
         host_rate=numbers(hosts, 2, "u2"),
-        switch_name=tuple(all_names[hosts:]),
+        switch_name=tuple(all_names[hosts : hosts + switches]),
         switch_guid=switch_guid,
         switch_system_guid=switch_guid,
         switch_ports=np.full(switches, 6, dtype=np.uint16),
-        switch_lid=np.arange(hosts + 1, addresses, dtype=np.uint32),
+        switch_lid=np.arange(hosts + 1, hosts + switches + 1, dtype=np.uint32),
         cable_from=plugged[:, 0].astype(np.uint32),
         cable_from_port=plugged[:, 1].astype(np.uint16),
         cable_to=plugged[:, 2].astype(np.uint32),
         cable_to_port=plugged[:, 3].astype(np.uint16),
         cable_rate=numbers(cables, 2, "u2"),
+        other_lid=np.arange(hosts + switches + 1, addresses, dtype=np.uint32),
+        # Apart from all others' too; the last owner is not known.
+        other_guid=np.arange(2**63 + others, 2**63, -1, dtype=np.uint64)
+        * (np.arange(others) < others - 1),
+        other_kind=("Router",) * others,
+        other_name=tuple(all_names[hosts + switches :]),
+        other_switch=numbers(others, switches - 1, "u4"),
+        other_port=numbers(others, 6, "u2"),
         rates=rates,
         findings=(Finding("a kind", draw(names), wrong=draw(st.booleans())),),
         routes=ForwardingTables(ports, "random"),
@@ -104,6 +113,7 @@ def escaped(fabric: Fabric) -> Fabric:
         name=legible(fabric.name),
         host_name=tuple(map(legible, fabric.host_name)),
         switch_name=tuple(map(legible, fabric.switch_name)),
+        other_name=tuple(map(legible, fabric.other_name)),
         findings=tuple(
             Finding(legible(finding.kind), legible(finding.message), finding.wrong)
             for finding in fabric.findings

@@ -21,7 +21,9 @@ from campaign.mutations import ARRAY, BINARY, JSON, PACKED, TABLE, TEXT
 from campaign.reading import DATA, FIRST_VERSION, RANKS
 from contend.cure import read_rules
 from contend.errors import UsageError
+from contend.fabric.formats import fabric_file
 from contend.files import json_text
+from contend.loading import load
 from contend.measurement.bisect import read_destinations
 from contend.prediction import Calibration, Parameter, SizeClass
 from contend.profiling import merge, read_record
@@ -173,6 +175,9 @@ def _fabric_kind(name: str, *seeds: str) -> Kind:
     if own is BINARY:
         import zstandard
 
+        nodes = DATA / "ibsim" / "aggregation-nodes"
+        newest = load(f"{nodes}.ibnetdiscover", routes=f"{nodes}.dump_fts")
+        content.append(b"".join(fabric_file.write(newest)))
         content = [zstandard.ZstdDecompressor().decompressobj().decompress(c) for c in content]
     return Kind(name, content, own, reading.fabric, command=("fabric", "show", "PATH"))
 

@@ -19,7 +19,9 @@ from contend.loading import load
 from sample_fabrics import fabrics
 
 # What a graph does not hold, or holds in other words.
-_LEFT_OUT = {"rates", "host_rate", "cable_rate", "routes", "findings", "host_lmc"}
+_LEFT_OUT = {"rates", "host_rate", "cable_rate", "routes", "findings", "host_lmc"} | {
+    *("other_lid", "other_guid", "other_kind", "other_name", "other_switch", "other_port")
+}
 _GUIDS = {"host_port_guid", "host_system_guid", "switch_system_guid"}
 
 

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -54,6 +55,36 @@ TEST_CASE("without a cable of a ring only what went over it turns round") {
   const TableView view{mended.tables.data(), 4, width};
   const RouteCheck seen = check_routes(broken.fabric, view, broken.targets().hosts, 0);
   CHECK(seen.routes[0] == 12);
+}
+
+TEST_CASE("an address that is no host's is led to where it hangs") {
+  const Paper whole = ring(false);
+  const Paper broken = ring(true);
+  const std::vector<Address> address{9};
+  const std::vector<SwitchId> at{1};
+  const std::vector<PortNumber> port{7};
+  Targets targets = broken.targets();
+  const std::size_t before = targets.addresses;
+  targets.addresses = 10;
+  targets.others = address;
+  targets.other_switch = at;
+  targets.other_port = port;
+  const Tables routed = minhop(whole.fabric, whole.targets());
+  Tables tables(4 * targets.addresses, kNoPort);
+  for (SwitchId s = 0; s < 4; ++s) {
+    std::copy_n(routed.data() + s * before, before, tables.data() + s * targets.addresses);
+  }
+  const auto entry = [&](const Tables& of, SwitchId s) { return of[s * targets.addresses + 9]; };
+  // From switch 0 straight to switch 1, over the cable that is gone.
+  tables[0 * targets.addresses + 9] = 2;
+  tables[1 * targets.addresses + 9] = 7;
+  tables[2 * targets.addresses + 9] = 3;
+  tables[3 * targets.addresses + 9] = 3;
+  const MendedTables mended = mend(broken.fabric, targets, tables);
+  CHECK(entry(mended.tables, 0) == 3);
+  CHECK(entry(mended.tables, 1) == 7);
+  CHECK(entry(mended.tables, 2) == 3);
+  CHECK(entry(mended.tables, 3) == 3);
 }
 
 TEST_CASE("where no cable leads there is no entry") {

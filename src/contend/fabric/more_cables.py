@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from contend.errors import UsageError
-from contend.fabric.fabric import Fabric
+from contend.fabric.fabric import NO_SWITCH, Fabric
 from contend.units import rate_of
 
 Cable = tuple[int, int, int, int]
@@ -20,7 +20,7 @@ _WITH_INNER_PORT = (37, 41, 65)
 def free_ports(fabric: Fabric) -> list[list[int]]:
     """The free ports of every switch that a cable can be plugged into, ascending.
 
-    That is those with neither a host nor a cable, without the port that an aggregation node has
+    That is those with neither a host, a router nor a cable, without the port that an aggregation node has
     inside its switch (37 of 37, 41 of 41, 65 of 65), and without the ports inside a director:
     switches of one system GUID are its chips; those without a cable out of it have inner ports
     only, and a port number that leads inside on one chip does so on all.
@@ -31,6 +31,9 @@ def free_ports(fabric: Fabric) -> list[list[int]]:
         taken[far].add(far_port)
     for switch, port in zip(fabric.host_switch.tolist(), fabric.host_port.tolist(), strict=True):
         taken[switch].add(port)
+    for switch, port in zip(fabric.other_switch.tolist(), fabric.other_port.tolist(), strict=True):
+        if switch != NO_SWITCH:
+            taken[switch].add(port)
     inside = _inner_ports(fabric)
     free = []
     for switch, ports in enumerate(fabric.switch_ports.tolist()):

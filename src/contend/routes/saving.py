@@ -67,7 +67,9 @@ def lost(fabric: Fabric, kind: str) -> tuple[str, ...]:
         return not_read_by_ibsim(fabric)
     others = len(others_of(fabric))
     if kind == "orcs" and others:
-        return (f"an ORCS graph holds routes to hosts alone, not to {counted(others, 'other LID')}",)
+        return (
+            f"an ORCS graph holds routes to hosts alone, not to {counted(others, 'other LID')}",
+        )
     return ()
 
 

@@ -66,8 +66,8 @@ def test_a_file_of_version_1_stays_readable() -> None:
 
 
 def test_a_newer_version_is_told() -> None:
-    content = container(two_leaves()).replace(b"fabric 1\n", b"fabric 2\n")
-    with pytest.raises(InputError, match=r"expected version 1 of .fabric or an older one, got ver"):
+    content = container(two_leaves()).replace(b"fabric 2\n", b"fabric 3\n")
+    with pytest.raises(InputError, match=r"expected version 2 of .fabric or an older one, got ver"):
         read(content)
 
 
@@ -111,7 +111,17 @@ def test_a_file_cut_off_or_too_long_is_an_error() -> None:
 
 def test_indices_that_point_nowhere_are_errors() -> None:
     fabric = two_leaves()
-    for column, value in (("host_switch", 4), ("cable_to", 9), ("host_rate", 2), ("host_lmc", 8)):
+    wrong = (("host_switch", 4), ("cable_to", 9), ("host_rate", 2), ("host_lmc", 8))
+    fabric = fabric.replace(
+        other_lid=np.array([20], dtype=np.uint32),
+        other_guid=np.array([7], dtype=np.uint64),
+        other_kind=("Router",),
+        other_name=("r",),
+        other_switch=np.array([3], dtype=np.uint32),
+        other_port=np.array([4], dtype=np.uint16),
+    )
+    assert_equal(read(container(fabric)), fabric)
+    for column, value in (*wrong, ("other_switch", 4)):
         numbers = getattr(fabric, column).copy()
         numbers[0] = value
         with pytest.raises(InputError, match=f"expected {column} below"):
@@ -154,6 +164,6 @@ def test_what_no_file_may_hold_is_not_written() -> None:
 
 def test_the_layout_is_what_the_documentation_says() -> None:
     content = container(two_leaves())
-    assert struct.unpack_from("<6Q", content, len(b"contend fabric 1\n")) == (4, 4, 4, 2, 0, 9)
+    assert struct.unpack_from("<7Q", content, len(b"contend fabric 2\n")) == (4, 4, 4, 2, 0, 9, 0)
     # The first column is the node GUIDs of hosts.
-    assert struct.unpack_from("<4Q", content, 17 + 48) == tuple(two_leaves().host_guid.tolist())
+    assert struct.unpack_from("<4Q", content, 17 + 56) == tuple(two_leaves().host_guid.tolist())
