@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from contend.errors import InputError, legible
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.subnet import NodeKind, Subnet
+from contend.units import rate_of
 
 _AGGREGATION = re.compile(r"aggregation node", re.IGNORECASE)
 # Device ids of the aggregation nodes inside switches all start with this byte.
@@ -21,6 +22,8 @@ _AGGREGATION_DEVICES = 0xCF
 
 MISSING_RECORD, MISSING_END = "missing record", "one-sided cable"
 """Kinds of findings that tell of an incomplete file."""
+UNEQUAL_RATES = "unequal rates"
+"""The kind of a finding that the ends of a cable report different rates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +94,7 @@ def assemble(subnet: Subnet, name: str) -> Fabric:
         raise InputError(name, 0, "at least one host on a switch", "none")
     hosts.sort(key=lambda pair: (pair[0].node, pair[0].port))
     _note_unconnected(subnet, excluded, hosts, findings)
-    fabric = _columns(subnet, name, hosts, cables, switch_rows, switch_of_row, tuple(findings))
+    fabric = _columns(subnet, name, hosts, cables, switch_rows, switch_of_row, findings)
     return fabric.replace(**_other_columns(subnet, others, switch_of_row))
 
 
@@ -251,7 +254,7 @@ def _columns(
     cables: list[tuple[_End, _End]],
     switch_rows: np.ndarray,
     switch_of_row: np.ndarray,
-    findings: tuple[Finding, ...],
+    findings: list[Finding],
 ) -> Fabric:
     ends = [end for end, _ in hosts]
     at = [end for _, end in hosts]
@@ -268,7 +271,7 @@ def _columns(
         host_lmc=lmc,
         host_switch=switch_of_row[[end.node for end in at]].astype(np.uint32),
         host_port=np.array([end.port for end in at], dtype=np.uint16),
-        host_rate=_rates(subnet, hosts),
+        host_rate=_rates(subnet, hosts, findings),
         switch_name=tuple(subnet.name[row] for row in switch_rows.tolist()),
         switch_guid=subnet.guid[switch_rows],
         switch_system_guid=subnet.system_guid[switch_rows],
@@ -278,9 +281,9 @@ def _columns(
         cable_from_port=np.array([near.port for near, _ in cables], dtype=np.uint16),
         cable_to=switch_of_row[[far.node for _, far in cables]].astype(np.uint32),
         cable_to_port=np.array([far.port for _, far in cables], dtype=np.uint16),
-        cable_rate=_rates(subnet, cables),
+        cable_rate=_rates(subnet, cables, findings),
         rates=subnet.rates,
-        findings=findings,
+        findings=tuple(findings),
     )
 
 
@@ -320,13 +323,23 @@ def _other_columns(
     }
 
 
-def _rates(subnet: Subnet, pairs: list[tuple[_End, _End]]) -> np.ndarray:
-    """Rate of every pair of ends: what the first says, or where it does not know, the second."""
+def _rates(
+    subnet: Subnet, pairs: list[tuple[_End, _End]], findings: list[Finding]
+) -> np.ndarray:
+    """Rate of every pair of ends: that of the slower end where they differ, which is noted."""
     # Index -1, of an end that was never declared, meets the 0 appended here.
     rate = np.append(subnet.rate, np.uint16(0))
     near = rate[np.array([near.row for near, _ in pairs], dtype=np.int64)]
     far = rate[np.array([far.row for _, far in pairs], dtype=np.int64)]
-    return np.where(near == 0, far, near)
+    speeds = np.array([rate_of(label) or np.inf for label in subnet.rates])
+    for pair in np.flatnonzero(
+        (near != far) & np.isfinite(speeds[near]) & np.isfinite(speeds[far])
+    ).tolist():
+        ends = (_port(subnet, end) for end in pairs[pair])
+        told = (subnet.rates[index] for index in (near[pair], far[pair]))
+        text = " -> ".join(f"{end} ({label})" for end, label in zip(ends, told, strict=True))
+        findings.append(Finding(UNEQUAL_RATES, text, wrong=False))
+    return np.where((near == 0) | (speeds[far] < speeds[near]), far, near)
 
 
 def _switch_ports(subnet: Subnet, switch_rows: np.ndarray) -> np.ndarray:

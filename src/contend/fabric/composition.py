@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric.assemble import MISSING_RECORD
+from contend.fabric.assemble import MISSING_RECORD, UNEQUAL_RATES
 from contend.fabric.fabric import Fabric
 from contend.fabric.levels import Leaf, Level, idle_switches, leaves_of, levels_of, switch_levels
 from contend.fabric.parts import PartSize, parts_of
@@ -113,7 +113,7 @@ def structure(fabric: Fabric, load: NDArray[np.uint64] | None = None) -> Structu
         left_out=tuple(
             finding.message
             for finding in fabric.findings
-            if not finding.wrong and finding.kind != MISSING_RECORD
+            if not finding.wrong and finding.kind not in (MISSING_RECORD, UNEQUAL_RATES)
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Checks of a fabric that need no routes: cables, GUIDs, LIDs, link speeds, connectedness."""
+"""Checks of a fabric that need no routes: cables, GUIDs, LIDs, connectedness, speeds, places."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.fabric.assemble import UNEQUAL_RATES
 from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.link_speeds import slow_links
+from contend.fabric.misplaced import hosts_on_other_rails, misnamed_switches
+from contend.fabric.missing_cables import MissingCables, missing_cables
 from contend.fabric.parts import switch_parts
-from contend.units import counted
+from contend.fabric.servers import servers_of, unnamed_hosts
+from contend.units import counted, rate_of
 
 MOST_DETAILS = 10
 
@@ -60,6 +64,9 @@ def check_soundness(fabric: Fabric) -> tuple[Check, ...]:
         _check_lids(fabric),
         _check_parts(fabric),
         _check_speeds(fabric),
+        _check_missing(fabric),
+        _check_rails(fabric),
+        _check_names(fabric),
     )
 
 
@@ -220,8 +227,18 @@ def _overlaps(first: NDArray[np.int64], last: NDArray[np.int64], names: list[str
 def _check_parts(fabric: Fabric) -> Check:
     part = switch_parts(fabric)[fabric.host_switch]
     counts = np.bincount(part)
-    if np.count_nonzero(counts) == 1:
+    parts = int(np.count_nonzero(counts))
+    if parts == 1:
         return Check("connectedness", Status.OK, "a path of cables joins every pair of hosts")
+    if _are_planes(part, servers_of(fabric)):
+        hosts = ", ".join(f"{count:,}" for count in sorted(counts[counts > 0].tolist())[::-1][:8])
+        return Check(
+            "connectedness",
+            Status.WARNING,
+            f"no cable joins the {parts:,} planes of the fabric, on which servers have adapters; "
+            f"hosts: {hosts}{', ...' if parts > 8 else ''}",
+            remedy="--part N takes one of the planes; figures of all of them at once mix them",
+        )
     largest = int(counts.argmax())
     apart = np.flatnonzero(part != largest)
     details = [
@@ -231,7 +248,7 @@ def _check_parts(fabric: Fabric) -> Check:
     return Check(
         "connectedness",
         Status.WRONG,
-        f"the fabric falls into {np.count_nonzero(counts):,} parts; "
+        f"the fabric falls into {parts:,} parts; "
         f"{counted(len(apart), 'host')} {'is' if len(apart) == 1 else 'are'} cut off from the "
         f"other {counts[largest]:,}",
         tuple(details),
@@ -239,18 +256,138 @@ def _check_parts(fabric: Fabric) -> Check:
     )
 
 
+def _are_planes(part: NDArray[np.int64], server: NDArray[np.int64]) -> bool:
+    """Whether most hosts of every part are of servers that have adapters in other parts too."""
+    pairs = np.unique(np.stack((server, part)), axis=1)
+    several = np.bincount(pairs[0])[server] > 1
+    hosts = np.bincount(part)
+    return bool((2 * np.bincount(part, several) >= hosts)[hosts > 0].all())
+
+
 def _check_speeds(fabric: Fabric) -> Check:
     found = slow_links(fabric)
+    unequal = [f.message for f in fabric.findings if f.kind == UNEQUAL_RATES]
+    unknown = _unknown_rates(fabric)
+    summaries, details, remedies = [], list(found.faults), []
+    if count := len(found.faults):
+        summaries.append(
+            f"{counted(count, 'link')} {'is' if count == 1 else 'are'} slower than others of the "
+            "same kind, in lanes or in signalling"
+        )
+        remedies.append(
+            "reseat or replace the cable unless it is meant to be slow: it slows every route over it"
+        )
+    if unequal:
+        summaries.append(
+            f"the ends of {counted(len(unequal), 'cable')} tell different rates, of which the "
+            "slower counts"
+        )
+        details = [*details[: MOST_DETAILS // 2], *unequal, *details[MOST_DETAILS // 2 :]]
+        remedies.append("compare both ports of cables whose ends differ, and dump the fabric again")
+    if unknown:
+        summaries.append(f"the rate of {counted(unknown, 'link')} is not known")
+        remedies.append("capacities count cables while a rate is not known")
     others = "; ".join(found.generations[:MOST_DETAILS])
-    if not found.faults:
+    if not summaries:
         summary = "no link is slower than others of its kind"
         return Check("link speeds", Status.OK, f"{summary}; {others}" if others else summary)
-    count = len(found.faults)
     return Check(
         "link speeds",
         Status.WARNING,
-        f"{counted(count, 'link')} {'is' if count == 1 else 'are'} slower than others of the same "
-        "kind, in lanes or in signalling",
-        (*found.faults, *found.generations)[:MOST_DETAILS],
-        "reseat or replace the cable unless it is meant to be slow: it slows every route over it",
+        "; ".join(summaries),
+        (*details, *found.generations)[:MOST_DETAILS],
+        "; ".join(remedies),
+    )
+
+
+def _unknown_rates(fabric: Fabric) -> int:
+    """Links whose rate is not known, where those of others are."""
+    known = np.array([rate_of(label) is not None for label in fabric.rates])
+    links = known[np.concatenate((fabric.cable_rate, fabric.host_rate))]
+    return int(np.count_nonzero(~links)) if links.any() else 0
+
+
+def _check_missing(fabric: Fabric) -> Check:
+    found = missing_cables(fabric)
+    if not found:
+        return Check("missing cables", Status.OK, "no pair of switches lacks a cable that its like have")
+    count = sum(pair.usual - pair.cables for pair in found)
+    verb = "is" if count == 1 else "are"
+    return Check(
+        "missing cables",
+        Status.WARNING,
+        f"{counted(count, 'cable')} that like pairs of switches have {verb} missing",
+        tuple(_missing_lines(fabric, found)),
+        "look for cables that are unplugged or down between these switches",
+    )
+
+
+def _missing_lines(fabric: Fabric, found: tuple[MissingCables, ...]) -> list[str]:
+    """A line for every pair, and one for all pairs of a switch that lacks cables to many."""
+    times = Counter(switch for pair in found for switch in pair.switches)
+    of_switch: dict[int, list[MissingCables]] = {}
+    lines: list[tuple[int, str]] = []
+    for pair in found:
+        worst = max(pair.switches, key=lambda switch: times[switch])
+        if times[worst] > 2:
+            of_switch.setdefault(worst, []).append(pair)
+        else:
+            lines.append((1, pair.words(fabric)))
+    for switch, pairs in of_switch.items():
+        ends = [sum(pair.switches) - switch for pair in pairs]
+        some = ", ".join(f'"{fabric.switch_label[end]}"' for end in ends[:3])
+        more = f" and {len(ends) - 3:,} more" if len(ends) > 3 else ""
+        text = f'switch "{fabric.switch_label[switch]}" lacks cables to {some}{more}'
+        lines.append((len(pairs), text))
+    lines.sort(key=lambda line: -line[0])
+    if len(lines) <= MOST_DETAILS:
+        return [text for _, text in lines]
+    rest = sum(pairs for pairs, _ in lines[MOST_DETAILS - 1 :])
+    return [*(text for _, text in lines[: MOST_DETAILS - 1]), f"and {rest:,} more pairs of switches"]
+
+
+def _check_rails(fabric: Fabric) -> Check:
+    found = hosts_on_other_rails(fabric)
+    if not found:
+        return Check("rails", Status.OK, "no adapter hangs on a leaf of another rail")
+    return Check(
+        "rails",
+        Status.WARNING,
+        f"{counted(len(found), 'server')} {'has' if len(found) == 1 else 'have'} adapters on leaves "
+        "of other rails",
+        tuple(found[:MOST_DETAILS]),
+        "exchange the cables: until then traffic within these rails crosses the spines",
+    )
+
+
+def _check_names(fabric: Fabric) -> Check:
+    switches = misnamed_switches(fabric)
+    hosts = unnamed_hosts(fabric)
+    if not switches and not hosts:
+        return Check("names", Status.OK, "hosts name their servers, switches fit their rows")
+    summaries, details, remedies = [], list(switches), []
+    if switches:
+        verb = "is" if len(switches) == 1 else "are"
+        summaries.append(f"{counted(len(switches), 'switch')} {verb} named like another row")
+        remedies.append("check the names of these switches and what is cabled to them")
+    if hosts:
+        verb = "names" if len(hosts) == 1 else "name"
+        summaries.append(
+            f"the {'description' if len(hosts) == 1 else 'descriptions'} of "
+            f"{counted(len(hosts), 'host')} {verb} no server: each adapter counts as one"
+        )
+        room = MOST_DETAILS // 2
+        details = details[: MOST_DETAILS - room] + [
+            f'host "{fabric.host_name[host]}" on {_location(fabric, host)}' for host in hosts[:room]
+        ]
+        remedies.append(
+            "set the node descriptions on these servers: run rdma-ndd, or write the name and the "
+            "adapter into /sys/class/infiniband/*/node_desc"
+        )
+    return Check(
+        "names",
+        Status.WARNING,
+        "; ".join(summaries),
+        tuple(details[:MOST_DETAILS]),
+        "; ".join(remedies),
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from contend.congestion import hottest
-from contend.fabric import TOPOLOGY_FAULTS, Fabric, slow_links
+from contend.fabric import TOPOLOGY_FAULTS, Fabric, missing_cables, slow_links
 from contend.report.fabric.drawn import ChannelLoad, Drawn
 from contend.report.fabric.scene import SMALL, WIDTH, spoken_names, text_size
 from contend.report.words import printable
@@ -70,7 +70,7 @@ def hot_channels(fabric: Fabric, load: ChannelLoad) -> list[Mark]:
 
 
 def faults(fabric: Fabric) -> list[Mark]:
-    """Slow links, cables from a switch to itself, and what reading the fabric found wrong."""
+    """Slow links, cables that are missing or lead back, and what reading the fabric found wrong."""
     marks = []
     slow = slow_links(fabric)
     for words, channel in zip(slow.faults, slow.channels, strict=True):
@@ -82,6 +82,8 @@ def faults(fabric: Fabric) -> list[Mark]:
     for cable in np.flatnonzero(fabric.cable_from == fabric.cable_to).tolist():
         words = f"{fabric.channel_name(2 * cable)}: leads back to its switch"
         marks.append(Mark(FAULT, "switch", int(fabric.cable_from[cable]), words))
+    for pair in missing_cables(fabric):
+        marks.append(Mark(FAULT, "switch", pair.switches[0], f"missing: {pair.words(fabric)}"))
     labels = {label: switch for switch, label in enumerate(fabric.switch_label)}
     for finding in fabric.findings:
         if finding.wrong and finding.kind in TOPOLOGY_FAULTS:

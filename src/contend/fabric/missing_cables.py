@@ -1,0 +1,194 @@
+"""Cables that all like pairs of switches have and one lacks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.fabric.composition import cables_per_pair
+from contend.fabric.fabric import Fabric
+from contend.fabric.levels import switch_levels
+from contend.fabric.parts import connected_parts
+from contend.units import counted
+
+# Switches are like each other where at most this part of their neighbours differs.
+_UNLIKE = 0.25
+# So many of those that are like it must have what a switch lacks.
+_MOST = 0.75
+# Where so many of them have all cables, the others lack some; where none has it is meant.
+_SOME = 0.2
+# Pairs that could be joined in a part of a tree that is looked at: its square takes memory.
+_MOST_PAIRS = 1 << 22
+
+# Where pairs of two levels differ in their cables, so many of them must have the same number.
+_NEARLY_ALL = 0.9
+
+_Matrix = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class MissingCables:
+    """Two switches that fewer cables join than like pairs.
+
+    Attributes:
+        switches: both, the one of the lower level first.
+        cables: between them.
+        usual: cables between like pairs.
+    """
+
+    switches: tuple[int, int]
+    cables: int
+    usual: int
+
+    def words(self, fabric: Fabric) -> str:
+        """Both switches, what joins them and what like pairs have, in one line."""
+        one, other = (f'switch "{fabric.switch_label[switch]}"' for switch in self.switches)
+        have = counted(self.cables, "cable") if self.cables else "no cable joins them"
+        return f"{one} and {other}: {have}, where like pairs have {self.usual}"
+
+
+def missing_cables(fabric: Fabric) -> tuple[MissingCables, ...]:
+    """Pairs of switches that lack cables, those that lack most first.
+
+    Between two levels of a tree, switches are like each other whose neighbours there are nearly the
+    same. A pair lacks a cable where the like of either have more cables to the other, and where
+    both have fewer cables between these levels in all than some of their like: cables that are
+    dealt out unevenly, or lead elsewhere, are not missing. Where too few are alike, as in a torus, a
+    cable is missing where all switches but two have the same number of cables. Cost: for every
+    connected part of two levels that is not joined evenly its pairs times its switches.
+    """
+    level = switch_levels(fabric)
+    low, high, count = cables_per_pair(fabric)
+    turned = level[low] > level[high]
+    near, far = np.where(turned, high, low), np.where(turned, low, high)
+    steps = level[near] * (int(level.max(initial=0)) + 1) + level[far]
+    found: list[MissingCables] = []
+    for step in np.unique(steps[level[near] > 0]).tolist():
+        here = steps == step
+        pairs = near[here], far[here], count[here]
+        lacking = _thinner(fabric.switches, *pairs)
+        if level[pairs[0][0]] != level[pairs[1][0]]:
+            lacking |= _unlike_others(fabric.switches, *pairs)
+        found += lacking or _one_short(level, *pairs)
+    return tuple(sorted(found, key=lambda pair: (pair.cables - pair.usual, pair.switches)))
+
+
+def _thinner(
+    switches: int, near: NDArray[np.int64], far: NDArray[np.int64], count: NDArray[np.int64]
+) -> set[MissingCables]:
+    """Pairs with fewer parallel cables than nearly all others of these levels."""
+    numbers, pairs = np.unique(count, return_counts=True)
+    usual = int(numbers[pairs.argmax()])
+    if usual < 2 or pairs.max() < _NEARLY_ALL * len(count):
+        return set()
+    thin = count < usual
+    for ends in (near, far):
+        total = np.bincount(ends, count, switches)
+        numbers, times = np.unique(total[np.unique(ends)], return_counts=True)
+        thin &= total[ends] < numbers[times.argmax()]
+    return {
+        MissingCables((int(near[pair]), int(far[pair])), int(count[pair]), usual)
+        for pair in np.flatnonzero(thin)
+    }
+
+
+def _unlike_others(
+    switches: int, near: NDArray[np.int64], far: NDArray[np.int64], count: NDArray[np.int64]
+) -> set[MissingCables]:
+    """Pairs of two levels that lack what like pairs have."""
+    found = set()
+    part = connected_parts(switches, near, far)[near]
+    order = np.argsort(part, kind="stable")
+    bounds = np.flatnonzero(np.diff(part[order])) + 1
+    for pairs in np.split(order, bounds):
+        below, row = np.unique(near[pairs], return_inverse=True)
+        above, column = np.unique(far[pairs], return_inverse=True)
+        possible, least = len(below) * len(above), int(count[pairs].min())
+        even = len(pairs) == possible and least == int(count[pairs].max())
+        if even or possible > _MOST_PAIRS or max(len(below), len(above)) ** 2 > _MOST_PAIRS:
+            continue
+        cables = np.zeros((len(below), len(above)), dtype=np.int64)
+        cables[row.reshape(-1), column.reshape(-1)] = count[pairs]
+        usual = _lacking(cables)
+        for lower, upper in np.argwhere(usual > cables).tolist():
+            ends = int(below[lower]), int(above[upper])
+            have, others = int(cables[lower, upper]), int(usual[lower, upper])
+            found.add(MissingCables(ends, have, others))
+    return found
+
+
+def _lacking(cables: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Cables that like pairs have, where a pair lacks some; else 0; shape of `cables`."""
+    like_below, like_above = _alike(cables > 0), _alike(cables.T > 0)
+    by_row, by_column = _usual(like_below, cables), _usual(like_above, cables.T).T
+    usual = np.minimum(by_row, by_column)
+    peers = like_below.sum(axis=1)[:, np.newaxis] + like_above.sum(axis=1)
+    # A square of four switches with three cables may be meant.
+    usual[peers < 3] = 0
+    rows = _fewer_in_all(like_below, cables, by_row)
+    columns = _fewer_in_all(like_above, cables.T, by_column.T)
+    usual[~(rows[:, np.newaxis] & columns)] = 0
+    return usual
+
+
+def _fewer_in_all(
+    alike: _Matrix, cables: NDArray[np.int64], usual: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Which rows have fewer cables in sum than is usual, and than some of their like have."""
+    total, whole = cables.sum(axis=1), usual.sum(axis=1)
+    complete = alike * (total[np.newaxis, :] >= whole[:, np.newaxis])
+    fewer: NDArray[np.bool_] = total < whole
+    return fewer & (complete.sum(axis=1) >= np.maximum(1, _SOME * alike.sum(axis=1)))
+
+
+def _alike(joined: NDArray[np.bool_]) -> _Matrix:
+    """Which rows are nearly the same as which others, 1 or 0, shape [rows, rows]."""
+    rows = joined.astype(np.float32)
+    size = rows.sum(axis=1)
+    both = rows @ rows.T
+    unlike = size[:, np.newaxis] + size - 2 * both
+    most = np.maximum(1, _UNLIKE * np.maximum(size[:, np.newaxis], size))
+    alike = (unlike <= most).astype(np.float32)
+    np.fill_diagonal(alike, 0)
+    return alike
+
+
+def _usual(alike: _Matrix, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The value that most like rows have, 0 where they differ, shape of `values`."""
+    peers = alike.sum(axis=1)[:, np.newaxis]
+    usual = np.zeros(values.shape, dtype=np.int64)
+    for value in np.unique(values).tolist():
+        votes = alike @ (values == value).astype(np.float32)
+        usual[(votes >= _MOST * peers) & (peers > 0)] = value
+    return usual
+
+
+def _one_short(
+    level: NDArray[np.int64],
+    near: NDArray[np.int64],
+    far: NDArray[np.int64],
+    count: NDArray[np.int64],
+) -> set[MissingCables]:
+    """The pair, in one level or between two, that has one cable fewer each than all others."""
+    total = np.bincount(near, count, len(level)) + np.bincount(far, count, len(level))
+    here = level[near[0]], level[far[0]]
+    short = [switch for at in sorted(set(here)) for switch in _short(total, level == at)]
+    if len(short) != 2 or (here[0] != here[1] and level[short[0]] == level[short[1]]):
+        return set()
+    joined = (np.minimum(near, far) == min(short)) & (np.maximum(near, far) == max(short))
+    own, usual = int(count[joined].sum()), int(np.bincount(count).argmax())
+    return {MissingCables((short[0], short[1]), own, usual)} if own < usual else set()
+
+
+def _short(total: NDArray[np.float64], here: NDArray[np.bool_]) -> list[int]:
+    """At most two switches with one cable fewer than all others here, which have the same."""
+    numbers, switches = np.unique(total[here], return_counts=True)
+    # The ends of a chain have one less by right, and of few switches none is usual.
+    if len(numbers) != 2 or numbers[1] - numbers[0] != 1 or numbers[1] < 2:
+        return []
+    fewest = int(switches[0])
+    if fewest > 2 or switches[1] <= 2 * fewest or (fewest == 2 and numbers[1] < 3):
+        return []
+    return np.flatnonzero(here & (total == numbers[0])).tolist()
