@@ -137,7 +137,8 @@ def _fewer_in_all(
     alike: _Matrix, cables: NDArray[np.int64], usual: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Which rows have fewer cables in sum than is usual, and than some of their like have."""
-    total, whole = cables.sum(axis=1), usual.sum(axis=1)
+    # Where nothing is usual a row has as much as is right.
+    total, whole = cables.sum(axis=1), np.where(usual > 0, usual, cables).sum(axis=1)
     complete = alike * (total[np.newaxis, :] >= whole[:, np.newaxis])
     fewer: NDArray[np.bool_] = total < whole
     return fewer & (complete.sum(axis=1) >= np.maximum(1, _SOME * alike.sum(axis=1)))
