@@ -12,7 +12,7 @@ import pytest
 
 from contend.errors import UsageError
 from contend.fabric import Fabric, open_chunks, read_topology
-from contend.fabric.formats import graph_elements, lldp, lst, topology_conf
+from contend.fabric.formats import graph_elements, lldp_outputs, lst, slurm_tree
 from contend.fabric.formats.topology import READERS
 from contend.loading import load, load_topology
 from contend.placement import parse_jobs
@@ -28,11 +28,17 @@ SEEDS = {
     "contend's .fabric": ["two-leaves-1.fabric"],
     "ibdiagnet .db_csv": ["tiny.db_csv"],
     "ibdiagnet .lst": ["tiny.opensm-subnet.lst"],
-    "lldpctl -f json": ["lldp/leaf1.json", "lldp/spine2.json0"],
+    "LLDP output": [
+        *("lldp/leaf1.json", "lldp/spine2.json0", "lldp_tools/leaf1.lldpctl.txt"),
+        *("lldp_tools/leaf1.nvue.json", "lldp_tools/leaf1.eos.json"),
+    ],
     "GraphML": ["tiny.graphml"],
     "iblinkinfo": ["tiny.iblinkinfo", "tiny.lines.iblinkinfo"],
-    "Slurm's topology.conf": ["tiny.topology.conf"],
+    "Slurm's topology.conf": ["tiny.topology.conf", "tiny.blocks.topology.conf"],
+    "Slurm's topology.yaml": ["tiny.topology.yaml"],
     "ORCS .dot": ["tiny.dot"],
+    "plan of cables": ["tiny.ptm.dot", "tiny.ndt"],
+    "ibdiagnet .net_dump": ["tiny.net_dump"],
     "ibsim net file": ["tiny.net"],
     "ibnetdiscover": ["tiny.ibnetdiscover"],
     "dumps of OpenSM, dump_fts or dump_lfts.sh": ["tiny.opensm-lfts.dump", "tiny.dump_fts"],
@@ -129,13 +135,13 @@ PLANTED: dict[str, tuple[Any, str, Any, type[Exception]]] = {
     "ibdiagnet .lst": (lst, "unicast", list(range(0x100)).__getitem__, IndexError),
     # A range of names is taken apart without a look at what stands in its bracket.
     "Slurm's topology.conf": (
-        topology_conf,
+        slurm_tree,
         "expand",
         lambda name, *_: [str(int(number)) for number in re.findall(r"\[(.*?)-", name)] or [name],
         ValueError,
     ),
     # What an object should hold is taken for one.
-    "lldpctl -f json": (lldp, "_only", lambda value: value[0], KeyError),
+    "LLDP output": (lldp_outputs, "only", lambda value: value[0], KeyError),
     # Numbers are read without a look at whether they are some.
     "GraphML": (
         graph_elements.Node,

@@ -6,7 +6,9 @@ import gzip
 import io
 import lzma
 import shutil
+import tarfile
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -74,6 +76,20 @@ def _exported() -> bytes:
         for guid in reading.counted().switch_guid.tolist()
         for port in range(1, 9)
     )
+
+
+def _archives() -> list[bytes]:
+    """A .tar and a .zip of what ibdiagnet leaves."""
+    names = "tiny.net_dump", "tiny.opensm.fdbs", "tiny.opensm-subnet.lst"
+    tarred, zipped = io.BytesIO(), io.BytesIO()
+    with tarfile.open(fileobj=tarred, mode="w") as tar, zipfile.ZipFile(zipped, "w") as archive:
+        for name, content in zip(names, _seed(*names), strict=True):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            tar.addfile(entry, io.BytesIO(content))
+            place = zipfile.ZipInfo(name)
+            archive.writestr(place, content, zipfile.ZIP_DEFLATED)
+    return [tarred.getvalue(), zipped.getvalue()]
 
 
 def _copied(name: str, to: str = "") -> Callable[[Path], None]:
@@ -189,13 +205,20 @@ def kinds() -> Iterator[Kind]:
     yield _fabric_kind("ibdiagnet .db_csv", "tiny.db_csv")
     yield _fabric_kind("ibdiagnet .lst", "tiny.opensm-subnet.lst")
     yield _fabric_kind("LLDP JSON", *lldp)
+    others = "lldp_tools/leaf1.nvue.json", "lldp_tools/leaf1.eos.json"
+    yield _fabric_kind("LLDP JSON of NVUE and EOS", *others)
+    yield _fabric_kind("LLDP text", "lldp_tools/leaf1.lldpctl.txt")
     yield _fabric_kind("GraphML", "tiny.graphml")
     yield _fabric_kind("iblinkinfo", "tiny.iblinkinfo", "tiny.lines.iblinkinfo")
-    yield _fabric_kind("topology.conf", "tiny.topology.conf")
+    yield _fabric_kind("topology.conf", "tiny.topology.conf", "tiny.blocks.topology.conf")
+    yield _fabric_kind("topology.yaml", "tiny.topology.yaml")
+    yield _fabric_kind("plans of cables", "tiny.ptm.dot", "tiny.ndt")
+    yield _fabric_kind("ibdiagnet .net_dump", "tiny.net_dump")
     yield _fabric_kind("ORCS .dot", "tiny.dot")
     yield _fabric_kind("ibsim net file", "tiny.net")
     yield _fabric_kind("ibnetdiscover", "tiny.ibnetdiscover", "ibsim/rates.ibnetdiscover")
     packed = [gzip.compress(content, mtime=0) for content in _seed("tiny.net", "tiny.dot")]
+    yield Kind("archives", _archives(), PACKED, reading.fabric, command=("fabric", "show", "PATH"))
     yield Kind("compressed fabrics", [*packed, *_seed("tiny.net")], PACKED, reading.fabric)
     dumps = "tiny.opensm-lfts.dump", "tiny.dump_fts"
     network = str(DATA / "tiny.ibnetdiscover")

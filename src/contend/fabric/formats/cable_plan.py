@@ -141,25 +141,27 @@ class _Graph:
                 ends.append([])
             else:
                 ends[-1].append(token)
-        named = [self._end(end, line, held, len(ends) > 1) for end in ends]
+        named = [self._end(end, line, held) for end in ends]
         if len(named) == 1 and "function" in attributes:
             self._functions[named[0][0]] = attributes["function"]
         for near, far in pairwise(named):
-            self._cables.append(_Cable(line, near, far))
+            self._cables.append(_Cable(line, self._port(*near), self._port(*far)))
 
-    def _end(
-        self, end: list[Token], line: int, held: list[Token], is_edge: bool
-    ) -> tuple[str, str]:
+    def _port(self, name: str, port: str) -> tuple[str, str]:
         """A device and its port, which is made up where it is not told."""
+        if not port:
+            self._unnamed[name] += 1
+            port = f"cable {self._unnamed[name]}"
+        return name, port
+
+    def _end(self, end: list[Token], line: int, held: list[Token]) -> tuple[str, str]:
+        """A device and its port, "" where it is not told."""
         values = [token.value for token in end]
         marks = [token.is_mark for token in end]
         if marks not in ([False], [False, True, False]) or (len(end) == 3 and values[1] != ":"):
             got = repr(" ".join(token.value for token in held)[:60])
             raise InputError(self._source, line, "a node or an edge a:port -- b:port", got)
-        if len(values) == 1 and is_edge:
-            self._unnamed[values[0]] += 1
-            return values[0], f"cable {self._unnamed[values[0]]}"
-        return values[0], values[-1]
+        return values[0], values[2] if len(values) == 3 else ""
 
 
 def _listed(chunks: Iterable[bytes], source: str) -> Subnet:
