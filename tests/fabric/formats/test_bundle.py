@@ -19,7 +19,7 @@ from contend.loading import load
 from contend.routes import load_tables
 from sample_fabrics import DATA
 
-# As ibdiagnet leaves them, of the network of all tiny.* files.
+# As ibdiagnet leaves them, but the .db_csv is of another network, which tells what was read.
 FILES = {
     "ibdiagnet2.log": b"-I- Discovering ... 3 nodes discovered.\n",
     "ibdiagnet2.net_dump": (DATA / "tiny.net_dump").read_bytes(),

@@ -82,7 +82,9 @@ def write_yaml(fabric: Fabric) -> Iterator[str]:
 
 
 def _head(fabric: Fabric, tree: _Tree, purpose: str) -> Iterator[str]:
-    yield f"# {one_line(fabric.name)}, written by contend for {purpose}.\n"
+    # YAML bears no other bytes, not even in a comment.
+    name = one_line(fabric.name).encode("ascii", "backslashreplace").decode()
+    yield f"# {name}, written by contend for {purpose}.\n"
     if tree.changed:
         yield f"# {counted(tree.changed, 'node name')} changed to what Slurm takes.\n"
 
