@@ -256,6 +256,14 @@ def test_blocks_are_switches_below_one_or_below_blocks_of_blocks() -> None:
     assert paired["all blocks"] == {"blocks of 8, from b1", "blocks of 8, from b3"}
 
 
+def test_larger_blocks_are_as_many_in_a_row_as_their_size_says() -> None:
+    """9 blocks of 2: one of 16 nodes holds 8 of them, the next the last."""
+    blocks = "".join(f"BlockName=b{n} Nodes=n{n}[1-2]\n" for n in range(1, 10))
+    joined = above(fabric_of(blocks + "BlockSizes=2,16\n"))
+    assert joined["blocks of 16, from b1"] == {"all blocks", *(f"b{n}" for n in range(1, 9))}
+    assert joined["blocks of 16, from b9"] == {"all blocks", "b9"}
+
+
 @pytest.mark.parametrize("key", ["AggregatedBlock", "BlockName"])
 def test_what_scontrol_shows_of_blocks(key: str) -> None:
     shown = "".join(
@@ -270,7 +278,10 @@ def test_what_scontrol_shows_of_blocks(key: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (BLOCKS + "BlockSizes=4,12\n", "4: expected block sizes that are the first times a power"),
+        (
+            BLOCKS + "BlockSizes=4,12\n",
+            "4: expected block sizes that each are the one before times",
+        ),
         (BLOCKS + "BlockSizes=0\n", "4: expected a number of nodes, got '0'"),
         (
             "BlockName=a Nodes=n1\nBlockName=a Nodes=n2\n",

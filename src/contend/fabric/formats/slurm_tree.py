@@ -6,6 +6,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from contend.errors import InputError
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder
@@ -44,9 +45,6 @@ class SlurmTree:
             InputError: a name that is empty or comes twice, or more names, cables or ports than
                 there can be.
         """
-        if not name or name in self._switches:
-            got = f'"{name}" again' if name else "an empty one"
-            raise InputError(self._source, line, "the name of another switch or block", got)
         self._add(name, _Switch(line, self._names(nodes, line), self._names(below, line)))
 
     def join_blocks(self, sizes: Sequence[int], line: int) -> str:
@@ -58,32 +56,31 @@ class SlurmTree:
             line: where the sizes stand.
 
         Raises:
-            InputError: a size that is not a power of two times the first.
+            InputError: a size that is not the one before times a power of two.
         """
         below = list(self._switches)
-        blocks = len(below)
-        for level, size in enumerate(sizes):
-            times = size // sizes[0] if sizes[0] else 0
-            if size != times * sizes[0] or times < 1 or times & (times - 1):
-                expected = "block sizes that are the first times a power of two"
-                raise InputError(self._source, line, expected, str(size))
-            held = -(-blocks // times)
-            if level and held < len(below):
-                each = -(-len(below) // held)
-                below = [
-                    self._above(below[at : at + each], f"blocks of {size}", line)
-                    for at in range(0, len(below), each)
-                ]
+        for before, size in pairwise(sizes):
+            each = size // before
+            if size != each * before or each < 2 or each & (each - 1):
+                expected = "block sizes that each are the one before times a power of two"
+                raise InputError(self._source, line, expected, f"{size} after {before}")
+            if len(below) == 1:
+                break
+            larger = {
+                f"blocks of {size}, from {below[at]}": below[at : at + each]
+                for at in range(0, len(below), each)
+            }
+            for name, part in larger.items():
+                self._add(name, _Switch(line, [], part))
+            below = list(larger)
         if len(below) > 1:
-            self._above(below, "all blocks", line)
+            self._add("all blocks", _Switch(line, [], below))
         return "blocks tell which nodes are near each other, and no switches: each is a switch here"
 
-    def _above(self, below: list[str], what: str, line: int) -> str:
-        name = f"{what}, from {below[0]}" if what != "all blocks" else what
-        self._add(name, _Switch(line, [], below))
-        return name
-
     def _add(self, name: str, switch: _Switch) -> None:
+        if not name or name in self._switches:
+            got = f'"{name}" again' if name else "an empty one"
+            raise InputError(self._source, switch.line, "the name of another switch or block", got)
         for node in switch.nodes:
             self._nodes.setdefault(node, switch.line)
         ports = len(switch.nodes) + len(switch.below)
