@@ -25,6 +25,7 @@ from contend.units import (
     parse_sizes,
     rate_of,
     round_half_up,
+    rounded,
 )
 
 
@@ -259,3 +260,35 @@ def test_what_rounds_up_to_the_next_unit_is_shown_in_it() -> None:
     assert format_seconds(3157) == "52.6 min"
     assert format_bandwidth(124.999e6) == "1 Gbit/s"
     assert format_bandwidth(12.25e6) == "98 Mbit/s"
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "words"),
+    [
+        (0.0, 3, "0"),
+        (0.0000123, 3, "0.0000123"),
+        (9.236, 3, "9.24"),
+        (99.96, 3, "100"),
+        (999.6, 3, "1,000"),
+        (11_234.4, 3, "11,234"),
+        (-11_234.4, 3, "-11,234"),
+        (1234.5, 6, "1,234.5"),
+        (123.4, 2, "123"),
+        (float("inf"), 3, "inf"),
+    ],
+)
+def test_numbers_have_no_powers_of_ten(value: float, digits: int, words: str) -> None:
+    assert rounded(value, digits) == words
+
+
+@given(st.floats(1e-12, 1e15))
+def test_no_number_in_a_text_has_an_exponent(value: float) -> None:
+    """Sizes, times and rates too, where they are beyond the largest unit."""
+    for words in (
+        rounded(value),
+        format_bytes(value),
+        format_seconds(value),
+        format_bandwidth(value),
+    ):
+        assert "e+" not in words
+        assert "e-" not in words

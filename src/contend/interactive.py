@@ -32,7 +32,7 @@ from contend.prediction import (
 )
 from contend.profiling import Job, load_profile, run_recorded
 from contend.profiling import Profile as KeptProfile
-from contend.units import parse_rate, parse_share, parse_size
+from contend.units import parse_rate, parse_share, parse_size, rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ class SimulationResult(Simulation):
 
     def _repr_html_(self) -> str:
         rate = self.effective_rate
-        carried = "" if rate is None else f", {rate / 1e9:.4g} GB/s"
+        carried = "" if rate is None else f", {rounded(rate / 1e9, 4)} GB/s"
         share = f"{100 * self.effective_bandwidth:.4g} % of link speed{carried}"
         rows = (
             ("effective bandwidth", share),

@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from fractions import Fraction
 
 from contend.errors import UsageError
@@ -71,13 +72,21 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{plural}"
 
 
+def rounded(value: float, digits: int = 3) -> str:
+    """A number to some digits, never as 1.15e+03: ``0.00012``, ``9.24``, ``115``, ``11,234``."""
+    text = f"{value:,.{digits}g}"
+    if "e" not in text:
+        return text
+    return f"{value:,.0f}" if abs(value) >= 1 else f"{Decimal(text):f}"
+
+
 def format_bytes(count: float) -> str:
     """Bytes for people, in binary units: ``512 B``, ``1.5 MiB``."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if abs(count) < 1024:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.4g} {unit}"
+            return f"{count:.0f} {unit}" if unit == "B" else f"{rounded(count, 4)} {unit}"
         count /= 1024
-    return f"{count:.4g} TiB"
+    return f"{rounded(count, 4)} TiB"
 
 
 def parse_size(text: str) -> int:
@@ -215,11 +224,11 @@ def format_seconds(seconds: float) -> str:
     """A time for people: ``1.5 µs``, ``40 s``, ``5 min``, ``2.5 h``."""
     for unit, size in (("h", 3600.0), ("min", 60.0), ("s", 1.0), ("ms", 1e-3)):
         # As it is shown: just below a millisecond is 1 ms and not 1e+03 µs.
-        value = f"{seconds / size:.3g}"
+        value = float(f"{seconds / size:.3g}")
         # Two minutes are 120 s to most people, and one hour 60 min.
-        if abs(float(value)) >= (2 if size > 1 else 1):
-            return f"{value} {unit}"
-    return f"{seconds * 1e6:.3g} µs"
+        if abs(value) >= (2 if size > 1 else 1):
+            return f"{rounded(seconds / size)} {unit}"
+    return f"{rounded(seconds * 1e6)} µs"
 
 
 def round_half_up(value: Fraction) -> int:
@@ -231,8 +240,7 @@ def format_bandwidth(bytes_per_second: float) -> str:
     """Bandwidth for people, in decimal bits as network engineers write it: ``200 Gbit/s``."""
     bits = 8 * bytes_per_second
     for unit in ("bit/s", "kbit/s", "Mbit/s", "Gbit/s"):
-        value = f"{bits:.4g}"
-        if abs(float(value)) < 1000:
-            return f"{value} {unit}"
+        if abs(float(f"{bits:.4g}")) < 1000:
+            return f"{rounded(bits, 4)} {unit}"
         bits /= 1000
-    return f"{bits:.4g} Tbit/s"
+    return f"{rounded(bits, 4)} Tbit/s"

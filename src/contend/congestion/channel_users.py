@@ -16,6 +16,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric, channels_named
 from contend.pattern import parse
 from contend.routes import HashedRoutes
+from contend.units import rounded
 
 if TYPE_CHECKING:
     import polars
@@ -83,7 +84,7 @@ class ChannelUsers:
         return on_leaf
 
     def __repr__(self) -> str:
-        return f"<ChannelUsers of {self.name}: {self.load:.4g} messages a round>"
+        return f"<ChannelUsers of {self.name}: {rounded(self.load, 4)} messages a round>"
 
     def to_frame(self) -> polars.DataFrame:
         """One row per host: ``host``, ``leaf``, and the four columns of this class."""

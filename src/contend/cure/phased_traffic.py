@@ -24,6 +24,7 @@ from contend.pattern import FORMS, open_matrix, parse, read_messages
 from contend.prediction import Program, program_of
 from contend.profiling import KINDS, Profile, is_profile, load_profile
 from contend.schedule import Action
+from contend.units import rounded
 
 # More phases than this are put together, those alike first: each takes a row of channels.
 _MOST_PHASES = 64
@@ -132,7 +133,8 @@ def _of_profile(profile: Profile) -> Sent:
     remarks = program.remarks
     if np.isfinite(program.until):
         remarks += (
-            f"only the first {program.until:.3g} s of the program count: later calls were not kept",
+            f"only the first {rounded(program.until)} s of the program count: "
+            "later calls were not kept",
         )
     return Sent(profile.name, _steps(program, profile.size), profile, remarks)
 

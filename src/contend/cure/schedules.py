@@ -14,6 +14,7 @@ from contend.cure.rules import LIBRARY, SCHEDULES, Rule, Rules
 from contend.errors import UsageError
 from contend.runs import CellSummary, Contest, Estimate, Run, contests, ratio, typical_time
 from contend.schedule import ROUTED, ROUTES
+from contend.units import rounded
 
 _PROBE = "alltoall"
 # What the drop-in library does by values of its own.
@@ -232,7 +233,7 @@ def _rules_of_sizes(ranks: tuple[int, int], per_host: int, lessons: Sequence[Les
 
 def _note(gains: Sequence[float], sizes: Sequence[int]) -> str:
     low, high = min(gains), max(gains)
-    times = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
+    times = f"{rounded(low)}" if low == high else f"{rounded(low)} to {rounded(high)}"
     measured = ", ".join(str(size) for size in sizes)
     return f"measured {times} times as fast as the library's own, at {measured} bytes"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, IPv4Network
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import UsageError
-from contend.fabric import Fabric, relative_rates
+from contend.fabric import Fabric, machine_name, relative_rates
 from contend.routes import (
     NO_PORT,
     ForwardingTables,
@@ -36,9 +35,6 @@ _MOST_HOSTS = 1000
 _MOST_SWITCHES = 2000
 MANAGEMENT = "management"
 """The name of the side from which commands are started."""
-_OTHERS = re.compile(r"[^A-Za-z0-9]+")
-# What the kernel takes as a host name is 64 bytes long; a number may have to be added.
-_LONGEST = 55
 # The kernel counts a token bucket's rate in 32 bits, and a bucket must hold a whole packet.
 LARGEST_RATE = (1 << 32) - 1
 _LARGEST_SIZE = 1 << 30
@@ -385,15 +381,9 @@ def _host_address(index: int) -> str:
 
 
 def labels(names: Iterable[str], kind: str, taken: set[str]) -> Iterator[str]:
-    """A host name for every name, each different, also from those taken, which grow.
-
-    Letters, digits and dashes stay. What would begin with a digit, and so pass for an address,
-    gets the kind in front: host ``1`` becomes ``host-1``.
-    """
+    """A machine's name for every name, each different, also from those taken, which grow."""
     for name in names:
-        plain = _OTHERS.sub("-", name).strip("-")[:_LONGEST].rstrip("-")
-        if not plain[:1].isalpha():
-            plain = f"{kind}-{plain}".rstrip("-")
+        plain = machine_name(name, kind)
         label, number = plain, 2
         while label.lower() in taken:
             label, number = f"{plain}-{number}", number + 1

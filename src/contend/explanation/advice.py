@@ -14,7 +14,7 @@ from contend.explanation.limits import NEAR_MEMORY, Limit
 from contend.explanation.measured import Source
 from contend.fabric import Fabric
 from contend.routes import compute
-from contend.units import format_bytes, parse_size
+from contend.units import format_bytes, parse_size, rounded
 
 # A routing that lowers the load by less is no remedy.
 _BETTER = 0.9
@@ -153,7 +153,8 @@ def _time_outs(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
         rule = "; contend tune makes that a rule for programs" if measured.sources else ""
         yield Remedy(
             Limit.TIME_OUTS,
-            f"{_first(name)} was {gain:.3g} times faster than {evidence.schedule} {evidence.at}"
+            f"{_first(name)} was {rounded(gain)} times faster than "
+            f"{evidence.schedule} {evidence.at}"
             f"{rule}.",
             measured.again(options, verdict) if measured.sources else "",
             _saved(verdict, gain),
@@ -257,8 +258,8 @@ def _overhead(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]:
     if gain >= _WORTH_IT:
         yield Remedy(
             Limit.OVERHEAD,
-            f"{_first(name)} spends less time on messages: it was {gain:.3g} times faster than "
-            f"{verdict.evidence.schedule} {verdict.evidence.at}.",
+            f"{_first(name)} spends less time on messages: it was {rounded(gain)} times faster "
+            f"than {verdict.evidence.schedule} {verdict.evidence.at}.",
             measured.again(f"--algorithm {name.partition(',')[0]}", verdict),
             _saved(verdict, gain),
         )
@@ -287,7 +288,7 @@ def _processors(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]
     if measured.emulated:
         yield Remedy(
             Limit.PROCESSORS,
-            f"{crowded:.3g} ranks run on every processor of this one machine: measure larger "
+            f"{rounded(crowded)} ranks run on every processor of this one machine: measure larger "
             "messages on slower cables, where the network takes most of the time.",
             measured.again("--rate 20Mbit --bytes 256K", hit[0]),
         )
@@ -295,7 +296,7 @@ def _processors(hit: Sequence[Verdict], measured: _Measured) -> Iterator[Remedy]
     cpus = measured.sources[0].run.record.machine.get("cpus") if measured.sources else None
     yield Remedy(
         Limit.PROCESSORS,
-        f"{crowded:.3g} ranks share a processor: give every rank its own.",
+        f"{rounded(crowded)} ranks share a processor: give every rank its own.",
         f"contend measure {measured.probe} --on HOSTFILE --ranks-per-host {cpus or 'N'}",
     )
 

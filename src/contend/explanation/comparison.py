@@ -15,7 +15,7 @@ from contend.explanation.limits import (
     SIZES_APART,
     Limit,
 )
-from contend.units import format_bytes, format_seconds
+from contend.units import format_bytes, format_seconds, rounded
 
 
 def compare(cells: Sequence[Evidence]) -> list[Evidence]:
@@ -83,7 +83,7 @@ def _overhead(cell: Evidence, series: Sequence[Evidence]) -> Bound | None:
         each = f" ({format_seconds(seconds / cell.messages)} for each of {cell.messages})"
     sharing = ""
     if cell.crowded is not None:
-        sharing = f", with {cell.crowded:.3g} ranks on a processor"
+        sharing = f", with {rounded(cell.crowded)} ranks on a processor"
     what = (
         f"what {cell.schedule} takes for messages of no size{each}, by the line through "
         f"{format_bytes(_size(first))} and {format_bytes(_size(second))}{sharing}"

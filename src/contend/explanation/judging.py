@@ -21,7 +21,7 @@ from contend.explanation.limits import (
     TIME_OUT_S,
     Limit,
 )
-from contend.units import counted, format_seconds
+from contend.units import counted, format_seconds, rounded
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,8 @@ def _bounds(evidence: Evidence) -> Iterator[Reason]:
             why = f"{format_seconds(bound.seconds)} at least: {bound.of}"
             yield Reason(bound.limit, why, ratio, bound)
     if evidence.rise is not None and evidence.rise >= REACHED:
-        why = f"rivals on its channel make it {evidence.rise:.3g} times slower than without them"
+        rise = rounded(evidence.rise)
+        why = f"rivals on its channel make it {rise} times slower than without them"
         yield Reason(Limit.FABRIC, why, evidence.rise, evidence.bound(Limit.FABRIC))
 
 
@@ -165,7 +166,7 @@ def _falls(evidence: Evidence, typical: float) -> Iterator[Reason]:
     lost = typical - typical / fall
     if lost >= A_TIME_OUT_S:
         why = (
-            f"the rate is {fall:.3g} times lower than that of similar sizes, which loses "
+            f"the rate is {rounded(fall)} times lower than that of similar sizes, which loses "
             f"{format_seconds(lost)}"
         )
         yield Reason(Limit.TIME_OUTS, why, fall)
@@ -185,7 +186,7 @@ def _published_time_outs(evidence: Evidence) -> Iterator[Reason]:
     if not evidence.published or measured is None:
         return
     if evidence.ranks is None and evidence.fall is not None and evidence.fall >= FALLEN:
-        why = f"the rate is {evidence.fall:.3g} times lower than that of similar sizes"
+        why = f"the rate is {rounded(evidence.fall)} times lower than that of similar sizes"
         yield Reason(Limit.TIME_OUTS, why, evidence.fall)
     if evidence.deviation_s is None or not network or measured <= REACHED * network:
         return
@@ -212,12 +213,13 @@ def _memory(evidence: Evidence) -> Iterator[Reason]:
     if memory is None or memory.share < FULL_MEMORY or evidence.measured_s is None:
         return
     if evidence.per_byte is not None and evidence.per_byte >= REACHED:
-        why = f"{memory}, and a byte takes {evidence.per_byte:.3g} times as long as with less data"
+        why = f"{memory}, and a byte takes {rounded(evidence.per_byte)} times as long as "
+        why += "with less data"
         yield Reason(Limit.MEMORY, why, evidence.per_byte)
     elif evidence.network_s and evidence.measured_s > REACHED * evidence.network_s:
         ratio = evidence.measured_s / evidence.network_s
         yield Reason(
             Limit.MEMORY,
-            f"{memory}, and the network alone would be {ratio:.3g} times faster",
+            f"{memory}, and the network alone would be {rounded(ratio)} times faster",
             ratio,
         )

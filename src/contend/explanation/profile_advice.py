@@ -13,6 +13,7 @@ from contend.explanation.judging import Verdict
 from contend.explanation.limits import Limit
 from contend.explanation.profiled import ProfileSource
 from contend.profiling import routines
+from contend.units import rounded
 
 _ALLTOALLS = sorted(f"MPI_{name}" for name in routines.ALL_TO_ALLS)
 
@@ -66,8 +67,8 @@ class _Advice:
         gain = 100 * self._profile.findings.mpi_share
         return Remedy(
             Limit.COMPUTATION,
-            f"Compute faster or on more ranks: all communication together is {gain:.2g} % of the "
-            "run, and no network saves more than that.",
+            f"Compute faster or on more ranks: all communication together is {rounded(gain, 2)} % "
+            "of the run, and no network saves more than that.",
         )
 
     def _time_outs(self) -> Iterator[Remedy]:
@@ -164,14 +165,14 @@ class _Advice:
         if self._source.emulated:
             return Remedy(
                 Limit.PROCESSORS,
-                f"{crowded:.3g} ranks run on every processor of this one machine: emulate slower "
-                "cables, so that the network takes most of the time.",
+                f"{rounded(crowded)} ranks run on every processor of this one machine: emulate "
+                "slower cables, so that the network takes most of the time.",
                 self._again("--rate 20Mbit"),
             )
         return Remedy(
             Limit.PROCESSORS,
-            f"{crowded:.3g} ranks share a processor: give every rank its own, with at most {cpus} "
-            "of them here.",
+            f"{rounded(crowded)} ranks share a processor: give every rank its own, with at most "
+            f"{cpus} of them here.",
             f"contend profile -n {self._record.ranks} --on HOSTFILE --ranks-per-host {cpus} -- "
             "PROGRAM",
         )

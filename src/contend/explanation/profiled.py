@@ -28,7 +28,7 @@ from contend.explanation.stalls import stalled_calls
 from contend.fabric import Fabric
 from contend.prediction import Calibration
 from contend.profiling import Profile, rank_words
-from contend.units import format_seconds
+from contend.units import format_seconds, rounded
 
 RUN, COMMUNICATION = "the run", "its communication"
 """What the first two verdicts on a profile are of."""
@@ -93,8 +93,8 @@ class ProfileSource:
         if findings.mpi_share < SMALL_SHARE:
             share = 100 * findings.mpi_share
             yield (
-                f"MPI takes {share:.2g} % of the run, so that no limit of communication is looked "
-                "for."
+                f"MPI takes {rounded(share, 2)} % of the run, so that no limit of communication is "
+                "looked for."
             )
             return
         if self.network is None and len(self.profile.record.hosts) > 1:
@@ -182,8 +182,8 @@ class ProfileSource:
         if self.crowded is not None:
             own = seconds / self.crowded
             of = (
-                f"computing on processors of which each has {self.crowded:.3g} ranks; with one for "
-                f"each rank it takes {format_seconds(own)}"
+                f"computing on processors of which each has {rounded(self.crowded)} ranks; with "
+                f"one for each rank it takes {format_seconds(own)}"
             )
             yield Bound(Limit.PROCESSORS, seconds - own, of)
 
@@ -200,7 +200,7 @@ class ProfileSource:
         saved = 100 * waiting / max(self.profile.findings.mean_run_s, waiting)
         of = (
             f"waiting until the last rank enters a collective{self._awaited(cells)}; if all came "
-            f"at once the run would be {saved:.2g} % shorter"
+            f"at once the run would be {rounded(saved, 2)} % shorter"
         )
         yield Bound(late, waiting, of)
 
@@ -242,7 +242,7 @@ class ProfileSource:
         by = "in the mean" if self._in_turns else "in their fastest tenth"
         if self.calibration is not None:
             by = "by the calibration"
-        sharing = f", with {self.crowded:.3g} ranks on a processor" if self.crowded else ""
+        sharing = f", with {rounded(self.crowded)} ranks on a processor" if self.crowded else ""
         of = (
             f"what a rank's calls cost for messages of no size, {self._mean(calls):,.0f} of "
             f"{routine} {format_seconds(each)} each {by}{sharing}"

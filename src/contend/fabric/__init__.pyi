@@ -54,6 +54,7 @@ from .more_cables import Cable as Cable
 from .more_cables import free_ports as free_ports
 from .more_cables import with_cables as with_cables
 from .named import channels_named as channels_named
+from .named import machine_name as machine_name
 from .parts import Part as Part
 from .parts import PartSize as PartSize
 from .parts import parts_of as parts_of

@@ -178,7 +178,8 @@ class Fabric:
             if not 0 <= (number := operator.index(host)) < self.hosts:
                 raise UsageError(f"{self.name} has {counted(self.hosts, 'host')}, no host {host}")
             return number
-        numbers = [number for number, name in enumerate(self.host_name) if name == host]
+        names = zip(self.host_name, self.host_label, strict=True)
+        numbers = [number for number, each in enumerate(names) if host in each]
         if len(numbers) > 1:
             some = ", ".join(map(str, numbers[:4])) + (", ..." if len(numbers) > 4 else "")
             raise UsageError(f"{len(numbers)} hosts are called {host!r}; give a number: {some}")

@@ -48,7 +48,7 @@ class SwitchGroups:
 
 def short_names(fabric: Fabric) -> tuple[str, ...]:
     """Names of switches that tell them apart, without what all of them begin or end with."""
-    names = [_plain(label) for label in fabric.switch_label]
+    names = list(plain_names(fabric))
     if len(set(names)) < len(names):
         names = list(fabric.switch_label)
     if len(names) < 2:
@@ -63,6 +63,11 @@ def short_names(fabric: Fabric) -> tuple[str, ...]:
     rest = _FROM_SEPARATOR.search(ending)
     kept = len(ending) - rest.start() if rest else 0
     return tuple(name[: len(name) - kept] for name in names)
+
+
+def plain_names(fabric: Fabric) -> tuple[str, ...]:
+    """What people call switches: of one with management the name that was given to it."""
+    return tuple(_plain(label) for label in fabric.switch_label)
 
 
 def _has_letters(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from contend.errors import UsageError
 from contend.fabric.fabric import Fabric
-from contend.fabric.groups import short_names
+from contend.fabric.groups import plain_names, short_names
 from contend.fabric.servers import server_names
 from contend.units import nearest
 
@@ -21,14 +22,18 @@ Device = tuple[str, int]
 _QUOTED = re.compile(r'(?:(switch|host) )?"(.*)"', re.DOTALL)
 _PORT = re.compile(r'(?:switch )?"(.*)" port (\d{1,9})|(.*)(?::| port )(\d{1,9})', re.DOTALL)
 _BETWEEN = re.compile(r" (?:->|-) ")
+_NO_MACHINES = re.compile(r"[^A-Za-z0-9]+")
+# What the kernel takes as a machine's name is 64 bytes long; a number may have to be added.
+_LONGEST = 55
 
 
 class Names:
     """Looks up what switches, cables and hosts of a fabric are called.
 
     A switch or a host has its name, its GUID (``0x...``), and the name with which tables tell it
-    from others that are called alike. Drawings call switches by shorter names, and lists of hosts
-    and jobs call all hosts of a server by the server's. A cable, or a host, is what hangs on a port
+    from others that are called alike. Drawings call switches by shorter names, lists of hosts and
+    jobs call all hosts of a server by the server's, and an emulated fabric gives each the name of a
+    machine. A cable, or a host, is what hangs on a port
     of a switch: ``spine 3:12`` or ``switch "spine 3" port 12``, alone or with its other end.
     """
 
@@ -81,11 +86,12 @@ class Names:
     def _node(self, text: str, kinds: Sequence[str] = ("switch", "host")) -> list[Device]:
         """A switch, a host, or all hosts of a server; what is called so itself goes first."""
         quoted = _QUOTED.fullmatch(text)
-        for names in (self._own, self._shown):
+        for rule in self._rules():
             for kind in kinds:
-                if numbers := names[kind].get(text):
-                    if len(numbers) > 1 and names is self._own:
-                        raise self._several(text, kind, numbers)
+                numbers = rule[kind].get(text, [])
+                if len(numbers) > 1 and rule is not self._shown:
+                    raise self._several(text, kind, numbers)
+                if numbers:
                     return [(kind, number) for number in numbers]
         if quoted is not None:
             return self._node(quoted[2], (quoted[1],) if quoted[1] in kinds else kinds)
@@ -150,6 +156,12 @@ class Names:
             raise UsageError(f'{name}:{port}: nothing hangs on port {port} of "{name}"')
         return "host", int(found[0])
 
+    def _rules(self) -> Iterator[dict[str, dict[str, list[int]]]]:
+        """One after the other, as most names are found by the first."""
+        yield self._own
+        yield self._shown
+        yield self._emulated
+
     @cached_property
     def _own(self) -> dict[str, dict[str, list[int]]]:
         """Numbers of switches and hosts by their names, and by what tells them from others."""
@@ -162,10 +174,33 @@ class Names:
     @cached_property
     def _shown(self) -> dict[str, dict[str, list[int]]]:
         """Numbers of switches by their names in drawings, of hosts by that of their server."""
+        fabric = self._fabric
+        plain = plain_names(fabric)
+        # Several may be called alike without what their long names add.
+        times = Counter(plain)
+        once = [name if times[name] == 1 else "" for name in plain]
         return {
-            "switch": _numbers(short_names(self._fabric)),
-            "host": _numbers(server_names(self._fabric)),
+            "switch": _numbers(short_names(fabric), once),
+            "host": _numbers(server_names(fabric)),
         }
+
+    @cached_property
+    def _emulated(self) -> dict[str, dict[str, list[int]]]:
+        """Numbers of switches and hosts by the names of machines that emulate them."""
+        names = {"switch": self._fabric.switch_name, "host": self._fabric.host_name}
+        return {
+            kind: _numbers([machine_name(name, kind) for name in each])
+            for kind, each in names.items()
+        }
+
+
+def machine_name(name: str, kind: str) -> str:
+    """A name as a machine's: letters, digits and dashes stay; host ``1`` becomes ``host-1``.
+
+    What would begin with a digit, and so pass for an address, gets the kind in front.
+    """
+    plain = _NO_MACHINES.sub("-", name).strip("-")[:_LONGEST].rstrip("-")
+    return plain if plain[:1].isalpha() else f"{kind}-{plain}".rstrip("-")
 
 
 def _numbers(*columns: Sequence[str]) -> dict[str, list[int]]:

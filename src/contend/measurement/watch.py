@@ -15,6 +15,7 @@ from contend.mpi import Death, Ended, Launch
 from contend.process import FirstEnded
 from contend.runs import Cause, Progress, RanksFrame, SampleTail, Warned, read_samples
 from contend.session import Failure, NoRoomError
+from contend.units import rounded
 
 # What probes exit with; see the page of any probe's --help.
 _BAD_ARGUMENTS = 2
@@ -169,7 +170,7 @@ def _how(ended: Ended, look: _Look, limit: float) -> tuple[str, str]:
     if ended.status == 0:
         return "done", ""
     if ended.status is None:
-        return "timeout", f"did not end within {limit:.3g} s and was ended"
+        return "timeout", f"did not end within {rounded(limit)} s and was ended"
     if ended.said:
         return "failed", ended.said
     if ended.death is not None:

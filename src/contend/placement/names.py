@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from functools import cached_property
+
+import numpy as np
 
 from contend.errors import InputError
 from contend.fabric import Fabric, server_names
@@ -17,7 +20,8 @@ class HostNames:
     """Looks names up; the first of these rules that matches anything decides.
 
     1. ``fabric hosts`` calls a server so, which stands for all of its hosts (its rails).
-    2. The name is a host's whole name.
+    2. The name is a host's whole name, in quotes or not, the label that tells it from hosts that
+       are called alike, or its port's GUID.
     3. It is the first word of hosts' names.
     4. Hosts' names start with it, followed by a blank, ``.``, ``:`` or ``/``.
     5. Its part before the first dot matches by the rules before: ``node1.cluster`` is ``node1``.
@@ -39,6 +43,8 @@ class HostNames:
             for end, character in enumerate(name):
                 if character in _SEPARATORS:
                     prefixes.setdefault(name[:end], []).append(host)
+            if (label := fabric.host_label[host].strip()) != name:
+                whole.setdefault(label, []).append(host)
         self._index: dict[str, list[int]] = {**prefixes, **words, **whole}
 
     def __contains__(self, name: str) -> bool:
@@ -98,6 +104,10 @@ class HostNames:
 
     def _lookup(self, name: str) -> list[int] | None:
         name = name.strip()
+        if quoted := re.fullmatch(r'(?:host )?"(.+)"', name, re.DOTALL):
+            name = quoted[1].strip()
+        if re.fullmatch("0x[0-9a-f]{1,16}", name, re.IGNORECASE):
+            return np.flatnonzero(self._fabric.host_port_guid == int(name, 16)).tolist() or None
         if not name:
             return None
         return self._index.get(name) or self._index.get(name.split(".")[0])

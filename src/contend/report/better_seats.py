@@ -9,7 +9,7 @@ from contend.congestion import SeatFigures
 from contend.cure import BetterSeats
 from contend.fabric import FabricSize, size_of
 from contend.report.table import ResultTable
-from contend.units import counted, format_bytes
+from contend.units import counted, format_bytes, rounded
 
 # Below this share nothing is worth a launch with other seats.
 _WORTH_WHILE = 0.005
@@ -19,7 +19,7 @@ def better_seats_verdict(better: BetterSeats) -> str:
     """What the seats are worth, in a sentence or two."""
     time = f"{_busy(better, better.figures_before)} to {_busy(better, better.figures)}"
     before, after = better.figures_before, better.figures
-    congestion = f"{before.mean_congestion:.3g} to {after.mean_congestion:.3g}"
+    congestion = f"{rounded(before.mean_congestion)} to {rounded(after.mean_congestion)}"
     if better.saved >= _WORTH_WHILE:
         return (
             f"With these seats the most loaded channels need {100 * better.saved:.0f} % less time "
@@ -77,7 +77,7 @@ def _busy(better: BetterSeats, figures: SeatFigures) -> str:
     if better.unit == "bytes":
         return format_bytes(figures.seconds)
     seconds = figures.seconds
-    return f"{seconds:.4g} s" if seconds >= 1 else f"{1e3 * seconds:.4g} ms"
+    return f"{rounded(seconds, 4)} s" if seconds >= 1 else f"{rounded(1e3 * seconds, 4)} ms"
 
 
 def _change(before: float, after: float) -> str:

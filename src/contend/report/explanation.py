@@ -9,7 +9,7 @@ import msgspec
 
 from contend.explanation import Bound, Evidence, Explanation, Limit, Reason, Remedy, Verdict
 from contend.report.table import ResultTable
-from contend.units import counted, format_seconds
+from contend.units import counted, format_seconds, rounded
 
 _HEADS = {
     Limit.COMPUTATION: "computation",
@@ -198,7 +198,7 @@ def _ratios(hit: Sequence[Verdict], limit: Limit) -> str:
     ]
     if not ratios:
         return ""
-    low, high = f"{min(ratios):.3g}", f"{max(ratios):.3g}"
+    low, high = f"{rounded(min(ratios))}", f"{rounded(max(ratios))}"
     return f" ({low} times its bound)" if low == high else f" ({low} to {high} times its bound)"
 
 
@@ -218,7 +218,7 @@ def _nearest(verdicts: Sequence[Verdict]) -> str:
     ratio, bound = min(near, key=lambda pair: pair[0])
     return (
         f"no limit explains half of the time; the nearest bound is that of {bound.limit}, and the "
-        f"measurement takes {ratio:.3g} times as long"
+        f"measurement takes {rounded(ratio)} times as long"
     )
 
 
@@ -294,7 +294,7 @@ def _bound(evidence: Evidence, bound: Bound | None) -> str:
     if bound is None:
         return ""
     ratio = evidence.ratio(bound)
-    times = "" if math.isnan(ratio) else f" ({ratio:.3g})"
+    times = "" if math.isnan(ratio) else f" ({rounded(ratio)})"
     return f"{format_seconds(bound.seconds)}{times}"
 
 
@@ -304,7 +304,7 @@ def _evidence(explanation: Explanation) -> ResultTable:
             verdict.evidence.cell,
             str(reason.limit),
             _why(reason),
-            "" if reason.ratio is None else f"{reason.ratio:.3g}",
+            "" if reason.ratio is None else f"{rounded(reason.ratio)}",
         )
         for verdict in explanation.verdicts
         for reason in verdict.reasons

@@ -18,7 +18,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from numpy.typing import NDArray
 
 from contend.report.words import MEBI, rate_words
-from contend.units import format_bytes, format_seconds
+from contend.units import format_bytes, format_seconds, rounded
 
 # Okabe and Ito's palette without its yellow, which is too light for lines and text on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -120,7 +120,7 @@ def rate_axis(axes: Axes) -> None:
     """The y axis of rates in MiB/s."""
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(numticks=12))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: rounded(value, 6)))
     _quiet(axes, "y")
     axes.yaxis.set_minor_formatter(FuncFormatter(partial(_between_powers, axes)))
 

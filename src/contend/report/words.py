@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from contend.units import counted, format_bytes, format_seconds
+from contend.units import counted, format_bytes, format_seconds, rounded
 
 if TYPE_CHECKING:
     from contend.runs import CellRecord, Condition, Estimate, Modes, RunRecord
@@ -61,16 +61,16 @@ def rate_words(bytes_per_second: float) -> str:
     """A rate for people, in binary units: ``47 MiB/s``."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if abs(bytes_per_second) < 999.5:
-            return f"{bytes_per_second:.3g} {unit}/s"
+            return f"{rounded(bytes_per_second)} {unit}/s"
         bytes_per_second /= 1024
-    return f"{bytes_per_second:.3g} TiB/s"
+    return f"{rounded(bytes_per_second)} TiB/s"
 
 
 def gigabytes(bytes_per_second: float | None) -> str:
     """A rate in GB/s for a column of a table, decimal and to three digits; a dash for none."""
     if bytes_per_second is None:
         return UNKNOWN
-    return _three_digits(bytes_per_second / 1e9)
+    return rounded(bytes_per_second / 1e9)
 
 
 def interval_words(estimate: Estimate) -> str:
@@ -81,20 +81,15 @@ def interval_words(estimate: Estimate) -> str:
         ((unit, size) for unit, size in _UNITS if abs(estimate.high) >= size), _UNITS[-1]
     )
     covered = _covered(estimate, " (", ")")
-    return f"{estimate.low / size:.3g} to {estimate.high / size:.3g} {unit}{covered}"
+    return f"{rounded(estimate.low / size)} to {rounded(estimate.high / size)} {unit}{covered}"
 
 
 def factor_words(factor: Estimate) -> str:
     """A factor with its interval: ``9.2 (8.7 to 10.1)``."""
     if factor.low is None or factor.high is None:
-        return _three_digits(factor.value)
-    low, high = _three_digits(factor.low), _three_digits(factor.high)
-    return f"{_three_digits(factor.value)} ({low} to {high}{_covered(factor, ', ')})"
-
-
-def _three_digits(value: float) -> str:
-    """A number to three digits, and never as 1.15e+03."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+        return rounded(factor.value)
+    low, high = rounded(factor.low), rounded(factor.high)
+    return f"{rounded(factor.value)} ({low} to {high}{_covered(factor, ', ')})"
 
 
 def _covered(estimate: Estimate, before: str, after: str = "") -> str:
@@ -130,4 +125,4 @@ MEBI = 1 << 20
 
 def mebibytes(rate: float) -> str:
     """A rate in MiB/s for a column of a table, to three digits."""
-    return _three_digits(rate / MEBI)
+    return rounded(rate / MEBI)

@@ -13,6 +13,7 @@ from contend.fabric import TOPOLOGY_FAULTS, Fabric, missing_cables, slow_links
 from contend.report.fabric.drawn import ChannelLoad, Drawn
 from contend.report.fabric.scene import SMALL, WIDTH, spoken_names, text_size
 from contend.report.words import printable
+from contend.units import rounded
 
 HOT, FAULT = "hot", "fault"
 _MOST_HOT = 3
@@ -41,7 +42,7 @@ class Mark:
 
 def amount(load: float) -> str:
     """A load for people: routes are whole numbers, means have three digits."""
-    return f"{load:,.0f}" if load >= 100 or load == int(load) else f"{load:.3g}"
+    return rounded(load)
 
 
 def hot_channels(fabric: Fabric, load: ChannelLoad) -> list[Mark]:

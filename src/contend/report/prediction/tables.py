@@ -15,7 +15,7 @@ from contend.prediction import (
 )
 from contend.report.table import ResultTable
 from contend.report.words import mebibytes, percent
-from contend.units import counted, format_bytes, format_seconds
+from contend.units import counted, format_bytes, format_seconds, rounded
 
 _GOAL = 0.15
 
@@ -68,7 +68,9 @@ def _class_row(name: str, size_class: SizeClass) -> tuple[str, ...]:
         _words(size_class.latency_s, format_seconds),
         _words(size_class.overhead_s, format_seconds),
         _words(size_class.gap_s, format_seconds),
-        f"{gap.value * 1e9:.4g} ns ({gap.low * 1e9:.4g} to {gap.high * 1e9:.4g})",
+        "{} ns ({} to {})".format(
+            *(rounded(1e9 * seconds, 4) for seconds in (gap.value, gap.low, gap.high))
+        ),
     )
 
 

@@ -41,7 +41,7 @@ from contend.report.style import (
 from contend.report.table import ResultTable
 from contend.report.words import MEBI, rate_words, size_words
 from contend.runs import ROUND_TRIPS, CellSummary, Pair, Run
-from contend.units import counted, format_seconds, nearest
+from contend.units import counted, format_seconds, nearest, rounded
 
 
 class Picture(StrEnum):
@@ -322,7 +322,7 @@ def _finish(axes: Axes, sizes: Sequence[int]) -> None:
         axes.yaxis.set_minor_formatter(NullFormatter())
         if max(high, 1.0) < 100 * max(low, 1e-3):
             axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: rounded(value, 6)))
     axes.axhline(1, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
     size_axis(axes, sizes)
 

@@ -31,7 +31,7 @@ from contend.runs import (
     run_names,
     typical_time,
 )
-from contend.units import format_seconds
+from contend.units import format_seconds, rounded
 
 _WINNER_COLUMNS = ("bytes", "fastest", "median", "runner-up", "times slower", "p", "tied with")
 _WINNER_NUMERIC = frozenset({"bytes", "median", "times slower", "p"})
@@ -161,7 +161,7 @@ def collapse_words(collapses: Sequence[Collapse]) -> str:
     falls = [collapse for collapse in collapses if collapse.kind == Kind.FALLS] or collapses
     worst = max(falls, key=lambda collapse: collapse.factor.value)
     words = (
-        f"{worst.worst.schedule} collapses by a factor of {worst.factor.value:.3g} at "
+        f"{worst.worst.schedule} collapses by a factor of {rounded(worst.factor.value)} at "
         f"{size_words(worst.worst.record.bytes)}"
     )
     if worst.avoided_by is None:

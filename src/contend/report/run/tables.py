@@ -32,7 +32,7 @@ from contend.runs import (
     condition,
     run_names,
 )
-from contend.units import counted, format_seconds
+from contend.units import counted, format_seconds, rounded
 
 _COLUMNS = ("bytes", "schedule", "n", "late", "median", "interval", "p99", "max", "rate", "")
 _NUMERIC = frozenset(_COLUMNS) - {"schedule", ""}
@@ -190,7 +190,11 @@ def _rows(run: Run) -> Iterator[tuple[str, str]]:
     shortest = min((cell.sample_s for cell in run.summaries), default=0.0)
     timer = run.findings.timer_s
     if timer is not None:
-        share = f", {100 * timer / shortest:.2g} % of the shortest sample" if shortest > 0 else ""
+        share = (
+            f", {rounded(100 * timer / shortest, 2)} % of the shortest sample"
+            if shortest > 0
+            else ""
+        )
         yield "reading the clock", f"{format_seconds(timer)}{share}"
     overhead = [
         launch.done.overhead_s for launch in measured if launch.done and launch.done.overhead_s

@@ -26,7 +26,7 @@ from contend.report.style import (
 )
 from contend.report.words import condition_words, percent_range, run_words, size_words
 from contend.runs import CellParts, CellSummary, Condition, Run
-from contend.units import format_bytes, format_seconds
+from contend.units import format_bytes, format_seconds, rounded
 
 _TIMES_HALF_ROW = 0.32
 
@@ -138,7 +138,7 @@ def _times_finding(cells: Sequence[CellSummary], size: int | None) -> str:
     if len(cells) == 1:
         return f"{first.schedule}{at}: {format_seconds(first.median.value)}"
     factor = last.median.value / first.median.value
-    return f"{first.schedule} is fastest{at}, {factor:.2g} times as fast as {last.schedule}"
+    return f"{first.schedule} is fastest{at}, {rounded(factor, 2)} times as fast as {last.schedule}"
 
 
 _EXCHANGE = "exchange"

@@ -10,7 +10,7 @@ import numpy as np
 from contend.congestion import BesideCounters, hottest
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, gigabytes, percent
-from contend.units import counted, format_bytes
+from contend.units import counted, format_bytes, rounded
 
 _ROWS = 8
 # Shares this near each other are called the same.
@@ -72,12 +72,12 @@ def _against(beside: BesideCounters, row: int) -> str:
         return "where nothing was predicted"
     if 1 / _ALIKE < ratio < _ALIKE:
         return "as predicted"
-    return f"{ratio:.3g} times the {_share(predicted)} predicted"
+    return f"{rounded(ratio)} times the {_share(predicted)} predicted"
 
 
 def _share(value: float) -> str:
     """Three digits: of many channels each has but little."""
-    return f"{100 * float(value):.3g} %"
+    return f"{rounded(100 * float(value))} %"
 
 
 def _ratio(beside: BesideCounters, row: int) -> float | None:
@@ -139,7 +139,7 @@ def _table(beside: BesideCounters, name: str, rows: Iterable[int], note: str) ->
             yield UNKNOWN if np.isnan(busy[row]) else percent(float(busy[row]))
         yield _share(beside.share[row])
         yield _share(beside.predicted[row])
-        yield UNKNOWN if (ratio := _ratio(beside, row)) is None else f"{ratio:.3g}"
+        yield UNKNOWN if (ratio := _ratio(beside, row)) is None else rounded(ratio)
         unknown = np.isnan(beside.waited[row]) or waited == 0
         yield UNKNOWN if unknown else _share(beside.waited[row] / waited)
         if mixed:

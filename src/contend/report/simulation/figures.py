@@ -24,7 +24,7 @@ from contend.report.style import (
     title,
 )
 from contend.report.words import percent, percent_range
-from contend.units import counted
+from contend.units import counted, rounded
 
 
 def simulation_comparison(
@@ -286,7 +286,7 @@ def _bandwidth_on_top(axes: Axes, least: int, shown: int) -> None:
         if not kept or pi - kept[-1] >= gap:
             kept.append(pi)
     top = axes.secondary_xaxis("top")
-    top.set_xticks(kept, [f"{100 / pi:.3g} %" for pi in kept])
+    top.set_xticks(kept, [f"{rounded(100 / pi)} %" for pi in kept])
     top.set_xlabel("bandwidth of the message as a share of the link speed")
 
 

@@ -13,7 +13,7 @@ from contend.congestion import ChannelUsers, Simulation
 from contend.report.fabric.marks import amount
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
-from contend.units import counted
+from contend.units import counted, rounded
 
 # Leaves and hosts named, each, in a table.
 _ROWS = 5
@@ -98,7 +98,7 @@ def ends_words(way: str, leaves: Sequence[_User], hosts: Sequence[_User], most: 
 
 def load_words(channel: ChannelUsers) -> str:
     """Its messages a round, in words."""
-    number = f"{channel.load:.3g}"
+    number = f"{rounded(channel.load)}"
     return f"{number} message{'' if number == '1' else 's'} a round"
 
 
@@ -132,7 +132,7 @@ def _table(channel: ChannelUsers) -> ResultTable:
             (
                 kind,
                 user.name,
-                f"{user.messages:.3g}",
+                f"{rounded(user.messages)}",
                 percent(user.share) if channel.load else UNKNOWN,
                 percent(user.routes),
             )
@@ -144,7 +144,7 @@ def _table(channel: ChannelUsers) -> ResultTable:
                 (
                     kind,
                     counted(len(rest), "other"),
-                    f"{sum(user.messages for user in rest):.3g}",
+                    f"{rounded(sum(user.messages for user in rest))}",
                     percent(sum(user.share for user in rest)) if channel.load else UNKNOWN,
                     percent(sum(user.routes for user in rest)),
                 )

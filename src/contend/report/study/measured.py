@@ -11,7 +11,7 @@ from contend.report.study.times import time_tables
 from contend.report.table import ResultTable
 from contend.report.words import mebibytes
 from contend.study import GridCell, Known, MeasuredPlan, MeasuredRecord, Point, Result
-from contend.units import counted, format_bytes
+from contend.units import counted, format_bytes, rounded
 
 _MOST_NAMED = 3
 
@@ -88,7 +88,7 @@ def _measured(known: Known, result: Result) -> str:
         return "ERR"
     if known.seconds is None and result.rate is not None:
         return f"{mebibytes(result.rate)} MiB/s"
-    return f"{result.median_s:.3g} s"
+    return f"{rounded(result.median_s)} s"
 
 
 def _failures(records: Sequence[MeasuredRecord]) -> list[ResultTable]:

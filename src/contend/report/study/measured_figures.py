@@ -18,7 +18,7 @@ from contend.report.study.times import Group, groups
 from contend.report.style import COLOURS, QUIET, Look, looks, new_figure, styled, title
 from contend.runs import Collapse
 from contend.study import Known, MeasuredPlan, Result, Series
-from contend.units import counted, format_seconds
+from contend.units import counted, format_seconds, rounded
 
 
 def measured_figures(plan: MeasuredPlan, results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
@@ -282,7 +282,7 @@ def _time_axes(panels: Sequence[Axes], group: Group) -> None:
     last.set_xlabel(f"number N of {where}, {counted(each, 'rank')} each")
     for axes in panels:
         axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: rounded(value, 6)))
         axes.yaxis.set_minor_formatter(NullFormatter())
         axes.grid(axis="y", color="#EEEEEE", linewidth=0.5)
         axes.set_axisbelow(True)
