@@ -214,7 +214,7 @@ class Fabric:
             return ends if channel % 2 == 0 else ends[::-1]
         host = (channel - 2 * self.cables) % self.hosts
         ends = (
-            f'host "{self.host_name[host]}"',
+            f'host "{self.host_label[host]}"',
             self.port_name(self.host_switch[host], self.host_port[host]),
         )
         return ends if channel < 2 * self.cables + self.hosts else ends[::-1]
