@@ -59,7 +59,7 @@ def test_unknown_rate_is_none(label: str) -> None:
         (1536 * 1024, "1.5 MiB"),
         (3 * 2**30, "3 GiB"),
         (-2048, "-2 KiB"),
-        (2**50, "1024 TiB"),
+        (2**50, "1,024 TiB"),
     ],
 )
 def test_bytes_in_binary_units(count: float, text: str) -> None:
