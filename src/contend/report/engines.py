@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
-from numpy.typing import NDArray
 
 from contend.cure import PRESENT, RoutedBy
 from contend.fabric import Fabric, FabricSize, bisection, size_of
@@ -95,12 +94,11 @@ def engines_tables(fabric: Fabric, judged: Sequence[RoutedBy]) -> list[ResultTab
         ]
         tables.append(
             ResultTable(
-                title=f"Engines for {fabric.name}",
+                title=f"Engines for {_taking_part(fabric, routed[0])}{fabric.name}",
                 columns=("engine", bandwidth, worst, all_to_all, "deadlock", "lanes", "took"),
                 rows=tuple(rows),
                 numeric=frozenset({bandwidth, worst, all_to_all, "lanes", "took"}),
-                note=_taking_part(fabric, routed[0])
-                + "shares of a link's rate; bisection bandwidth is what random pairs get in the "
+                note="shares of a link's rate; bisection bandwidth is what random pairs get in the "
                 f"mean; {_worst_shift_words(routed)}deadlock as tables alone tell: dfsssp, lash "
                 "and nue assign lanes that no table holds",
             )
@@ -117,9 +115,9 @@ def engines_tables(fabric: Fabric, judged: Sequence[RoutedBy]) -> list[ResultTab
 
 
 def _taking_part(fabric: Fabric, one: RoutedBy) -> str:
-    """Which hosts are meant where not all are; "" for all."""
+    """``16 hosts of`` where not all take part; "" for all."""
     ranks = fabric.hosts if one.bisect is None else one.bisect.ranks
-    return "" if ranks == fabric.hosts else f"{ranks:,} of {counted(fabric.hosts, 'host')}; "
+    return "" if ranks == fabric.hosts else f"{counted(ranks, 'host')} of "
 
 
 def _worst_shift_words(routed: Sequence[RoutedBy]) -> str:
@@ -127,20 +125,12 @@ def _worst_shift_words(routed: Sequence[RoutedBy]) -> str:
     return "worst shift counts all links alike, though their rates differ; " if mixed else ""
 
 
-def engines_figure(
-    fabric: Fabric, judged: Sequence[RoutedBy], hosts: NDArray[Any] | None = None
-) -> Figure:
-    """Effective bisection bandwidth of every engine that routes the fabric.
-
-    Args:
-        fabric: that they route.
-        judged: the engines.
-        hosts: numbers of those that take part; None is all.
-    """
+def engines_figure(fabric: Fabric, judged: Sequence[RoutedBy]) -> Figure:
+    """Effective bisection bandwidth of every engine that routes the fabric."""
     simulations = [
         replace(one.bisect, engine=one.engine) for one in judged if one.bisect is not None
     ]
-    rated = bisection(fabric, hosts).share
+    rated = bisection(fabric).share
     return simulation_comparison(simulations, rated=[rated] * len(simulations))
 
 

@@ -125,7 +125,9 @@ def _change(change: float, margin: float) -> str:
 
 def _intact(found: Failures) -> str:
     """What random pairs get while nothing is broken, by both kinds of tables."""
-    words = f"random pairs get {percent(found.whole.effective_bandwidth)}"
+    some = found.whole.ranks < found.fabric.hosts
+    whose = f" of {counted(found.whole.ranks, 'host')}" if some else ""
+    words = f"random pairs{whose} get {percent(found.whole.effective_bandwidth)}"
     if found.rerouted is None:
         return f"{words}; {found.engine} cannot route this fabric"
     anew = percent(found.rerouted.effective_bandwidth)

@@ -25,7 +25,6 @@ from contend.cli.options import (
 )
 from contend.cure import compare_engines
 from contend.errors import ShortfallError
-from contend.placement import parse
 from contend.units import parse_seconds
 
 LIMIT = Option(
@@ -61,7 +60,6 @@ def engines(
     if plot is not None:
         report.check_suffix(plot)
     loaded = load(fabric, routes, None, loading)
-    numbers = None if hosts is None else parse("linear", loaded, hosts=hosts).hosts
     with report.progress_bar(f"routing {loaded.name}", "engines") as bar:
         task = bar.add_task("", total=None)
         judged = compare_engines(
@@ -81,4 +79,4 @@ def engines(
     if all(one.refusal for one in judged):
         raise ShortfallError(f"{loaded.name}: no engine routes it")
     if plot is not None:
-        report.save_figure(report.engines_figure(loaded, judged, numbers), plot, tables)
+        report.save_figure(report.engines_figure(loaded, judged), plot, tables)

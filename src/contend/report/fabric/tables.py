@@ -63,13 +63,16 @@ def _overview(summary: FabricSummary) -> ResultTable:
             f"{summary.fabric.channels:,}",
             "two per cable, one each way; hosts' cables included",
         ),
-        _bisection_row(summary),
+        _bisection_row(summary.bisection),
         (
             "random pairs",
             f"{100 * summary.bisection.random_pairs:.1f} %",
             "the most that they get on average, by what cuts carry, whatever the routes",
         ),
     ]
+    if summary.rated_hosts != summary.fabric.hosts:
+        chosen = "which alone the rated bisection and random pairs are of"
+        rows.append(("chosen hosts", f"{summary.rated_hosts:,}", chosen))
     if structure.parts > 1:
         rows.append(
             (
@@ -89,8 +92,7 @@ def _overview(summary: FabricSummary) -> ResultTable:
     )
 
 
-def _bisection_row(summary: FabricSummary) -> tuple[str, str, str]:
-    bisection = summary.bisection
+def _bisection_row(bisection: Bisection) -> tuple[str, str, str]:
     cut = ", ".join(
         counted(count, what)
         for count, what in (
@@ -103,13 +105,10 @@ def _bisection_row(summary: FabricSummary) -> tuple[str, str, str]:
         _capacity(value, bisection.unit) for value in (bisection.capacity, bisection.full)
     )
     narrowest = f" ({cut})" if cut else ""
-    some = (
-        "" if summary.rated_hosts == summary.fabric.hosts else f"of {summary.rated_hosts:,} hosts; "
-    )
     return (
         "rated bisection",
         f"{100 * bisection.share:.1f} %",
-        f"{some}capacity of the narrowest cut found{narrowest}: {capacity} of {full}",
+        f"capacity of the narrowest cut found{narrowest}: {capacity} of {full}",
     )
 
 
