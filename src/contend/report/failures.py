@@ -87,13 +87,14 @@ def failures_tables(found: Failures) -> list[ResultTable]:
 
 
 def _table(found: Failures, name: str, failures: Sequence[Failure]) -> ResultTable:
-    mended = ("hosts gone", "random pairs get", "change", "entries changed")
-    numeric = (*mended, "routed anew", "change then")
+    numeric = ["hosts gone", "random pairs get", "change", "entries changed"]
+    tried = any(failure.rerouted is not None for failure in failures)
+    if tried:
+        numeric += ["routed anew", "change then"]
     rows, place = [], 0
     for number, failure in enumerate(failures[:_ROWS], 1):
         if number == 1 or not failure.ties(failures[number - 2]):
             place = number
-        tried = failure.rerouted is not None
         rows.append(
             (
                 str(place),
@@ -102,8 +103,7 @@ def _table(found: Failures, name: str, failures: Sequence[Failure]) -> ResultTab
                 percent(failure.bandwidth),
                 _change(failure.change, failure.margin),
                 f"{failure.changed:,}",
-                UNKNOWN if failure.rerouted is None else percent(failure.rerouted),
-                _change(failure.rerouted_change, failure.rerouted_margin) if tried else UNKNOWN,
+                *(_rerouted(failure) if tried else ()),
             )
         )
     left = len(failures) - len(rows)
@@ -117,6 +117,13 @@ def _table(found: Failures, name: str, failures: Sequence[Failure]) -> ResultTab
         numeric=frozenset({"place", *numeric}),
         note=note,
     )
+
+
+def _rerouted(failure: Failure) -> tuple[str, str]:
+    if failure.rerouted is None:
+        return UNKNOWN, UNKNOWN
+    change = _change(failure.rerouted_change, failure.rerouted_margin)
+    return percent(failure.rerouted), change
 
 
 def _change(change: float, margin: float) -> str:
@@ -166,9 +173,9 @@ def failures_figure(found: Failures) -> Figure:
         axes.set_yticks(range(len(shown)), [_named(one) for one in shown])
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(shown) - 0.4, -0.6)
-        axes.set_xlabel("change of what random pairs get, in % of a link's rate")
+        axes.set_xlabel("change of what random pairs get,\nin % of a link's rate")
         axes.spines["left"].set_visible(False)
-        figure.legend(loc="outside lower center", ncols=2, handletextpad=0.3, columnspacing=1.2)
+        figure.legend(loc="outside lower center", ncols=1, handletextpad=0.3)
         worst, whole = shown[0], percent(found.whole.effective_bandwidth)
         title(figure, f"{_named(worst)} costs most: {percent(worst.bandwidth)} instead of {whole}")
     return figure
