@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from contend.errors import InputError, UsageError
+from contend.errors import IncompleteInput, InputError, UsageError
 from contend.fabric import recognise
 from contend.fabric.formats.topology import READERS
 from contend.loading import LoadedFabric, load, load_topology
@@ -303,6 +303,17 @@ def test_a_file_with_tables_inside_gives_those_of_the_part(planes: Path, tmp_pat
     save(whole.replace(routes=ForwardingTables(ports)), tmp_path / "both.fabric", "fabric")
     for number in (1, 2):
         assert check(load(tmp_path / "both.fabric", part=number)).passed
+
+
+def test_faults_of_other_planes_are_not_told(planes: Path) -> None:
+    """One end of a cable of the smaller plane is silent."""
+    lines = planes.read_text().splitlines(keepends=True)
+    switch = next(n for n, line in enumerate(lines) if 'plane0-3"' in line and "Switch" in line)
+    planes.write_text("".join(lines[: switch + 1] + lines[switch + 2 :]))
+    with pytest.warns(IncompleteInput):
+        fabrics = {part: load(planes, part=part) for part in (1, 2)}
+    assert [check(fabrics[part]).passed for part in (1, 2)] == [True, False]
+    assert len(fabrics[2].findings) == len(fabrics[1].findings) + 1
 
 
 def test_a_part_can_lose_something(planes: Path) -> None:

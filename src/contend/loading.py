@@ -142,9 +142,19 @@ def _only(fabric: Fabric, name: int | str) -> Fabric:
     words += f"{counted(len(part.hosts), 'host')}, {counted(len(part.switches), 'switch')}"
     finding = fabrics.Finding(PART, words, wrong=False)
     alone = fabrics.only(fabric, part)
-    return alone.replace(
-        name=f"{fabric.name} part {part.number}", findings=(*alone.findings, finding)
-    )
+    elsewhere = _names(fabric) - _names(alone)
+    kept = [each for each in fabric.findings if not _is_about(each, elsewhere, _names(alone))]
+    return alone.replace(name=f"{fabric.name} part {part.number}", findings=(*kept, finding))
+
+
+def _names(fabric: Fabric) -> set[str]:
+    return {*fabric.switch_name, *fabric.host_name}
+
+
+def _is_about(finding: fabrics.Finding, elsewhere: set[str], here: set[str]) -> bool:
+    """Whether a finding names something of other parts, and nothing of this one."""
+    named = set(re.findall(r'"(.*?)"', finding.message))
+    return not named.isdisjoint(elsewhere) and named.isdisjoint(here)
 
 
 def _without(fabric: Fabric, names: Sequence[str]) -> Fabric:
