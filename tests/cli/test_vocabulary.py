@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,8 @@ from contend.fabric import only, part_of
 from contend.routes import compute, save
 from small_fabrics import two_planes
 
-WORDS = Path(__file__).parents[2] / "docs" / "words.md"
+ROOT = Path(__file__).parents[2]
+WORDS = ROOT / "docs" / "words.md"
 
 
 def _verbs(group: Any, path: str = "contend") -> dict[str, Verb]:
@@ -199,3 +202,60 @@ def test_a_verb_has_the_options_that_it_advises(
     advised = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", told))
     assert advised <= _options(verb)
     assert re.search(r"\b(hosts|part|routes|route|without)=(\s|$|[.;])", told) is None
+
+
+def _strings(file: Path) -> Iterator[str]:
+    """Texts in code; what is filled in is ``{}``."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.JoinedStr):
+            parts = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+            yield "".join(map(str, parts))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def _texts() -> Iterator[tuple[str, str]]:
+    """What contend says: its pages, and the texts in its code."""
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        # A command goes on behind a backslash, or below its beginning.
+        yield page.name, re.sub(r"\\\n\s*|\n {8,}(?=\[?-)", " ", page.read_text())
+    for file in sorted((ROOT / "src" / "contend").rglob("*.py")):
+        for text in _strings(file):
+            yield file.name, text
+
+
+def test_commands_that_are_advised_have_their_options() -> None:
+    wrong, seen = [], 0
+    for name, text in _texts():
+        for advice in re.finditer(r"contend((?: [a-z]+)+) ([^\n`|;]*)", text):
+            words = advice[1].split()
+            verbs = [" ".join(("contend", *words[:count])) for count in (2, 1)]
+            verb = next((verb for verb in verbs if verb in COMMANDS), None)
+            if verb is None:
+                continue
+            own = re.split(r" -- |&&|\bcontend\b", advice[2])[0]
+            for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", own):
+                seen += 1
+                if option not in {*_options(verb), "--help"}:
+                    wrong.append(f"{name}: {advice[0]}")
+    assert wrong == []
+    assert seen > 300
+
+
+def test_a_verb_s_own_texts_name_its_own_options() -> None:
+    of_module: dict[str, set[str]] = defaultdict(set)
+    for path, verb in VERBS.items():
+        of_module[verb.place.partition(":")[0]] |= _options(path)
+    files = {name: ROOT / "src" / Path(*name.split(".")).with_suffix(".py") for name in of_module}
+    for module, file in files.items():
+        for other in re.findall(r"^from (contend\.cli\.\S+) import", file.read_text(), re.M):
+            if other in of_module:
+                of_module[other] |= of_module[module]
+    wrong = [
+        f"{module}: {text}"
+        for module, options in of_module.items()
+        for text in _strings(files[module])
+        if not re.search(r"contend [a-z]|squeue|srun|mpirun", text)
+        and not set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= options
+    ]
+    assert wrong == []
