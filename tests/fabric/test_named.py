@@ -9,8 +9,7 @@ import contend
 from contend.congestion.channel_users import AskedChannels
 from contend.emulate import host_labels
 from contend.errors import UsageError
-from contend.fabric import Fabric, make, server_names, short_names, without
-from contend.fabric.named import Names
+from contend.fabric import Fabric, Names, make, server_names, short_names, without
 from contend.placement import HostNames
 from contend.report.fabric.scene import spoken_names
 from small_fabrics import fat_tree

@@ -176,8 +176,13 @@ def test_updn_takes_roots_from_a_file(paper: Paper, tmp_path: Path) -> None:
     roots.write_text(f"# the first\n0x{int(fabric.switch_guid[0]):016x}\n\n", encoding="utf-8")
     routed = compute(fabric, f"updn,roots={roots}")
     assert all(route(routed, 0, destination) is not None for destination in range(40))
+    roots.write_text(f"{fabric.switch_label[0]}\n", encoding="utf-8")
+    named = compute(fabric, f"updn,roots={roots}").tables
+    assert named is not None
+    assert routed.tables is not None
+    assert np.array_equal(named.ports, routed.tables.ports)
     roots.write_text("0x1\n", encoding="utf-8")
-    with pytest.raises(InputError, match="roots:1: expected the GUID of a switch, got '0x1'"):
+    with pytest.raises(InputError, match="roots:1: expected the GUID or the name of a switch, got"):
         compute(fabric, f"updn,roots={roots}")
 
 

@@ -53,6 +53,7 @@ from .missing_cables import missing_cables as missing_cables
 from .more_cables import Cable as Cable
 from .more_cables import free_ports as free_ports
 from .more_cables import with_cables as with_cables
+from .named import Names as Names
 from .named import channels_named as channels_named
 from .named import machine_name as machine_name
 from .parts import Part as Part

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -22,6 +23,8 @@ Device = tuple[str, int]
 _QUOTED = re.compile(r'(?:(switch|host) )?"(.*)"', re.DOTALL)
 _PORT = re.compile(r'(?:switch )?"(.*)" port (\d{1,9})|(.*)(?::| port )(\d{1,9})', re.DOTALL)
 _BETWEEN = re.compile(r" (?:->|-) ")
+# Within a text: names hold few, and every one is tried.
+_MOST_DASHES = 16
 _NO_MACHINES = re.compile(r"[^A-Za-z0-9]+")
 # What the kernel takes as a machine's name is 64 bytes long; a number may have to be added.
 _LONGEST = 55
@@ -129,7 +132,7 @@ class Names:
 
     def _ends(self, text: str) -> Iterator[tuple[list[Device], tuple[int, int]]]:
         """What both ends of a channel or a cable name, and the first end that is a port."""
-        for between in _BETWEEN.finditer(text):
+        for between in islice(_BETWEEN.finditer(text), _MOST_DASHES):
             sides = text[: between.start()], text[between.end() :]
             ports = [port for side in sides if (port := self._port(side))]
             if not ports:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import InputError, UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, Names
 from contend.files import read_bounded
 
 
@@ -33,11 +33,12 @@ def split(text: str, known: Collection[str]) -> tuple[str, dict[str, str]]:
 
 
 def read_roots(path: Path, fabric: Fabric) -> NDArray[np.uint32]:
-    """Root switches that a file names by GUID, one on each line, as OpenSM's ``-a`` takes it.
+    """Root switches that a file names, one on each line: by GUID, as OpenSM's ``-a``, or by name.
 
     Raises:
-        InputError: when a line is no GUID of a switch of the fabric or there is none at all.
+        InputError: when a line names no switch of the fabric or there is none at all.
     """
+    names = Names(fabric)
     switch_of = {guid: switch for switch, guid in enumerate(fabric.switch_guid.tolist())}
     roots = []
     text = read_bounded(path).decode("utf-8", "replace")
@@ -48,8 +49,17 @@ def read_roots(path: Path, fabric: Fabric) -> NDArray[np.uint32]:
         try:
             roots.append(switch_of[int(word[:24], 0)])
         except (ValueError, KeyError):
-            got = repr(word[:40])
-            raise InputError(str(path), number, "the GUID of a switch", got) from None
+            roots.append(_switch_named(names, word, str(path), number))
     if not roots:
         raise InputError(str(path), 0, "at least one GUID of a switch", "none")
     return np.array(roots, dtype=np.uint32)
+
+
+def _switch_named(names: Names, word: str, source: str, line: int) -> int:
+    try:
+        found = names.find(word)
+    except UsageError as error:
+        raise InputError(source, line, "the GUID of a switch", str(error)) from None
+    if [kind for kind, _ in found] != ["switch"]:
+        raise InputError(source, line, "the GUID or the name of a switch", repr(word[:40]))
+    return found[0][1]

@@ -13,8 +13,7 @@ from contend.cli.app import run
 from contend.congestion import simulate
 from contend.cure import failures
 from contend.errors import UsageError
-from contend.fabric import Fabric
-from contend.fabric.named import Names
+from contend.fabric import Fabric, Names
 from contend.routes import all_to_all_load, compute
 from small_fabrics import two_planes
 
