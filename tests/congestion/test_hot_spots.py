@@ -158,3 +158,20 @@ def test_refusals() -> None:
         hotspot(fabric, 1, victim=(3, 3))
     with pytest.raises(UsageError, match=r"no message crosses channel \d+ \(switch"):
         hotspot(fabric, 1, channel=0, hosts=[0, 1])
+
+
+def test_of_channels_that_allow_as_many_rivals_the_hottest_is_taken() -> None:
+    """All uplinks allow three pairs; messages take longest on the one of 1xSDR."""
+    fabric = fat_tree(3, 3, 1)
+    cable = fabric.cable_rate.copy()
+    cable[1] = len(fabric.rates)
+    slow = fabric.replace(cable_rate=cable, rates=(*fabric.rates, "1xSDR"))
+    slow = slow.replace(routes=shortest_path_tables(slow))
+    alike = fabric.replace(routes=shortest_path_tables(fabric))
+    assert hotspot(alike, 2).channel == 0
+    found = hotspot(slow, 2)
+    assert found.channel in (2, 3)
+    assert len(found.rivals) == 2
+    check(slow, found)
+    # A victim that crosses it meets its rivals there.
+    assert hotspot(slow, 1, victim=(0, 3)).channel == 3

@@ -11,6 +11,7 @@ from contend.congestion import (
     draw_patterns,
     fair_share,
     fluid_times,
+    hottest,
     link_rates,
     message_congestion,
     predict,
@@ -154,3 +155,77 @@ def test_predictions_say_what_part_of_the_fastest_port_the_slower_one_is() -> No
 
 def _ends(frame: object) -> list[tuple[int, int]]:
     return list(zip(frame["source_host"], frame["target_host"], strict=True))  # type: ignore[index]
+
+
+def one_slow_cable(rate: str, *, unknown: tuple[int, ...] = ()) -> Fabric:
+    """Three leaves of four hosts under two spines at 4xHDR; cable 2 (leaf 1) has another rate."""
+    fabric = fat_tree(3, 4, 2)
+    cable = np.ones(fabric.cables, dtype=np.uint16)
+    cable[2] = 2
+    cable[list(unknown)] = 0
+    made = fabric.replace(rates=("4x???", "4xHDR", rate), cable_rate=cable)
+    return made.replace(routes=shortest_path_tables(made))
+
+
+def test_the_hottest_channel_is_the_one_that_needs_most_time() -> None:
+    """Two hosts of leaf 1 take part, so that its cables carry least; 1xSDR is 4xHDR over 100."""
+    hosts = [*range(6), *range(8, 12)]
+    found = simulate(one_slow_cable("1xSDR"), "alltoall", hosts=hosts)
+    load, heat = found.channel_load[:12], found.channel_heat[:12]
+    assert load[[4, 5]].max() < load.max()
+    assert sorted(hottest(found.channel_heat, 2)) == [4, 5]
+    assert heat[[4, 5]].tolist() == pytest.approx((100 * load[[4, 5]]).tolist())
+    others = np.setdiff1d(np.arange(12), (4, 5))
+    assert heat[others].tolist() == load[others].tolist()
+    assert found.channels_frame()["channel"][0] in (4, 5)
+    assert (found.heat_unit, found.assumed_rates) == ("4xHDR", ())
+
+
+def test_where_links_are_alike_heat_is_the_load() -> None:
+    for fabric in (one_slow_cable("4xHDR"), one_slow_cable("2xNDR"), one_slow_cable("4x???")):
+        found = simulate(fabric, "alltoall")
+        assert found.channel_heat.tolist() == found.channel_load.tolist()
+        assert found.heat_unit == ""
+    slow = one_slow_cable("1xSDR")
+    for counted in (
+        simulate(slow, "alltoall", equal_rates=True),
+        simulate(slow, "alltoall", rate=1e9),
+    ):
+        assert counted.channel_heat.tolist() == counted.channel_load.tolist()
+
+
+def test_heat_takes_an_unknown_rate_for_that_of_most_links_of_its_kind() -> None:
+    """Hosts have 4xEDR, cables 4xHDR but for one of 1xSDR and one that is not known."""
+    fabric = one_slow_cable("1xSDR", unknown=(5,))
+    fabric = fabric.replace(
+        rates=(*fabric.rates, "4xEDR"), host_rate=np.full(fabric.hosts, 3, dtype=np.uint16)
+    )
+    rates = link_rates(fabric)
+    assert (rates.unit, rates.assumed) == ("4xEDR", ("4xHDR",))
+    # In parts of 12.5 GB/s: 25, but 0.25 for cable 2.
+    expected = np.full(12, 2.0)
+    expected[[4, 5]] = 0.02
+    assert rates.relative[:12].tolist() == pytest.approx(expected.tolist())
+    assert rates.relative[12:].tolist() == [1.0] * 24
+    # Messages count all links alike then, as nothing is known for sure.
+    found = simulate(fabric, "alltoall")
+    assert not found.weighed
+    assert hottest(found.channel_heat[:12], 12)[:2] in ([4, 5], [5, 4])
+
+
+def test_links_of_hosts_that_stay_away_set_no_unit() -> None:
+    fabric = one_slow_cable("1xSDR")
+    fabric = fabric.replace(
+        rates=(*fabric.rates, "4xNDR"),
+        host_rate=np.array([3] + [1] * 11, dtype=np.uint16),
+    )
+    assert link_rates(fabric).unit == "4xNDR"
+    assert link_rates(fabric, np.arange(1, 12)).unit == "4xHDR"
+
+
+def test_an_explicit_hottest_channel_is_the_slow_one() -> None:
+    found = simulate(one_slow_cable("1xSDR"), "alltoall", channels=["hottest"])
+    (user,) = found.users
+    assert user.channel in (4, 5)
+    assert user.slowness == 100
+    assert user.heat == pytest.approx(100 * user.load)

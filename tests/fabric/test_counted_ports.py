@@ -158,3 +158,90 @@ def test_what_the_real_perfquery_says_of_a_simulated_network(
     assert fig1.channel_name(hot) == 'switch "S0" port 5 -> switch "S4" port 1'
     assert found.sent[hot] == pytest.approx(48e9, rel=1e-4)
     assert sorted(found.sent[found.known])[-2] < 1e6
+
+
+def test_counters_of_errors_alone_are_told_as_such(fig1: Fabric, tmp_path: Path) -> None:
+    """As ibqueryerrors prints without --counters, and an exporter without its base metrics."""
+    file = tmp_path / "errors"
+    file.write_text(
+        "   GUID 0x200000000 port ALL: [SymbolErrorCounter == 4] [PortXmitWait == 9]\n"
+        "   GUID 0x200000000 port 5: [SymbolErrorCounter == 3] [PortXmitWait == 9]\n"
+        "   GUID 0x200000004 port 1: [LinkDownedCounter == 1]\n"
+    )
+    with pytest.raises(UsageError) as refused:
+        carried(fig1, [file])
+    assert str(refused.value) == (
+        f"{file}: 2 ports of channels between switches of fig1 have counters (LinkDownedCounter, "
+        "PortXmitWait, SymbolErrorCounter), but none of what they carry (PortXmitData, "
+        "PortRcvData, or an exporter's metric of them); ibqueryerrors --counters prints them for "
+        "all ports, perfquery -x for one"
+    )
+    file.write_text(
+        "# TYPE infiniband_switch_port_symbol_error_total counter\n"
+        'infiniband_switch_port_symbol_error_total{guid="0x200000000",port="5"} 3\n'
+        'infiniband_exporter_collect_errors{collector="switch"} 0\n'
+    )
+    with pytest.raises(UsageError, match=r"1 port .* has counters \(infiniband_switch_port_symb"):
+        carried(fig1, [file])
+
+
+def test_full_counters_and_those_that_were_cleared_are_told(fig1: Fabric, tmp_path: Path) -> None:
+    full = _words(tmp_path / "full", up=2**32 - 1, other=2**32 - 1)
+    with pytest.raises(UsageError, match="PortXmitData stands where 32 bits end"):
+        carried(fig1, [full])
+    found = carried(fig1, [_words(tmp_path / "one", up=2**32 - 1, other=7)])
+    assert (found.full, len(found.known)) == (1, 1)
+    # An exporter may have made bytes of the same.
+    metric = 'infiniband_switch_port_transmit_data_bytes_total{guid="0x200000000",port='
+    exported = tmp_path / "exported"
+    exported.write_text(f'{metric}"5"}} {4 * (2**32 - 1)}\n{metric}"6"}} 8\n')
+    assert carried(fig1, [exported]).full == 1
+    early, late = _words(tmp_path / "early", up=9), _words(tmp_path / "late", up=3)
+    with pytest.raises(UsageError, match="went back since the earlier reading: cleared"):
+        carried(fig1, [late], [early])
+    with pytest.raises(UsageError, match="but none of them in the earlier reading"):
+        carried(fig1, [late], [_words(tmp_path / "down", down=1)])
+
+
+def test_a_port_one_of_whose_counters_went_back_was_cleared(fig1: Fabric, tmp_path: Path) -> None:
+    """It has sent more since than before, so that what it sent does not show it."""
+    early, late = tmp_path / "early", tmp_path / "late"
+    line = "   GUID {} port {}: [PortXmitData == {}] [PortRcvData == {}] [PortXmitWait == {}]\n"
+    for path, sent, waited in ((early, 100, 50), (late, 120, 3)):
+        path.write_text(
+            line.format("0x200000000", 5, sent, sent, waited)
+            + line.format("0x200000000", 6, 10 * sent, 1, 0)
+        )
+    found = carried(fig1, [late], [early])
+    assert found.cleared == 1
+    # What port 6 received is known too: nothing.
+    names = {fig1.channel_name(c): float(found.sent[c]) for c in found.known.tolist()}
+    assert sorted(names.values()) == [0.0, 800.0]
+    assert all("port 6" in name for name in names)
+
+
+def test_two_readings_compare_the_same_counter(fig1: Fabric, tmp_path: Path) -> None:
+    """What one end sent until the first reading is not taken off what the other received since."""
+    received = "   GUID 0x200000004 port 1: [PortRcvData == {}]\n"
+    early, late = _words(tmp_path / "early", up=1000), _words(tmp_path / "late", up=2**32 - 1)
+    early.write_text(early.read_text() + received.format(5))
+    late.write_text(late.read_text() + received.format(7000))
+    found = carried(fig1, [late], [early])
+    assert found.sent[found.known].tolist() == [4 * 6995]
+
+
+def test_both_ends_of_a_channel_may_differ_by_four(fig1: Fabric, tmp_path: Path) -> None:
+    """The host's exporter tells bytes, the switch's words that pass for bytes."""
+    host, switch = tmp_path / "H3.prom", tmp_path / "switches"
+    out = fig1.host_name.index("H3")
+    leaf, port = int(fig1.host_switch[out]), int(fig1.host_port[out])
+    metric = "node_infiniband_port_data_transmitted_bytes_total"
+    host.write_text(f'{metric}{{device="mlx5_0",port="1"}} 4e9\n')
+    switch.write_text(
+        "infiniband_switch_port_receive_data_bytes_total"
+        f'{{guid="{int(fig1.switch_guid[leaf]):#x}",port="{port}"}} 1e9\n'
+        'infiniband_switch_port_transmit_data_bytes_total{guid="0x200000000",port="5"} 1e9\n'
+    )
+    found = carried(fig1, [host, switch])
+    assert (found.compared, found.fourfold) == (1, 1)
+    assert list(found.units.values()) == [1, 1]

@@ -49,6 +49,19 @@ def test_another_rate_takes_another_time(calibration: Calibration) -> None:
     assert slow.seconds == pytest.approx(4 * 7 * 10_000 * 1.1e-6)
 
 
+def test_the_hottest_channel_of_a_prediction_needs_most_time(calibration: Calibration) -> None:
+    """One of four uplinks at a tenth of the others' rate."""
+    fabric = load("xgft:2;4,4;1,4", route="dmodk")
+    rate = fabric.cable_rate.copy()
+    rate[6] = len(fabric.rates)
+    slow = fabric.replace(cable_rate=rate, rates=(*fabric.rates, "4xQDR"))
+    where = Conditions(slow, range(16), calibration, WIRE)
+    found = predict_alltoall("shift", Exchange(16, 10_000), where)
+    assert found.hottest in (12, 13)
+    alike = Conditions(fabric, range(16), calibration, WIRE)
+    assert predict_alltoall("shift", Exchange(16, 10_000), alike).hottest not in (12, 13)
+
+
 def test_rounds_count_the_load_of_their_fullest_channel(calibration: Calibration) -> None:
     """One cable between leaves of four: phase i crosses it min(i, 8 - i) times."""
     where = conditions(calibration, "xgft:2;4,2;1,1")

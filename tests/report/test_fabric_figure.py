@@ -17,7 +17,7 @@ from contend.fabric import Fabric, make, switch_groups, switch_levels
 from contend.fabric.fabric import build
 from contend.report import Mark, fabric_figure, save_figure
 from contend.report.fabric.bundles import bundled
-from contend.report.fabric.drawn import without_idle
+from contend.report.fabric.drawn import ChannelLoad, without_idle
 from contend.report.fabric.flat_layout import without_levels
 from contend.report.fabric.layout import leveled
 from contend.report.fabric.scene import Scene
@@ -303,6 +303,32 @@ def test_hot_channels_are_named_with_their_ports() -> None:
     assert any(text.startswith("2  hot: 10 routes") for text in texts)
 
 
+@pytest.mark.parametrize("spec", ["xgft:2;8,8;1,4", "xgft:2;18,60;1,18"])
+def test_a_slow_cable_has_the_darkest_line(spec: str, tmp_path: Path) -> None:
+    """All cables carry as much; the one of 1xSDR needs a hundred times as long at 4xHDR."""
+    fabric = make(spec)
+    slow = fabric.cable_rate.copy()
+    slow[5] = len(fabric.rates)
+    fabric = fabric.replace(cable_rate=slow, rates=(*fabric.rates, "1xSDR"))
+    load = np.full(2 * fabric.cables, 7, dtype=np.uint64)
+    figure = fabric_figure(fabric, load)
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    (hot,) = (text for text in texts if " hot: " in text)
+    assert hot.startswith("1  hot: 7 routes at 1xSDR, as 700 at 4xHDR: ")
+    lines = next(c for c in figure.axes[0].collections if isinstance(c, PathCollection))
+    brightness = np.asarray(lines.get_edgecolor())[:, :3].sum(axis=1)
+    assert brightness[-1] < brightness[:-1].min() - 0.5
+    assert "needs" in figure.get_suptitle()
+    assert figure.axes[1].get_ylabel().startswith("heat over the hottest channel")
+    assert "heat: routes over rate, as at 4xHDR" in [
+        text.get_text() for text in figure.legends[0].get_texts()
+    ]
+    path = tmp_path / "slow.svg"
+    save_figure(figure, path)
+    titles = [title.text or "" for title in ET.parse(path).getroot().iter(f"{_SVG}title")]
+    assert sum("1xSDR: 7 routes there, 7 back, as long as 700 at 4xHDR" in t for t in titles) == 1
+
+
 def test_even_loads_have_no_hot_channel() -> None:
     fabric = fat_tree(4, 2, 2)
     load = np.ones(2 * fabric.cables, dtype=np.uint64)
@@ -371,10 +397,11 @@ def test_idle_switches_are_left_out_unless_used() -> None:
     texts = fabric_figure(fabric).legends[0].get_texts()
     assert "1 idle switch not drawn" in [text.get_text() for text in texts]
     load = np.zeros(4)
-    rest, carried, kept, cables = without_idle(fabric, load, np.array([False, True, False]))
+    whole = ChannelLoad(load, load, "routes")
+    rest, carried, kept, cables = without_idle(fabric, whole, np.array([False, True, False]))
     assert rest.switch_name == ("leaf", "end")
     assert carried is not None
-    assert (len(carried), kept.tolist(), cables.tolist()) == (
+    assert (len(carried.load), kept.tolist(), cables.tolist()) == (
         2,
         [True, False, True],
         [False, True],
@@ -390,6 +417,6 @@ def test_title_says_the_finding() -> None:
     load[0] = 17  # The mean is (15 + 17) / 16 = 2.
     title = fabric_figure(fabric, load).get_suptitle()
     assert title.replace("\n", " ") == (
-        "fat tree: the busiest channel of an all-to-all carries 8.5 times the mean"
+        "fat tree: the hottest channel of an all-to-all carries 8.5 times the mean"
     )
     assert "8 hosts, 6 switches, 8 cables" in fabric_figure(fabric).get_suptitle()

@@ -46,10 +46,24 @@ def test_hottest_channels_are_named_and_used(make_simulation: Any, duo: Fabric) 
         "channel": 1,
         "name": 'switch "ri[red]ght" port 3 -> switch "left" port 3',
         "messages_per_round": 2.5,
+        "heat": 2.5,
+        "rate": "4xHDR",
     }
     assert 3 not in [entry["channel"] for entry in hottest]
     loads = [entry["messages_per_round"] for entry in hottest]
     assert loads == sorted(loads, reverse=True)
+
+
+def test_hottest_channels_need_most_time(make_simulation: Any, duo: Fabric) -> None:
+    """Channel 0 has a fifth of channel 1's messages, and a tenth of its rate: twice the heat."""
+    relative = np.ones(12)
+    relative[0] = 0.1
+    simulation = make_simulation(relative_rates=relative, heat_unit="4xHDR")
+    result = as_read(simulation_json(simulation, duo))
+    first, second = result["hottest_channels"][:2]
+    assert (first["channel"], first["messages_per_round"], first["heat"]) == (0, 0.5, 5)
+    assert (second["channel"], second["messages_per_round"], second["heat"]) == (1, 2.5, 2.5)
+    assert (result["heat_unit"], result["heat_assumes"]) == ("4xHDR", [])
 
 
 def test_it_encodes(make_simulation: Any, duo: Fabric) -> None:

@@ -60,11 +60,13 @@ class RoutedBy:
         Where links are alike, a port's messages over those of the fullest channel. No schedule of
         its messages is faster.
         """
-        if self.shifts is None or self.shifts.fabric is None:
+        if self.shifts is None:
             return 0.0
-        heats = self.shifts.channel_heat
-        ports = heats[2 * self.shifts.fabric.cables :]
-        return float(ports.max()) / float(heats.max()) if heats.any() else 0.0
+        # Ports of hosts are not counted where no two messages of a round meet there.
+        slowness = 1 / self.shifts.relative_rates[-2 * self.shifts.hosts :]
+        through_port = (self.shifts.ranks - 1) * float(slowness.max(initial=1.0))
+        hottest = float(self.shifts.channel_heat.max()) * self.shifts.rounds
+        return through_port / max(hottest, through_port, 1)
 
 
 def compare_engines(

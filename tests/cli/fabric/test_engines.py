@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import contend
@@ -56,6 +57,24 @@ def test_shifts_and_the_all_to_all_are_those_of_the_tables(tmp_path: Path) -> No
     found = _engines(tmp_path, "xgft:2;4,2;1,1", "--route", "minhop")
     assert found["minhop"]["alltoall_bound"] == pytest.approx(7 / 16)
     assert found["minhop"]["worst_shift"] == pytest.approx(1 / 4)
+
+
+def test_an_all_to_all_is_bound_by_the_slowest_cable(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The cable between two leaves of four at a quarter of the ports' rate: 64 / 4 against 7."""
+    fabric = contend.load("xgft:2;4,2;1,1")
+    slow = fabric.replace(
+        rates=("", "4xHDR", "1xHDR"),
+        host_rate=np.full(8, 1, dtype=np.uint16),
+        cable_rate=np.full(2, 2, dtype=np.uint16),
+    )
+    save(slow, tmp_path / "net", "ibnetdiscover")
+    found = _engines(tmp_path, str(tmp_path / "net"), "--route", "minhop")
+    assert found["minhop"]["alltoall_bound"] == pytest.approx(7 / 64)
+    assert found["minhop"]["worst_shift"] == pytest.approx(1 / 4)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "worst shift counts all links alike, though their rates differ" in said
 
 
 def test_what_no_engine_routes_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
