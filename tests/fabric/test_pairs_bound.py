@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from itertools import combinations, permutations
+from typing import Any
 
+import numpy as np
 import pytest
 
 import contend
@@ -49,6 +51,41 @@ def test_random_pairs_get_more_than_the_narrowest_cut_and_less_than_the_bound() 
 @pytest.mark.parametrize("fabric", [crossbar(9), fat_tree(4, 4, 4), ring(5, 1)], ids=repr)
 def test_nothing_is_above_one(fabric: Fabric) -> None:
     assert 0 < bisection(fabric).random_pairs <= 1
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"hosts": "host 1,host 2,host 9,host 10"},
+        {"ranks": 16},
+        {"ranks": 16, "placement": "linear"},
+        {"ranks_per_host": 3},
+        {"ranks_per_host": 3, "ranks": 31},
+        {"placement": "same-leaf"},
+        {"rate": 1e9},
+        {"equal_rates": True},
+    ],
+    ids=str,
+)
+def test_nothing_is_above_the_bound_of_the_ranks_that_take_part(asked: dict[str, Any]) -> None:
+    fabric = contend.load("xgft:2;8,8;1,4", route="minhop")
+    slow = np.where(np.arange(fabric.cables) % 2, 1, 2).astype(np.uint16)
+    mixed = fabric.replace(rates=("", "4xHDR", "4xEDR"), cable_rate=slow)
+    for network in (fabric, mixed):
+        simulation = contend.simulate(network, "bisect", samples=500, **asked)
+        bound = simulation.bisection().random_pairs
+        assert simulation.ci95[0] <= bound * (1 + 1e-9)
+        hosts = np.unique(simulation.taking_part)
+        if len(hosts) < fabric.hosts:
+            assert bound > bisection(network).random_pairs
+
+
+def test_ranks_that_share_a_host_share_its_cable() -> None:
+    # Four ranks on two hosts: of three ways to pair them, one stays on hosts. In the other two both
+    # messages leave; both from one host with chance 1/3, when they share its cable.
+    fabric = crossbar(2)
+    expected = 1 - 2 * (1 / 6) / 2
+    assert bisection(fabric, np.array([0, 0, 1, 1])).random_pairs == pytest.approx(expected)
 
 
 def test_a_fabric_in_parts_carries_what_stays_inside() -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contend.fabric import Fabric, bisection
+from contend.fabric import Fabric, bisection, rated_bisection
+from narrowest_cuts import least_of_all_halves, least_of_all_sides, random_tree
 from small_fabrics import crossbar, fat_tree, ring, three_level_tree, torus
 
 HDR = 25e9  # bytes per second of 4xHDR
@@ -120,24 +119,82 @@ def _fabrics(draw: st.DrawFn) -> Fabric:
     )
 
 
-def _narrowest(fabric: Fabric) -> int:
-    """By trying all: cables cut, and one link for every host too many on a side."""
-    hosts_at = np.bincount(fabric.host_switch, minlength=fabric.switches)
-    halves = (fabric.hosts // 2, fabric.hosts - fabric.hosts // 2)
-    best = fabric.hosts
-    for sides in product((False, True), repeat=fabric.switches):
-        side = np.array(sides)
-        cut = np.count_nonzero(side[fabric.cable_from] != side[fabric.cable_to])
-        held = hosts_at[side].sum()
-        best = min(best, cut + min(abs(held - half) for half in halves))
-    return int(best)
-
-
 @settings(max_examples=15, deadline=None)
 @given(_fabrics())
-def test_never_below_the_true_bisection_and_near_it(fabric: Fabric) -> None:
+def test_the_narrowest_of_all_cuts_in_any_small_fabric(fabric: Fabric) -> None:
     found = bisection(fabric)
-    narrowest = _narrowest(fabric)
+    assert found.exact
     assert found.cut_cables + found.cut_host_links == pytest.approx(found.capacity / HDR)
-    assert narrowest * HDR <= found.capacity * (1 + 1e-9)
-    assert found.capacity <= (narrowest + 2) * HDR
+    assert found.capacity == pytest.approx(least_of_all_sides(fabric))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([2, 3]))
+def test_the_narrowest_of_all_cuts_in_trees_of_mixed_rates(seed: int, levels: int) -> None:
+    fabric = random_tree(np.random.default_rng(seed), levels)
+    found = bisection(fabric)
+    assert found.exact
+    assert found.capacity == pytest.approx(least_of_all_sides(fabric), rel=1e-9)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([2, 3]))
+def test_all_sides_of_switches_are_all_halves_of_hosts(seed: int, levels: int) -> None:
+    fabric = random_tree(np.random.default_rng(seed), levels, most_hosts=1)
+    assert least_of_all_sides(fabric) == pytest.approx(least_of_all_halves(fabric), rel=1e-9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32))
+def test_the_search_of_large_fabrics_is_never_below(seed: int) -> None:
+    """It is told from what is proved, and its cut is one."""
+    fabric = random_tree(np.random.default_rng(seed), 2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rated_bisection, "narrowest_side", lambda graph: None)
+        found = bisection(fabric)
+    least = least_of_all_sides(fabric)
+    assert found.capacity >= least * (1 - 1e-9)
+    assert not found.exact or least == 0
+
+
+def test_hosts_that_take_part_have_a_bisection_of_their_own() -> None:
+    # 2 of 8 cables up for every leaf; hosts of two leaves, four of one and two of the other.
+    fabric = fat_tree(4, 8, 2)
+    found = bisection(fabric, np.array([0, 1, 2, 3, 8, 9]))
+    assert (found.hosts, found.full) == (6, 3 * HDR)
+    # A side of three hosts of the first leaf, the other cut off; or the two leaves parted.
+    assert found.capacity == 2 * HDR + HDR
+    assert bisection(fabric, np.arange(8)).share == 1
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32), st.data())
+def test_any_hosts_that_take_part(seed: int, data: st.DataObject) -> None:
+    fabric = random_tree(np.random.default_rng(seed), 2)
+    hosts = data.draw(st.lists(st.integers(0, fabric.hosts - 1), min_size=2, unique=True))
+    found = bisection(fabric, np.array(hosts))
+    assert found.capacity == pytest.approx(least_of_all_sides(fabric, np.array(hosts)), rel=1e-9)
+
+
+def test_cables_may_count_alike() -> None:
+    fabric = fat_tree(4, 8, 2)
+    doubled = fabric.replace(
+        rates=("", "4xHDR", "4xNDR"), cable_rate=np.full(fabric.cables, 2, dtype=np.uint16)
+    )
+    assert bisection(doubled, alike=True).share == pytest.approx(1 / 4)
+
+
+def test_planes_have_a_bisection_each() -> None:
+    fabric = ring(4, 2)
+    kept = np.array([0, 2])  # 0 - 1 and 2 - 3
+    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
+    parts = fabric.replace(**{name: getattr(fabric, name)[kept] for name in columns})
+    found = bisection(parts)
+    assert [(plane.hosts, plane.share) for plane in found.planes] == [(4, 0.5), (4, 0.5)]
+    assert bisection(parts, np.arange(4)).planes == ()
+    assert bisection(parts, np.arange(4)).share == 0.5
+
+
+def test_a_fabric_too_large_to_prove_says_at_most() -> None:
+    found = bisection(torus((8, 8, 8)))
+    assert (found.exact, found.share) == (False, 64 * 2 / 256)

@@ -49,7 +49,7 @@ from contend.congestion import (
 )
 from contend.congestion import simulate as count
 from contend.errors import ContendError, ShortfallError, UsageError
-from contend.fabric import Bisection, Fabric, bisection, carried
+from contend.fabric import Bisection, Fabric, carried
 from contend.pattern import FORMS
 from contend.report import progress_bar
 from contend.units import counted, parse_seconds
@@ -209,7 +209,7 @@ def simulate(
             if counters:
                 counted_by_ports = carried(fabric, counters, before or (), interval)
                 beside = BesideCounters.of(simulation, counted_by_ports)
-            results.append(_Result(simulation, fabric, bisection(fabric), beside))
+            results.append(_Result(simulation, fabric, simulation.bisection(), beside))
             if beside is not None:
                 console.print(Text(report.counters_verdict(beside), style="bold"), soft_wrap=True)
             for line in report.users_verdict(simulation):

@@ -24,6 +24,7 @@ from contend.congestion.drawing import (
     arrange,
     check_seed,
     seat,
+    taking_part,
 )
 from contend.congestion.messages import channels_of_fabric
 from contend.congestion.processes import Communicator, agree, end_all, gather, thread_count
@@ -248,6 +249,8 @@ class _Count:
             histogram=total.histogram[: largest + 1],
             round_max_seconds_per_byte=self._round_seconds(with_messages),
             channel_load=self._on_channels() / (total.samples * pattern.rounds),
+            taking_part=taking_part(self._seating, pattern.ranks),
+            ranks_per_slot=self._seating.ranks_per_slot,
             users=self._users,
             links=self._rates.links,
             port_rate=self._rates.port,

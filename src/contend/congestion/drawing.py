@@ -108,6 +108,12 @@ def seat(pattern: Pattern, placement: Placement) -> Seating:
     return Seating(hosts[order], position[slots], placement.ranks_per_host, drawn)
 
 
+def taking_part(seating: Seating, ranks: int) -> NDArray[np.uint32]:
+    """Host of every slot that a rank may sit in: the first ones, unless ranks are drawn."""
+    used = len(seating.slots) if seating.random else -(-ranks // seating.ranks_per_slot)
+    return seating.hosts[seating.slots[:used]]
+
+
 Round = tuple[NDArray[np.uint32], NDArray[np.uint32]]
 """Source and target ranks of simultaneous messages, each of shape [messages]."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.errors import UsageError
-from contend.fabric import Fabric
+from contend.fabric import Fabric, cables_within_reach
 from contend.units import rate_of
 
 _ALIKE = np.zeros(0, dtype=np.float64)
@@ -18,7 +18,7 @@ _ALIKE = np.zeros(0, dtype=np.float64)
 
 @dataclass(frozen=True, eq=False)
 class LinkRates:
-    """The rates of the cables between switches and of those to the hosts that take part.
+    """The rates of cables to the hosts that take part, and of those between switches they can reach.
 
     Attributes:
         links: number of them by rate label, the fastest first; ``""`` where it is not known; empty
@@ -84,7 +84,7 @@ def link_rates(
     """The rates of a fabric's links, by place.
 
     Where a rate is not known messages count all links alike: nothing says how much they differ.
-    Cables from a switch to itself lead nowhere and do not count.
+    Cables that none of these hosts can reach do not count, nor do those from a switch to itself.
 
     Args:
         fabric: whose links.
@@ -100,8 +100,8 @@ def link_rates(
             raise UsageError(f"expected a rate above 0, got {rate}")
         return LinkRates({}, _ALIKE, rate)
     places = np.arange(fabric.hosts) if hosts is None else hosts
-    across = fabric.cable_from != fabric.cable_to
-    used = np.concatenate([fabric.cable_rate[across], fabric.host_rate[places]])
+    within = cables_within_reach(fabric, places)
+    used = np.concatenate([fabric.cable_rate[within], fabric.host_rate[places]])
     labels = Counter(fabric.rates[index] for index in used.tolist())
     order = sorted(labels, key=lambda label: (-(rate_of(label) or 0.0), label))
     links = {label: labels[label] for label in order}
@@ -115,20 +115,20 @@ def link_rates(
     if len(rates) == 1:
         return LinkRates(links, _ALIKE, port)
     host = each[fabric.host_rate[places]]
-    # A cable from a switch to itself may have no known rate; no message crosses it.
-    cable = np.where(across, each[fabric.cable_rate], rates[-1])
+    # Of other cables no rate may be known; no message crosses them.
+    cable = np.where(within, each[fabric.cable_rate], rates[-1])
     by_place = np.concatenate([np.repeat(cable, 2), host, host])
-    return LinkRates(links, by_place, port, *_relative(fabric, places, across, each))
+    return LinkRates(links, by_place, port, *_relative(fabric, places, within, each))
 
 
 def _relative(
     fabric: Fabric,
     places: NDArray[np.integer],
-    across: NDArray[np.bool_],
+    within: NDArray[np.bool_],
     each: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], str, tuple[str, ...]]:
     """Rates as multiples of the fastest port, that port's, and what unknown ones were taken for."""
-    kinds = fabric.cable_rate[across], fabric.host_rate[places]
+    kinds = fabric.cable_rate[within], fabric.host_rate[places]
     common = [_most_common(kind, each) for kind in kinds]
     known = [rate for rate in common if rate is not None]
     if not known:
@@ -137,7 +137,7 @@ def _relative(
     of_cables, of_hosts = (known[0] if rate is None else rate for rate in common)
     cable = np.where(each[fabric.cable_rate] > 0, fabric.cable_rate, of_cables)
     host = np.where(each[fabric.host_rate] > 0, fabric.host_rate, of_hosts)
-    if len(np.unique(each[np.concatenate([cable[across], host[places]])])) == 1:
+    if len(np.unique(each[np.concatenate([cable[within], host[places]])])) == 1:
         return _ALIKE, "", ()
     assumed = [
         fabric.rates[rate]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from contend.congestion.channel_users import ChannelUsers
 from contend.congestion.rates import heat
 from contend.errors import UsageError
-from contend.fabric import Fabric
+from contend.fabric import Bisection, Fabric, bisection
 
 if TYPE_CHECKING:
     import polars
@@ -76,6 +76,9 @@ class Simulation:
             count alike; see `contend.congestion.LinkRates`. The following two likewise.
         heat_unit: label of that port's rate; "" where links count alike.
         assumed_rates: labels of the rates that links of unknown rate were taken for in heat.
+        taking_part: host of every slot that ranks may sit in, shape [slots]; None in results that
+            were kept before it was.
+        ranks_per_slot: how many ranks share a slot.
         users: who uses the channels that were asked for.
         fabric: what was simulated; None where a kept result was read back without it.
     """
@@ -116,6 +119,8 @@ class Simulation:
     relative_rates: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     heat_unit: str = ""
     assumed_rates: Sequence[str] = ()
+    taking_part: NDArray[np.uint32] | None = None
+    ranks_per_slot: int = 1
     users: tuple[ChannelUsers, ...] = field(default=(), repr=False)
     fabric: Fabric | None = field(default=None, repr=False)
 
@@ -179,6 +184,21 @@ class Simulation:
     def mean_max(self) -> float:
         """Mean over samples of the mean over rounds of the largest pi."""
         return float(self.max_congestion.mean())
+
+    def bisection(self) -> Bisection:
+        """The narrowest cut between halves of the hosts that take part.
+
+        Cables count as they did here, by their rates or all alike.
+
+        Raises:
+            UsageError: the result was read back without its fabric.
+        """
+        seats = None
+        if self.taking_part is not None:
+            seats = np.repeat(self.taking_part, self.ranks_per_slot)
+            if len(seats) - self.ranks < self.ranks_per_slot:
+                seats = seats[: self.ranks]
+        return bisection(self._known_fabric(), seats, ranks=self.ranks, alike=not self.weighed)
 
     @property
     def patterns_per_s(self) -> float:

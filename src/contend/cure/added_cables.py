@@ -17,7 +17,6 @@ from contend.errors import ContendError, MissingError, UsageError
 from contend.fabric import (
     Cable,
     Fabric,
-    bisection,
     free_ports,
     idle_switches,
     switch_levels,
@@ -111,7 +110,7 @@ def improve(
         joinable=search.joinable,
         tried=search.tried,
         engine=engine,
-        bound=bisection(fabric).random_pairs if pattern == "bisect" else None,
+        bound=counted[0].bisection().random_pairs if pattern == "bisect" else None,
     )
 
 

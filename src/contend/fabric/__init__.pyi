@@ -6,6 +6,7 @@ from .changes import difference as difference
 from .composition import FabricSize as FabricSize
 from .composition import Structure as Structure
 from .composition import cables_per_pair as cables_per_pair
+from .composition import cables_within_reach as cables_within_reach
 from .composition import capacities as capacities
 from .composition import relative_rates as relative_rates
 from .composition import size_of as size_of
@@ -61,6 +62,7 @@ from .parts import PartSize as PartSize
 from .parts import parts_of as parts_of
 from .parts import switch_parts as switch_parts
 from .rated_bisection import Bisection as Bisection
+from .rated_bisection import Plane as Plane
 from .rated_bisection import bisection as bisection
 from .rest import Rest as Rest
 from .rest import only as only

@@ -155,13 +155,36 @@ class Capacities:
     unit: str
 
 
-def capacities(fabric: Fabric) -> Capacities:
-    """Capacity of every cable; one unknown rate makes all count 1, as sums need one unit."""
+def capacities(
+    fabric: Fabric, hosts: NDArray[np.integer] | None = None, *, alike: bool = False
+) -> Capacities:
+    """Capacity of every cable; one unknown rate makes all count 1, as sums need one unit.
+
+    Args:
+        fabric: whose cables.
+        hosts: that take part; only rates of their cables, and of those between switches that they
+            can reach, must be known. None: all hosts and cables.
+        alike: let all count 1, whatever they carry.
+    """
     rate = np.array([rate_of(label) or 0.0 for label in fabric.rates])
     cable, host = rate[fabric.cable_rate], rate[fabric.host_rate]
-    if bool(np.all(cable > 0)) and bool(np.all(host > 0)):
-        return Capacities(cable, host, "bytes/s")
-    return Capacities(np.ones(fabric.cables), np.ones(fabric.hosts), "cables")
+    within = slice(None) if hosts is None else cables_within_reach(fabric, hosts)
+    taking_part = slice(None) if hosts is None else hosts
+    if alike or not (np.all(cable[within] > 0) and np.all(host[taking_part] > 0)):
+        return Capacities(np.ones(fabric.cables), np.ones(fabric.hosts), "cables")
+    return Capacities(cable, host, "bytes/s")
+
+
+def cables_within_reach(fabric: Fabric, hosts: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Which cables between two switches are in the parts of a fabric that hosts are in; [cables].
+
+    Cables from a switch to itself lead nowhere.
+    """
+    part = switch_parts(fabric)
+    reached = np.zeros(fabric.switches, dtype=np.bool_)
+    reached[part[fabric.host_switch[hosts]]] = True
+    across: NDArray[np.bool_] = fabric.cable_from != fabric.cable_to
+    return across & reached[part[fabric.cable_from]]
 
 
 def relative_rates(fabric: Fabric) -> NDArray[np.float64]:

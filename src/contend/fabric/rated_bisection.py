@@ -4,94 +4,173 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pymetis
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.fabric.composition import Capacities, capacities
+from contend.fabric.composition import Capacities, capacities, switch_parts
+from contend.fabric.cut_graph import CutGraph
+from contend.fabric.exact_bisection import narrowest_side
 from contend.fabric.fabric import Fabric
 from contend.fabric.pairs_bound import pairs_bound
 from contend.fabric.rest import with_hosts
 
 # METIS runs: as many as small fabrics can have in a fraction of a second, a dozen for the largest.
-_FEWEST_SEEDS, _MOST_SEEDS, _SWITCHES_FOR_ALL = 12, 96, 100
+_FEWEST_SEEDS, _MOST_SEEDS, _NODES_FOR_ALL = 12, 96, 100
 # Capacities are counted in steps, of which the whole fabric has at most so many.
 _MOST_STEPS = 2**30
 _STEPS_PER_SLOWEST = 1000
 
 
 @dataclass(frozen=True)
-class Bisection:
-    """The narrowest cut found between two halves of the hosts.
+class Plane:
+    """The hosts that cables join to each other, where they join them to no others.
 
-    To find the narrowest of all is NP-hard, so this is an upper bound: the true bisection may be
-    narrower. On the usual regular fabrics (fat trees, tori, rings, crossbars) it is exact. It is no
+    Attributes:
+        first_host: the name of the first of them.
+        hosts: how many take part.
+        capacity: as of `Bisection`, and so are the following.
+        full: what half of its hosts can send together.
+        share: capacity / full, at most 1.
+        exact: whether no cut is narrower.
+        random_pairs: the most that random pairs of its hosts get on average.
+    """
+
+    first_host: str
+    hosts: int
+    capacity: float
+    full: float
+    share: float
+    exact: bool
+    random_pairs: float
+
+
+@dataclass(frozen=True)
+class Bisection:
+    """The narrowest cut found between two halves of the hosts that take part.
+
+    Halves have equal numbers of hosts, or differ by one where the number is odd. To find the
+    narrowest cut of all is NP-hard: unless `exact`, the true bisection may be narrower. It is no
     bound on what random pairs of hosts get, about half of which do not cross the cut;
     `random_pairs` is one.
 
     Attributes:
+        hosts: how many take part.
         capacity: what the cut carries in one direction, in `unit`.
         full: what half of the hosts can send together, in `unit`.
         share: capacity / full, at most 1.
-        unit: ``bytes/s``, or ``cables`` where a rate is unknown.
+        exact: whether it is proved that no cut is narrower.
+        unit: ``bytes/s``, or ``cables`` where a rate is unknown or all cables count alike.
         cut_cables: cables between switches in the cut.
         cut_host_links: cables to hosts in it, where cutting hosts off is cheaper.
         found_by: the method that found the cut first.
-        random_pairs: the most that random pairs of hosts get on average, as a share of their links,
-            by what this and other cuts carry; see `pairs_bound`.
+        random_pairs: the most that random pairs of ranks get on average, as a share of their hosts'
+            links, by what this and other cuts carry; see `pairs_bound`.
+        planes: each by itself, where no cable joins some of the hosts to others; empty where all
+            are joined.
     """
 
+    hosts: int
     capacity: float
     full: float
     share: float
+    exact: bool
     unit: str
     cut_cables: int
     cut_host_links: int
     found_by: str
     random_pairs: float
+    planes: tuple[Plane, ...] = ()
 
 
-def bisection(fabric: Fabric, hosts: NDArray[Any] | None = None) -> Bisection:
-    """Searches the narrowest cut between two halves of the hosts, all or those of these numbers.
+def bisection(
+    fabric: Fabric,
+    hosts: NDArray[np.integer] | None = None,
+    *,
+    ranks: int | None = None,
+    alike: bool = False,
+) -> Bisection:
+    """Searches the narrowest cut between two halves of the hosts that take part.
 
-    Halves of the hosts are proposed by METIS (several seeds) and by splitting the switches in some
-    natural orders; each half is then given its exact minimum cut by maximum flow, which also
-    decides where switches without hosts belong. As long as the two sides of that cut, evened out,
-    are a better half, the search goes on from there. Deterministic. Cost: that of some 50 maximum
-    flows for thousands of switches, of some hundreds for a hundred.
+    In small fabrics, and in larger ones whose switches are mostly alike, it is proved to be the
+    narrowest of all; see `narrowest_side`. Elsewhere, halves of the hosts are proposed by METIS
+    (several seeds) and by splitting the switches in some natural orders; each half is then given
+    its exact minimum cut by maximum flow, which also decides where switches without hosts belong.
+    As long as the two sides of that cut, evened out, are a better half, the search goes on from
+    there. Deterministic. Cost: that of some 50 maximum flows for thousands of switches, of some
+    hundreds for a hundred.
+
+    Args:
+        fabric: in which.
+        hosts: that take part, a host for every rank that sits there; None: each once.
+        ranks: how many of these take part at a time, for `Bisection.random_pairs`; None: all.
+        alike: count all cables alike, whatever they carry.
     """
-    if hosts is not None:
-        fabric = with_hosts(fabric, hosts)
-    capacity = capacities(fabric)
-    full = float(capacity.host.sum()) * (fabric.hosts // 2) / fabric.hosts
-    network = _Network(fabric, capacity)
-    best: _Cut | None = None
-    for found_by, half in _proposals(fabric, network):
-        cut = network.narrowest_from(half, found_by)
-        if best is None or cut.is_narrower_than(best):
-            best = cut
-    if best is None:
-        return Bisection(0.0, full, 1.0, capacity.unit, 0, 0, "a single host", 1.0)
+    seats = np.arange(fabric.hosts) if hosts is None else np.asarray(hosts, dtype=np.int64)
+    taking_part = np.unique(seats)
+    capacity = capacities(fabric, taking_part, alike=alike)
+    part = switch_parts(fabric)[fabric.host_switch[taking_part]]
+    whole = _bisection(fabric, capacity, seats, ranks)
+    if len(np.unique(part)) < 2:
+        return whole
+    planes = tuple(
+        _plane(fabric, capacity, taking_part[part == number])
+        for number in dict.fromkeys(part.tolist())
+    )
+    return replace(whole, planes=planes)
+
+
+def _plane(fabric: Fabric, capacity: Capacities, hosts: NDArray[np.int64]) -> Plane:
+    found = _bisection(fabric, capacity, hosts, None)
+    return Plane(
+        first_host=fabric.host_name[int(hosts[0])],
+        hosts=found.hosts,
+        capacity=found.capacity,
+        full=found.full,
+        share=found.share,
+        exact=found.exact,
+        random_pairs=found.random_pairs,
+    )
+
+
+def _bisection(
+    fabric: Fabric, capacity: Capacities, seats: NDArray[np.int64], ranks: int | None
+) -> Bisection:
+    hosts = np.unique(seats)
+    full = float(capacity.host[hosts].sum()) * (len(hosts) // 2) / max(len(hosts), 1)
+    if len(hosts) < 2:
+        unit = capacity.unit
+        return Bisection(len(hosts), 0.0, full, 1.0, True, unit, 0, 0, "a single host", 1.0)
+    graph = CutGraph.of(fabric, capacity, hosts)
+    near = narrowest_side(graph)
+    exact = near is not None
+    if near is None:
+        found = _search(fabric, graph, hosts)
+    else:
+        found = _Cuts(graph).of_side(near, "all sides, one node after the other")
+    side = found.near[graph.node]
+    cables = (side[fabric.cable_from] != side[fabric.cable_to]).sum()
     return Bisection(
-        capacity=best.capacity,
+        hosts=len(hosts),
+        capacity=found.capacity,
         full=full,
-        share=min(1.0, best.capacity / full),
+        share=min(1.0, found.capacity / full),
+        # Nothing is narrower than nothing.
+        exact=exact or found.capacity == 0,
         unit=capacity.unit,
-        cut_cables=best.cables,
-        cut_host_links=best.host_links,
-        found_by=best.found_by,
-        random_pairs=pairs_bound(fabric, capacity, best.near),
+        cut_cables=int(cables),
+        cut_host_links=found.host_links,
+        found_by=found.found_by,
+        random_pairs=pairs_bound(fabric, capacity, side, seats, ranks),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Cut:
     capacity: float
-    cables: int
     host_links: int
     near: NDArray[np.bool_]
     found_by: str
@@ -101,170 +180,165 @@ class _Cut:
         return self.capacity < other.capacity * (1 - 1e-9)
 
 
-class _Network:
-    """The fabric as a flow network; a half is a mask over the hosts, shape [hosts]."""
+class _Cuts:
+    """Cuts of a graph; a side is a mask over its nodes, a half one over the hosts."""
 
-    def __init__(self, fabric: Fabric, capacity: Capacities) -> None:
-        self.fabric = fabric
-        self.capacity = capacity
-        joins_two = fabric.cable_from != fabric.cable_to
-        self.near = fabric.cable_from[joins_two].astype(np.int64)
-        self.far = fabric.cable_to[joins_two].astype(np.int64)
-        self.cable = capacity.cable[joins_two]
-        self.hosts_at = np.bincount(fabric.host_switch, minlength=fabric.switches)
+    def __init__(self, graph: CutGraph) -> None:
+        self.graph = graph
+        self.hosts = len(graph.host_node)
+        self.hosts_at = graph.hosts_at
         # Slow hosts first: where a switch is split, they are the cheaper ones to part from it.
-        self.host_order = np.lexsort((np.arange(fabric.hosts), capacity.host))
-        slowest = min(float(capacity.host.min()), float(self.cable.min(initial=np.inf)))
-        total = float(capacity.host.sum() + 2 * self.cable.sum())
+        self.host_order = np.lexsort((np.arange(self.hosts), graph.host_weight))
+        slowest = min(float(graph.host_weight.min()), float(graph.weight.min(initial=np.inf)))
+        total = float(graph.host_weight.sum() + graph.weight.sum())
         self.step = max(slowest / _STEPS_PER_SLOWEST, total / _MOST_STEPS)
-        steps = np.rint(self.cable / self.step).astype(np.int64)
-        self.adjacency = _Adjacency(
-            fabric.switches,
-            np.concatenate([self.near, self.far]),
-            np.concatenate([self.far, self.near]),
-            np.tile(steps, 2),
-        )
+        self.steps = np.rint(graph.weight / self.step).astype(np.int64)
+
+    def of_side(self, side: NDArray[np.bool_], found_by: str) -> _Cut:
+        """What is cut between two sides of the nodes, hosts that are too many on one included."""
+        graph = self.graph
+        inside = side[graph.host_node]
+        if 2 * np.count_nonzero(inside) < self.hosts:
+            inside = ~inside
+        surplus = max(0, int(np.count_nonzero(inside)) - (self.hosts - self.hosts // 2))
+        slowest = self.host_order[inside[self.host_order]][:surplus]
+        apart = side[graph.tail] != side[graph.head]
+        capacity = float(graph.weight[apart].sum()) / 2 + float(graph.host_weight[slowest].sum())
+        return _Cut(capacity, surplus, side, found_by)
 
     def narrowest_from(self, half: NDArray[np.bool_], found_by: str) -> _Cut:
         """The minimum cut of a half, then of halves made from its two sides while they improve."""
-        best = self.minimum_cut(half, found_by)
+        best, tried = self.minimum_cut(half, found_by), [half]
         while True:
-            cut = self.minimum_cut(self.even_out(best.near), found_by)
-            if not cut.is_narrower_than(best):
+            fresh = [new for new in self.evened_out(best.near) if not _among(new, tried)]
+            cuts = [self.minimum_cut(new, found_by) for new in fresh]
+            narrowest = min(cuts, key=lambda cut: cut.capacity, default=best)
+            if not narrowest.is_narrower_than(best):
                 return best
-            best = cut
+            best, tried = narrowest, tried + fresh
 
     def minimum_cut(self, half: NDArray[np.bool_], found_by: str) -> _Cut:
         """The least that separates the hosts of a half from the others."""
-        fabric, switches = self.fabric, self.fabric.switches
-        source, sink = switches, switches + 1
-        by_switch = [
-            np.bincount(fabric.host_switch[side], self.capacity.host[side], switches)
+        graph, nodes = self.graph, self.graph.nodes
+        source, sink = nodes, nodes + 1
+        by_node = [
+            np.bincount(graph.host_node[side], graph.host_weight[side], nodes)
             for side in (half, ~half)
         ]
-        every = np.arange(switches)
-        tail = np.concatenate([self.near, self.far, np.full(switches, source), every])
-        head = np.concatenate([self.far, self.near, every, np.full(switches, sink)])
-        limit = np.concatenate([self.cable, self.cable, *by_switch])
+        every = np.arange(nodes)
         reached = _core.minimum_cut(
-            switches + 2,
-            tail.astype(np.uint32),
-            head.astype(np.uint32),
-            np.rint(limit / self.step).astype(np.int64),
+            nodes + 2,
+            np.concatenate([graph.tail, np.full(nodes, source), every]).astype(np.uint32),
+            np.concatenate([graph.head, every, np.full(nodes, sink)]).astype(np.uint32),
+            np.concatenate([self.steps, *(np.rint(w / self.step).astype(np.int64) for w in by_node)]),
             source,
             sink,
         )
-        return self._cut(half, reached[:switches].astype(np.bool_), found_by)
+        return self.of_side(reached[:nodes].astype(np.bool_), found_by)
 
-    def _cut(self, half: NDArray[np.bool_], side: NDArray[np.bool_], found_by: str) -> _Cut:
-        cables = side[self.near] != side[self.far]
-        links = side[self.fabric.host_switch] != half
-        capacity = float(self.cable[cables].sum() + self.capacity.host[links].sum())
-        return _Cut(capacity, int(cables.sum()), int(links.sum()), side, found_by)
-
-    def first_half(self, switch_order: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """The first half of the hosts when switches stand in an order."""
-        position = np.empty(self.fabric.switches, dtype=np.int64)
-        position[switch_order] = np.arange(self.fabric.switches)
-        hosts = self.host_order[
-            np.argsort(position[self.fabric.host_switch[self.host_order]], kind="stable")
-        ]
-        half = np.zeros(self.fabric.hosts, dtype=np.bool_)
-        half[hosts[: self.fabric.hosts // 2]] = True
+    def first_half(
+        self, order: NDArray[np.int64], count: int | None = None
+    ) -> NDArray[np.bool_]:
+        """The first half of the hosts when nodes stand in an order, or so many of them."""
+        position = np.empty(self.graph.nodes, dtype=np.int64)
+        position[order] = np.arange(self.graph.nodes)
+        at = position[self.graph.host_node[self.host_order]]
+        half = np.zeros(self.hosts, dtype=np.bool_)
+        first = self.host_order[np.argsort(at, kind="stable")]
+        half[first[: self.hosts // 2 if count is None else count]] = True
         return half
 
-    def even_out(self, side: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Half of the hosts by two sides of the switches.
+    def evened_out(self, side: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
+        """Halves of the hosts by two sides of the nodes: of an odd number of hosts, two.
 
         The surplus hosts nearest to the smaller side go over to it.
         """
-        if 2 * self.hosts_at[side].sum() < self.fabric.hosts:
+        if 2 * self.hosts_at[side].sum() < self.hosts:
             side = ~side
-        # The larger side stands first, its switches with the strongest ties to the other side last.
-        pull = self.adjacency.times(np.where(side, -1, 1))
-        return self.first_half(np.lexsort((pull, ~side)))
+        # The larger side stands first, its nodes with the strongest ties to the other side last.
+        values = np.where(side, -1, 1)[self.graph.head] * self.steps
+        pull = np.bincount(self.graph.tail, values, self.graph.nodes)
+        order = np.lexsort((pull, ~side))
+        counts = {self.hosts // 2, self.hosts - self.hosts // 2}
+        return [self.first_half(order, count) for count in sorted(counts)]
 
 
-class _Adjacency:
-    """Neighbours of every switch with the steps of the cables to them, as METIS wants them.
-
-    Attributes:
-        start: where each switch's neighbours begin, shape [switches + 1].
-        neighbours: ascending for every switch, each once, shape [joined pairs both ways].
-        steps: of all cables to that neighbour, likewise.
-    """
-
-    def __init__(
-        self,
-        switches: int,
-        tail: NDArray[np.int64],
-        head: NDArray[np.int64],
-        steps: NDArray[np.int64],
-    ) -> None:
-        pairs, which = np.unique(tail * switches + head, return_inverse=True)
-        self.switches = switches
-        self.ends = pairs // switches
-        self.neighbours = pairs % switches
-        self.steps = np.bincount(which.reshape(-1), steps, len(pairs)).astype(np.int64)
-        self.start = np.searchsorted(self.ends, np.arange(switches + 1))
-
-    def times(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The sum over every switch's neighbours, of value times steps; shape [switches]."""
-        weighted = self.steps * values[self.neighbours]
-        return np.bincount(self.ends, weighted, self.switches).astype(np.int64)
-
-    def breadth_first(self, start: int) -> list[int]:
-        """What is reached from a switch, in the order in which it is."""
-        order, seen = [start], {start}
-        for switch in order:
-            for neighbour in self.neighbours[self.start[switch] : self.start[switch + 1]].tolist():
-                if neighbour not in seen:
-                    seen.add(neighbour)
-                    order.append(neighbour)
-        return order
+def _among(half: NDArray[np.bool_], halves: list[NDArray[np.bool_]]) -> bool:
+    return any(np.array_equal(half, other) for other in halves)
 
 
-def _proposals(fabric: Fabric, network: _Network) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _search(fabric: Fabric, graph: CutGraph, hosts: NDArray[np.int64]) -> _Cut:
+    """The narrowest of the cuts that start from some halves."""
+    cuts = _Cuts(graph)
+    best: _Cut | None = None
+    for found_by, half in _proposals(fabric, cuts, hosts):
+        cut = cuts.narrowest_from(half, found_by)
+        if best is None or cut.is_narrower_than(best):
+            best = cut
+    assert best is not None
+    return best
+
+
+def _proposals(
+    fabric: Fabric, cuts: _Cuts, hosts: NDArray[np.int64]
+) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Halves of the hosts, each with what it is called."""
-    if fabric.hosts < 2:
-        return
-    numbers = np.arange(fabric.switches)
-    yield "switches in their order", network.first_half(numbers)
+    graph = cuts.graph
+    by_number = _first(np.arange(fabric.switches), graph.node, graph.nodes)
+    yield "switches in their order", cuts.first_half(by_number)
     by_name = sorted(range(fabric.switches), key=lambda s: (_natural(fabric.switch_name[s]), s))
-    yield "switches by name", network.first_half(np.array(by_name, dtype=np.int64))
-    by_host = np.full(fabric.switches, fabric.hosts)
-    hosts = sorted(range(fabric.hosts), key=lambda h: (_natural(fabric.host_name[h]), h))
-    np.minimum.at(by_host, fabric.host_switch[hosts], np.arange(fabric.hosts))
-    yield "switches by their first host's name", network.first_half(np.argsort(by_host))
-    if len(network.near) == 0:
+    yield "switches by name", cuts.first_half(_first(np.array(by_name), graph.node, graph.nodes))
+    names = [fabric.host_name[host] for host in hosts.tolist()]
+    by_host = sorted(range(len(names)), key=lambda h: (_natural(names[h]), h))
+    order = _first(np.array(by_host), graph.host_node, graph.nodes)
+    yield "switches by their first host's name", cuts.first_half(order)
+    if len(graph.tail) == 0:
         return
-    yield "switches by distance from one", network.first_half(_by_distance(network.adjacency))
-    seeds = _MOST_SEEDS * _SWITCHES_FOR_ALL // fabric.switches
+    yield "switches by distance from one", cuts.first_half(_by_distance(graph))
+    seeds = _MOST_SEEDS * _NODES_FOR_ALL // graph.nodes
     for seed in range(min(max(seeds, _FEWEST_SEEDS), _MOST_SEEDS)):
-        yield f"METIS, seed {seed}", network.even_out(_metis_side(network, seed))
+        yield f"METIS, seed {seed}", cuts.evened_out(_metis_side(cuts, seed))[0]
 
 
-def _by_distance(adjacency: _Adjacency) -> NDArray[np.int64]:
-    """Breadth-first order from a switch at the rim, part by part."""
+def _first(order: NDArray[np.int64], node: NDArray[np.int64], nodes: int) -> NDArray[np.int64]:
+    """Nodes by the first of what is on them, when that stands in an order; then all others."""
+    place = np.full(nodes, len(order))
+    np.minimum.at(place, node[order], np.arange(len(order)))
+    return np.argsort(place, kind="stable")
+
+
+def _by_distance(graph: CutGraph) -> NDArray[np.int64]:
+    """Breadth-first order from a node at the rim, part by part."""
+    neighbours = [part.tolist() for part in np.split(graph.head, graph.start[1:-1])]
     order: list[int] = []
     seen: set[int] = set()
-    for start in range(adjacency.switches):
+    for start in range(graph.nodes):
         if start not in seen:
-            reached = adjacency.breadth_first(adjacency.breadth_first(start)[-1])
+            reached = _breadth_first(neighbours, _breadth_first(neighbours, start)[-1])
             seen.update(reached)
             order += reached
     return np.array(order, dtype=np.int64)
 
 
-def _metis_side(network: _Network, seed: int) -> NDArray[np.bool_]:
-    """Which switches METIS puts into its second part."""
-    adjacency = network.adjacency
-    neighbours = pymetis.CSRAdjacency(adjacency.start, adjacency.neighbours)
+def _breadth_first(neighbours: list[list[int]], start: int) -> list[int]:
+    """What is reached from a node, in the order in which it is."""
+    order, seen = [start], {start}
+    for node in order:
+        for neighbour in neighbours[node]:
+            if neighbour not in seen:
+                seen.add(neighbour)
+                order.append(neighbour)
+    return order
+
+
+def _metis_side(cuts: _Cuts, seed: int) -> NDArray[np.bool_]:
+    """Which nodes METIS puts into its second part."""
+    graph = cuts.graph
     _, part = pymetis.part_graph(
         2,
-        neighbours,
-        vweights=network.hosts_at.astype(np.int64),
-        eweights=adjacency.steps,
+        pymetis.CSRAdjacency(graph.start, graph.head),
+        vweights=cuts.hosts_at.astype(np.int64),
+        eweights=cuts.steps,
         options=pymetis.Options(seed=seed),
     )
     side: NDArray[np.bool_] = np.asarray(part) == 1

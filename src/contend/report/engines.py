@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from contend.cure import PRESENT, RoutedBy
-from contend.fabric import Fabric, FabricSize, bisection, size_of
+from contend.fabric import Fabric, FabricSize, size_of
 from contend.report.simulation.figures import simulation_comparison
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
@@ -130,8 +130,8 @@ def engines_figure(fabric: Fabric, judged: Sequence[RoutedBy]) -> Figure:
     simulations = [
         replace(one.bisect, engine=one.engine) for one in judged if one.bisect is not None
     ]
-    rated = bisection(fabric).share
-    return simulation_comparison(simulations, rated=[rated] * len(simulations))
+    rated = [simulations[0].bisection().share] if simulations else []
+    return simulation_comparison(simulations, rated=rated * len(simulations))
 
 
 class EngineJson(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+import numpy as np
 from msgspec.structs import replace
 
-from contend.congestion import simulate
+from contend.congestion import Simulation, simulate
 from contend.errors import ContendError
-from contend.fabric import Fabric, bisection
+from contend.fabric import Fabric
 from contend.files import read_json, write_whole
 from contend.loading import load
 from contend.routes import save
@@ -135,7 +136,7 @@ class Simulated:
         self.names = names
         self.average = average
         # The last fabric only: there may be many large ones. Failures are small.
-        self._routed: tuple[str, Fabric, float] | None = None
+        self._routed: tuple[str, Fabric] | None = None
         self._failed: dict[str, BaseException] = {}
 
     def open(self, cell: SimulatedCell, folder: Path) -> SimulatedWork:
@@ -149,8 +150,8 @@ class Simulated:
     def prepare(self, cells: Sequence[SimulatedCell], observer: Observer) -> None:
         """Nothing: a fabric that cannot be routed is a failure of its own cells."""
 
-    def routed(self, cell: SimulatedCell, observer: Observer) -> tuple[Fabric, float]:
-        """The cell's fabric with its routes, and its rated bisection as a part of full bisection.
+    def routed(self, cell: SimulatedCell, observer: Observer) -> Fabric:
+        """The cell's fabric with its routes.
 
         Raises:
             ContendError, OSError, MemoryError: as of loading and routing; again for every cell on
@@ -164,14 +165,14 @@ class Simulated:
             # What takes minutes says so even where no bar is drawn.
             observer.preparing(f"routing {name} {cell.engine}".rstrip())
             try:
-                self._routed = (key, *self._made(cell, name))
+                self._routed = (key, self._made(cell, name))
             except _FAILURES as error:
                 self._failed[key] = error
                 raise
-        return self._routed[1], self._routed[2]
+        return self._routed[1]
 
-    def _made(self, cell: SimulatedCell, name: str) -> tuple[Fabric, float]:
-        """The routed fabric and its rated bisection, from the folder where they are kept there."""
+    def _made(self, cell: SimulatedCell, name: str) -> Fabric:
+        """The routed fabric, from the folder where it is kept there."""
         path = self.folder / _FABRICS / f"{cell.routed}.fabric"
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
@@ -185,13 +186,19 @@ class Simulated:
                 need_routes=True,
             )
             save(fabric, path)
-        kept = self.folder / _FABRICS / f"{cell.topology}.rated.json"
+        return fabric.replace(name=name)
+
+    def rated(self, cell: SimulatedCell, simulation: Simulation) -> float:
+        """Rated bisection of the hosts that take part, as a part of full; kept in the folder."""
+        hosts = np.unique(simulation.taking_part)
+        who = hashlib.sha256(hosts.tobytes()).hexdigest()[:16]
+        counted = "weighed" if simulation.weighed else "alike"
+        kept = self.folder / _FABRICS / f"{cell.topology}.{who}.{counted}.rated.json"
         if kept.exists():
-            rated = read_json(kept, float, "a number")
-        else:
-            rated = bisection(fabric).share
-            write_whole(kept, msgspec.json.encode(rated))
-        return fabric.replace(name=name), rated
+            return read_json(kept, float, "a number")
+        rated = simulation.bisection().share
+        write_whole(kept, msgspec.json.encode(rated))
+        return rated
 
 
 @dataclass(frozen=True)
@@ -228,7 +235,7 @@ class SimulatedWork:
     def launch(self, step: Step, *, seconds: float, limit: float, observer: Observer) -> Attempt:
         """Simulates the cell and keeps what came out."""
         began = time.monotonic()
-        fabric, rated = self.method.routed(self.cell, observer)
+        fabric = self.method.routed(self.cell, observer)
         simulation = simulate(
             fabric,
             _with_file(self.method.beside, self.cell.pattern),
@@ -238,6 +245,7 @@ class SimulatedWork:
             seed=self.cell.seed,
             progress=lambda done, expected: observer.progressed(step, done, expected),
         )
+        rated = self.method.rated(self.cell, simulation)
         record = record_of(simulation, self._names, self.cell, rated)
         write_cell(self.folder / RECORD, record, simulation)
         share = 100 * record.averages[self.method.average].mean * record.scale

@@ -89,7 +89,7 @@ class Record(msgspec.Struct, frozen=True):
         status: whether it was simulated or failed.
         request: what was asked for.
         cause: why it failed.
-        rated_bisection: of the fabric, as a fraction of full bisection.
+        rated_bisection: of the hosts that take part, as a fraction of full bisection.
         scale: what the averages may be multiplied by to take out the pattern's own ends.
         averages: bandwidths as fractions of the link speed, by their names in a plan.
         simulation: everything of the simulation that is no array.

@@ -17,8 +17,8 @@ from contend.report.table import ResultTable
 from contend.routes import CheckReport, RoutesSummary
 from contend.units import counted, format_bandwidth
 
-# Rows of the table of leaves, and names in a row.
-_MOST_ROWS, _MOST_NAMES = 12, 3
+# Rows of the table of leaves, names in a row, and planes of a network.
+_MOST_ROWS, _MOST_NAMES, _MOST_PLANES = 12, 3, 8
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,7 @@ def _overview(summary: FabricSummary) -> ResultTable:
             f"{summary.fabric.channels:,}",
             "two per cable, one each way; hosts' cables included",
         ),
-        _bisection_row(summary.bisection),
-        (
-            "random pairs",
-            f"{100 * summary.bisection.random_pairs:.1f} %",
-            "the most that they get on average, by what cuts carry, whatever the routes",
-        ),
+        *_bisection_rows(summary.bisection),
     ]
     if summary.rated_hosts != summary.fabric.hosts:
         chosen = "which alone the rated bisection and random pairs are of"
@@ -92,6 +87,38 @@ def _overview(summary: FabricSummary) -> ResultTable:
     )
 
 
+def _bisection_rows(bisection: Bisection) -> list[tuple[str, str, str]]:
+    """The rated bisection and what random pairs get: of each plane, if no cable joins them."""
+    planes = bisection.planes
+    if not planes:
+        most = "the most that they get on average, by what cuts carry, whatever the routes"
+        return [
+            _bisection_row(bisection),
+            ("random pairs", f"{100 * bisection.random_pairs:.1f} %", most),
+        ]
+    shown = planes[:_MOST_PLANES]
+    rows = [
+        (
+            "rated bisection",
+            f"{100 * bisection.share:.1f} %",
+            f"no cable joins the {len(planes)} planes; each by itself:",
+        )
+    ]
+    for plane in shown:
+        capacity, full = (_capacity(value, bisection.unit) for value in (plane.capacity, plane.full))
+        rows.append(
+            (
+                f"  plane of {plane.first_host}",
+                f"{100 * plane.share:.1f} %",
+                f"{'' if plane.exact else 'at most; '}{counted(plane.hosts, 'host')}: {capacity} "
+                f"of {full}; random pairs get at most {100 * plane.random_pairs:.1f} %",
+            )
+        )
+    if len(planes) > len(shown):
+        rows.append((f"  {len(planes) - len(shown)} more", "", "in the JSON"))
+    return rows
+
+
 def _bisection_row(bisection: Bisection) -> tuple[str, str, str]:
     cut = ", ".join(
         counted(count, what)
@@ -105,10 +132,11 @@ def _bisection_row(bisection: Bisection) -> tuple[str, str, str]:
         _capacity(value, bisection.unit) for value in (bisection.capacity, bisection.full)
     )
     narrowest = f" ({cut})" if cut else ""
+    found = "the narrowest cut" if bisection.exact else "at most: the narrowest cut found"
     return (
         "rated bisection",
         f"{100 * bisection.share:.1f} %",
-        f"capacity of the narrowest cut found{narrowest}: {capacity} of {full}",
+        f"{found}{narrowest} carries {capacity} of {full}",
     )
 
 

@@ -64,7 +64,7 @@ class LinksJson(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         rate: its label, such as ``4xHDR``; "" where it is not known.
         rate_Bps: bytes per second each way after line coding; null where it is not known.
-        links: cables between switches and to the hosts that take part.
+        links: cables to the hosts that take part, and between switches that these can reach.
     """
 
     rate: str
@@ -141,9 +141,12 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
         weighed_by_rates: whether these differ and were counted so, each message with the least of
             rate over load; false where all links counted alike.
         effective_bandwidth: what messages get.
-        rated_bisection: capacity of the narrowest cut found, as a fraction of what all hosts of
-            one half could send; null where it is not known.
-        random_pairs_bound: the most that random pairs get on average, by what cuts carry; likewise.
+        rated_bisection: capacity of the narrowest cut found between two halves of the hosts that
+            take part, as a fraction of what one half could send; null where it is not known.
+        rated_bisection_exact: whether it is proved that no cut is narrower; otherwise the rated
+            bisection is at most this; likewise.
+        random_pairs_bound: the most that random pairs of the ranks get on average, by what cuts
+            carry; likewise.
         congestion: distribution of π.
         rounds: both bounds for patterns of several rounds.
         hottest_channels: the ten channels that need most time, the hottest first.
@@ -173,6 +176,7 @@ class SimulationJson(msgspec.Struct, frozen=True, kw_only=True):
     weighed_by_rates: bool
     effective_bandwidth: BandwidthJson
     rated_bisection: float | None
+    rated_bisection_exact: bool | None
     random_pairs_bound: float | None
     congestion: CongestionJson
     rounds: RoundsJson
@@ -198,7 +202,7 @@ def simulation_json(
     Args:
         simulation: the result.
         fabric: what it ran on, for the names of channels.
-        rated: capacity of the narrowest cut found, where it is known.
+        rated: the narrowest cut found between halves of the hosts that take part, if it is known.
         beside: what ports have counted.
     """
     low, high = simulation.ci95
@@ -235,6 +239,7 @@ def simulation_json(
             of_max_congestion_Bps=_rate(simulation, Measure.OF_MAX_CONGESTION),
         ),
         rated_bisection=None if rated is None else rated.share,
+        rated_bisection_exact=None if rated is None else rated.exact,
         random_pairs_bound=None if rated is None else rated.random_pairs,
         congestion=CongestionJson(
             histogram={str(pi): share for pi, share in shares.items()},

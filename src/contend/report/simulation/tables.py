@@ -165,14 +165,10 @@ def headline(simulation: Simulation, rated: Bisection | None = None) -> ResultTa
         def carried(share: float) -> str:
             return gigabytes(None if port is None else share * port)
 
-        meaning = "capacity of the narrowest cut found"
+        cut = "the narrowest cut" if rated.exact else "at most: the narrowest cut found"
+        meaning = f"{cut} between halves of {counted(rated.hosts, 'host')}"
         rows.append(
-            (
-                "rated bisection bandwidth",
-                percent(rated.share),
-                carried(rated.share),
-                meaning,
-            )
+            ("rated bisection bandwidth", percent(rated.share), carried(rated.share), meaning)
         )
         if simulation.pattern == "bisect":
             meaning = "the most that random pairs get, by what cuts carry"
@@ -193,11 +189,11 @@ def headline(simulation: Simulation, rated: Bisection | None = None) -> ResultTa
 
 
 def _mean_port(simulation: Simulation) -> float | None:
-    """Bytes per second of a host's port, on average over the fabric; None where it is not known."""
-    if simulation.port_rate is not None or simulation.fabric is None:
+    """Bytes per second of a port of the hosts that take part, on average; None: not known."""
+    fabric, hosts = simulation.fabric, simulation.taking_part
+    if not simulation.weighed or fabric is None or hosts is None:
         return simulation.port_rate
-    capacity = capacities(simulation.fabric)
-    return float(capacity.host.mean()) if capacity.unit == "bytes/s" else None
+    return float(capacities(fabric, hosts).host[np.unique(hosts)].mean())
 
 
 def _gigabytes(simulation: Simulation, measure: Measure) -> str:

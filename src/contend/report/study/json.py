@@ -51,7 +51,8 @@ class StudyCellJson(msgspec.Struct, frozen=True, kw_only=True):
         cause: why it failed.
         samples: number of patterns that were drawn.
         seed: of every random choice.
-        rated_bisection: capacity of the narrowest cut found, as a fraction of full bisection.
+        rated_bisection: capacity of the narrowest cut found between halves of the hosts that take
+            part, as a fraction of full bisection.
         scale: what averages may be multiplied by to leave out the pattern's own end points.
         averages: bandwidths by name, as fractions of the link speed.
         references: numbers known from elsewhere.
