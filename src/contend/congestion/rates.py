@@ -110,7 +110,7 @@ def link_rates(
     if len(rates) == 0 or (equal and len(rates) > 1):
         return LinkRates(links, _ALIKE, None)
     if rates[0] == 0:
-        return LinkRates(links, _ALIKE, None, *_relative(fabric, places, across, each))
+        return LinkRates(links, _ALIKE, None, *_relative(fabric, places, within, each))
     port = float(ports[0]) if len(ports) == 1 else None
     if len(rates) == 1:
         return LinkRates(links, _ALIKE, port)

@@ -11,12 +11,12 @@ import pymetis
 from numpy.typing import NDArray
 
 from contend import _core
-from contend.fabric.composition import Capacities, capacities, switch_parts
+from contend.fabric.composition import Capacities, capacities
 from contend.fabric.cut_graph import CutGraph
 from contend.fabric.exact_bisection import narrowest_side
 from contend.fabric.fabric import Fabric
 from contend.fabric.pairs_bound import pairs_bound
-from contend.fabric.rest import with_hosts
+from contend.fabric.parts import switch_parts
 
 # METIS runs: as many as small fabrics can have in a fraction of a second, a dozen for the largest.
 _FEWEST_SEEDS, _MOST_SEEDS, _NODES_FOR_ALL = 12, 96, 100
