@@ -76,6 +76,55 @@ def test_leaf_without_hosts_is_a_leaf() -> None:
     assert structure(without).idle_switches == 1
 
 
+def _on_four_lines(leaves: int, more: list[tuple[int, int]] | None = None) -> Fabric:
+    """Lines 0 to 3, each by two cables to spines 4 and 5; leaf 6 + i by two to lines i and i + 1.
+
+    So short paths from leaf 6 to leaf 8 lead over leaf 9 and over the spines alike.
+    """
+    up = [(6 + i, line) for i in range(4) for line in (i, (i + 1) % 4) for _ in range(2)]
+    lines = with_cables(fat_tree(4, 1, 2, parallel=2), up + (more or []))
+    without = _with_hosts(lines, np.zeros(0, dtype=np.int64))
+    return with_hosts_on(without, [6 + leaf for leaf in range(leaves) for _ in range(4)])
+
+
+def test_leaf_without_hosts_between_lines_is_no_spine() -> None:
+    full, empty = structure(_on_four_lines(4)), structure(_on_four_lines(3))
+    assert _switches(full) == _switches(empty) == [4, 4, 2]
+    # Four leaves have as many cables up as four hosts; four lines as many up as down.
+    assert [level.oversubscription for level in full.levels] == [1, 1, None]
+    assert [level.oversubscription for level in empty.levels] == [3 / 4, 1, None]
+
+
+def test_spine_that_lost_most_lines_stays_a_spine() -> None:
+    # Switch 10 is cabled to two lines, by fewer cables than a leaf is.
+    fabric = _on_four_lines(4, [(10, 0), (10, 3)])
+    assert switch_levels(fabric)[10] == 3
+
+
+def test_switch_that_alone_joins_two_halves_is_a_spine() -> None:
+    # Two halves of four lines, two spines and two leaves; switch 16 is cabled as a leaf, to both.
+    cables = [
+        *((line + 6 * half, spine + 6 * half) for half in (0, 1) for line in range(4) for spine in (4, 5)),
+        *((leaf, line) for leaf, line in zip((12, 12, 13, 13, 14, 14, 15, 15), (0, 1, 2, 3, 6, 7, 8, 9))),
+        *((16, line) for line in (0, 6)),
+    ]
+    empty = _with_hosts(with_cables(fat_tree(1, 1, 0), cables), np.zeros(0, dtype=np.int64))
+    fabric = with_hosts_on(empty, [12, 13, 14, 15] * 2)
+    assert switch_levels(fabric)[16] > 2
+    # Not so where the halves are joined by others too.
+    joined = with_cables(fabric, [(spine, line) for spine in (4, 5) for line in range(6, 10)])
+    assert switch_levels(joined)[16] == 1
+
+
+@pytest.mark.parametrize("machine", ["chic", "ranger", "xgft:3;4,4,4;1,4,2"])
+def test_half_of_the_leaves_may_be_without_hosts(machine: str) -> None:
+    fabric = contend.load(machine)
+    leaves = np.unique(fabric.host_switch)
+    for gone in (leaves[::2], leaves[: len(leaves) // 2]):
+        kept = np.flatnonzero(~np.isin(fabric.host_switch, gone))
+        assert np.array_equal(switch_levels(_with_hosts(fabric, kept)), switch_levels(fabric))
+
+
 def test_switch_below_a_leaf_changes_nothing_else() -> None:
     # Switch 6 has two hosts and hangs on leaf 0.
     fabric = with_hosts_on(with_cables(fat_tree(4, 4, 2), [(0, 6)]), [6, 6])
