@@ -83,7 +83,12 @@ def least_of_all_halves(fabric: Fabric) -> float:
         network = networkx.Graph()
         network.add_nodes_from(["half", "others"])
         ends = [
-            *zip(fabric.cable_from.tolist(), fabric.cable_to.tolist(), fabric.cable_rate.tolist()),
+            *zip(
+                fabric.cable_from.tolist(),
+                fabric.cable_to.tolist(),
+                fabric.cable_rate.tolist(),
+                strict=True,
+            ),
             *(
                 ("half" if host in half else "others", switch, rate)
                 for host, (switch, rate) in enumerate(

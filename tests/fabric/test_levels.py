@@ -104,8 +104,18 @@ def test_spine_that_lost_most_lines_stays_a_spine() -> None:
 def test_switch_that_alone_joins_two_halves_is_a_spine() -> None:
     # Two halves of four lines, two spines and two leaves; switch 16 is cabled as a leaf, to both.
     cables = [
-        *((line + 6 * half, spine + 6 * half) for half in (0, 1) for line in range(4) for spine in (4, 5)),
-        *((leaf, line) for leaf, line in zip((12, 12, 13, 13, 14, 14, 15, 15), (0, 1, 2, 3, 6, 7, 8, 9))),
+        *(
+            (line + 6 * half, spine + 6 * half)
+            for half in (0, 1)
+            for line in range(4)
+            for spine in (4, 5)
+        ),
+        *(
+            (leaf, line)
+            for leaf, line in zip(
+                (12, 12, 13, 13, 14, 14, 15, 15), (0, 1, 2, 3, 6, 7, 8, 9), strict=True
+            )
+        ),
         *((16, line) for line in (0, 6)),
     ]
     empty = _with_hosts(with_cables(fat_tree(1, 1, 0), cables), np.zeros(0, dtype=np.int64))

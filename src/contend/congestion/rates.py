@@ -18,7 +18,7 @@ _ALIKE = np.zeros(0, dtype=np.float64)
 
 @dataclass(frozen=True, eq=False)
 class LinkRates:
-    """The rates of cables to the hosts that take part, and of those between switches they can reach.
+    """Rates of cables to the hosts that take part, and of those between switches they can reach.
 
     Attributes:
         links: number of them by rate label, the fastest first; ``""`` where it is not known; empty

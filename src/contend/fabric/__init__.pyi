@@ -60,7 +60,6 @@ from .named import machine_name as machine_name
 from .parts import Part as Part
 from .parts import PartSize as PartSize
 from .parts import parts_of as parts_of
-from .parts import switch_parts as switch_parts
 from .rated_bisection import Bisection as Bisection
 from .rated_bisection import Plane as Plane
 from .rated_bisection import bisection as bisection

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from contend.fabric.assemble import MISSING_RECORD, UNEQUAL_RATES
 from contend.fabric.fabric import Fabric
 from contend.fabric.levels import Leaf, Level, idle_switches, leaves_of, levels_of, switch_levels
-from contend.fabric.parts import PartSize, parts_of, switch_parts
+from contend.fabric.parts import PartSize, parts_of
 from contend.fabric.servers import servers_of
 from contend.fabric.shape import shape_of
 from contend.units import rate_of
@@ -180,7 +180,7 @@ def cables_within_reach(fabric: Fabric, hosts: NDArray[np.integer]) -> NDArray[n
 
     Cables from a switch to itself lead nowhere.
     """
-    part = switch_parts(fabric)
+    part = fabric.switch_part
     reached = np.zeros(fabric.switches, dtype=np.bool_)
     reached[part[fabric.host_switch[hosts]]] = True
     across: NDArray[np.bool_] = fabric.cable_from != fabric.cable_to

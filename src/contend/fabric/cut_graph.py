@@ -115,7 +115,7 @@ class CutGraph:
         return connected_parts(self.nodes, self.tail[most], self.head[most])
 
     def _colours(self) -> NDArray[np.int64]:
-        """Parts of nodes that have the same capacity towards every part; alone are those with hosts.
+        """Parts of nodes that have the same capacity towards every part; with hosts, each is one.
 
         Nodes are told apart by sums of random numbers, so what comes out is checked.
         """

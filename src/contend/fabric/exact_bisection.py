@@ -94,9 +94,7 @@ class _Order:
     @property
     def complete(self) -> bool:
         """Whether all of it can be afforded so far."""
-        return (
-            self.work <= _MOST_STEPS and self._kept <= _MOST_KEPT and len(self._front) <= _WIDEST
-        )
+        return self.work <= _MOST_STEPS and self._kept <= _MOST_KEPT and len(self._front) <= _WIDEST
 
     def _next(self, waiting: set[int], wide: bool) -> int:
         closing = [v for v in self._front if self._left[v] == 1]
@@ -105,7 +103,14 @@ class _Order:
         for some in (closed, near if not wide else waiting, waiting):
             fitting = [v for v in some if v in waiting and v not in self._alike]
             if fitting:
-                return max(fitting, key=lambda v: (sum(v in self._neighbours[c] for c in closing), len(self._neighbours[v]), -v))
+                return max(
+                    fitting,
+                    key=lambda v: (
+                        sum(v in self._neighbours[c] for c in closing),
+                        len(self._neighbours[v]),
+                        -v,
+                    ),
+                )
         return min(waiting)
 
     def _place(self, nodes: tuple[int, ...]) -> None:
@@ -126,7 +131,7 @@ class _Order:
 
 
 def _bundles(nodes: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """1, 2, 4, ... and the rest of some nodes: with each on either side, any number of them can be."""
+    """1, 2, 4, ... and the rest of some nodes: any number of them can be on one side."""
     begin = 0
     while begin < len(nodes):
         yield tuple(nodes[begin : 2 * begin + 1])
@@ -142,7 +147,9 @@ def _alike(graph: CutGraph) -> dict[int, list[int]]:
     hosts = np.split(graph.host_weight[by_node], np.cumsum(graph.hosts_at)[:-1])
     heads = np.split(graph.head, graph.start[1:-1])
     # Sums of the same rates may differ in their last digits.
-    weights = np.split(np.rint(graph.weight / graph.weight.max(initial=1.0) * 2**40), graph.start[1:-1])
+    weights = np.split(
+        np.rint(graph.weight / graph.weight.max(initial=1.0) * 2**40), graph.start[1:-1]
+    )
     groups: dict[tuple[bytes, bytes, bytes], list[int]] = {}
     for node in range(graph.nodes):
         key = hosts[node].tobytes(), heads[node].tobytes(), weights[node].tobytes()
@@ -235,7 +242,7 @@ class _Sides:
     def _with_hosts(
         self, nodes: Sequence[int], least: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """The least by hosts on the near side with those of some nodes, and how many are cut off."""
+        """The least with the hosts of some nodes on the near side, and how many are cut off."""
         weights = np.sort(np.concatenate([self._weights[node] for node in nodes]))
         cost = np.concatenate([[0.0], np.cumsum(weights)])
         total = np.full_like(least, np.inf)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UsageError
+from contend.fabric.parts import connected_parts
 from contend.units import counted, nearest
 
 if TYPE_CHECKING:
@@ -153,6 +154,11 @@ class Fabric:
     def levels(self) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         """Level of every switch, and whether a shortest path between hosts needs it; [switches]."""
         return _core.find_levels(self.core)
+
+    @cached_property
+    def switch_part(self) -> NDArray[np.int64]:
+        """Number of the connected part of every switch, shape [switches]."""
+        return connected_parts(self.switches, self.cable_from, self.cable_to)
 
     @cached_property
     def switch_label(self) -> tuple[str, ...]:

@@ -89,13 +89,15 @@ def _held_back(
     middle = part * messages // seats
     first, last = max(0, middle - far, part - (seats - messages)), min(part, middle + far)
     for senders in range(first, min(last, messages) + 1):
-        likely = (
-            ways(part, senders) + ways(seats - part, messages - senders) - ways(seats, messages)
-        )
         # Of all others, from whom receivers are drawn, so many are in the part.
         others, within = seats - messages, part - senders
         mean = senders * within // others
         fewest = max(0, senders + within - others, mean - far)
+        if senders - fewest <= cables:
+            continue
+        likely = (
+            ways(part, senders) + ways(seats - part, messages - senders) - ways(seats, messages)
+        )
         meet = np.arange(fewest, min(senders, within, mean + far) + 1)
         chance = np.exp(
             likely

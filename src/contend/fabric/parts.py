@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.fabric.fabric import Fabric
 from contend.units import counted
+
+if TYPE_CHECKING:
+    from contend.fabric.fabric import Fabric
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Part:
 
 def parts_of(fabric: Fabric) -> tuple[Part, ...]:
     """The connected parts that have hosts, those with most of them first."""
-    part = switch_parts(fabric)
+    part = fabric.switch_part
     of_host, of_cable = part[fabric.host_switch], part[fabric.cable_from]
     hosts = np.bincount(of_host, minlength=int(part.max(initial=-1)) + 1)
     order = np.argsort(-hosts, kind="stable")
@@ -85,11 +87,6 @@ def parts_of(fabric: Fabric) -> tuple[Part, ...]:
             )
         )
     return tuple(found)
-
-
-def switch_parts(fabric: Fabric) -> NDArray[np.int64]:
-    """Number of the connected part of every switch, shape [switches]."""
-    return connected_parts(fabric.switches, fabric.cable_from, fabric.cable_to)
 
 
 def connected_parts(size: int, near: NDArray[Any], far: NDArray[Any]) -> NDArray[np.int64]:

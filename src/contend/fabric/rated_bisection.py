@@ -16,10 +16,9 @@ from contend.fabric.cut_graph import CutGraph
 from contend.fabric.exact_bisection import narrowest_side
 from contend.fabric.fabric import Fabric
 from contend.fabric.pairs_bound import pairs_bound
-from contend.fabric.parts import switch_parts
 
 # METIS runs: as many as small fabrics can have in a fraction of a second, a dozen for the largest.
-_FEWEST_SEEDS, _MOST_SEEDS, _NODES_FOR_ALL = 12, 96, 100
+_FEWEST_SEEDS, _MOST_SEEDS, _SWITCHES_FOR_ALL = 12, 96, 100
 # Capacities are counted in steps, of which the whole fabric has at most so many.
 _MOST_STEPS = 2**30
 _STEPS_PER_SLOWEST = 1000
@@ -112,7 +111,7 @@ def bisection(
     seats = np.arange(fabric.hosts) if hosts is None else np.asarray(hosts, dtype=np.int64)
     taking_part = np.unique(seats)
     capacity = capacities(fabric, taking_part, alike=alike)
-    part = switch_parts(fabric)[fabric.host_switch[taking_part]]
+    part = fabric.switch_part[fabric.host_switch[taking_part]]
     whole = _bisection(fabric, capacity, seats, ranks)
     if len(np.unique(part)) < 2:
         return whole
@@ -230,15 +229,15 @@ class _Cuts:
             nodes + 2,
             np.concatenate([graph.tail, np.full(nodes, source), every]).astype(np.uint32),
             np.concatenate([graph.head, every, np.full(nodes, sink)]).astype(np.uint32),
-            np.concatenate([self.steps, *(np.rint(w / self.step).astype(np.int64) for w in by_node)]),
+            np.concatenate(
+                [self.steps, *(np.rint(w / self.step).astype(np.int64) for w in by_node)]
+            ),
             source,
             sink,
         )
         return self.of_side(reached[:nodes].astype(np.bool_), found_by)
 
-    def first_half(
-        self, order: NDArray[np.int64], count: int | None = None
-    ) -> NDArray[np.bool_]:
+    def first_half(self, order: NDArray[np.int64], count: int | None = None) -> NDArray[np.bool_]:
         """The first half of the hosts when nodes stand in an order, or so many of them."""
         position = np.empty(self.graph.nodes, dtype=np.int64)
         position[order] = np.arange(self.graph.nodes)
@@ -295,7 +294,7 @@ def _proposals(
     if len(graph.tail) == 0:
         return
     yield "switches by distance from one", cuts.first_half(_by_distance(graph))
-    seeds = _MOST_SEEDS * _NODES_FOR_ALL // graph.nodes
+    seeds = _MOST_SEEDS * _SWITCHES_FOR_ALL // fabric.switches
     for seed in range(min(max(seeds, _FEWEST_SEEDS), _MOST_SEEDS)):
         yield f"METIS, seed {seed}", cuts.evened_out(_metis_side(cuts, seed))[0]
 

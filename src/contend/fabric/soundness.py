@@ -15,7 +15,6 @@ from contend.fabric.fabric import Fabric, Finding
 from contend.fabric.link_speeds import slow_links
 from contend.fabric.misplaced import hosts_on_other_rails, misnamed_switches
 from contend.fabric.missing_cables import MissingCables, missing_cables
-from contend.fabric.parts import switch_parts
 from contend.fabric.servers import servers_of, unnamed_hosts
 from contend.units import counted, rate_of
 
@@ -225,7 +224,7 @@ def _overlaps(first: NDArray[np.int64], last: NDArray[np.int64], names: list[str
 
 
 def _check_parts(fabric: Fabric) -> Check:
-    part = switch_parts(fabric)[fabric.host_switch]
+    part = fabric.switch_part[fabric.host_switch]
     counts = np.bincount(part)
     parts = int(np.count_nonzero(counts))
     if parts == 1:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from contend import _core
 from contend.errors import UnreachableError, UsageError
-from contend.fabric import Fabric, switch_parts
+from contend.fabric import Fabric
 from contend.routes.hashed import HashedRoutes
 from contend.routes.tables import NO_PORT, tables_of
 
@@ -136,7 +136,7 @@ def _sentence(fabric: Fabric, error: UnreachableError) -> str:
 
 def _way_out(fabric: Fabric, error: UnreachableError) -> str:
     """What to do where a host cannot be reached; loading a fabric offers all of it."""
-    part = switch_parts(fabric)
+    part = fabric.switch_part
     if part[error.start] != part[fabric.host_switch[error.host]]:
         return "no cables join them: choose one part of the fabric with part="
     return "see contend fabric check, or leave the host out with without="

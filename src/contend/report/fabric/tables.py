@@ -105,7 +105,9 @@ def _bisection_rows(bisection: Bisection) -> list[tuple[str, str, str]]:
         )
     ]
     for plane in shown:
-        capacity, full = (_capacity(value, bisection.unit) for value in (plane.capacity, plane.full))
+        capacity, full = (
+            _capacity(value, bisection.unit) for value in (plane.capacity, plane.full)
+        )
         rows.append(
             (
                 f"  plane of {plane.first_host}",

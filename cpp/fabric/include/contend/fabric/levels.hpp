@@ -21,7 +21,9 @@ struct Levels {
 /// path is there: where most say up, it is up; where they disagree, it joins switches of one level.
 /// Levels are those by which the most cables lead from one to the next; most hosts hang on level 1.
 /// What no shortest path needs stands one below the lowest that it is cabled to, or one above where
-/// that is level 1.
+/// that is level 1. So does a switch without hosts that is cabled as the leaves on its lines are,
+/// if no hosts are nearer to each other by it: shortest paths may lead over an empty leaf as over a
+/// spine.
 ///
 /// Where paths do not agree (in a torus what is the first half of one is the second of another),
 /// levels are distances from the nearest switch with hosts.
