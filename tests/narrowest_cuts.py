@@ -24,7 +24,7 @@ RATES = ("4xHDR", "2xHDR", "4xEDR", "4xFDR", "1xHDR")
 
 
 def random_tree(draw: np.random.Generator, levels: int, most_hosts: int = 6) -> Fabric:
-    """A tree of two or three levels with hosts of several rates, in which cables are missing."""
+    """A tree of two or three levels, with links of one to five rates; cables are missing."""
     leaves = int(draw.integers(2, 8))
     sizes = draw.integers(0, most_hosts + 1, leaves)
     sizes[0] += 2
@@ -48,10 +48,11 @@ def random_tree(draw: np.random.Generator, levels: int, most_hosts: int = 6) -> 
         switch_ports=int(used.max()),
         cables=np.array(cables, dtype=np.uint32).reshape(-1, 4),
     )
+    of_hosts, of_cables = draw.integers(1, len(RATES) + 1, 2)
     return fabric.replace(
         rates=("", *RATES),
-        host_rate=draw.integers(1, len(RATES) + 1, fabric.hosts).astype(np.uint16),
-        cable_rate=draw.integers(1, len(RATES) + 1, fabric.cables).astype(np.uint16),
+        host_rate=draw.integers(1, of_hosts + 1, fabric.hosts).astype(np.uint16),
+        cable_rate=draw.integers(1, of_cables + 1, fabric.cables).astype(np.uint16),
     )
 
 

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from contend.fabric.cut_graph import CutGraph
 
-# What may be tried: numbers that are added and compared, and those of them that are kept.
+# Numbers that may be added and compared.
 _MOST_STEPS = 1 << 25
-_MOST_KEPT = 1 << 22
 # Sides of so many nodes are told apart at once.
 _WIDEST = 16
 # In larger graphs only neighbours of what is placed are placed next.
@@ -69,11 +68,11 @@ class _Order:
     def __init__(self, graph: CutGraph, alike: dict[int, list[int]], wide: bool) -> None:
         ends = np.split(graph.head, graph.start[1:-1])
         self.steps: list[_Step] = []
-        self.work = self._kept = 0
+        self.work = 0
         self._neighbours = [dict.fromkeys(part.tolist()) for part in ends]
         self._left = [len(part) for part in ends]
         self._hosts = graph.hosts_at.tolist()
-        self._counts = len(graph.host_node) // 2 + 2
+        self._counts = len(_numbers_of_hosts(graph))
         self._mixed = len(np.unique(graph.host_weight)) > 1
         self._alike = alike
         self._front: set[int] = set()
@@ -94,7 +93,7 @@ class _Order:
     @property
     def complete(self) -> bool:
         """Whether all of it can be afforded so far."""
-        return self.work <= _MOST_STEPS and self._kept <= _MOST_KEPT and len(self._front) <= _WIDEST
+        return self.work <= _MOST_STEPS and len(self._front) <= _WIDEST
 
     def _next(self, waiting: set[int], wide: bool) -> int:
         closing = [v for v in self._front if self._left[v] == 1]
@@ -118,7 +117,6 @@ class _Order:
         size = self._counts << (len(self._front) + 1)
         hosts = len(nodes) * self._hosts[first]
         self.work += size * (1 + (hosts if self._mixed else 0))
-        self._kept += size
         for node in nodes:
             for neighbour in self._neighbours[node]:
                 self._left[neighbour] -= 1
@@ -128,6 +126,14 @@ class _Order:
         leaves = tuple(v for v in sorted(self._front) if self._left[v] == 0)
         self._front.difference_update(leaves)
         self.steps.append(_Step(nodes, stays, leaves))
+
+
+def _numbers_of_hosts(graph: CutGraph) -> NDArray[np.int64]:
+    """How many hosts may be on the near side, ascending; see `_Sides`."""
+    hosts = len(graph.host_node)
+    if len(np.unique(graph.host_weight)) > 1:
+        return np.arange(hosts - hosts // 2 + 1)
+    return np.arange(0, hosts + 1, int(np.gcd.reduce(graph.hosts_at)))
 
 
 def _bundles(nodes: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -167,28 +173,28 @@ class _Sides:
     The array has an axis of two for every node of the front (0: far, 1: near), in the order in
     which they joined it, and a last one for numbers of hosts. Where all hosts' cables carry the
     same, what it costs to cut some off depends on their number alone, and is added in the end;
-    otherwise they are cut off with their switch, and numbers up to half of all hosts are enough.
+    numbers are then multiples of what divides those of all nodes. Otherwise hosts are cut off with
+    their switch, and numbers up to half of all hosts are enough.
     """
 
     def __init__(self, graph: CutGraph) -> None:
         self._graph = graph
         self._start = graph.start
-        hosts = len(graph.host_node)
-        self._most = hosts - hosts // 2
         self._alike = len(np.unique(graph.host_weight)) == 1
+        self._hosts = _numbers_of_hosts(graph)
+        self._unit = int(self._hosts[1])
         by_node = np.lexsort((graph.host_weight, graph.host_node))
         self._weights = np.split(graph.host_weight[by_node], np.cumsum(graph.hosts_at)[:-1])
         self._front: list[int] = []
-        self._least = np.full((hosts if self._alike else self._most) + 1, np.inf)
+        self._least = np.full(len(self._hosts), np.inf)
         self._least[0] = 0.0
 
     def best(self, steps: Sequence[_Step]) -> NDArray[np.bool_]:
         """The near side of the narrowest cut, shape [nodes]."""
         placed = [(step, list(self._front), *self._take(step)) for step in steps]
-        count = self._most
-        if self._alike:
-            beyond = np.arange(len(self._least) - self._most)
-            count += int(np.argmin(self._least[self._most :] + beyond * self._graph.host_weight[0]))
+        surplus = self._hosts - (len(self._graph.host_node) + 1) // 2
+        cost = self._least + surplus * float(self._graph.host_weight[0])
+        count = int(np.argmin(np.where(surplus < 0, np.inf, cost)))
         near = np.zeros(self._graph.nodes, dtype=np.bool_)
         for step, front, cut_off, leaving in reversed(placed):
             for node, others, choice in reversed(leaving):
@@ -198,12 +204,12 @@ class _Sides:
                 near[list(step.nodes)] = cut_off[at] >= 0
             if near[step.nodes[0]]:
                 hosts = sum(len(self._weights[node]) for node in step.nodes)
-                count -= hosts - max(int(cut_off[at]), 0)
+                count -= (hosts - max(int(cut_off[at]), 0)) // self._unit
         return near
 
     def _take(
         self, step: _Step
-    ) -> tuple[NDArray[np.int32], list[tuple[int, list[int], NDArray[np.bool_]]]]:
+    ) -> tuple[NDArray[np.signedinteger], list[tuple[int, list[int], NDArray[np.bool_]]]]:
         """Places nodes, and lets others leave the front.
 
         Returns:
@@ -221,7 +227,7 @@ class _Sides:
             self._least = np.stack([far, near], axis=len(self._front))
             self._front.append(step.nodes[0])
         else:
-            cut_off = np.where(near < far, cut_off, -1)
+            cut_off = np.where(near < far, cut_off, cut_off.dtype.type(-1))
             self._least = np.minimum(far, near)
         leaving = []
         for node in step.leaves:
@@ -241,14 +247,14 @@ class _Sides:
 
     def _with_hosts(
         self, nodes: Sequence[int], least: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    ) -> tuple[NDArray[np.float64], NDArray[np.signedinteger]]:
         """The least with the hosts of some nodes on the near side, and how many are cut off."""
         weights = np.sort(np.concatenate([self._weights[node] for node in nodes]))
         cost = np.concatenate([[0.0], np.cumsum(weights)])
         total = np.full_like(least, np.inf)
-        cut_off = np.zeros(least.shape, dtype=np.int32)
+        cut_off = np.zeros(least.shape, dtype=np.int8 if self._alike else np.int32)
         for off in range(1 if self._alike else len(cost)):
-            more = len(weights) - off
+            more = (len(weights) - off) // self._unit
             before = least[..., : max(0, least.shape[-1] - more)] + cost[off]
             after = total[..., more:]
             better = before < after

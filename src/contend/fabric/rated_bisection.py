@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -87,7 +87,7 @@ class Bisection:
 
 def bisection(
     fabric: Fabric,
-    hosts: NDArray[np.integer] | None = None,
+    hosts: NDArray[np.integer] | Sequence[int] | None = None,
     *,
     ranks: int | None = None,
     alike: bool = False,
