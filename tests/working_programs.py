@@ -91,7 +91,7 @@ def _tried(what: str, wrapper: str, launcher: str | None, name: str, text: str) 
 
 
 def _ended(what: str, command: Sequence[str]) -> str:
-    """What is said of a command that fails, with the last line that it wrote."""
+    """What is said of a command that fails, with the line that it wrote of it."""
     try:
         ended = subprocess.run(
             command,
@@ -108,9 +108,11 @@ def _ended(what: str, command: Sequence[str]) -> str:
         return f"{what}: not done within {_LIMIT:g} s"
     except OSError as error:
         return f"{what}: {error.strerror}"
+    if ended.returncode == 0:
+        return ""
     lines = [line.strip() for line in ended.stdout.splitlines() if line.strip(" -")]
-    said = lines[-1] if lines else f"status {ended.returncode}"
-    return f"{what}: {said}" if ended.returncode else ""
+    errors = [line for line in lines if "error" in line.lower()]
+    return f"{what}: {next(iter(errors or lines), f'status {ended.returncode}')}"
 
 
 def _unloadable(path: str) -> str:

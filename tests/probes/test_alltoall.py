@@ -71,11 +71,11 @@ def all_right(ended: Ended, ranks: int, expected: int) -> bool:
     return ended.status == 0 and lines == [*skipped, verdict + f"{len(skipped)} skipped"]
 
 
-# Who sends to whom is contend's own and the same with every library: all numbers of ranks run with
+# Who sends to whom is contend's own and the same with every library: most numbers of ranks run with
 # one, and with the others one of each kind: powers of two, odd ones, and one more than a power.
 _OTHER_LIBRARIES = ("mpich", "wheel")
 _EVERY_NUMBER = [
-    *(("openmpi", ranks) for ranks in range(1, 18)),
+    *(("openmpi", ranks) for ranks in (*range(1, 10), 12, 15, 16, 17)),
     *((name, ranks) for name in _OTHER_LIBRARIES for ranks in (1, 2, 3, 4, 7, 16, 17)),
 ]
 
