@@ -174,7 +174,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Says last, in one paragraph, what was skipped for want of what."""
-    if file := os.environ.get("CONTEND_OUTCOMES"):
+    file = os.environ.get("CONTEND_OUTCOMES")
+    # Workers have a summary too, which nobody sees.
+    if file and not hasattr(terminalreporter.config, "workerinput"):
         _append_outcomes(Path(file), terminalreporter.stats)
     reasons = Counter(
         str(report.longrepr[2]).removeprefix("Skipped: ")

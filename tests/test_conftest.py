@@ -175,7 +175,9 @@ def test_fails():
     )
     before, after = inner.path / "before", inner.path / "after"
     monkeypatch.setenv("CONTEND_OUTCOMES", str(before))
-    inner.runpytest_inprocess()
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    # Each once, also where several processes run tests.
+    inner.runpytest_subprocess("-n", "1")
     assert sorted(before.read_text().splitlines()) == [
         "failed test_one.py::test_fails",
         "passed test_one.py::test_passes",
