@@ -36,11 +36,16 @@ unshare --mount true 2>/dev/null ||
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 required=$(dpkg-query --show --showformat='${Package} ${Priority}\n' | awk '$2 == "required" { print $1 }')
-# Of the packages named, those that are installed: Python's may come from elsewhere.
+# Of the packages named, those that are installed: Python may come from elsewhere. Then it needs those
+# of the libraries that it loads.
 named=$(dpkg-query --show --showformat='${Package}\n' \
   g++ make python3 python3-dev python3-venv ca-certificates ${BARE_WITH-} 2>/dev/null || true)
+loaded=$("${PYTHON:-python3}" -c 'import glob, sys, sysconfig
+print(sys.executable, *glob.glob(sysconfig.get_config_var("DESTSHARED") + "/*.so"))' |
+  xargs ldd 2>/dev/null | awk '$2 == "=>" && $3 ~ "^/" { print "*/" $1 }' | sort -u |
+  xargs dpkg-query --search 2>/dev/null | sed 's/:.*//' | sort -u || true)
 apt-cache depends --recurse --installed --no-recommends --no-suggests --no-conflicts --no-breaks \
-  --no-replaces --no-enhances $required $named | grep '^[a-z0-9]' | sort -u >"$scratch/packages"
+  --no-replaces --no-enhances $required $named $loaded | grep '^[a-z0-9]' | sort -u >"$scratch/packages"
 # A package may be known and not be installed; /bin and its like are in /usr.
 xargs dpkg-query --listfiles <"$scratch/packages" 2>/dev/null |
   sed -E 's,^/(bin|sbin|lib[0-9a-z]*)(/|$),/usr/\1\2,' >"$scratch/kept" || true
