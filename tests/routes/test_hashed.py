@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import contend
 from contend.congestion import (
+    PhasedTraffic,
     draw_patterns,
     fair_share,
+    judge_seats,
     message_congestion,
     predict,
+    seat_ranks,
     simulate,
 )
 from contend.errors import UsageError
@@ -26,6 +31,15 @@ from contend.routes import (
     save,
 )
 from contend.routes.tables import tables_of
+from contend.schedule import (
+    Cables,
+    Costs,
+    Exchange,
+    MessageClass,
+    alltoall,
+    carry_out,
+    phases_by_routes,
+)
 
 SHIFT = "shift:2"
 
@@ -37,7 +51,7 @@ def ecmp(name: str) -> Fabric:
 def test_every_route_is_a_shortest_path() -> None:
     """Of a tree of three levels: as long as those of minhop, and without a gap."""
     fabric = ecmp("xgft:3;2,2,3;1,2,2")
-    hashed = make_resolver(fabric, np.arange(fabric.hosts, dtype=np.uint32))
+    hashed = make_resolver(fabric, np.arange(fabric.hosts, dtype=np.uint32), draws=True)
     tabled = make_resolver(compute(fabric, "minhop"), np.arange(fabric.hosts, dtype=np.uint32))
     source, target = np.nonzero(~np.eye(fabric.hosts, dtype=bool))
     ends = source.astype(np.uint32), target.astype(np.uint32)
@@ -80,7 +94,7 @@ def test_parallel_cables_are_each_as_likely() -> None:
         switch_ports=80,
         cables=np.array([[0, 70, 1, 70], [0, 71, 1, 71], [1, 73, 0, 73], [0, 72, 1, 72]]),
     )
-    resolver = make_resolver(compute(fabric, "ecmp"), np.arange(128, dtype=np.uint32))
+    resolver = make_resolver(compute(fabric, "ecmp"), np.arange(128, dtype=np.uint32), draws=True)
     source, target = (grid.ravel().astype(np.uint32) for grid in np.mgrid[0:64, 64:128])
     taken = np.bincount(resolver.routes(source, target, 0)[:, 0], minlength=8)
     expected, deviation = 4096 / 4, (4096 * 3 / 16) ** 0.5
@@ -144,9 +158,66 @@ def test_next_hops_are_those_that_draws_take() -> None:
     ],
 )
 def test_what_needs_tables_says_so(use: Callable[[Fabric], object]) -> None:
-    with pytest.raises(UsageError, match="routes by ecmp are drawn by hashes, and"):
+    with pytest.raises(UsageError, match="routes by ecmp are drawn anew for every sample, and"):
         use(ecmp("xgft:2;2,2;1,2"))
     assert not Path("unwritten.fabric").exists()
+
+
+_PAIR = PhasedTraffic(
+    2,
+    1,
+    np.zeros(1, dtype=np.uint32),
+    np.zeros(1, dtype=np.uint32),
+    np.ones(1, dtype=np.uint32),
+    np.ones(1),
+)
+
+
+def _carry_out(fabric: Fabric) -> object:
+    price = MessageClass(float("inf"))
+    schedule = alltoall("shift", Exchange(4, 1000))
+    return carry_out(fabric, schedule, range(4), Cables(rate=1e6), Costs([price], [price]))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda fabric: contend.hotspot(fabric, 1),
+        lambda fabric: judge_seats(fabric, _PAIR, [0, 3]),
+        lambda fabric: seat_ranks(fabric, _PAIR, [0, 3], [1, 1], [np.array([0, 3])]),
+        lambda fabric: phases_by_routes(fabric, [0, 1, 2, 3]),
+        _carry_out,
+        lambda fabric: contend.fluid_times(fabric, [0], [3]),
+        lambda fabric: contend.congestion.channel_bytes(fabric, [0], [3], [1]),
+    ],
+)
+def test_what_one_drawing_would_stand_for_is_refused(use: Callable[[Fabric], object]) -> None:
+    message = "^routes by ecmp are drawn anew for every sample, and this needs routes that stay: "
+    with pytest.raises(UsageError, match=message):
+        use(ecmp("xgft:2;2,2;1,2"))
+
+
+@pytest.mark.parametrize("judge", [message_congestion, fair_share])
+def test_messages_need_a_drawing(judge: Callable[..., object]) -> None:
+    fabric = ecmp("xgft:2;2,2;1,2")
+    with pytest.raises(UsageError, match="say with draw=NUMBER which drawing is meant"):
+        judge(fabric, [0], [3])
+    judge(fabric, [0], [3], draw=0)
+    judge(fabric.route("minhop"), [0], [3])
+
+
+def test_every_kind_of_routes_says_whether_it_is_drawn() -> None:
+    """Outside the routes nobody asks for a kind."""
+    assert ecmp("fig1").draws_routes
+    assert not load("fig1", route="minhop").draws_routes
+    assert not load("fig1").draws_routes
+    root = Path(contend.__file__).parent
+    naming = {
+        path.relative_to(root).parts[0]
+        for path in root.rglob("*.py")
+        if re.search(r"isinstance\([^)]*(HashedRoutes|ForwardingTables)", path.read_text())
+    }
+    assert naming <= {"routes"}
 
 
 def test_hosts_without_a_way_are_named() -> None:
@@ -161,7 +232,7 @@ def test_hosts_without_a_way_are_named() -> None:
     )
     expected = 'host "a" cannot be reached from switch "right", which has no way there'
     with pytest.raises(UsageError, match=expected):
-        make_resolver(compute(fabric, "ecmp"), np.arange(2, dtype=np.uint32))
+        make_resolver(compute(fabric, "ecmp"), np.arange(2, dtype=np.uint32), draws=True)
 
 
 def test_counting_every_outcome_is_refused() -> None:

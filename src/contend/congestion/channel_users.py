@@ -15,7 +15,6 @@ from contend.congestion.rates import hottest
 from contend.errors import UsageError
 from contend.fabric import Fabric, channels_named
 from contend.pattern import parse
-from contend.routes import HashedRoutes
 from contend.units import rounded
 
 if TYPE_CHECKING:
@@ -216,7 +215,7 @@ def routes_across(
     if places < 2:
         nothing = np.zeros((len(placed.channels), placed.fabric.hosts))
         return nothing, nothing
-    drawings = _DRAWINGS if isinstance(placed.fabric.routes, HashedRoutes) else 1
+    drawings = _DRAWINGS if placed.fabric.draws_routes else 1
     seating = Seating(placed.hosts, np.arange(places, dtype=np.uint32), 1, random=False)
     sources, targets = _core.channel_users(
         resolver,

@@ -34,7 +34,7 @@ from contend.congestion.simulation import Simulation
 from contend.fabric import Fabric
 from contend.pattern import Pattern
 from contend.placement import HostChoice, Placement
-from contend.routes import HashedRoutes, make_resolver
+from contend.routes import make_resolver
 
 Progress = Callable[[int, int], None]
 """Called with the samples done and the samples to do (an estimate while a precision is sought)."""
@@ -95,7 +95,7 @@ def simulate(
         asked = AskedChannels.of(fabric, channels)
         chosen = arrange(fabric, pattern, placement, hosts, ranks_per_host, ranks)
         seating = seat(*chosen)
-        drawn = isinstance(fabric.routes, HashedRoutes)
+        drawn = fabric.draws_routes
         plan = plan_samples(*chosen, seating, samples, precision, exhaustive, drawn=drawn)
         rates = link_rates(fabric, seating.hosts, rate=rate, equal=equal_rates)
         return _Count(fabric, *chosen, seating, plan, seed, spread, rates, started), asked
@@ -142,6 +142,7 @@ class _Count:
             seating.hosts,
             spread=spread,
             messages=plan.most * pattern.rounds * pattern.ranks,
+            draws=True,
         )
         self.total = Totals(pattern.rounds, len(seating.hosts) * 2 + 2 * fabric.cables)
         self._users: tuple[ChannelUsers, ...] = ()

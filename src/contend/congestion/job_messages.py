@@ -81,7 +81,7 @@ class JobMessages:
         self._server = servers_of(fabric) if rails else None
         self._rail = None if self._server is None else rails_of(fabric, self._server)
         self._jobs = [self._ranks(hosts) for hosts in jobs]
-        self._resolver = make_resolver(fabric, self.hosts)
+        self._resolver = make_resolver(fabric, self.hosts, draws=True)
         self.rates: LinkRates = link_rates(fabric, self.hosts)
 
     @property
@@ -124,7 +124,7 @@ class JobMessages:
         """Whether samples differ, those of further jobs on such hosts included."""
         patterns = self._patterns_of(further)
         by_chance = any(pattern.random or pattern.rounds > 1 for pattern in patterns)
-        return by_chance or self._fabric.tables is None
+        return by_chance or self._fabric.draws_routes
 
     def batches(self, samples: int, *further: Hosts) -> Iterator[range]:
         """Samples by as many at a time as memory allows for, with further jobs on such hosts.
@@ -216,7 +216,7 @@ class JobMessages:
         self, source: Hosts, target: Hosts, sample_of: Hosts, samples: range
     ) -> NDArray[np.uint32]:
         """Channels between switches of every message; drawn anew for each sample where they are."""
-        if self._fabric.tables is not None:
+        if not self._fabric.draws_routes:
             return self._resolver.routes(source, target, 0)
         routes = np.empty((len(source), self._resolver.stride), dtype=np.uint32)
         for number, sample in enumerate(samples):

@@ -54,7 +54,7 @@ def message_congestion(
     *,
     spread: bool = False,
     equal_rates: bool = False,
-    draw: int = 0,
+    draw: int | None = None,
 ) -> MessageCongestion:
     """Counts simultaneous messages from hosts `source` to hosts `target` (Hoefler 2008, 3.1).
 
@@ -64,17 +64,31 @@ def message_congestion(
         target: host numbers, shape [messages].
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
         equal_rates: count all links alike, whatever they carry.
-        draw: which drawing of the routes, where they are drawn; see `contend.routes.HashedRoutes`.
+        draw: which drawing of the routes, where they are drawn: a number, as another drawing has
+            other figures.
 
     Raises:
-        UsageError: when a host does not exist, or there is no route.
+        UsageError: when a host does not exist, there is no route, or they are drawn and `draw` says
+            nothing.
     """
-    placed = place_messages(fabric, [(source, target)], spread=spread)
+    drawing = _drawing(fabric, draw)
+    placed = place_messages(fabric, [(source, target)], spread=spread, draws=True)
     rates = link_rates(fabric, placed.hosts, equal=equal_rates).by_place
     congestion, share, counted = _core.message_congestion(
-        placed.resolver, *placed.rounds[0], rates, draw
+        placed.resolver, *placed.rounds[0], rates, drawing
     )
     return MessageCongestion(congestion, share, channels_of_fabric(fabric, placed.hosts, counted))
+
+
+def _drawing(fabric: Fabric, draw: int | None) -> int:
+    """The drawing that is meant; any where routes stay."""
+    if draw is None and fabric.draws_routes:
+        assert fabric.routes is not None
+        raise UsageError(
+            f"routes by {fabric.routes.engine} are drawn anew for every sample: say with "
+            "draw=NUMBER which drawing is meant"
+        )
+    return draw or 0
 
 
 def channel_bytes(
@@ -119,7 +133,7 @@ def fair_share(
     *,
     spread: bool = False,
     equal_rates: bool = False,
-    draw: int = 0,
+    draw: int | None = None,
 ) -> NDArray[np.float64]:
     """The max-min fair share that each of simultaneous messages gets.
 
@@ -134,17 +148,18 @@ def fair_share(
         target: host numbers, shape [messages].
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
         equal_rates: count all links alike, whatever they carry.
-        draw: which drawing of the routes, where they are drawn.
+        draw: as in `message_congestion`.
 
     Returns:
         Shape [messages]; 1 from a host to itself.
 
     Raises:
-        UsageError: when a host does not exist, or there is no route.
+        UsageError: as `message_congestion`.
     """
-    placed = place_messages(fabric, [(source, target)], spread=spread)
+    drawing = _drawing(fabric, draw)
+    placed = place_messages(fabric, [(source, target)], spread=spread, draws=True)
     rates = link_rates(fabric, placed.hosts, equal=equal_rates).by_place
-    return _core.fair_share(placed.resolver, *placed.rounds[0], rates, draw)
+    return _core.fair_share(placed.resolver, *placed.rounds[0], rates, drawing)
 
 
 def fluid_times(
@@ -214,7 +229,7 @@ def predict(
     """
     cases = [(sample, number) for sample in patterns for number in range(len(sample.rounds))]
     ends = [sample.between_hosts(number) for sample, number in cases]
-    placed = place_messages(fabric, ends, spread=spread)
+    placed = place_messages(fabric, ends, spread=spread, draws=True)
     rates = link_rates(fabric, placed.hosts).by_place
     port = _ports(rates, len(placed.hosts))
     columns: dict[str, list[NDArray[Any]]] = {name: [] for name in _COLUMNS}
@@ -263,13 +278,17 @@ class PlacedMessages:
 
 
 def place_messages(
-    fabric: Fabric, rounds: Sequence[tuple[Hosts, Hosts]], *, spread: bool = False
+    fabric: Fabric,
+    rounds: Sequence[tuple[Hosts, Hosts]],
+    *,
+    spread: bool = False,
+    draws: bool = False,
 ) -> PlacedMessages:
     """Prepares the routes of messages, given as source and target hosts of every round.
 
     Raises:
-        UsageError: when a host does not exist, there is no route, or not as many targets as
-            sources.
+        UsageError: when a host does not exist, there is no route, one drawing would stand for all,
+            or not as many targets as sources.
     """
     ends = [tuple(np.asarray(end, dtype=np.int64) for end in messages) for messages in rounds]
     for source, target in ends:
@@ -282,7 +301,11 @@ def place_messages(
     if len(hosts) and not 0 <= hosts[0] <= hosts[-1] < fabric.hosts:
         raise UsageError(f"expected hosts 0 .. {fabric.hosts - 1}, got {hosts[0]} .. {hosts[-1]}")
     resolver = make_resolver(
-        fabric, hosts.astype(np.uint32), spread=spread, messages=len(every_end) // 2
+        fabric,
+        hosts.astype(np.uint32),
+        spread=spread,
+        messages=len(every_end) // 2,
+        draws=draws,
     )
     place = np.zeros(fabric.hosts, dtype=np.uint32)
     place[hosts] = np.arange(len(hosts), dtype=np.uint32)

@@ -25,7 +25,6 @@ from contend.fabric import (
 from contend.placement import parse as parse_placement
 from contend.routes import (
     Demand,
-    ForwardingTables,
     compute,
     fewest_collisions,
     table_steps,
@@ -305,7 +304,7 @@ class _Search:
     ) -> Iterator[tuple[bool, Callable[[], Fabric]]]:
         """Ways to route a fabric with new cables: whether all is computed anew, and how."""
         own = self._engine == _OWN_ENGINE
-        if own and isinstance(joined.routes, ForwardingTables):
+        if own and joined.tables is not None:
             yield False, partial(_by_few_entries, joined, pairs, self._demand)
         small = joined.hosts * joined.cables <= _MOST_ANEW
         if not own or small or _stands_in_levels(joined):

@@ -15,7 +15,6 @@ from contend.fabric import Fabric, machine_name, relative_rates
 from contend.routes import (
     NO_PORT,
     ForwardingTables,
-    HashedRoutes,
     NextHops,
     make_resolver,
     next_hops,
@@ -236,8 +235,8 @@ def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
         )
     # It names hosts that have no address or cannot be reached.
     numbers = np.array(chosen, dtype=np.uint32)
-    resolver = make_resolver(fabric, numbers, messages=0)
-    hashed = next_hops(fabric, numbers) if isinstance(fabric.routes, HashedRoutes) else None
+    resolver = make_resolver(fabric, numbers, messages=0, draws=True)
+    hashed = next_hops(fabric, numbers) if fabric.draws_routes else None
     switches = list(range(fabric.switches))
     cables = list(range(fabric.cables))
     if hosts is not None:

@@ -20,7 +20,6 @@ from contend.loading import load
 from contend.measurement import STANDARD
 from contend.prediction import Calibration, load_calibration
 from contend.profiling import Profile, is_profile, load_profile
-from contend.routes import HashedRoutes
 from contend.runs import Run, find_runs
 from contend.study import MeasuredPlan, find_plan, read_plan, shipped_plans
 from contend.units import parse_rate, parse_size
@@ -210,7 +209,7 @@ def _fabric_of(
 
 def _with_tables(what: str, fabric: Fabric, remarks: list[str]) -> Fabric | None:
     """The fabric, unless its routes are drawn by hashes: no figure is told of channels then."""
-    if isinstance(fabric.routes, HashedRoutes):
+    if fabric.draws_routes:
         remarks.append(
             f"Hashes chose the routes of {what}: which cables its messages shared is not known."
         )

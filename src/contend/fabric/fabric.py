@@ -133,6 +133,11 @@ class Fabric:
         return cast("ForwardingTables", self.routes) if hasattr(self.routes, "ports") else None
 
     @property
+    def draws_routes(self) -> bool:
+        """Whether every sample draws its routes anew, so that no one drawing is the fabric's."""
+        return self.routes is not None and self.routes.drawn
+
+    @property
     def channels(self) -> int:
         """Number of channels, those of hosts included."""
         return 2 * (self.cables + self.hosts)

@@ -20,10 +20,10 @@ _WITH_INNER_PORT = (37, 41, 65)
 def free_ports(fabric: Fabric) -> list[list[int]]:
     """The free ports of every switch that a cable can be plugged into, ascending.
 
-    That is those with neither a host, a router nor a cable, without the port that an aggregation node has
-    inside its switch (37 of 37, 41 of 41, 65 of 65), and without the ports inside a director:
-    switches of one system GUID are its chips; those without a cable out of it have inner ports
-    only, and a port number that leads inside on one chip does so on all.
+    That is those with neither a host, a router nor a cable, without the port that an aggregation
+    node has inside its switch (37 of 37, 41 of 41, 65 of 65), and without the ports inside a
+    director: switches of one system GUID are its chips; those without a cable out of it have inner
+    ports only, and a port number that leads inside on one chip does so on all.
     """
     taken: list[set[int]] = [set() for _ in range(fabric.switches)]
     for near, near_port, far, far_port in fabric.cable_ends():

@@ -11,7 +11,7 @@ from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.measurement.place import Place, Shape
 from contend.measurement.question import MeasuredCell
-from contend.routes import HashedRoutes, tables_of
+from contend.routes import tables_of
 from contend.schedule import ROUTED, ROUTES, phases_by_routes, write_routes
 
 _ALL = "all"
@@ -65,7 +65,7 @@ def check_routes(cell: MeasuredCell, shapes: Sequence[Shape], place: Place) -> N
 def _with_tables(place: Place) -> Fabric | None:
     """The fabric of a place, where tables tell its routes: nobody knows those that a hash draws."""
     fabric = place.fabric
-    return None if fabric is None or isinstance(fabric.routes, HashedRoutes) else fabric
+    return None if fabric is None or fabric.draws_routes else fabric
 
 
 def _host_of_rank(shape: Shape) -> list[str]:

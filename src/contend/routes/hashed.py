@@ -20,6 +20,11 @@ class HashedRoutes:
     engine: str = "ecmp"
 
     @property
+    def drawn(self) -> bool:
+        """Whether a sample draws them anew: one drawing tells of no other."""
+        return True
+
+    @property
     def lanes(self) -> int:
         """Number of virtual lanes, of which Ethernet has none to choose from."""
         return 1

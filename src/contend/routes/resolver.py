@@ -21,7 +21,12 @@ _LARGEST_TABLE = 256 << 20
 
 
 def make_resolver(
-    fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool = False, messages: float = np.inf
+    fabric: Fabric,
+    hosts: NDArray[np.uint32],
+    *,
+    spread: bool = False,
+    messages: float = np.inf,
+    draws: bool = False,
 ) -> _core.Resolver:
     """Prepares the routes between hosts: a route table where it is small, else table walks.
 
@@ -30,10 +35,19 @@ def make_resolver(
         hosts: the hosts that take part, shape [places], each once.
         spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
         messages: how many are expected; a table that costs more than it saves is not built.
+        draws: the caller says of every message which drawing it takes, where routes are drawn. For
+            all others one drawing would stand for the fabric's routes, so these are refused.
 
     Raises:
-        UsageError: when the fabric has no routes, or a host cannot be reached.
+        UsageError: when the fabric has no routes, or drawn ones that the caller does not draw, or a
+            host cannot be reached.
     """
+    if fabric.draws_routes and not draws:
+        assert fabric.routes is not None
+        raise UsageError(
+            f"routes by {fabric.routes.engine} are drawn anew for every sample, and this needs "
+            "routes that stay: give routes=FILE or another route=ENGINE"
+        )
     if isinstance(fabric.routes, HashedRoutes):
         return _make_hashed_resolver(fabric, hosts, spread)
     ports = tables_of(fabric).ports

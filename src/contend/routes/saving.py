@@ -17,7 +17,6 @@ from contend.fabric import WRITERS, Fabric, Writer, not_read_by_ibsim
 from contend.files import whole_file
 from contend.routes.addresses import others_of
 from contend.routes.dumps import write as write_dump
-from contend.routes.hashed import HashedRoutes
 from contend.units import counted, nearest
 
 _WRITERS: dict[str, Writer] = {**WRITERS, "lfts": write_dump}
@@ -105,10 +104,10 @@ def content(fabric: Fabric, kind: str) -> Iterator[bytes]:
     write = _WRITERS.get(kind)
     if write is None:
         raise UsageError(f"no kind of file {kind!r} among {', '.join(KINDS)}{nearest(kind, KINDS)}")
-    if isinstance(fabric.routes, HashedRoutes) and kind in HOLD_ROUTES:
+    if fabric.routes is not None and fabric.routes.drawn and kind in HOLD_ROUTES:
         raise UsageError(
-            f"routes by {fabric.routes.engine} are drawn by hashes, and {kind} files hold tables: "
-            "leave route= out, or give another"
+            f"routes by {fabric.routes.engine} are drawn anew for every sample, and {kind} files "
+            "hold tables: leave route= out, or give another"
         )
     if fabric.routes is not None and fabric.routes.lanes > 1 and kind in HOLD_ROUTES:
         raise UsageError(

@@ -53,6 +53,11 @@ class ForwardingTables:
         return replace(self, ports=self.ports[switches])
 
     @property
+    def drawn(self) -> bool:
+        """Whether a sample draws them anew: tables stay."""
+        return False
+
+    @property
     def lanes(self) -> int:
         """Number of virtual lanes that the routes are spread over."""
         return 1 if self.lane is None else int(self.lane.max(initial=0)) + 1
@@ -68,8 +73,8 @@ def tables_of(fabric: Fabric) -> ForwardingTables:
         raise UsageError(f"{fabric.name} has no routes: give routes=FILE or route=ENGINE")
     if isinstance(fabric.routes, HashedRoutes):
         raise UsageError(
-            f"routes by {fabric.routes.engine} are drawn by hashes, and this needs tables: give "
-            "routes=FILE or another route=ENGINE"
+            f"routes by {fabric.routes.engine} are drawn anew for every sample, and this needs "
+            "tables: give routes=FILE or another route=ENGINE"
         )
     return fabric.routes
 

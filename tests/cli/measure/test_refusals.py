@@ -66,7 +66,7 @@ def test_what_cannot_be_is_one_line(
 def test_a_hot_spot_takes_no_routes_that_hashes_draw(contend: Contend, tmp_path: Path) -> None:
     ended = contend("hotspot", "--on", "emulated:xgft:2;2,2;1,2", "--route", "ecmp")
     assert ended.returncode == 2
-    assert ended.stderr.startswith("contend: routes by ecmp are drawn by hashes, and this needs")
+    assert ended.stderr.startswith("contend: routes by ecmp are drawn anew for every sample, and")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -27,7 +27,6 @@ from contend.measurement import (
     measured_patterns,
     pair_bandwidths,
 )
-from contend.routes import HashedRoutes
 from contend.runs import Run
 
 PatternOption = Annotated[
@@ -113,7 +112,7 @@ def _hosts(run: Run, place: Place | None) -> list[int]:
 
 
 def _hashed(place: EmulatedHosts) -> bool:
-    return isinstance(place.fabric.routes, HashedRoutes)
+    return place.fabric.draws_routes
 
 
 def _agreement(

@@ -20,7 +20,6 @@ from contend.congestion import hotspot as choose
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.measurement import HotspotWork, Place, RealHosts, victim_operations
-from contend.routes import tables_of
 from contend.runs import Run
 from contend.units import counted, parse_numbers, parse_size
 
@@ -81,8 +80,6 @@ def hotspot(
         )
     active = _numbers(rivals)
     network = _fabric(common, fabric)
-    # Which channels a pair crosses must be known: hashes would tell it of no connection.
-    tables_of(network)
     spot = choose(network, max(active))
     reachable = tuple(k for k in active if k <= len(spot.rivals))
     work = HotspotWork(reachable, bytes, load_bytes and str(load_bytes), lead)
