@@ -12,6 +12,7 @@ import contend
 from contend.errors import InputError, UsageError
 from contend.fabric import Fabric, make, without
 from contend.routes import NO_PORT, ForwardingTables, check, find_route, mended
+from small_fabrics import two_planes
 
 
 def _tree() -> Fabric:
@@ -123,3 +124,11 @@ def test_a_notebook_loads_it(tmp_path: Path) -> None:
     assert fabric.name == "fig1 without leaf 2:1"
     assert fabric.routes is not None
     assert not (fabric.routes.ports[:, fabric.host_lid] == NO_PORT).any()
+
+
+def test_what_no_cable_joined_before_is_not_cut_off_now() -> None:
+    """Of each plane what is left stays, and of that which falls apart its larger part."""
+    planes = two_planes()
+    rest = without(planes, ["plane1-4", "plane1-0:4"])
+    assert (rest.hosts_lost, rest.hosts_cut, rest.fabric.hosts) == (0, 2, 12)
+    assert without(planes, ["plane0-3"]).words == 'switch "plane0-3" with 3 cables'

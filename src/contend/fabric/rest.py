@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from contend.errors import InputError, UsageError
 from contend.fabric.fabric import NO_SWITCH, Fabric
 from contend.fabric.named import Names
-from contend.fabric.parts import Part, connected_parts, parts_of
+from contend.fabric.parts import Part, connected_parts, parts_of, switch_parts
 from contend.files import read_bounded
 from contend.units import counted
 
@@ -156,13 +156,11 @@ class _Dead:
         fabric = self._fabric
         cables = ~(self._cable | self._switch[fabric.cable_from] | self._switch[fabric.cable_to])
         hosts = ~(self._host | self._switch[fabric.host_switch])
-        part = connected_parts(fabric.switches, fabric.cable_from[cables], fabric.cable_to[cables])[
-            fabric.host_switch
-        ]
         if not hosts.any():
             raise UsageError(f"without {', '.join(self._lost)} no host would be left")
-        most = np.bincount(part[hosts]).argmax()
-        joined = hosts & (part == most)
+        part = connected_parts(fabric.switches, fabric.cable_from[cables], fabric.cable_to[cables])
+        largest = _largest(part, part[fabric.host_switch[hosts]], switch_parts(fabric))
+        joined = hosts & np.isin(part[fabric.host_switch], largest)
         kept = np.flatnonzero(~self._switch)
         return Rest(
             subset(fabric, np.flatnonzero(joined), kept, np.flatnonzero(cables)),
@@ -174,6 +172,22 @@ class _Dead:
         )
 
 
+def _largest(
+    part: NDArray[np.int64], of_host: NDArray[np.int64], before: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Of all that was one part before the part that has most hosts now: planes stay planes.
+
+    Args:
+        part: of every switch now.
+        of_host: of every host that is left.
+        before: of every switch as it was.
+    """
+    whole = np.zeros(len(part), dtype=np.int64)
+    whole[part] = before
+    order = np.argsort(-np.bincount(of_host, minlength=len(part)), kind="stable")
+    return order[np.unique(whole[order], return_index=True)[1]]
+
+
 def part_of(fabric: Fabric, name: int | str) -> Part:
     """A connected part by its number from 1, or by the name of any of its hosts.
 
@@ -181,7 +195,7 @@ def part_of(fabric: Fabric, name: int | str) -> Part:
         UsageError: there is no such part, or hosts of several bear the name.
     """
     parts, text = parts_of(fabric), str(name).strip()
-    if text.isdecimal() and any(part.number == int(text[:9]) for part in parts):
+    if text.isdecimal() and len(text) < 9 and 1 <= int(text) <= len(parts):
         return parts[int(text) - 1]
     named = Names(fabric).find(text)
     hosts = [number for what, number in named if what == "host"]
@@ -190,10 +204,10 @@ def part_of(fabric: Fabric, name: int | str) -> Part:
         return having[0]
     if having:
         several = " and ".join(str(part.number) for part in having)
-        raise UsageError(f"part: {text} has hosts in parts {several}: give one of the numbers")
+        raise UsageError(f"part=: {text} has hosts in parts {several}: give one of the numbers")
     known = ", ".join(part.words for part in parts[:_NAMED])
     more = f" and {len(parts) - _NAMED:,} more" if len(parts) > _NAMED else ""
-    raise UsageError(f"part: {fabric.name} has no part or host {text!r}; it has {known}{more}")
+    raise UsageError(f"part=: {fabric.name} has no part or host {text!r}; it has {known}{more}")
 
 
 def only(fabric: Fabric, part: Part) -> Fabric:
