@@ -40,11 +40,6 @@ class Mark:
     words: str
 
 
-def amount(load: float) -> str:
-    """A load for people: routes are whole numbers, means have three digits."""
-    return rounded(load)
-
-
 def hot_channels(fabric: Fabric, load: ChannelLoad) -> list[Mark]:
     """The hottest channels between switches, one of a pair of switches."""
     mean = float(load.heat.mean()) if len(load.heat) else 0.0
@@ -62,10 +57,10 @@ def hot_channels(fabric: Fabric, load: ChannelLoad) -> list[Mark]:
         ports = int(fabric.cable_from_port[cable]), int(fabric.cable_to_port[cable])
         near, far = (f"{names[end]} port {port}" for end, port in zip(ends, ports, strict=True))
         way = f"{near} → {far}" if channel % 2 == 0 else f"{far} → {near}"
-        carried = f"{amount(load.load[channel])} {load.unit}"
+        carried = f"{rounded(load.load[channel])} {load.unit}"
         if load.heat[channel] != load.load[channel]:
             rate = fabric.channel_rate(channel) or "an unknown rate"
-            carried += f" at {rate}, as {amount(load.heat[channel])} at {load.port}"
+            carried += f" at {rate}, as {rounded(load.heat[channel])} at {load.port}"
         marks.append(Mark(HOT, "cable", cable, f"{carried}: {way}"))
     return marks
 

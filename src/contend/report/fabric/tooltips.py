@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from contend.fabric import Fabric, SwitchGroups
 from contend.report.fabric.drawn import ChannelLoad
-from contend.report.fabric.marks import amount
 from contend.report.fabric.scene import spoken_names
 from contend.report.save import TOOLTIP
 from contend.report.words import printable
-from contend.units import counted
+from contend.units import counted, rounded
 
 
 def tooltip(text: str) -> str:
@@ -77,7 +76,7 @@ class Tooltips:
         if self._load is not None:
             load = self._load.load.reshape(-1, 2)[cables]
             head.append(
-                f"{amount(load.mean())} {self._load.unit} a channel, at most {amount(load.max())}"
+                f"{rounded(load.mean())} {self._load.unit} a channel, at most {rounded(load.max())}"
             )
         return "\n".join([*head, *self.each(cables)])
 
@@ -115,8 +114,8 @@ class Tooltips:
             text += f", {rate}"
         if self._load is not None:
             forth, back = self._load.load[2 * cable : 2 * cable + 2]
-            text += f": {amount(forth)} {self._load.unit} there, {amount(back)} back"
+            text += f": {rounded(forth)} {self._load.unit} there, {rounded(back)} back"
             heat = self._load.heat[2 * cable : 2 * cable + 2].max()
             if heat != max(forth, back):
-                text += f", as long as {amount(heat)} at {self._load.port}"
+                text += f", as long as {rounded(heat)} at {self._load.port}"
         return "; ".join([text, *self._marked.get(("cable", cable), ())])

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import ChannelUsers, Simulation
-from contend.report.fabric.marks import amount
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
 from contend.units import counted, rounded
@@ -108,7 +107,7 @@ def heat_words(channel: ChannelUsers) -> str:
         return ""
     rate = channel.fabric.channel_rate(channel.channel)
     at = f" at {rate}" if rate else ""
-    return f"{at}, which take as long as {amount(channel.heat)} at the fastest port"
+    return f"{at}, which take as long as {rounded(channel.heat)} at the fastest port"
 
 
 def _routes_words(channel: ChannelUsers) -> str:
