@@ -29,7 +29,9 @@ SourceArgument = Annotated[
 LoadsOption = Annotated[
     bool,
     typer.Option(
-        "--loads", help="Colour cables by how many routes of an all-to-all use them; needs routes."
+        "--loads",
+        help="Colour cables by the routes of an all-to-all that use them, over their rates; needs "
+        "routes.",
     ),
 ]
 AllToAllOption = Annotated[
