@@ -99,8 +99,10 @@ def test_cable_from_a_switch_to_itself_is_kept(make_subnet: MakeSubnet) -> None:
     assert fabric.core.out(0, 3) == 1
 
 
-@pytest.mark.parametrize(("near", "far", "rate"), [(1, 2, 1), (0, 2, 2), (1, 0, 1), (0, 0, 0)])
-def test_rate_is_the_first_end_s_or_else_the_other_s(
+@pytest.mark.parametrize(
+    ("near", "far", "rate"), [(1, 2, 2), (2, 1, 2), (0, 2, 2), (1, 0, 1), (0, 0, 0)]
+)
+def test_rate_is_that_of_the_slower_end_or_the_one_that_is_known(
     make_subnet: MakeSubnet, near: int, far: int, rate: int
 ) -> None:
     """For cables as for hosts: a rate that one end does not know, the other may."""

@@ -193,3 +193,31 @@ def test_duplicate_guid_is_wrong(make_subnet: MakeSubnet) -> None:
     assert fabric.hosts == 2
     text = "2 nodes have the GUID 0x0000000000000abc"
     assert only_finding(fabric) == Finding("duplicate GUID", text)
+
+
+@pytest.mark.parametrize(("near", "far"), [(1, 2), (2, 1)])
+def test_of_two_rates_of_a_cable_the_slower_counts(
+    make_subnet: MakeSubnet, near: int, far: int
+) -> None:
+    rates = ("4xHDR", "4xEDR")
+    ends = [
+        ("s1", 1, "s2", 2, {"rate": near}),
+        ("s2", 2, "s1", 1, {"rate": far}),
+        ("s1", 8, "h1", 1, {"rate": near}),
+        ("h1", 1, "s1", 8, {"rate": far}),
+    ]
+    fabric = assemble(make_subnet([S1, S2, H1], ends, both=False), "net")
+    assert [fabric.rates[rate] for rate in (*fabric.cable_rate, *fabric.host_rate)] == ["4xEDR"] * 2
+    one, other = rates[near - 1], rates[far - 1]
+    assert fabric.findings == (
+        Finding(
+            "unequal rates",
+            f'adapter "h1" port 1 ({other}) -> switch "s1" port 8 ({one})',
+            wrong=False,
+        ),
+        Finding(
+            "unequal rates",
+            f'switch "s1" port 1 ({one}) -> switch "s2" port 2 ({other})',
+            wrong=False,
+        ),
+    )

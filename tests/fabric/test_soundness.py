@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from contend.fabric import MOST_DETAILS, Check, Fabric, Finding, Status, check_soundness
+from contend.fabric import MOST_DETAILS, Check, Fabric, Finding, Status, check_soundness, structure
 from small_fabrics import fat_tree, ring, shortest_path_tables
 
 
@@ -141,3 +141,91 @@ def test_narrow_links_are_warned_of() -> None:
         f'host "host 3" -> switch "switch 0" port 4: 2xHDR, {like} (fewer lanes)',
         f'host "host 5" -> switch "switch 1" port 2: 4xEDR, {like} (slower signalling)',
     )
+
+
+def _planes(servers: int) -> Fabric:
+    """Two rings of two switches with four hosts each; so many servers have one on both."""
+    one = ring(2, 2)
+    names = [f"n{host} mlx5_0" for host in range(4)]
+    other = [f"n{host} mlx5_1" if host < servers else f"m{host} mlx5_0" for host in range(4)]
+    both = {
+        column: np.concatenate((getattr(one, column), getattr(one, column) + shift))
+        for column, shift in {
+            "host_guid": 0x1000,
+            "host_port_guid": 0x1000,
+            "host_system_guid": 0x1000,
+            "host_lid": 100,
+            "switch_guid": 0x1000,
+            "switch_system_guid": 0x1000,
+            "switch_lid": 100,
+            "host_switch": 2,
+            "cable_from": 2,
+            "cable_to": 2,
+            **dict.fromkeys(
+                (
+                    "host_adapter_port",
+                    "host_lmc",
+                    "host_port",
+                    "host_rate",
+                    "switch_ports",
+                    "cable_from_port",
+                    "cable_to_port",
+                    "cable_rate",
+                ),
+                0,
+            ),
+        }.items()
+    }
+    both = {name: column.astype(getattr(one, name).dtype) for name, column in both.items()}
+    return one.replace(host_name=(*names, *other), switch_name=("a", "b", "c", "d"), **both)
+
+
+def test_planes_are_no_fault() -> None:
+    found = _named(_planes(4), "connectedness")
+    assert found.status == Status.WARNING
+    assert found.summary == (
+        "no cable joins the 2 planes of the fabric, on which servers have adapters; hosts: 4, 4"
+    )
+    assert "--part" in found.remedy
+    # Of one of two parts most servers are nowhere else: these are cut off.
+    assert _named(_planes(1), "connectedness").status == Status.WRONG
+
+
+def test_hosts_whose_descriptions_name_no_server() -> None:
+    fabric = fat_tree(3, 4, 2)
+    factory = "MT4123 ConnectX6   Mellanox Technologies"
+    names = ("mlx5_0", *fabric.host_name[1:11], factory)
+    found = _named(fabric.replace(host_name=names), "names")
+    assert found.status == Status.WARNING
+    assert found.summary == (
+        "the descriptions of 2 hosts name no server: each adapter counts as one"
+    )
+    assert found.details == (
+        'host "mlx5_0" on switch "switch 0" port 1',
+        f'host "{factory}" on switch "switch 2" port 4',
+    )
+    assert "node_desc" in found.remedy
+
+
+def test_ends_that_tell_different_rates_are_warned_of() -> None:
+    text = 'switch "a" port 1 (4xHDR) -> switch "b" port 2 (4xEDR)'
+    findings = (Finding("unequal rates", text, wrong=False),)
+    fabric = fat_tree(3, 4, 2).replace(findings=findings)
+    found = _named(fabric, "link speeds")
+    assert found.status == Status.WARNING
+    assert found.summary == (
+        "the ends of 1 cable tell different rates, of which the slower counts"
+    )
+    assert found.details == (text,)
+    # It tells of no part that is left out.
+    assert structure(fabric).left_out == ()
+
+
+def test_some_rates_that_are_not_known_are_warned_of() -> None:
+    fabric = fat_tree(3, 4, 2)
+    some = fabric.replace(cable_rate=_changed(fabric.cable_rate, 0, 0))
+    found = _named(some, "link speeds")
+    assert found.status == Status.WARNING
+    assert found.summary == "the rate of 1 link is not known"
+    none = fabric.replace(rates=("", "4x???"))
+    assert _named(none, "link speeds").status == Status.OK

@@ -66,7 +66,7 @@ def hot_channels(fabric: Fabric, load: ChannelLoad) -> list[Mark]:
 
 
 def faults(fabric: Fabric) -> list[Mark]:
-    """Slow links, cables that are missing or lead back, and what reading the fabric found wrong."""
+    """Slow links, cables from a switch to itself, and what reading the fabric found wrong."""
     marks = []
     slow = slow_links(fabric)
     for words, channel in zip(slow.faults, slow.channels, strict=True):
@@ -78,8 +78,6 @@ def faults(fabric: Fabric) -> list[Mark]:
     for cable in np.flatnonzero(fabric.cable_from == fabric.cable_to).tolist():
         words = f"{fabric.channel_name(2 * cable)}: leads back to its switch"
         marks.append(Mark(FAULT, "switch", int(fabric.cable_from[cable]), words))
-    for pair in missing_cables(fabric):
-        marks.append(Mark(FAULT, "switch", pair.switches[0], f"missing: {pair.words(fabric)}"))
     labels = {label: switch for switch, label in enumerate(fabric.switch_label)}
     for finding in fabric.findings:
         if finding.wrong and finding.kind in TOPOLOGY_FAULTS:
@@ -109,6 +107,11 @@ def numbered_marks(drawn: Drawn, others: Sequence[Mark]) -> Marked:
         Mark(mark.kind, mark.part, int(numbers[mark.part][mark.number]), mark.words)
         for mark in others
         if there[mark.part][mark.number]
+    ]
+    # Last, as there may be many.
+    wanted += [
+        Mark(FAULT, "switch", pair.switches[0], pair.words(fabric))
+        for pair in missing_cables(fabric)
     ]
     words: dict[tuple[str, int], list[str]] = {}
     marks, lines, counts = [], [], {HOT: 0, "other": 0}

@@ -1,0 +1,114 @@
+"""Switches named like another row, and servers on each other's rails."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from contend.fabric import Check, Fabric, Status, check_soundness
+from contend.fabric.generate.catalogue import make
+from contend.fabric.misplaced import hosts_on_other_rails, misnamed_switches
+from small_fabrics import fat_tree
+
+
+def named(fabric: Fabric, name: str) -> Check:
+    return next(check for check in check_soundness(fabric) if check.name == name)
+
+
+def tree(spines: list[str], leaves: list[str] | None = None) -> Fabric:
+    """Four leaves below four spines."""
+    leaves = leaves or [f"leaf{number}" for number in range(1, 5)]
+    return fat_tree(4, 4, 4).replace(switch_name=(*leaves, *spines))
+
+
+def test_a_spine_named_like_a_leaf() -> None:
+    fabric = tree(["spine1", "spine2", "leaf9", "spine4"])
+    sentence = (
+        'switch "leaf9" has the same neighbours as "spine1" and "spine2", but is named like "leaf1"'
+    )
+    assert misnamed_switches(fabric) == [sentence]
+    found = named(fabric, "names")
+    assert (found.status, found.details) == (Status.WARNING, (sentence,))
+    assert found.summary == "1 switch is named like another row"
+
+
+def test_a_leaf_named_like_a_spine_that_exists() -> None:
+    fabric = tree(["spine1", "spine2", "spine3", "spine4"], ["leaf1", "spine3", "leaf3", "leaf4"])
+    assert misnamed_switches(fabric) == [
+        'switch "spine3 0x0000000200000001" has the same neighbours as "leaf1" and "leaf3", '
+        'but is named like "spine1"'
+    ]
+
+
+@pytest.mark.parametrize(
+    "spines",
+    [
+        ["spine1", "spine2", "spine3", "spine4"],
+        ["spine1", "spine2", "core1", "spine4"],  # No other row is called so.
+        ["leaf5", "leaf6", "leaf7", "leaf8"],
+        ["spine1", "leaf6", "leaf7", "spine4"],  # Two and two: neither is usual.
+        ["", "", "", ""],
+        ["Quantum", "Quantum", "Quantum", "leaf"],
+    ],
+)
+def test_names_that_fit_their_row_or_tell_of_none(spines: list[str]) -> None:
+    assert misnamed_switches(tree(spines)) == []
+
+
+def railed(swaps: list[tuple[int, int]]) -> Fabric:
+    """Eight servers of four adapters, a rail on each of four leaves, but for what is swapped."""
+    fabric = fat_tree(4, 8, 2)
+    # Host 8 r + s hangs on leaf r: server s's adapter of rail r.
+    name = [f"n{host % 8} mlx5_{host // 8}" for host in range(32)]
+    for one, other in swaps:
+        name[one], name[other] = name[other], name[one]
+    return fabric.replace(host_name=tuple(name), host_system_guid=np.zeros(32, np.uint64))
+
+
+def test_two_adapters_on_each_other_s_rails() -> None:
+    """Server 3's second and third adapters: hosts 11 and 19."""
+    sentence = (
+        'server n3: "n3 mlx5_2" on switch "switch 1" port 4 and "n3 mlx5_1" on switch "switch 2" '
+        "port 4 hang on each other's rails"
+    )
+    fabric = railed([(11, 19)])
+    assert hosts_on_other_rails(fabric) == [sentence]
+    found = named(fabric, "rails")
+    assert (found.status, found.details) == (Status.WARNING, (sentence,))
+    assert found.summary == "1 server has adapters on leaves of other rails"
+
+
+def test_servers_that_swapped_an_adapter_each() -> None:
+    """Server 0's first adapter hangs where server 1's second should, and the other way round."""
+    assert hosts_on_other_rails(railed([(0, 9)])) == [
+        'server n1: "n1 mlx5_1" on switch "switch 0" port 1 hangs on a leaf of rail 1, not 2',
+        'server n0: "n0 mlx5_0" on switch "switch 1" port 2 hangs on a leaf of rail 2, not 1',
+    ]
+
+
+def test_networks_that_know_no_rails() -> None:
+    fabric = railed([])
+    assert hosts_on_other_rails(fabric) == []
+    # All adapters of a server on one leaf.
+    together = fabric.replace(host_name=tuple(f"n{h // 4} mlx5_{h % 4}" for h in range(32)))
+    assert hosts_on_other_rails(together) == []
+    # Cabled at random.
+    words = np.random.default_rng(2).permutation(fabric.host_name)
+    assert hosts_on_other_rails(fabric.replace(host_name=tuple(words.tolist()))) == []
+    # A server each.
+    single = fabric.replace(host_name=tuple(f"n{h}" for h in range(32)))
+    assert hosts_on_other_rails(single) == []
+
+
+def test_a_server_that_lacks_an_adapter_is_on_its_rails() -> None:
+    names = list(railed([]).host_name)
+    names[8] = "login mlx5_0"  # Server 0 has no second adapter.
+    assert hosts_on_other_rails(railed([]).replace(host_name=tuple(names))) == []
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["rails:2,8,4,4", "xgft:2;4,4;1,4", "chic", "dragonfly:2,4,2", "fig1", "tara", "torus:3x3"],
+)
+def test_generated_networks_are_in_order(spec: str) -> None:
+    assert {check.status for check in check_soundness(make(spec))} == {Status.OK}
