@@ -89,7 +89,8 @@ def test_most_are_more_than_half(slower: int, slowest: int, who: str) -> None:
 
 
 def test_unknown_rates_are_compared_with_nothing() -> None:
-    assert speeds(tree({0: 0, 5: 0}, {2: 0})).status is Status.OK
+    found = speeds(tree({0: 0, 5: 0}, {2: 0}))
+    assert (found.summary, found.details) == ("the rate of 3 links is not known", ())
 
 
 def test_a_cable_from_a_switch_to_itself_is_found_and_counts_for_nothing() -> None:

@@ -44,8 +44,8 @@ REGULAR = [
     "atlas",
     "tara",
 ]
-# The ends of a chain and the edges of a mesh have fewer cables by right, as has a spare port's switch.
-UNEVEN = ["mesh:4", "mesh:4;3", "mesh:2x9", "mesh:3x3x3", "ring:8", "dragonfly:2,4,2,8", "crossbar:9"]
+# The ends of a chain and the edges of a mesh have fewer cables by right, as have spare ports.
+UNEVEN = ["mesh:4", "mesh:4;3", "mesh:2x9", "mesh:3x3x3", "ring:8", "dragonfly:2,4,2,8"]
 
 
 def without(fabric: Fabric, cables: list[int]) -> Fabric:

@@ -213,9 +213,7 @@ def test_ends_that_tell_different_rates_are_warned_of() -> None:
     fabric = fat_tree(3, 4, 2).replace(findings=findings)
     found = _named(fabric, "link speeds")
     assert found.status == Status.WARNING
-    assert found.summary == (
-        "the ends of 1 cable tell different rates, of which the slower counts"
-    )
+    assert found.summary == ("the ends of 1 cable tell different rates, of which the slower counts")
     assert found.details == (text,)
     # It tells of no part that is left out.
     assert structure(fabric).left_out == ()

@@ -185,6 +185,9 @@ def test_without_routes_only_the_fabric_is_checked() -> None:
         "LIDs",
         "connectedness",
         "link speeds",
+        "missing cables",
+        "rails",
+        "names",
     ]
     with pytest.raises(UsageError, match="has no routes"):
         all_to_all_load(fat_tree(4, 4, 4))

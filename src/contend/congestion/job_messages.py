@@ -40,8 +40,8 @@ class JobMessages:
 
     Rounds are drawn, as jobs do not wait for each other. A job has a rank on each of its hosts, in
     the order in which they are given; or within rails a rank on each of its servers, of which every
-    adapter sends to the one on its rail, as libraries for GPUs do. The same seed and number of a job
-    draw the same messages, whatever the others are.
+    adapter sends to the one on its rail, as libraries for GPUs do. The same seed and number of a
+    job draw the same messages, whatever the others are.
 
     Args:
         fabric: with routes.

@@ -323,9 +323,7 @@ def _other_columns(
     }
 
 
-def _rates(
-    subnet: Subnet, pairs: list[tuple[_End, _End]], findings: list[Finding]
-) -> np.ndarray:
+def _rates(subnet: Subnet, pairs: list[tuple[_End, _End]], findings: list[Finding]) -> np.ndarray:
     """Rate of every pair of ends: that of the slower end where they differ, which is noted."""
     # Index -1, of an end that was never declared, meets the 0 appended here.
     rate = np.append(subnet.rate, np.uint16(0))

@@ -114,7 +114,7 @@ def _rail_of_leaf(
             own[hosts] = usual
             agreeing[sort] += times
             rails[sort].add(usual)
-    for sort, hosts in Counter(kind[several].tolist()).items():
-        if len(rails[sort]) < 2 or agreeing[sort] < _MOST * hosts:
+    for sort, count in Counter(kind[several].tolist()).items():
+        if len(rails[sort]) < 2 or agreeing[sort] < _MOST * count:
             own[kind == sort] = -1
     return own

@@ -55,8 +55,8 @@ def missing_cables(fabric: Fabric) -> tuple[MissingCables, ...]:
     Between two levels of a tree, switches are like each other whose neighbours there are nearly the
     same. A pair lacks a cable where the like of either have more cables to the other, and where
     both have fewer cables between these levels in all than some of their like: cables that are
-    dealt out unevenly, or lead elsewhere, are not missing. Where too few are alike, as in a torus, a
-    cable is missing where all switches but two have the same number of cables. Cost: for every
+    dealt out unevenly, or lead elsewhere, are not missing. Where too few are alike, as in a torus,
+    a cable is missing where all switches but two have the same number of cables. Cost: for every
     connected part of two levels that is not joined evenly its pairs times its switches.
     """
     level = switch_levels(fabric)
@@ -140,8 +140,9 @@ def _fewer_in_all(
     # Where nothing is usual a row has as much as is right.
     total, whole = cables.sum(axis=1), np.where(usual > 0, usual, cables).sum(axis=1)
     complete = alike * (total[np.newaxis, :] >= whole[:, np.newaxis])
-    fewer: NDArray[np.bool_] = total < whole
-    return fewer & (complete.sum(axis=1) >= np.maximum(1, _SOME * alike.sum(axis=1)))
+    some = complete.sum(axis=1) >= np.maximum(1, _SOME * alike.sum(axis=1))
+    fewer: NDArray[np.bool_] = (total < whole) & some
+    return fewer
 
 
 def _alike(joined: NDArray[np.bool_]) -> _Matrix:
@@ -151,7 +152,7 @@ def _alike(joined: NDArray[np.bool_]) -> _Matrix:
     both = rows @ rows.T
     unlike = size[:, np.newaxis] + size - 2 * both
     most = np.maximum(1, _UNLIKE * np.maximum(size[:, np.newaxis], size))
-    alike = (unlike <= most).astype(np.float32)
+    alike: _Matrix = (unlike <= most).astype(np.float32)
     np.fill_diagonal(alike, 0)
     return alike
 
@@ -183,7 +184,7 @@ def _one_short(
     return {MissingCables((short[0], short[1]), own, usual)} if own < usual else set()
 
 
-def _short(total: NDArray[np.float64], here: NDArray[np.bool_]) -> list[int]:
+def _short(total: NDArray[np.number], here: NDArray[np.bool_]) -> list[int]:
     """At most two switches with one cable fewer than all others here, which have the same."""
     numbers, switches = np.unique(total[here], return_counts=True)
     # The ends of a chain have one less by right, and of few switches none is usual.

@@ -274,7 +274,8 @@ def _check_speeds(fabric: Fabric) -> Check:
             "same kind, in lanes or in signalling"
         )
         remedies.append(
-            "reseat or replace the cable unless it is meant to be slow: it slows every route over it"
+            "reseat or replace the cable unless it is meant to be slow: it slows every route over "
+            "it"
         )
     if unequal:
         summaries.append(
@@ -309,7 +310,9 @@ def _unknown_rates(fabric: Fabric) -> int:
 def _check_missing(fabric: Fabric) -> Check:
     found = missing_cables(fabric)
     if not found:
-        return Check("missing cables", Status.OK, "no pair of switches lacks a cable that its like have")
+        return Check(
+            "missing cables", Status.OK, "no pair of switches lacks a cable that its like have"
+        )
     count = sum(pair.usual - pair.cables for pair in found)
     verb = "is" if count == 1 else "are"
     return Check(
@@ -334,15 +337,16 @@ def _missing_lines(fabric: Fabric, found: tuple[MissingCables, ...]) -> list[str
             lines.append((1, pair.words(fabric)))
     for switch, pairs in of_switch.items():
         ends = [sum(pair.switches) - switch for pair in pairs]
-        some = ", ".join(f'"{fabric.switch_label[end]}"' for end in ends[:3])
+        first = ", ".join(f'"{fabric.switch_label[end]}"' for end in ends[:3])
         more = f" and {len(ends) - 3:,} more" if len(ends) > 3 else ""
-        text = f'switch "{fabric.switch_label[switch]}" lacks cables to {some}{more}'
+        text = f'switch "{fabric.switch_label[switch]}" lacks cables to {first}{more}'
         lines.append((len(pairs), text))
     lines.sort(key=lambda line: -line[0])
     if len(lines) <= MOST_DETAILS:
         return [text for _, text in lines]
     rest = sum(pairs for pairs, _ in lines[MOST_DETAILS - 1 :])
-    return [*(text for _, text in lines[: MOST_DETAILS - 1]), f"and {rest:,} more pairs of switches"]
+    some = [text for _, text in lines[: MOST_DETAILS - 1]]
+    return [*some, f"and {rest:,} more pairs of switches"]
 
 
 def _check_rails(fabric: Fabric) -> Check:
@@ -352,8 +356,8 @@ def _check_rails(fabric: Fabric) -> Check:
     return Check(
         "rails",
         Status.WARNING,
-        f"{counted(len(found), 'server')} {'has' if len(found) == 1 else 'have'} adapters on leaves "
-        "of other rails",
+        f"{counted(len(found), 'server')} {'has' if len(found) == 1 else 'have'} adapters on "
+        "leaves of other rails",
         tuple(found[:MOST_DETAILS]),
         "exchange the cables: until then traffic within these rails crosses the spines",
     )

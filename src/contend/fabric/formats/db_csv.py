@@ -25,8 +25,8 @@ _NEEDED = {
 }
 # LinkWidthActive likewise, the widest first.
 _WIDTHS = {8: "12x", 4: "8x", 2: "4x", 16: "2x", 1: "1x"}
-# LinkSpeedActive of PortInfo and its extensions, as one set of bits, the fastest first: where a port
-# reports several, as newer firmware does (2052: NDR and QDR), the link runs at the fastest.
+# LinkSpeedActive of PortInfo and its extensions, as one set of bits, the fastest first: where a
+# port reports several, as newer firmware does (2052: NDR and QDR), the link runs at the fastest.
 _SPEEDS = {
     0x1000000: "XDR",
     0x800: "NDR",
