@@ -17,7 +17,7 @@ from contend.units import counted
 _UNLIKE = 0.25
 # So many of those that are like it must have what a switch lacks.
 _MOST = 0.75
-# Where so many of them have all cables, the others lack some; where none has it is meant.
+# So many of them must have more cables in sum; where all have the same number it is meant.
 _SOME = 0.2
 # Pairs that could be joined in a part of a tree that is looked at: its square takes memory.
 _MOST_PAIRS = 1 << 22
@@ -139,8 +139,8 @@ def _fewer_in_all(
     """Which rows have fewer cables in sum than is usual, and than some of their like have."""
     # Where nothing is usual a row has as much as is right.
     total, whole = cables.sum(axis=1), np.where(usual > 0, usual, cables).sum(axis=1)
-    complete = alike * (total[np.newaxis, :] >= whole[:, np.newaxis])
-    some = complete.sum(axis=1) >= np.maximum(1, _SOME * alike.sum(axis=1))
+    more = (alike * (total > total[:, np.newaxis])).sum(axis=1)
+    some = more >= np.maximum(1, _SOME * alike.sum(axis=1))
     fewer: NDArray[np.bool_] = (total < whole) & some
     return fewer
 
