@@ -45,12 +45,12 @@ from .graph import to_networkx as to_networkx
 from .groups import SwitchGroups as SwitchGroups
 from .groups import short_names as short_names
 from .groups import switch_groups as switch_groups
+from .incomplete import MissingCables as MissingCables
+from .incomplete import missing_cables as missing_cables
 from .levels import idle_switches as idle_switches
 from .levels import is_tree as is_tree
 from .levels import switch_levels as switch_levels
 from .link_speeds import slow_links as slow_links
-from .missing_cables import MissingCables as MissingCables
-from .missing_cables import missing_cables as missing_cables
 from .more_cables import Cable as Cable
 from .more_cables import free_ports as free_ports
 from .more_cables import with_cables as with_cables

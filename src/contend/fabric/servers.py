@@ -172,6 +172,10 @@ def server_names(fabric: Fabric) -> list[str]:
 
 def unnamed_hosts(fabric: Fabric) -> list[int]:
     """Hosts with descriptions that name no server, and that nothing else tells the server of."""
+    # A description of its own that is more than an adapter's name names the server; the rest costs
+    # more to look at.
+    if len(set(fabric.host_name)) == fabric.hosts and all(map(_beginnings, fabric.host_name)):
+        return []
     return [
         host
         for host, name in enumerate(server_names(fabric))

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from contend.fabric.assemble import UNEQUAL_RATES
 from contend.fabric.fabric import Fabric, Finding
+from contend.fabric.incomplete import MissingCables, missing_cables
 from contend.fabric.link_speeds import slow_links
 from contend.fabric.misplaced import hosts_on_other_rails, misnamed_switches
-from contend.fabric.missing_cables import MissingCables, missing_cables
 from contend.fabric.servers import servers_of, unnamed_hosts
 from contend.units import counted, rate_of
 
