@@ -25,7 +25,10 @@ def _named_fabrics(monkeypatch: pytest.MonkeyPatch) -> None:
     ports = routed.routes.ports.copy()
     ports[0, 6] = NO_PORT
     broken = routed.replace(routes=ForwardingTables(ports))
-    fabrics = {"bare": bare, "routed": routed, "broken": broken, "planes": two_planes()}
+    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
+    short = bare.replace(**{name: getattr(bare, name)[:-1] for name in columns})
+    fabrics = {"bare": bare, "routed": routed, "broken": broken, "short": short}
+    fabrics["planes"] = two_planes()
 
     def load(source: str, **options: Any) -> Fabric:
         return fabrics[source]
@@ -79,6 +82,18 @@ def test_show_rates_chosen_hosts(capsys: pytest.CaptureFixture[str]) -> None:
 def test_check_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fabric", "check", "routed"]) == 0
     assert "sound, 0 warnings" in capsys.readouterr().out
+
+
+def test_a_missing_cable_is_a_warning(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    target = tmp_path / "report.json"
+    assert run(["fabric", "check", "short", "--json", str(target)]) == 0
+    out = capsys.readouterr().out
+    words = 'switch "switch 3" and switch "switch 5": no cable joins them, where like pairs have 1'
+    assert words in " ".join(out.split())
+    assert "sound, 1 warning" in out
+    checks = {check["name"]: check for check in json.loads(target.read_text())["checks"]}
+    assert checks["missing cables"]["status"] == "warning"
+    assert checks["missing cables"]["details"] == [words]
 
 
 def test_check_names_what_is_wrong(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
