@@ -51,7 +51,13 @@ _LINKS = (
     _NODES + b"n,1,1,0x1\ns,4,2,0x2\nEND_NODES\n"
     b"START_LINKS\nNodeGuid1,PortNum1,NodeGuid2,PortNum2\n"
 )
+_PORTS = b'"s", Mellanox, 0x2, LID 1\n# : IB# : Sta : Neighbor Guid : N# : Neighbor Description\n'
 BOMBS: dict[str, tuple[bytes, bytes, bytes]] = {
+    "ports.net_dump": (_PORTS, b'1 : 1 : ACT : 0x1 : 1 : "n"\n', b""),
+    "plan.dot": (b"graph x {\n", b"a--b;\n", b"}\n"),
+    "plan.ndt": (b"StartDevice,StartPort,EndDevice,EndPort\n", b"a,1,b,2\n", b""),
+    "lldp.txt": (b"", b"Interface:  a, via: LLDP\n SysName:  b\n", b""),
+    "topology.yaml": (b"- topology: t\n  tree: {switches: [", b"a, ", b"]}\n"),
     "nodes.db_csv": (_NODES, b"n,1,1,0x1\n", b"END_NODES\n"),
     "links.db_csv": (_LINKS, b"0x1,1,0x2,2\n", b"END_LINKS\n"),
     "edges.dot": (b"digraph x {\n", b"H1->S1;S1->H1;\n", b"}\n"),
@@ -110,6 +116,8 @@ def test_a_name_of_any_length_is_refused_before_it_is_taken(tmp_path: Path) -> N
 _FILLERS = (
     *((b"", b"\n"), (b"", b" "), (b'Switch 4 "S" # ', b'"'), (b'[1] "', b" "), (b"{ CA", b" ")),
     *((b"", b"{ CA Ports:01 SystemGUID:1 {"), (b"digraph x {", b'"a'), (b"digraph", b" ")),
+    *((b"graph x {", b'"a'), (b"StartDevice,EndDevice", b","), (b"- topology: a", b" [")),
+    *((b" # : IB# :", b" :"), (b"Interface:  a, via: LLDP", b" a: "), (b"BlockSizes=", b"2,")),
     *((b"SwitchName=a Nodes=", b"["), (b"SwitchName=a Nodes=", b"#"), (b"START_NODES", b",")),
     *(
         (b"0x0002c9  1  1[ ] ==(", b" 4X "),

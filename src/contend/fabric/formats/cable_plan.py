@@ -34,10 +34,11 @@ _HOST_PORT = re.compile(
 _HOST_NAME = re.compile(r".*\b(?:mlx\d_\d+|HCA-\d+)", re.IGNORECASE)
 _HOSTS = ("host", "server")
 _LONGEST_NAME = 256
-_MOST_CABLES = 1 << 20
+# A plan is of one network, and takes some 4 KiB for each cable.
+_MOST_CABLES = 1 << 17
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Cable:
     line: int
     near: tuple[str, str]
@@ -82,9 +83,11 @@ def _subnet(
                 raise InputError(source, cable.line, "one cable at a port", got)
             ports[near[0]].append(near[1])
         kept.append(cable)
+    at.clear()
     forwards = {name: not _is_host(name, of, functions) for name, of in ports.items()}
     heard: dict[str, list[Heard]] = defaultdict(list)
-    for cable in kept:
+    while kept:
+        cable = kept.pop()
         for (name, port), (peer, peer_port) in (
             (cable.near, cable.far),
             (cable.far, cable.near),

@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from contend.errors import InputError
 from contend.fabric.subnet import NodeKind, Subnet, SubnetBuilder
@@ -22,7 +23,7 @@ _MANAGEMENT = re.compile(r"(?:eth|em|me|ma|fxp|mgmt|Management)[-_\d/.]{0,8}", r
 _MOST_PORT = 0xFFFE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Heard:
     """A neighbour that a device hears at a port.
 
@@ -74,21 +75,27 @@ class _Network:
         self.heard = {names[name] for name in heard}
         for name, entries in heard.items():
             for one in entries:
-                far = replace(one, name=names[one.name])
+                short = names[one.name]
+                far = one if short == one.name else replace(one, name=short)
                 at_port[names[name], one.port].append(far)
+        of_several = {one.name for entries in at_port.values() if entries[1:] for one in entries}
         self._known: set[tuple[str, str]] = {
-            (name, one.name) for (name, _), entries in at_port.items() for one in entries
+            (name, one.name)
+            for (name, _), entries in at_port.items()
+            if name in of_several
+            for one in entries
         }
         self.guests: list[str] = []
         self._ports: dict[str, dict[str, Heard]] = defaultdict(dict)
         for (name, port), entries in at_port.items():
             self._ports[name][port] = self._own(name, port, entries)
+        at_port.clear()
         for ports in self._ports.values():
             for far in ports.values():
                 self.address.setdefault(far.name, far.address)
                 self.forwards[far.name] = self.forwards.get(far.name, False) or far.forwards
-        self.cables: dict[frozenset[_End], str] = {}
-        self.lines: dict[frozenset[_End], int] = {}
+        self.cables: dict[frozenset[_End], tuple[str, int]] = {}
+        """The rate and line of each."""
         self._join()
         self.unseen = [name for name in self._ports if name not in self.forwards]
         self.left_out = 0
@@ -118,38 +125,54 @@ class _Network:
 
     def _join(self) -> None:
         """Makes a cable of what its two ends say, or the one of them that speaks."""
-        leads: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for name, ports in self._ports.items():
-            for port, far in ports.items():
-                leads[name, far.name].append(port)
         called: Counter[_End] = Counter()
         for name, ports in self._ports.items():
             for port, far in ports.items():
                 near = (name, port)
-                end = (far.name, self._far_port(near, far, leads))
+                end = (far.name, self._far_port(near, far))
                 if end[1] not in self._ports.get(far.name, ()):
                     called[end] += 1
                     # All ports of a bond may be called after it.
                     if called[end] > 1:
                         end = (far.name, f"{end[1]} ({called[end]})")
                 cable = frozenset({near, end})
-                self.cables[cable] = self.cables.get(cable, "") or far.rate
-                self.lines.setdefault(cable, far.line)
+                rate, line = self.cables.get(cable, ("", far.line))
+                self.cables[cable] = (rate or far.rate, line)
 
-    def _far_port(self, near: _End, far: Heard, leads: dict[tuple[str, str], list[str]]) -> str:
+    def _far_port(self, near: _End, far: Heard) -> str:
+        """What the port at the other end is called by its own device, if that speaks."""
         name, port = near
         theirs = self._ports.get(far.name, {})
-        back = leads.get((far.name, name), [])
         for candidate in far.peer_ports:
             if candidate in theirs and theirs[candidate].name == name:
                 return candidate
-        for candidate in back:
-            if port in theirs[candidate].peer_ports:
-                return candidate
-        if len(back) == len(leads[name, far.name]) == 1:
-            return back[0]
+        if theirs:
+            back = self._leading.get((far.name, name), [])
+            if (told := self._told.get((far.name, name, port))) is not None:
+                return told
+            if len(back) == len(self._leading[name, far.name]) == 1:
+                return back[0]
         known = [candidate for candidate in far.peer_ports if candidate in theirs]
         return (*known, *far.peer_ports, "?")[0]
+
+    @cached_property
+    def _leading(self) -> dict[tuple[str, str], list[str]]:
+        """Ports of a device that lead to another."""
+        leading: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for name, ports in self._ports.items():
+            for port, far in ports.items():
+                leading[name, far.name].append(port)
+        return leading
+
+    @cached_property
+    def _told(self) -> dict[tuple[str, str, str], str]:
+        """The port of a device at which it says that a port of another is."""
+        return {
+            (name, far.name, peer_port): port
+            for name, ports in reversed(self._ports.items())
+            for port, far in reversed(ports.items())
+            for peer_port in far.peer_ports
+        }
 
     def devices(self) -> dict[str, list[str]]:
         """Ports in use of every device, in the order of their names."""
@@ -179,8 +202,8 @@ class _Network:
             for port in devices[name]
             if _MANAGEMENT.fullmatch(port) and len({_family(one) for one in devices[name]}) > 1
         }
-        kept = {cable: rate for cable, rate in self.cables.items() if not cable & aside}
-        if kept:
+        kept = {cable: told for cable, told in self.cables.items() if not cable & aside}
+        if aside and kept:
             self.left_out = len(self.cables) - len(kept)
             self.cables = kept
 
@@ -236,6 +259,9 @@ def subnet_of(
     lid = 1
     lids: dict[_End, int] = {}
     for name in order:
+        if len(devices[name]) > _MOST_PORT:
+            got = f'{len(devices[name])} at "{name}"'
+            raise InputError(source, 0, f"at most {_MOST_PORT} ports of a device", got)
         numbers[name] = _port_numbers(devices[name], in_name=name in switches)
         if name not in switches:
             for port in devices[name]:
@@ -255,7 +281,7 @@ def subnet_of(
             line=0 if silent else 1,
         )
         lid += is_switch
-    for cable, rate in network.cables.items():
+    for cable, (rate, line) in network.cables.items():
         ends = sorted(cable, key=lambda end: rows[end[0]])
         # A cable from a port to itself is a loop that the judge tells of.
         for (near, port), (far, peer_port) in ((ends[0], ends[-1]), (ends[-1], ends[0])):
@@ -267,7 +293,7 @@ def subnet_of(
                 port_guid=0 if near in switches else guids.of_port(near, port, numbers[near][port]),
                 lid=lids.get((near, port), 0),
                 rate=rate,
-                line=network.lines[cable],
+                line=line,
             )
     return builder.subnet((*notes, *_notes(network, devices, switches, teller)))
 
@@ -323,5 +349,5 @@ def _notes(
         yield f"{counted(single, 'device')} with one cable counted as hosts, although they forward"
     if network.left_out:
         yield f"{counted(network.left_out, 'cable')} of switches' management ports left out"
-    if any(not rate for rate in network.cables.values()):
+    if not all(rate for rate, _ in network.cables.values()):
         yield f"{teller} tells no speed of some cables, which is unknown"
