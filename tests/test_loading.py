@@ -26,6 +26,14 @@ TABLES = str(DATA / "tiny.opensm-lfts.dump")
         ("tiny.db_csv", "ibdiagnet .db_csv"),
         ("tiny.opensm-subnet.lst", "ibdiagnet .lst"),
         ("tiny.dot", "ORCS .dot"),
+        ("tiny.net_dump", "ibdiagnet .net_dump"),
+        ("tiny.topology.conf", "Slurm's topology.conf"),
+        ("tiny.topology.yaml", "Slurm's topology.yaml"),
+        ("tiny.ptm.dot", "plan of cables"),
+        ("tiny.ndt", "plan of cables"),
+        ("lldp_tools/leaf1.lldpctl.txt", "LLDP output"),
+        ("lldp_tools/leaf1.nvue.json", "LLDP output"),
+        ("lldp_tools/leaf1.eos.json", "LLDP output"),
         ("tiny.net", "ibsim net file"),
         ("tiny.ibnetdiscover", "ibnetdiscover"),
     ],
@@ -102,6 +110,40 @@ def test_a_name_that_is_no_utf8_can_be_written_everywhere(
         save(single, tmp_path / "written", kind)
     save(fabric, tmp_path / "again.fabric")
     assert load(tmp_path / "again.fabric").host_name == fabric.host_name
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "Interface  Speed  Type  Remote Host  Remote Port\n",
+            "nv show interface lldp -o json prints, got the table of nv show interface lldp",
+        ),
+        (
+            "LocalPort    RemoteDevice    RemotePortID    Capability\n",
+            "lldpctl -f json prints, got the table of show lldp table",
+        ),
+        (
+            "Port          Neighbor Device ID       Neighbor Port ID    TTL\n",
+            "show lldp neighbors detail | json prints, got the table of show lldp neighbors",
+        ),
+        ("-I- Discovering ... 30 nodes\n", "in the folder that it wrote, got ibdiagnet's messages"),
+        ("Ty : # : #IB : GUID : LID : Sta\n", "beside it, got ibdiagnet's .net_dump_ext"),
+        (
+            'Ca\t: 0x0002c90300000001 ports 1 "node1 HCA-1"\n',
+            "ibnetdiscover prints without an option, got a list of nodes without their cables",
+        ),
+    ],
+)
+def test_what_tells_no_cables_is_named_with_what_does(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "net.txt"
+    path.write_text(f"admin@leaf1:~$ run\n{text}\n")
+    with pytest.raises(InputError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}: expected a topology, such as ")
+    assert message in str(caught.value)
 
 
 def test_tables_for_a_topology_are_told_apart() -> None:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-SLOW = ("matplotlib", "polars", "pydantic", "pyroute2", "scipy")
+SLOW = ("matplotlib", "polars", "pydantic", "pyroute2", "scipy", "yaml")
 
 
 @pytest.mark.parametrize(

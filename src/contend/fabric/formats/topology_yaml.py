@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-import yaml
-
 from contend.errors import InputError
 from contend.fabric.formats.slurm_tree import SlurmTree
 from contend.fabric.subnet import Subnet
@@ -15,8 +13,6 @@ from contend.fabric.subnet import Subnet
 _HEAD = re.compile(rb"^[^\S\n]*-(?:[^\S\n]*\{)?[^\S\n]*[\"']?topology[\"']?[^\S\n]*:", re.MULTILINE)
 _LARGEST_FILE = 1 << 24
 _DEEPEST = 16
-# libyaml's parser, where PyYAML was built with it, is ten times as fast.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _READ = ("tree", "block")
 _WITHOUT_SWITCHES = ("flat", "ring", "torus3d")
 
@@ -132,6 +128,9 @@ def _document(chunks: Iterable[bytes], source: str) -> _Value:
     number or a truth value, and an alias, by which a small file may stand for an endless one, is
     refused where it is met.
     """
+    # Not loaded for the sake of other kinds of files.
+    import yaml
+
     held = bytearray()
     for chunk in chunks:
         held += chunk
@@ -141,7 +140,8 @@ def _document(chunks: Iterable[bytes], source: str) -> _Value:
     root = _Value(1)
     open_parts = [root]
     try:
-        for event in yaml.parse(text, Loader=_LOADER):
+        # libyaml's parser, where PyYAML was built with it, is ten times as fast.
+        for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             line = event.start_mark.line + 1
             if isinstance(event, yaml.DocumentEndEvent):
                 break
