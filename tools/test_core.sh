@@ -1,11 +1,14 @@
 #!/bin/sh
-# Builds and runs the core's tests under the address and undefined-behaviour sanitizers.
-# Skips, saying why, where doctest or the sanitizers are not installed; with CONTEND_REQUIRE_ALL=1
-# that is a failure. Environment: CMAKE (default cmake), CXX, JOBS, CONTEND_OUTCOMES (a file to which
-# a line is added as tests/conftest.py does, for all of them together).
+# Builds and runs the core's tests twice: unoptimised under the address sanitizer, where no function
+# is inlined and a type that is defined twice fails the build; optimised under the
+# undefined-behaviour sanitizer. Skips, saying why, where doctest or the sanitizers are not
+# installed; with CONTEND_REQUIRE_ALL=1 that is a failure. Environment: CMAKE (default cmake), CXX,
+# JOBS, CONTEND_OUTCOMES (a file to which a line is added as tests/conftest.py does, for all of them
+# together).
 set -eu
 cd "$(dirname "$0")/.."
-build=build/core-tests
+cmake=${CMAKE:-cmake}
+cxx=${CXX:-c++}
 
 outcome() {
   [ -z "${CONTEND_OUTCOMES-}" ] || echo "$1 the core's C++ tests" >>"$CONTEND_OUTCOMES"
@@ -21,24 +24,52 @@ skip() {
   exit 0
 }
 
+# Exceptions must not leave a parallel region: in_parallel() is the only one.
+if grep -rn --include='*.[ch]pp' '#pragma omp' cpp | grep -v '^cpp/base/include/contend/base/threads.hpp:\|^cpp/bench/'; then
+  echo "parallel regions outside in_parallel()" >&2
+  exit 1
+fi
+
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 echo '#include <doctest/doctest.h>' >"$scratch/doctest.cpp"
-${CXX:-c++} -std=c++20 -c "$scratch/doctest.cpp" -o "$scratch/doctest.o" 2>/dev/null ||
+$cxx -std=c++20 -c "$scratch/doctest.cpp" -o "$scratch/doctest.o" 2>/dev/null ||
   skip "the doctest headers are not installed (Debian: doctest-dev)"
 echo 'int main() {}' >"$scratch/sanitized.cpp"
-${CXX:-c++} -fsanitize=address,undefined "$scratch/sanitized.cpp" -o "$scratch/sanitized" \
+$cxx -fsanitize=address,undefined "$scratch/sanitized.cpp" -o "$scratch/sanitized" \
   2>/dev/null || skip "the compiler lacks its address and undefined-behaviour sanitizers"
 
-cmake=${CMAKE:-cmake}
-# Little optimisation: compiling takes ten times as long as all tests.
-"$cmake" -S . -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-  -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" \
-  -DCONTEND_PYTHON=OFF -DCONTEND_TESTS=ON -DCONTEND_SANITIZE=ON >"$scratch/configure.log" ||
-  { cat "$scratch/configure.log" >&2; exit 1; }
-"$cmake" --build "$build" --parallel "${JOBS:-2}"
-if ! "$build/cpp/contend_tests"; then
-  outcome failed
+# The check finds a type that is defined twice, and lets pass one that is defined once.
+echo 'struct Twice { KIND member; }; KIND NAME(Twice* twice) { return twice->member; }' \
+  >"$scratch/twice.cpp"
+echo 'int main() {}' >"$scratch/main.cpp"
+link() {
+  $cxx -flto -Wodr "-DKIND=$1" -DNAME=one -c "$scratch/twice.cpp" -o "$scratch/one.o"
+  $cxx -flto -Wodr "-DKIND=$2" -DNAME=other -c "$scratch/twice.cpp" -o "$scratch/other.o"
+  $cxx -flto=auto -Wodr -Werror "$scratch/main.cpp" "$scratch/one.o" "$scratch/other.o" \
+    -o "$scratch/linked" 2>"$scratch/link.log"
+}
+link int int || { cat "$scratch/link.log" >&2; exit 1; }
+if link int double; then
+  echo "the compiler does not see that a type is defined twice" >&2
   exit 1
 fi
+
+build_and_run() {
+  build=build/$1
+  flags=$2
+  shift 2
+  "$cmake" -S . -B "$build" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="$flags" \
+    -DCMAKE_CXX_FLAGS_DEBUG="$flags" -DCONTEND_PYTHON=OFF -DCONTEND_TESTS=ON "$@" \
+    >"$scratch/configure.log" || { cat "$scratch/configure.log" >&2; exit 1; }
+  "$cmake" --build "$build" --parallel "${JOBS:-2}"
+  "$build/cpp/contend_tests" || {
+    outcome failed
+    exit 1
+  }
+}
+
+build_and_run core-tests-plain "-O0 -g1" -DCONTEND_SANITIZE=address -DCONTEND_ONE_DEFINITION=ON
+# Little optimisation: compiling takes ten times as long as all tests.
+build_and_run core-tests "-O1 -g1" -DCONTEND_SANITIZE=undefined -DCONTEND_ONE_DEFINITION=OFF
 outcome passed

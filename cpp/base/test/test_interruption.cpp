@@ -14,8 +14,8 @@ using contend::Pieces;
 
 namespace {
 
-constexpr std::size_t kEndless = std::size_t{1} << 62;
-constexpr std::chrono::nanoseconds kAlways{0};
+constexpr std::size_t kMorePieces = std::size_t{1} << 62;
+constexpr std::chrono::nanoseconds kAtOnce{0};
 
 struct Enough {};
 
@@ -34,7 +34,7 @@ void ask_thrice() {
 
 TEST_CASE("a loop asks until the answer ends it") {
   asked = 0;
-  const Interruption interruption(ask_thrice, kAlways);
+  const Interruption interruption(ask_thrice, kAtOnce);
   CHECK_THROWS_AS(loop(), Enough);
   CHECK(asked == 3);
 }
@@ -49,9 +49,9 @@ TEST_CASE("nobody asks where nobody wants to know, nor before the time has come"
 
 TEST_CASE("the innermost question counts") {
   asked = 0;
-  const Interruption outer(ask_thrice, kAlways);
+  const Interruption outer(ask_thrice, kAtOnce);
   {
-    const Interruption inner(ask, kAlways);
+    const Interruption inner(ask, kAtOnce);
     for (int n = 0; n < 10; ++n) check_interruption();
     CHECK(asked == 10);
   }
@@ -62,8 +62,8 @@ TEST_CASE("the innermost question counts") {
 TEST_CASE("threads that share work end with the one that asks, in the middle of a piece too") {
   for (const int threads : {1, 2, 3}) {
     asked = 0;
-    const Interruption interruption(ask_thrice, kAlways);
-    CHECK_THROWS_AS(in_parallel(threads, kEndless, 1,
+    const Interruption interruption(ask_thrice, kAtOnce);
+    CHECK_THROWS_AS(in_parallel(threads, kMorePieces, 1,
                                 [](const Pieces& pieces) {
                                   for ([[maybe_unused]] const std::size_t piece : pieces) {
                                   }
@@ -71,7 +71,7 @@ TEST_CASE("threads that share work end with the one that asks, in the middle of 
                     Enough);
     asked = 0;
     // The caller asks; the others are in pieces that never end.
-    CHECK_THROWS_AS(in_parallel(threads, kEndless, 1,
+    CHECK_THROWS_AS(in_parallel(threads, kMorePieces, 1,
                                 [](const Pieces& pieces) {
                                   for (const std::size_t piece : pieces) {
                                     if (pieces.thread() > 0 || piece > 10) loop();

@@ -1,10 +1,13 @@
-// More messages on one channel than 16 bits can count.
+// More messages on one channel than 16 bits can count, and than a counter can hold.
 
 #include <doctest/doctest.h>
 
 #include <numeric>
 #include <vector>
 
+#include "../../routes/test/small_ring.hpp"
+#include "../src/round_counter.hpp"
+#include "contend/base/error.hpp"
 #include "contend/congestion/simulate.hpp"
 #include "contend/pattern/fixed_patterns.hpp"
 
@@ -74,4 +77,35 @@ TEST_CASE("66,000 messages on one channel") {
   // Cable 4 is channels 8 and 9.
   CHECK(one.channel_messages[8] == 2 * kOnLeaf);
   CHECK(one.channel_messages[9] == 2 * kOnLeaf);
+}
+
+TEST_CASE("more messages on a channel than a counter is sure to hold are refused") {
+  const contend::test::ClockwiseRing ring(4);
+  const Places places{{0, 1, 2, 3}, false};
+  const auto resolver =
+      make_walking_resolver(ring.fabric, ring.tables(), ring.addresses(), places);
+  // Any number in a round, as long as no channel gets more than 100.
+  const std::vector<Place> source{0, 1, 2, 3};
+  const std::vector<Place> target{1, 2, 3, 0};
+  RoundCounter<std::uint32_t> counter(*resolver, false, 100);
+  for (int piece = 0; piece < 100; ++piece) counter.count(source, target);
+  RoundCounter<std::uint32_t> other(*resolver, false, 100);
+  other.count(source, target);
+  CHECK_THROWS_AS(counter.absorb(other), Error);
+  const auto count_for_long = [&] {
+    for (int piece = 0; piece < 200; ++piece) counter.count(source, target);
+  };
+  CHECK_THROWS_AS(count_for_long(), Error);
+  // Hosts' channels as well, and anew in every round.
+  RoundCounter<std::uint32_t> with_hosts(*resolver, true, 100);
+  const std::vector<Place> one_source(10, 0);
+  const std::vector<Place> one_target(10, 1);
+  for (int piece = 0; piece < 10; ++piece) with_hosts.count(one_source, one_target);
+  with_hosts.fold();
+  CHECK(with_hosts.values().back() == 100);
+  with_hosts.clear();
+  const auto count_again = [&] {
+    for (int piece = 0; piece < 30; ++piece) with_hosts.count(one_source, one_target);
+  };
+  CHECK_THROWS_AS(count_again(), Error);
 }

@@ -191,6 +191,34 @@ TEST_CASE("threads change nothing") {
   }
 }
 
+TEST_CASE("threads that share the pieces of a round change nothing") {
+  const RandomFabric on = make_random_fabric(27, 8, 24, 6);
+  const Places places{contend::test::some_hosts(27, on.fabric, 24), false};
+  const auto resolver = make_tabled_resolver(on.fabric, on.tables(), on.addresses(), places);
+  const std::shared_ptr<const Pattern> all = contend::make_all_to_all(48);
+  const std::shared_ptr<const Pattern> beside =
+      contend::make_parts(contend::make_all_to_all(24), contend::make_all_shifts(24));
+  // Rates whose sums depend on the order in which they are added.
+  std::vector<double> rates(resolver->switch_channels() + 2 * resolver->places());
+  for (std::size_t c = 0; c < rates.size(); ++c) rates[c] = 1 / (3.0 + static_cast<double>(c));
+  const Samples one{3, 7, 1, false};
+  for (const Seating& seating : {Seating{in_order(24), 2, false}, Seating{in_order(24), 2, true}}) {
+    for (const auto& pattern : {all, beside}) {
+      for (const std::vector<double>& rate : {rates, std::vector<double>{}}) {
+        const BatchResult alone = simulate(*resolver, *pattern, seating, one, 1, rate);
+        for (const int threads : {2, 3, 8}) {
+          check_identical(alone, simulate(*resolver, *pattern, seating, one, threads, rate));
+        }
+        // One of several samples is not shared.
+        const BatchResult several =
+            simulate(*resolver, *pattern, seating, {3, 7, 40, false}, 3, rate);
+        CHECK(several.bandwidth.front() == alone.bandwidth.front());
+        if (!rate.empty()) CHECK(several.share.front() == alone.share.front());
+      }
+    }
+  }
+}
+
 TEST_CASE("batches together are the whole, empty ones included") {
   const RandomFabric on = make_random_fabric(26, 8, 24, 6);
   const Places places{contend::test::some_hosts(26, on.fabric, 24), false};

@@ -41,10 +41,10 @@ namespace {
 
 struct Ended {};
 
-int asked = 0;
+int asks = 0;
 int asks_left = 0;
 
-void count_asks() { ++asked; }
+void count_asks() { ++asks; }
 void end_when_asked_enough() {
   if (asks_left-- == 0) throw Ended();
 }
@@ -189,14 +189,14 @@ TEST_CASE("every long loop asks whether it goes on, and ends when it shall") {
   constexpr std::chrono::nanoseconds kAlways{0};
   for (const Loop& each : loops) {
     CAPTURE(each.name);
-    asked = 0;
+    asks = 0;
     {
       const Interruption counting(count_asks, kAlways);
       each.run();
     }
-    CHECK(asked >= each.pieces);
+    CHECK(asks >= each.pieces);
     // Wherever it is told to end, it ends, and nothing is lost or done twice.
-    for (int end : {0, asked / 2, asked - 1}) {
+    for (int end : {0, asks / 2, asks - 1}) {
       asks_left = end;
       const Interruption ending(end_when_asked_enough, kAlways);
       CHECK_THROWS_AS(each.run(), Ended);

@@ -1,0 +1,116 @@
+"""Signals end the core in the middle of its work, on every thread that works for the main one.
+
+Each program here counts for days, and only a signal ends it.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from contend.congestion import simulate
+from contend.fabric import make
+from contend.routes import compute
+
+_LIMIT = 120
+_LINES = {
+    signal.SIGINT: "contend: interrupted\n",
+    signal.SIGTERM: "contend: ended by SIGTERM\n",
+    signal.SIGHUP: "contend: ended by SIGHUP\n",
+}
+# What counts one round of 7e9 messages after the other.
+_ENDLESS = """
+import numpy as np
+from contend import _core
+from contend.congestion import core_threads
+from contend.fabric import make
+from contend.routes import compute
+from contend.routes.resolver import make_resolver
+
+fabric = compute(make("xgft:1;2;1"), "minhop")
+hosts = np.arange(2, dtype=np.uint32)
+resolver = make_resolver(fabric, hosts, spread=False, messages=1)
+pattern = _core.make_all_to_all(120_000)
+no_rates = np.zeros(0)
+
+def count(threads):
+    print("counting", flush=True)
+    _core.simulate(resolver, pattern, hosts, 60_000, False, 1, 0, 1000, False, threads, no_rates)
+"""
+# As the command line runs it.
+_COMMAND = """
+import contend.cli.app
+def run(words):
+    {body}
+    return 0
+contend.cli.app.run_reporting_faults = run
+from contend.cli import main
+main()
+"""
+_BODIES = {
+    "one thread": "count(1)",
+    "threads of the core": "count(3)",
+    "threads that wait for the core": (
+        "with core_threads(2) as pool:\n        list(pool.map(count, [1, 2, 1]))"
+    ),
+}
+
+
+@contextmanager
+def _python(code: str) -> Iterator[subprocess.Popen[str]]:
+    reset = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    with subprocess.Popen(
+        [sys.executable, "-c", reset + code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("number", _LINES)
+@pytest.mark.parametrize("body", _BODIES.values(), ids=_BODIES)
+def test_a_signal_ends_the_core(body: str, number: signal.Signals) -> None:
+    with _python(_ENDLESS + _COMMAND.format(body=body)) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "counting\n"
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=_LIMIT)
+    assert (errors, process.returncode) == (_LINES[number], 128 + number)
+
+
+def test_programs_get_an_interrupt_as_python_raises_it() -> None:
+    body = "try:\n    count(2)\nexcept KeyboardInterrupt as reason:\n    print(repr(reason))"
+    with _python(_ENDLESS + body) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "counting\n"
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=_LIMIT)
+    assert (output, errors, process.returncode) == ("KeyboardInterrupt()\n", "", 0)
+
+
+def test_an_ignored_signal_and_a_handler_that_returns_end_nothing() -> None:
+    fabric = compute(make("xgft:2;12,12;1,12"), "dmodk")
+    expected = simulate(fabric, "bisect", samples=5000, threads=2)
+    heard = []
+    former = signal.signal(signal.SIGALRM, lambda number, frame: heard.append(number))
+    ignored = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+        signal.raise_signal(signal.SIGINT)
+        found = simulate(fabric, "bisect", samples=5000, threads=2)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
+        signal.signal(signal.SIGINT, ignored)
+    assert heard
+    assert np.array_equal(found.bandwidth, expected.bandwidth)
