@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from contend.errors import InputError, UsageError
 from contend.fabric.fabric import NO_SWITCH, Fabric
 from contend.fabric.named import Names
-from contend.fabric.parts import Part, connected_parts, parts_of, switch_parts
+from contend.fabric.parts import Part, connected_parts, parts_of
 from contend.files import read_bounded
 from contend.units import counted
 
@@ -159,7 +159,7 @@ class _Dead:
         if not hosts.any():
             raise UsageError(f"without {', '.join(self._lost)} no host would be left")
         part = connected_parts(fabric.switches, fabric.cable_from[cables], fabric.cable_to[cables])
-        largest = _largest(part, part[fabric.host_switch[hosts]], switch_parts(fabric))
+        largest = _largest(part, part[fabric.host_switch[hosts]], fabric.switch_part)
         joined = hosts & np.isin(part[fabric.host_switch], largest)
         kept = np.flatnonzero(~self._switch)
         return Rest(

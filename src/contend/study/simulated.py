@@ -190,7 +190,8 @@ class Simulated:
 
     def rated(self, cell: SimulatedCell, simulation: Simulation) -> float:
         """Rated bisection of the hosts that take part, as a part of full; kept in the folder."""
-        hosts = np.unique(simulation.taking_part)
+        seats = simulation.taking_part
+        hosts = np.arange(simulation.hosts) if seats is None else np.unique(seats)
         who = hashlib.sha256(hosts.tobytes()).hexdigest()[:16]
         counted = "weighed" if simulation.weighed else "alike"
         kept = self.folder / _FABRICS / f"{cell.topology}.{who}.{counted}.rated.json"
