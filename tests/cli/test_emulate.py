@@ -95,7 +95,7 @@ def test_python_s_ranks(any_mpi: Mpi, tmp_path: Path) -> None:
         (["fig1", "--", ""], "the command after -- is empty"),
         (
             ["thunderbird", "--", "true"],
-            "expected 2 to 1,000 hosts to emulate, got 4,391; choose some with --hosts",
+            "expected 2 to 1,000 hosts to emulate, got 4,391; contend emulate --hosts chooses some",
         ),
     ],
 )
