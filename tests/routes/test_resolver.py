@@ -93,7 +93,7 @@ def test_unreachable_host_is_named_with_the_switch_to_blame() -> None:
         make_resolver(fabric, hosts(fabric))
     assert str(caught.value) == (
         'host "host 4" (LID 5) cannot be reached from switch "switch 0": switch "switch 3" has no '
-        "port for it; see contend fabric check, or leave hosts out with hosts="
+        "port for it; see contend fabric check, or leave the host out with without="
     )
     assert make_resolver(fabric, hosts(fabric)[:4]).places == 4
 
