@@ -107,6 +107,15 @@ def test_what_switches_hear_is_read_from_all_files(tmp_path: Path, pack: Packing
 
 
 @packings
+def test_a_device_that_was_down_is_told(tmp_path: Path, pack: Packing) -> None:
+    """Its capture is empty."""
+    files = {path.name: path.read_bytes() for path in (DATA / "lldp").iterdir()}
+    fabric = load(pack(tmp_path / "net", {**files, "leaf3.txt": b""}))
+    name = "leaf3.txt" if pack is in_folder else "run/leaf3.txt"
+    assert fabric.findings[0].message == f"1 file without what LLDP heard passed over: {name}"
+
+
+@packings
 def test_a_file_within_is_named_with_its_line(tmp_path: Path, pack: Packing) -> None:
     damaged = FILES["ibdiagnet2.db_csv"].replace(b"END_NODES", b"END_NODE")
     path = pack(tmp_path / "net", {**FILES, "ibdiagnet2.db_csv": damaged})

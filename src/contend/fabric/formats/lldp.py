@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from contend.errors import InputError
 from contend.fabric.formats.lldp_network import Heard, subnet_of
 from contend.fabric.formats.lldp_outputs import heard_in, heard_in_text, is_text, only
 from contend.fabric.subnet import Subnet
+from contend.units import counted
 
 _OBJECT = re.compile(rb"^[ \t]*[\[{]", re.MULTILINE)
 _KEYS = (b'"lldp"', b'"lldpNeighbors"')
@@ -47,12 +48,15 @@ def read(chunks: Iterable[bytes], source: str) -> Subnet:
     return read_files([(source, chunks)], source)
 
 
-def read_files(files: Iterable[tuple[str, Iterable[bytes]]], source: str) -> Subnet:
+def read_files(
+    files: Iterable[tuple[str, Iterable[bytes]]], source: str, others: Sequence[str] = ()
+) -> Subnet:
     """Reads several such files, each called as its device or with outputs by name.
 
     Args:
         files: the name of each, for errors too, and its content.
         source: the name of all.
+        others: names of files beside them, which are told: one may be of a device that was down.
 
     Raises:
         InputError: as `read`.
@@ -61,7 +65,11 @@ def read_files(files: Iterable[tuple[str, Iterable[bytes]]], source: str) -> Sub
     for name, chunks in files:
         for device, entries in _outputs(_text(chunks, name), name).items():
             heard.setdefault(device, []).extend(entries)
-    return subnet_of(heard, source)
+    if not others:
+        return subnet_of(heard, source)
+    more = ", ..." if len(others) > 3 else ""
+    passed = f"{counted(len(others), 'file')} without what LLDP heard passed over"
+    return subnet_of(heard, source, notes=[f"{passed}: {', '.join(others[:3])}{more}"])
 
 
 def _text(chunks: Iterable[bytes], source: str) -> str:

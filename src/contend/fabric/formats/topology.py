@@ -98,7 +98,7 @@ def _beginning(head: bytes) -> str:
     return f"a file that begins with {line!r}"
 
 
-# Outputs that people have and that tell no cables, or not between what; and what does.
+# What people have at hand that tells no cables, and what does tell them.
 _OTHERS = tuple(
     (re.compile(pattern, re.MULTILINE), what, readable)
     for pattern, what, readable in (
@@ -159,7 +159,8 @@ def read_bundle(path: str) -> Topology | None:
     if kind == _LLDP:
         # A device's file that is damaged is not passed over.
         names = {*bundle.by_kind[kind], *(name for name in bundle.names if lldp.is_named(name))}
-        return Topology(assemble(lldp.read_files(bundle.open(names), path), path))
+        others = [name for name in bundle.names if name not in names]
+        return Topology(assemble(lldp.read_files(bundle.open(names), path, others), path))
     source, chunks, note = bundle.only(kind)
     topology = read_topology(READERS[kind], chunks, source)
     findings = (Finding("reader's note", note, wrong=False), *topology.fabric.findings)
