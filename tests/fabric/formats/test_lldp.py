@@ -199,6 +199,12 @@ def test_one_cable_a_port_whoever_else_is_heard_there(guest: str, first: bool) -
     assert not any(finding.wrong for finding in fabric.findings)
 
 
+def test_neighbours_without_name_and_address_are_not_one_device() -> None:
+    nobody = neighbour("", "", "1")
+    leaf = device(swp1=[host(1)], swp2=[nobody], swp3=[nobody], swp4=[host(2)])
+    assert fabric_of({"leaf1": leaf}).host_name == ("server1", "server2")
+
+
 def test_a_machine_inside_a_server_does_not_count_where_the_server_speaks_for_itself() -> None:
     inside = neighbour("vm7", "52:54:00:00:00:07", "ens3", "Bridge", "Router")
     leaf = device(swp1=[inside, host(1)], swp2=[host(2)])

@@ -64,7 +64,8 @@ def read_files(
     heard: dict[str, list[Heard]] = {}
     for name, chunks in files:
         for device, entries in _outputs(_text(chunks, name), name).items():
-            heard.setdefault(device, []).extend(entries)
+            # Who tells neither a name nor an address is nobody in particular.
+            heard.setdefault(device, []).extend(entry for entry in entries if entry.name)
     if not others:
         return subnet_of(heard, source)
     more = ", ..." if len(others) > 3 else ""

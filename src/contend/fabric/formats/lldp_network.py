@@ -36,7 +36,7 @@ class Heard:
         rate: ``10GbE``; "" where it is not told.
         guest: whether it is of a kind that sits on another device's cable: a phone, or the
             controller that shares its server's port.
-        line: in the file; 0 where the file has none that would help.
+        line: in the one file that tells all; 0 where there are several.
     """
 
     port: str

@@ -74,7 +74,6 @@ def _neighbour(
     peer_ports: Iterable[str],
     rate: str,
     description: str = "",
-    line: int = 0,
 ) -> Heard:
     """A neighbour from what every tool tells: `capabilities` are those that are switched on."""
     enabled = {capability.lower() for capability in capabilities}
@@ -91,7 +90,6 @@ def _neighbour(
         rate=rate,
         guest="telephone" in enabled
         or _CONTROLLER.search(f"{name[:200]} {description[:200]}") is not None,
-        line=line,
     )
 
 
@@ -217,17 +215,15 @@ def heard_in_text(text: str) -> list[Heard]:
     """What a device heard by what ``lldpctl`` or ``lldpcli show neighbors`` prints in words."""
     begins = list(_HEARD_AT.finditer(text))
     by_lldp = {begin[1] for begin in begins if begin[2] == "LLDP"}
-    heard = []
-    line, at = 1, 0
-    for begin, end in zip(begins, [*(one.start() for one in begins[1:]), len(text)], strict=True):
-        line += text.count("\n", at, begin.start())
-        at = begin.start()
-        if begin[2] == "LLDP" or begin[1] not in by_lldp:
-            heard.append(_paragraph(begin[1], text[begin.end() : end], line))
-    return heard
+    ends = [*(begin.start() for begin in begins[1:]), len(text)]
+    return [
+        _paragraph(begin[1], text[begin.end() : end])
+        for begin, end in zip(begins, ends, strict=True)
+        if begin[2] == "LLDP" or begin[1] not in by_lldp
+    ]
 
 
-def _paragraph(port: str, text: str, line: int) -> Heard:
+def _paragraph(port: str, text: str) -> Heard:
     told: dict[str, str] = {}
     capabilities = []
     for row in text.split("\n"):
@@ -250,5 +246,4 @@ def _paragraph(port: str, text: str, line: int) -> Heard:
         peer_ports=(number, described) if kind in ("ifname", "local") else (described, number),
         rate=_rate(told.get("MAU oper type", "")),
         description=told.get("SysDescr", ""),
-        line=line,
     )
