@@ -19,8 +19,12 @@ _UNLIKE = 0.25
 _MOST = 0.75
 # So many of them must have more cables in sum; where all have the same number it is meant.
 _SOME = 0.2
-# Pairs that could be joined in a part of a tree that is looked at: its square takes memory.
-_MOST_PAIRS = 1 << 22
+# A square of four switches with three cables may be meant.
+_FEWEST = 5
+# Pairs of a connected part of two levels that is looked at, and numbers of cables that are usual:
+# they are multiplied with each other.
+_MOST_PAIRS = 1 << 20
+_MOST_NUMBERS = 16
 
 # Where pairs of two levels differ in their cables, so many of them must have the same number.
 _NEARLY_ALL = 0.9
@@ -107,7 +111,8 @@ def _unlike_others(
         above, column = np.unique(far[pairs], return_inverse=True)
         possible, least = len(below) * len(above), int(count[pairs].min())
         even = len(pairs) == possible and least == int(count[pairs].max())
-        if even or possible > _MOST_PAIRS or max(len(below), len(above)) ** 2 > _MOST_PAIRS:
+        few = len(below) + len(above) < _FEWEST
+        if even or few or possible > _MOST_PAIRS or max(len(below), len(above)) ** 2 > _MOST_PAIRS:
             continue
         cables = np.zeros((len(below), len(above)), dtype=np.int64)
         cables[row.reshape(-1), column.reshape(-1)] = count[pairs]
@@ -125,8 +130,7 @@ def _lacking(cables: NDArray[np.int64]) -> NDArray[np.int64]:
     by_row, by_column = _usual(like_below, cables), _usual(like_above, cables.T).T
     usual = np.minimum(by_row, by_column)
     peers = like_below.sum(axis=1)[:, np.newaxis] + like_above.sum(axis=1)
-    # A square of four switches with three cables may be meant.
-    usual[peers < 3] = 0
+    usual[peers < _FEWEST - 2] = 0
     rows = _fewer_in_all(like_below, cables, by_row)
     columns = _fewer_in_all(like_above, cables.T, by_column.T)
     usual[~(rows[:, np.newaxis] & columns)] = 0
@@ -161,7 +165,8 @@ def _usual(alike: _Matrix, values: NDArray[np.int64]) -> NDArray[np.int64]:
     """The value that most like rows have, 0 where they differ, shape of `values`."""
     peers = alike.sum(axis=1)[:, np.newaxis]
     usual = np.zeros(values.shape, dtype=np.int64)
-    for value in np.unique(values).tolist():
+    numbers, times = np.unique(values, return_counts=True)
+    for value in numbers[np.argsort(-times, kind="stable")][:_MOST_NUMBERS].tolist():
         votes = alike @ (values == value).astype(np.float32)
         usual[(votes >= _MOST * peers) & (peers > 0)] = value
     return usual

@@ -89,13 +89,15 @@ def rails_and_kinds(
     """The rail of every host, and the kind of its server: those with adapters of the same names."""
     order = np.lexsort((fabric.host_adapter_port, fabric.host_guid, server)).tolist()
     adapters: dict[int, list[tuple[_Place, int]]] = {}
+    times: Counter[tuple[int, _Place]] = Counter()
     for host in order:
         own = adapters.setdefault(int(server[host]), [])
         word = _adapter_word(fabric.host_name[host])
         # Places without a name count on by GUID.
         place = _natural(word, int(fabric.host_adapter_port[host]) if word else len(own))
-        again = sum(other[: len(place)] == place for other, _ in own)
-        own.append((place if not again else (*place, ("", again)), host))
+        again = times[int(server[host]), place]
+        times[int(server[host]), place] += 1
+        own.append(((*place, ("", again)) if again else place, host))
     kinds = Counter(frozenset(place for place, _ in own) for own in adapters.values())
     number = {kind: position for position, kind in enumerate(kinds)}
     kind_of = {kind: _kind_with(kind, kinds) for kind in kinds}
