@@ -420,3 +420,16 @@ def test_title_says_the_finding() -> None:
         "fat tree: the hottest channel of an all-to-all carries 8.5 times the mean"
     )
     assert "8 hosts, 6 switches, 8 cables" in fabric_figure(fabric).get_suptitle()
+
+
+def test_missing_cables_are_marked_where_no_loads_are() -> None:
+    whole = make("xgft:2;4,4;1,4")
+    columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
+    short = whole.replace(**{name: getattr(whole, name)[:-1] for name in columns})
+    figure = fabric_figure(short)
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    [told] = [text for text in texts if text.startswith("A  fault: ")]
+    assert "no cable joins them, where like pairs have 1" in told
+    assert "1 fault marked" in figure.get_suptitle()
+    loaded = fabric_figure(short, np.ones(2 * short.cables))
+    assert not any("fault" in text.get_text() for text in loaded.axes[0].texts)

@@ -108,11 +108,12 @@ def numbered_marks(drawn: Drawn, others: Sequence[Mark]) -> Marked:
         for mark in others
         if there[mark.part][mark.number]
     ]
-    # Last, as there may be many.
-    wanted += [
-        Mark(FAULT, "switch", pair.switches[0], pair.words(fabric))
-        for pair in missing_cables(fabric)
-    ]
+    if drawn.load is None:
+        # Last, as there may be many; a drawing of loads has other things to show.
+        wanted += [
+            Mark(FAULT, "switch", pair.switches[0], pair.words(fabric))
+            for pair in missing_cables(fabric)
+        ]
     words: dict[tuple[str, int], list[str]] = {}
     marks, lines, counts = [], [], {HOT: 0, "other": 0}
     for mark in wanted:
