@@ -41,6 +41,14 @@ def test_names_without_guids_get_some_and_ports_follow_them() -> None:
     assert fabric.rates == ("", "4xQDR")
 
 
+@pytest.mark.parametrize(
+    ("speed", "rate"), [(b"2.5", "SDR"), (b"14", "FDR"), (b"100", "NDR"), (b"200", "XDR")]
+)
+def test_speeds_are_gigabits_a_lane(speed: bytes, rate: str) -> None:
+    subnet = ibsim.read([BY_NAME.replace(b"s=10", b"s=" + speed)], "x")
+    assert subnet.rates == ("", f"4x{rate}")
+
+
 def test_a_declared_guid_counts() -> None:
     fabric = assemble(
         ibsim.read([b"switchguid=0xabc(abc)\nsysimgguid=0xdef\n" + BY_NAME], "x"), "x"
