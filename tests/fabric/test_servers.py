@@ -94,6 +94,10 @@ def test_adapters_named_by_rdma_core_share_their_server(adapters: tuple[str, str
         assert server_names(_fabric(names)) == ["node01", "node01", "node02", "node02"]
 
 
+def test_a_server_may_be_called_like_an_adapter_behind_its_rack() -> None:
+    assert _servers(["rack1/node_7", "rack1/node_8", "rack1/node_8 mlx5_1"]) == [0, 1, 2]
+
+
 def test_a_server_may_be_called_like_an_adapter_of_a_slot() -> None:
     assert server_names(_fabric(["ibs22 HCA-1", "ibo3 HCA-1"])) == ["ibs22", "ibo3"]
 

@@ -25,6 +25,7 @@ _LASTING = rf"{_KINDS}(?:(?:P\d+)?p\d+s\d+{_FUNCTIONS}|x[0-9a-f]{{12,16}})"
 _BY_SLOT = rf"{_KINDS}(?:(?:P\d+)?s\d+|o\d+){_FUNCTIONS}"
 # What is appended to a server's name.
 _ADAPTER = re.compile(rf"[a-z]+\d*_\d+|{_DRIVER}|{_LASTING}|{_BY_SLOT}", re.IGNORECASE)
+_KNOWN_ADAPTER = re.compile(rf"{_DRIVER}|{_LASTING}|{_BY_SLOT}", re.IGNORECASE)
 # The same where no server's name stands before it: a server may well be called node_7 or ibs22.
 _ONLY_ADAPTER = re.compile(rf"{_DRIVER}|{_LASTING}", re.IGNORECASE)
 # What an adapter's firmware says until a host sets its description: MT4123 ConnectX6 ...
@@ -92,7 +93,7 @@ def rails_and_kinds(
     times: Counter[tuple[int, _Place]] = Counter()
     for host in order:
         own = adapters.setdefault(int(server[host]), [])
-        word = _adapter_word(fabric.host_name[host])
+        word = _split(fabric.host_name[host])[1]
         # Places without a name count on by GUID.
         place = _natural(word, int(fabric.host_adapter_port[host]) if word else len(own))
         again = times[int(server[host]), place]
@@ -130,10 +131,14 @@ def _kind_with(kind: frozenset[_Place], kinds: Counter[frozenset[_Place]]) -> fr
     return max([kind, *having], key=lambda other: (kinds[other], len(other)))
 
 
-def _adapter_word(description: str) -> str:
-    """What names the adapter in a description, "" where nothing does."""
-    word = ([""] + [word for word in _END_OF_NAME.split(description) if word])[-1]
-    return word if _ADAPTER.fullmatch(word) else ""
+def _split(description: str) -> tuple[str, str]:
+    """What stands before the adapter's name in a description, and that name; "" for none."""
+    words = description.split()
+    if words and _ADAPTER.fullmatch(words[-1]):
+        return " ".join(words[:-1]), words[-1]
+    server, mark, adapter = description.strip().replace("/", ":").rpartition(":")
+    # What looks like an adapter of any kind may be a server there: rack1/node_7.
+    return (server, adapter) if mark and _KNOWN_ADAPTER.fullmatch(adapter) else ("", "")
 
 
 # Where a server's name may end in a description: node1 HCA-1, node1/P2, node1:mlx5_0.
@@ -205,10 +210,9 @@ def _by_name(fabric: Fabric) -> dict[str, list[int]]:
     adapters: dict[tuple[str, str], set[int]] = {}
     members: dict[str, list[int]] = {}
     for host, name in enumerate(fabric.host_name):
-        words = [word for word in _END_OF_NAME.split(name) if word]
-        if len(words) > 1 and _ADAPTER.fullmatch(words[-1]):
-            server = " ".join(words[:-1])
-            adapters.setdefault((server, words[-1]), set()).add(int(fabric.host_guid[host]))
+        server, adapter = _split(name)
+        if server and adapter:
+            adapters.setdefault((server, adapter), set()).add(int(fabric.host_guid[host]))
             members.setdefault(server, []).append(host)
     shared = {server for (server, _), guids in adapters.items() if len(guids) > 1}
     return {server: hosts for server, hosts in members.items() if server not in shared}
