@@ -12,6 +12,7 @@ import os
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -159,15 +160,35 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     return report
 
 
+@cache
+def _skipped_before() -> frozenset[str] | None:
+    """Names of tests and of whole modules that skipped in the run that this one goes on with."""
+    if not (file := os.environ.get("CONTEND_SKIPPED_IN")):
+        return None
+    lines = [line.partition(" ") for line in Path(file).read_text("utf-8").splitlines()]
+    return frozenset(name for outcome, _, name in lines if outcome == "skipped")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Modules of which no test would run: importing all of them takes a while."""
+    if collection_path.suffix != ".py":
+        return None
+    module = collection_path.relative_to(config.rootpath).as_posix()
+    alone = tuple(prefix.partition("::")[0] for prefix in _ALONE)
+    if config.getoption("markexpr") == "alone" and not module.startswith(alone):
+        return True
+    names = _skipped_before()
+    if names is not None and module not in {name.partition("::")[0] for name in names}:
+        return True
+    return None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(_ALONE):
             item.add_marker("alone")
-    if file := os.environ.get("CONTEND_SKIPPED_IN"):
-        lines = [line.partition(" ") for line in Path(file).read_text("utf-8").splitlines()]
-        wanted = {name for outcome, _, name in lines if outcome == "skipped"}
-        # Where a whole module skipped, its line has no name of a test.
-        chosen = [item for item in items if {item.nodeid, item.nodeid.split("::")[0]} & wanted]
+    if (names := _skipped_before()) is not None:
+        chosen = [item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & names]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
         items[:] = chosen
 
