@@ -35,7 +35,8 @@ unshare --mount true 2>/dev/null ||
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-required=$(dpkg-query --show --showformat='${Package} ${Priority}\n' | awk '$2 == "required" { print $1 }')
+required=$(dpkg-query --show --showformat='${Package} ${Priority}\n' |
+  awk '$2 == "required" { print $1 }')
 # Of the packages named, those that are installed: Python may come from elsewhere. Then it needs those
 # of the libraries that it loads.
 named=$(dpkg-query --show --showformat='${Package}\n' \
