@@ -114,12 +114,17 @@ def any_mpi(request: pytest.FixtureRequest, require_program: Callable[[str], str
 
 
 @pytest.fixture(scope="session", autouse=True)
-def probe_cache(request: pytest.FixtureRequest) -> Iterator[Path]:
+def probe_cache(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
     """A cache of compiled probes for all tests that do not want their own: compiling takes long.
 
     It stays, as its names are hashes of sources, flags, compiler and library; each user has one.
     """
-    folder = request.config.cache.mkdir(f"probes-{os.geteuid()}")
+    # There is none with `-p no:cacheprovider`.
+    kept = getattr(request.config, "cache", None)
+    name = f"probes-{os.geteuid()}"
+    folder = tmp_path_factory.mktemp(name) if kept is None else kept.mkdir(name)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder))
         yield folder
