@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -157,33 +157,41 @@ def _counts(
 ) -> Iterator[tuple[int, PortCount | str]]:
     """Counters line by line, and lines that hold none."""
     block: PortCount | None = None
+    names: set[str] = set()
+    ports: dict[str, PortCount] = {}
+    number = 0
     for number, line in lines(chunks, source):
         if match := _BLOCK.match(line):
+            if block is not None:
+                yield number, replace(block, told=frozenset(names))
             # A block of a port by its path, or of all ports, says of no channel what it carries.
             lid, port = match[1], _whole(match[2], source, number)
-            block = None
+            block, names = None, set()
             if lid and port < 255:
                 block = PortCount(port, lid=_whole(lid, source, number), kind=_TOOLS)
-                yield number, block
         elif match := _ERRORS.match(line):
             if match[2].isdecimal():
                 pairs = _IN_ERRORS.findall(line)
                 port = _whole(match[2], source, number)
-                count = PortCount(port, guid=int(match[1], 16), kind=_TOOLS)
+                told = frozenset(sys.intern(name) for name, _ in pairs)
+                count = PortCount(port, guid=int(match[1], 16), kind=_TOOLS, told=told)
                 yield number, _with(count, pairs, source, number)
         elif match := _METRIC.fullmatch(line):
-            count_of_metric = _metric(match, host, source, number)
+            count_of_metric = _metric(match, host, ports, source, number)
             yield number, line.strip() if count_of_metric is None else count_of_metric
         elif block is not None and (match := _IN_BLOCK.match(line)):
-            yield number, _with(block, [(match[1], match[2])], source, number)
+            if match[1] not in _NO_COUNTERS:
+                names.add(sys.intern(match[1]))
+            if match[1].lower() in _COUNTERS:
+                yield number, _with(block, [(match[1], match[2])], source, number)
         elif line.strip():
             yield number, line.strip()
+    if block is not None:
+        yield number, replace(block, told=frozenset(names))
 
 
-def _with(count: PortCount, pairs: Sequence[tuple[str, str]], source: str, line: int) -> PortCount:
-    """The same with counters as the tools print them."""
-    names = {sys.intern(name) for name, _ in pairs if name not in _NO_COUNTERS}
-    count = replace(count, told=count.told | names)
+def _with(count: PortCount, pairs: Iterable[tuple[str, str]], source: str, line: int) -> PortCount:
+    """The same with those counters of the tools that tell what a port carries, or how it waits."""
     for name, text in pairs:
         if meaning := _COUNTERS.get(name.lower()):
             count = _told(count, name, meaning, float(_whole(text, source, line)))
@@ -200,27 +208,22 @@ def _told(count: PortCount, name: str, meaning: str, value: float) -> PortCount:
     return replace(count, **told)
 
 
-def _metric(match: re.Match[str], host: str, source: str, line: int) -> PortCount | None:
-    """A port's metric; None for what is of no port."""
-    labels: dict[str, str] = dict(_LABEL.findall(match[2]))
-    port = labels.get("local_port", labels.get("port", ""))
+def _metric(
+    match: re.Match[str], host: str, ports: dict[str, PortCount], source: str, line: int
+) -> PortCount | None:
+    """A port's metric; None for what is of no port. Labels that were seen are in `ports`."""
     kind, meaning = _METRICS.get(match[1].removesuffix("_total"), ("", ""))
-    if not port.isdecimal():
-        if not meaning:
+    port = ports.get(match[2])
+    if port is None:
+        port = _labelled(match[2], host, source, line)
+        if port is None and not meaning:
             return None
-        raise InputError(source, line, 'a label port="..."', match[2][:60])
-    guid = labels.get("local_guid", labels.get("guid", ""))
-    count = PortCount(
-        _whole(port, source, line),
-        guid=_guid(guid, source, line) if guid else 0,
-        time=int(match[4]) / 1000 if match[4] else None,
-        kind=kind,
-        told=frozenset((match[1],)),
-    )
-    if not guid:
-        named = next((labels[name] for name in _HOST_LABELS if labels.get(name)), host)
-        # An instance is an address with a port, and may have a domain.
-        count = replace(count, host=named.partition(":")[0], device=labels.get("device", ""))
+        if port is None:
+            raise InputError(source, line, 'a label port="..."', match[2][:60])
+        if len(ports) < _MOST_PORTS:
+            ports[match[2]] = port
+    time = int(match[4]) / 1000 if match[4] else None
+    count = replace(port, time=time, kind=kind, told=frozenset((match[1],)))
     if not meaning:
         return count
     try:
@@ -230,6 +233,20 @@ def _metric(match: re.Match[str], host: str, source: str, line: int) -> PortCoun
     if not 0 <= value < math.inf:
         raise InputError(source, line, "a number from 0", match[3][:40])
     return _told(count, match[1], meaning, value)
+
+
+def _labelled(text: str, host: str, source: str, line: int) -> PortCount | None:
+    """The port that labels name; None where they name none."""
+    labels: dict[str, str] = dict(_LABEL.findall(text))
+    port = labels.get("local_port", labels.get("port", ""))
+    if not port.isdecimal():
+        return None
+    number = _whole(port, source, line)
+    if guid := labels.get("local_guid", labels.get("guid", "")):
+        return PortCount(number, guid=_guid(guid, source, line))
+    named = next((labels[name] for name in _HOST_LABELS if labels.get(name)), host)
+    # An instance is an address with a port, and may have a domain.
+    return PortCount(number, host=named.partition(":")[0], device=labels.get("device", ""))
 
 
 def _guid(text: str, source: str, line: int) -> int:
