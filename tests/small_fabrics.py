@@ -56,6 +56,27 @@ def ring(switches: int, hosts_each: int) -> Fabric:
     return torus((switches,), hosts_each)
 
 
+def unequal_planes() -> Fabric:
+    """Two trees that no cable joins, of two leaves with four hosts each below two spines.
+
+    Hosts 0 to 7 and their plane have 4xHDR; the others have 4xEDR and half of the cables up.
+    """
+    plan = _Plan(8)
+    for first, up in ((0, 2), (4, 1)):
+        for leaf in (first, first + 1):
+            for _ in range(4):
+                plan.host(leaf)
+            for spine in (first + 2, first + 3):
+                for _ in range(up):
+                    plan.cable(leaf, spine)
+    planes = plan.build("two planes")
+    return planes.replace(
+        rates=("", "4xHDR", "4xEDR"),
+        host_rate=np.where(planes.host_switch < 4, 1, 2).astype(np.uint16),
+        cable_rate=np.where(planes.cable_from < 4, 1, 2).astype(np.uint16),
+    )
+
+
 def torus(sizes: tuple[int, ...], hosts_each: int = 1) -> Fabric:
     """A torus with `hosts_each` hosts on every switch, switches in row-major order."""
     plan = _Plan(int(np.prod(sizes)))

@@ -16,6 +16,7 @@ from cli.conftest import Simulate
 from contend.pattern import FORMS
 from contend.routes import save
 from sample_fabrics import mixed_rates
+from small_fabrics import unequal_planes
 
 TIMINGS = {"elapsed_s", "drawing_s", "counting_s", "patterns_per_s"}
 
@@ -382,6 +383,39 @@ def test_links_of_different_rates_are_said_and_weighed(
         4e9 * found["effective_bandwidth"]["mean"]
     )
     assert alike["effective_bandwidth"]["mean_Bps"] is None
+
+
+@pytest.mark.parametrize(
+    ("hosts", "share", "rate", "cables"),
+    [(range(8), 1.0, "4xHDR", 8), (range(8, 16), 0.5, "4xEDR", 4)],
+    ids=["wide plane", "narrow plane"],
+)
+def test_rated_bisection_and_links_are_those_of_the_hosts_that_take_part(
+    simulate: Simulate,
+    measure: Any,
+    tmp_path: Path,
+    hosts: range,
+    share: float,
+    rate: str,
+    cables: int,
+) -> None:
+    save(unequal_planes(), tmp_path / "planes.fabric")
+    chosen = ",".join(f"host {host}" for host in hosts)
+    asked = (tmp_path / "planes.fabric", "--route", "minhop", "--hosts", chosen, "--samples", "50")
+    found = measure(*asked)
+    assert (found["rated_bisection"], found["rated_bisection_exact"]) == (share, True)
+    assert found["effective_bandwidth"]["ci95"][0] <= found["random_pairs_bound"] <= 1
+    assert [(link["rate"], link["links"]) for link in found["links"]] == [(rate, cables + 8)]
+    assert not found["weighed_by_rates"]
+    _, out, _ = simulate(*asked)
+    assert "the narrowest cut between halves of 8 hosts" in out
+
+
+def test_links_that_count_alike_are_rated_alike(measure: Any, mixed: str) -> None:
+    rated = measure(mixed, "--samples", "5")["rated_bisection"]
+    alike = measure(mixed, "--samples", "5", "--equal-rates")["rated_bisection"]
+    assert alike == measure(mixed, "--samples", "5", "--rate", "4xNDR")["rated_bisection"]
+    assert rated < alike
 
 
 def test_every_bandwidth_is_also_in_gigabytes(simulate: Simulate, measure: Any) -> None:

@@ -299,3 +299,27 @@ def test_a_folder_of_the_first_version_is_read(plan_file: Path, rooms: Any) -> N
     assert outcomes[0].simulation().bandwidth == pytest.approx([2 / 3] * 3)
     go(plan_file, rooms, plan_of(plan_file).changed(seed=5))
     assert len(rooms.asked("simulate")) == 3
+
+
+def test_hosts_that_take_part_are_rated(tmp_path: Path) -> None:
+    """All share half as many cables up as there are hosts; hosts of one leaf need none."""
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        """
+name = "part"
+engines = ["minhop"]
+samples = 5
+[[fabric]]
+name = "tree"
+source = "xgft:2;8,8;1,4"
+[[pattern]]
+name = "all"
+pattern = "bisect"
+[[pattern]]
+name = "leaf"
+pattern = "bisect"
+placement = "same-leaf"
+"""
+    )
+    outcomes = run_simulations(plan_of(plan), tmp_path / "results", beside=tmp_path)
+    assert [outcome.record.rated_bisection for outcome in outcomes] == [0.5, 1.0]

@@ -13,12 +13,12 @@ from contend import loading
 from contend.cli.app import run
 from contend.fabric import Fabric
 from contend.routes import NO_PORT, ForwardingTables
-from small_fabrics import fat_tree, shortest_path_tables, two_planes
+from small_fabrics import fat_tree, shortest_path_tables, torus, two_planes, unequal_planes
 
 
 @pytest.fixture(autouse=True)
 def _named_fabrics(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`bare`, `routed` and `broken` are fabrics; how files are read is tested elsewhere."""
+    """Some names are fabrics; how files are read is tested elsewhere."""
     bare = fat_tree(4, 4, 2)
     routed = bare.replace(routes=shortest_path_tables(bare))
     assert routed.routes is not None
@@ -28,7 +28,7 @@ def _named_fabrics(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = ("cable_from", "cable_from_port", "cable_to", "cable_to_port", "cable_rate")
     short = bare.replace(**{name: getattr(bare, name)[:-1] for name in columns})
     fabrics = {"bare": bare, "routed": routed, "broken": broken, "short": short}
-    fabrics["planes"] = two_planes()
+    fabrics |= {"planes": two_planes(), "unequal": unequal_planes(), "large": torus((8, 8, 8))}
 
     def load(source: str, **options: Any) -> Fabric:
         return fabrics[source]
@@ -77,6 +77,23 @@ def test_show_rates_chosen_hosts(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fabric", "show", "bare", "--hosts", "host 0,host 1,host 2", "--json", "-"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["rated_hosts"], result["bisection"]["share"]) == (3, 1)
+
+
+def test_planes_are_rated_each_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fabric", "show", "unequal"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "rated bisection 0.0 % no cable joins the 2 planes; each by itself:" in shown
+    assert "plane of host 0 100.0 % 8 hosts: 800 Gbit/s of 800 Gbit/s" in shown
+    assert "plane of host 8 50.0 % 8 hosts: 200 Gbit/s of 400 Gbit/s" in shown
+
+
+def test_what_is_not_proved_says_at_most(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fabric", "show", "large"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "50.0 % at most: the narrowest cut found (128 cables) carries" in shown
+    assert run(["fabric", "show", "bare"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "50.0 % the narrowest cut (4 cables) carries" in shown
 
 
 def test_check_passes(capsys: pytest.CaptureFixture[str]) -> None:

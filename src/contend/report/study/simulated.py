@@ -136,7 +136,7 @@ def _note(records: Sequence[Record]) -> str:
     noun = "sample" if most == 1 else "samples"
     return (
         f"In % of the link speed{times}; {drawn} {noun} per cell. Rated is the capacity of the "
-        "narrowest cut found."
+        "narrowest cut found between halves of the hosts that take part."
     )
 
 
