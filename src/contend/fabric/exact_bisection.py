@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from contend.fabric.cut_graph import CutGraph
 
-# Numbers that may be added and compared.
-_MOST_STEPS = 1 << 25
-# Sides of so many nodes are told apart at once.
-_WIDEST = 16
+# Numbers that may be added and compared, in all and at once.
+_MOST_STEPS, _MOST_AT_ONCE = 1 << 23, 1 << 20
 # In larger graphs only neighbours of what is placed are placed next.
 _FEW = 500
 
@@ -93,7 +91,8 @@ class _Order:
     @property
     def complete(self) -> bool:
         """Whether all of it can be afforded so far."""
-        return self.work <= _MOST_STEPS and len(self._front) <= _WIDEST
+        at_once = self._counts << len(self._front)
+        return self.work <= _MOST_STEPS and at_once <= _MOST_AT_ONCE
 
     def _next(self, waiting: set[int], wide: bool) -> int:
         closing = [v for v in self._front if self._left[v] == 1]

@@ -105,6 +105,9 @@ def _bisection_rows(bisection: Bisection) -> list[tuple[str, str, str]]:
         )
     ]
     for plane in shown:
+        if plane.hosts == 1:
+            rows.append((f"  plane of {plane.first_host}", "", "a single host"))
+            continue
         capacity, full = (
             _capacity(value, bisection.unit) for value in (plane.capacity, plane.full)
         )
