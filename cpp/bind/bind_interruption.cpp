@@ -28,10 +28,7 @@ Released::Released() : interruption_(is_main_thread() ? run_signal_handlers : lo
 void Stop::heed() const { heeded = ended_; }
 
 void bind_interruption(nb::module_& m) {
-  nb::class_<Stop>(m, "Stop")
-      .def(nb::init<>())
-      .def("set", &Stop::set)
-      .def("heed", &Stop::heed);
+  nb::class_<Stop>(m, "Stop").def(nb::init<>()).def("set", &Stop::set).def("heed", &Stop::heed);
 }
 
 }  // namespace contend::bind

@@ -1,5 +1,5 @@
-#include "contend/base/interruption.hpp"
 #include "contend/congestion/flows.hpp"
+#include "contend/base/interruption.hpp"
 
 #include <algorithm>
 #include <functional>

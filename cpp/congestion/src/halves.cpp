@@ -1,5 +1,5 @@
-#include "contend/base/interruption.hpp"
 #include "halves.hpp"
+#include "contend/base/interruption.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
-#include "contend/base/interruption.hpp"
 #include "phase_loads.hpp"
+#include "contend/base/interruption.hpp"
 
 #include <algorithm>
 #include <cmath>

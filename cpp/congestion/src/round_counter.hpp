@@ -212,7 +212,8 @@ class RoundCounter {
   void collect_totals(std::span<std::uint64_t> channel_messages) {
     const std::size_t between = resolver_.switch_channels();
     for (std::size_t c = 0; c < between; ++c) channel_messages[c] += total_[c];
-    for (std::size_t c = 0; c < 2 * places_; ++c) channel_messages[between + c] += total_[sent_ + c];
+    for (std::size_t c = 0; c < 2 * places_; ++c)
+      channel_messages[between + c] += total_[sent_ + c];
     std::fill(total_.begin(), total_.end(), 0U);
   }
 

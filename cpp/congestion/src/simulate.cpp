@@ -126,7 +126,9 @@ BatchResult run(const Resolver& resolver, const Pattern& pattern, const Seating&
   for (int thread = 0; thread < threads; ++thread) {
     workers.emplace_back(resolver, pattern, seating, samples, with_hosts, rates);
   }
-  const auto shares_of = [&](std::size_t cell) { return rates != nullptr ? &shares[cell] : nullptr; };
+  const auto shares_of = [&](std::size_t cell) {
+    return rates != nullptr ? &shares[cell] : nullptr;
+  };
   if (shares_pieces(pattern, cells.size(), threads)) {
     for (std::size_t cell = 0; cell < cells.size(); ++cell) {
       const auto round = static_cast<std::uint32_t>(cell % rounds);
@@ -135,15 +137,16 @@ BatchResult run(const Resolver& resolver, const Pattern& pattern, const Seating&
     }
   } else {
     // Long enough to keep threads out of each other's cache lines, short enough to share fairly.
-    in_parallel(threads, cells.size(), run_length(cells.size(), threads), [&](const Pieces& pieces) {
-      Worker<Id>& worker = workers[pieces.thread()];
-      worker.start_watch();
-      for (const std::size_t cell : pieces) {
-        cells[cell] = worker.run(samples.first + cell / rounds,
-                                 static_cast<std::uint32_t>(cell % rounds), shares_of(cell));
-      }
-      worker.stop_watch();
-    });
+    in_parallel(
+        threads, cells.size(), run_length(cells.size(), threads), [&](const Pieces& pieces) {
+          Worker<Id>& worker = workers[pieces.thread()];
+          worker.start_watch();
+          for (const std::size_t cell : pieces) {
+            cells[cell] = worker.run(samples.first + cell / rounds,
+                                     static_cast<std::uint32_t>(cell % rounds), shares_of(cell));
+          }
+          worker.stop_watch();
+        });
   }
   for (Worker<Id>& worker : workers) worker.add_to(result);
   average_samples(cells, rounds, result);

@@ -82,8 +82,7 @@ TEST_CASE("66,000 messages on one channel") {
 TEST_CASE("more messages on a channel than a counter is sure to hold are refused") {
   const contend::test::ClockwiseRing ring(4);
   const Places places{{0, 1, 2, 3}, false};
-  const auto resolver =
-      make_walking_resolver(ring.fabric, ring.tables(), ring.addresses(), places);
+  const auto resolver = make_walking_resolver(ring.fabric, ring.tables(), ring.addresses(), places);
   // Any number in a round, as long as no channel gets more than 100.
   const std::vector<Place> source{0, 1, 2, 3};
   const std::vector<Place> target{1, 2, 3, 0};

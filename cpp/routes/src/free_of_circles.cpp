@@ -1,5 +1,5 @@
-#include "contend/base/interruption.hpp"
 #include "free_of_circles.hpp"
+#include "contend/base/interruption.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-#include "contend/base/interruption.hpp"
 #include "up_down_ways.hpp"
+#include "contend/base/interruption.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
-#include "contend/base/interruption.hpp"
 #include "contend/schedule/host_routes.hpp"
+#include "contend/base/interruption.hpp"
 
 #include <vector>
 

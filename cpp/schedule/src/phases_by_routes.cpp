@@ -63,9 +63,8 @@ Phases phases_by_routes(const HostRoutes& routes, const std::vector<std::uint32_
   const contend_phase_limits limits{std::numeric_limits<std::uint64_t>::max(), goes_on,
                                     &interruption};
   contend_phases found;
-  const auto end = contend_find_phases(&given, host_of_rank.data(),
-                                       static_cast<std::uint32_t>(host_of_rank.size()), limits,
-                                       &found);
+  const auto end = contend_find_phases(
+      &given, host_of_rank.data(), static_cast<std::uint32_t>(host_of_rank.size()), limits, &found);
   if (interruption) std::rethrow_exception(interruption);
   if (end != CONTEND_PHASES_FOUND) throw std::bad_alloc();
   const std::size_t numbers = std::size_t{found.ranks} * found.count;

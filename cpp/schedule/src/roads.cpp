@@ -1,5 +1,5 @@
-#include "contend/base/interruption.hpp"
 #include "roads.hpp"
+#include "contend/base/interruption.hpp"
 
 #include <algorithm>
 

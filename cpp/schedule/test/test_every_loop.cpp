@@ -140,13 +140,12 @@ void add_congestion(const Figure& on, std::vector<Loop>& loops) {
   loops.push_back(loop("users", 16, [&, seating, channels, all = all()] {
     return channel_users(*on.resolver, *all, seating, {1, 0, 1, false}, channels, 1);
   }));
-  loops.push_back(loop("messages", 1, [&] {
-    return message_congestion(*on.resolver, on.hosts, on.target, {}, 0);
-  }));
+  loops.push_back(loop(
+      "messages", 1, [&] { return message_congestion(*on.resolver, on.hosts, on.target, {}, 0); }));
   loops.push_back(
       loop("fair share", 2, [&] { return fair_share(*on.resolver, on.hosts, on.target); }));
-  loops.push_back(loop(
-      "fluid", 16, [&] { return fluid_times(*on.resolver, on.hosts, on.target, on.bytes); }));
+  loops.push_back(
+      loop("fluid", 16, [&] { return fluid_times(*on.resolver, on.hosts, on.target, on.bytes); }));
   loops.push_back(loop("reach", 16 + 4, [&] { return channel_reach(*on.resolver, on.leaf); }));
   loops.push_back(loop("pairs", 4, [&] { return pairs_across(*on.resolver, on.leaf, 0); }));
   loops.push_back(loop("seats' figures", 2, [&] {
@@ -171,8 +170,7 @@ void add_schedules(const Figure& on, std::vector<Loop>& loops) {
   for (int n = 0; n < 300; ++n) written.compute(1);
   loops.push_back(loop("a schedule", 2, [ring, written] { return ring->run(written); }));
   loops.push_back(loop("routes of hosts", 16, [&] { return host_routes(*on.resolver); }));
-  loops.push_back(
-      loop("phases", 16 + 2, [&] { return phases_by_routes(*on.resolver, on.hosts); }));
+  loops.push_back(loop("phases", 16 + 2, [&] { return phases_by_routes(*on.resolver, on.hosts); }));
 }
 
 }  // namespace

@@ -84,8 +84,7 @@ static uint32_t level_of(const contend_resources* resources, const uint32_t* lev
 
 /// All messages: those over the fullest channels first, among these shift after shift, with the
 /// ranks in the order of their hosts. In regular trees shifts of that order hardly meet.
-static enum contend_phases_end order_messages(search* running, uint32_t* ordered,
-                                              uint32_t* place) {
+static enum contend_phases_end order_messages(search* running, uint32_t* ordered, uint32_t* place) {
   const contend_resources* resources = running->board.resources;
   uint32_t ranks = resources->ranks, *used = running->board.used;
   uint32_t* by_host = contend_take_room(&running->room, ranks, sizeof *by_host);

@@ -74,7 +74,8 @@ class InTree {
   explicit InTree(const Fabric& fabric);
 
   /// Walks to address i of a block from every source; `to` is the host that has the address.
-  void grow(const ForwardingBlock& next, std::size_t i, HostId to, std::span<const SwitchId> sources);
+  void grow(const ForwardingBlock& next, std::size_t i, HostId to,
+            std::span<const SwitchId> sources);
 
   /// The switches on the routes, each after the switch it forwards to (loops aside).
   std::span<const SwitchId> order() const { return order_; }
