@@ -153,7 +153,7 @@ class Rooms:
         self.calls.append(("save", path.name))
         path.write_text(fabric.name)
 
-    def rate(self, fabric: Fabric) -> Any:
+    def rate(self, fabric: Fabric, *seats: Any, **options: Any) -> Any:
         self.calls.append(("rate", fabric.name))
         return SimpleNamespace(share=0.5)
 
@@ -171,10 +171,10 @@ def rooms(monkeypatch: pytest.MonkeyPatch) -> Rooms:
     for name, function in (
         ("load", rooms.load),
         ("save", rooms.save),
-        ("bisection", rooms.rate),
         ("simulate", rooms.simulate),
     ):
         monkeypatch.setattr(f"contend.study.simulated.{name}", function)
+    monkeypatch.setattr("contend.congestion.simulation.bisection", rooms.rate)
     return rooms
 
 
@@ -218,4 +218,6 @@ def simulation(fabric: Fabric, pattern: str, samples: int, seed: int) -> Simulat
         drawing_s=0.0,
         counting_s=0.1,
         messages=2,
+        taking_part=np.arange(2, dtype=np.uint32),
+        fabric=fabric,
     )

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -49,8 +50,10 @@ struct Neighbours {
   std::vector<std::uint32_t> cables;
 };
 
-/// Distance of every switch from the nearest of some, kFar where there is no way.
-std::vector<std::uint32_t> distances(const Neighbours& near, const std::vector<SwitchId>& from) {
+/// Distance of every switch from the nearest of some, kFar where there is no way; not over those
+/// that are left out, if any are.
+std::vector<std::uint32_t> distances(const Neighbours& near, const std::vector<SwitchId>& from,
+                                     const std::vector<bool>& left_out) {
   std::vector<std::uint32_t> distance(near.switches(), kFar);
   std::vector<SwitchId> reached(from);
   for (const SwitchId s : from) distance[s] = 0;
@@ -58,6 +61,7 @@ std::vector<std::uint32_t> distances(const Neighbours& near, const std::vector<S
     const SwitchId at = reached[head];
     for (std::size_t k = near.begin[at]; k < near.begin[at + 1]; ++k) {
       if (distance[near.to[k]] != kFar) continue;
+      if (!left_out.empty() && left_out[near.to[k]]) continue;
       distance[near.to[k]] = distance[at] + 1;
       reached.push_back(near.to[k]);
     }
@@ -306,6 +310,77 @@ class Climb {
   bool agreed_ = false;
 };
 
+/// What leads from a switch to those that stand above it.
+struct Upwards {
+  std::size_t switches = 0;
+  std::size_t cables = 0;
+};
+
+Upwards upwards(const Neighbours& near, const std::vector<std::uint32_t>& level, SwitchId s) {
+  Upwards up;
+  for (std::size_t k = near.begin[s]; k < near.begin[s + 1]; ++k) {
+    if (level[near.to[k]] <= level[s]) continue;
+    ++up.switches;
+    up.cables += near.cables[k];
+  }
+  return up;
+}
+
+/// Whether a switch that stands on top, without hosts, is cabled as leaves are and not as the
+/// spines beside it: its neighbours lead to others on top that join at least twice as many, and the
+/// number of its neighbours, and of its cables, is in the range of those of leaves below them.
+bool looks_like_a_leaf(const Neighbours& near, const std::vector<double>& hosts,
+                       const std::vector<std::uint32_t>& level, SwitchId s) {
+  const std::size_t joined = near.begin[s + 1] - near.begin[s];
+  if (hosts[s] > 0 || level[s] < 3) return false;
+  std::size_t cables = 0;
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+  Upwards fewest{kMost, kMost};
+  Upwards most;
+  for (std::size_t k = near.begin[s]; k < near.begin[s + 1]; ++k) {
+    const SwitchId line = near.to[k];
+    if (level[line] >= level[s]) return false;
+    cables += near.cables[k];
+    std::size_t widest = 0;
+    for (std::size_t j = near.begin[line]; j < near.begin[line + 1]; ++j) {
+      const SwitchId other = near.to[j];
+      if (level[other] > level[line]) {
+        widest = std::max(widest, near.begin[other + 1] - near.begin[other]);
+      } else if (hosts[other] > 0 && level[other] < level[line]) {
+        const Upwards up = upwards(near, level, other);
+        fewest.switches = std::min(fewest.switches, up.switches);
+        fewest.cables = std::min(fewest.cables, up.cables);
+        most.switches = std::max(most.switches, up.switches);
+        most.cables = std::max(most.cables, up.cables);
+      }
+    }
+    if (widest < 2 * joined) return false;
+  }
+  return joined >= fewest.switches && joined <= most.switches && cables >= fewest.cables &&
+         cables <= most.cables;
+}
+
+/// Leaves without hosts that short paths between other leaves lead over, as over spines. None of
+/// them is needed: without them, all hosts are as near to each other.
+std::vector<SwitchId> empty_leaves(const Neighbours& near, const std::vector<double>& hosts,
+                                   const std::vector<SwitchId>& seats,
+                                   const std::vector<std::uint32_t>& level) {
+  std::vector<SwitchId> found;
+  std::vector<bool> left_out(near.switches(), false);
+  for (SwitchId s = 0; s < near.switches(); ++s) {
+    if (!looks_like_a_leaf(near, hosts, level, s)) continue;
+    found.push_back(s);
+    left_out[s] = true;
+  }
+  if (found.empty()) return found;
+  for (const SwitchId seat : seats) {
+    const std::vector<std::uint32_t> all = distances(near, {seat}, {});
+    const std::vector<std::uint32_t> without = distances(near, {seat}, left_out);
+    if (std::ranges::any_of(seats, [&](SwitchId s) { return all[s] != without[s]; })) return {};
+  }
+  return found;
+}
+
 /// Levels of what no path says anything of, from its neighbours'.
 void hang_on(const Neighbours& near, std::vector<std::uint32_t>& level) {
   for (;;) {
@@ -334,7 +409,7 @@ Levels find_levels(const Fabric& fabric) {
   for (SwitchId s = 0; s < fabric.switches(); ++s) {
     if (hosts[s] > 0) seats.push_back(s);
   }
-  const std::vector<std::uint32_t> distance = distances(near, seats);
+  const std::vector<std::uint32_t> distance = distances(near, seats, {});
   Levels levels{std::vector<std::uint32_t>(fabric.switches(), 0), {}};
   for (SwitchId s = 0; s < fabric.switches(); ++s) {
     if (distance[s] != kFar) levels.of[s] = distance[s] + 1;
@@ -345,6 +420,7 @@ Levels find_levels(const Fabric& fabric) {
   if (climb.agreed()) {
     std::vector<std::uint32_t> found = climb.levels();
     if (!found.empty()) {
+      for (const SwitchId s : empty_leaves(near, hosts, seats, found)) found[s] = 0;
       hang_on(near, found);
       levels.of = std::move(found);
     }
