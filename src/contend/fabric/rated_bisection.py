@@ -16,6 +16,7 @@ from contend.fabric.cut_graph import CutGraph
 from contend.fabric.exact_bisection import narrowest_side
 from contend.fabric.fabric import Fabric
 from contend.fabric.pairs_bound import pairs_bound
+from contend.fabric.parts import parts_of
 
 # METIS runs: as many as small fabrics can have in a fraction of a second, a dozen for the largest.
 _FEWEST_SEEDS, _MOST_SEEDS, _SWITCHES_FOR_ALL = 12, 96, 100
@@ -29,7 +30,7 @@ class Plane:
     """The hosts that cables join to each other, where they join them to no others.
 
     Attributes:
-        first_host: the name of the first of them.
+        part: number of the connected part that they are in, see `parts_of`.
         hosts: how many take part.
         capacity: as of `Bisection`, and so are the following.
         full: what half of its hosts can send together.
@@ -38,7 +39,7 @@ class Plane:
         random_pairs: the most that random pairs of its hosts get on average.
     """
 
-    first_host: str
+    part: int
     hosts: int
     capacity: float
     full: float
@@ -111,21 +112,18 @@ def bisection(
     seats = np.arange(fabric.hosts) if hosts is None else np.asarray(hosts, dtype=np.int64)
     taking_part = np.unique(seats)
     capacity = capacities(fabric, taking_part, alike=alike)
-    part = fabric.switch_part[fabric.host_switch[taking_part]]
     whole = _bisection(fabric, capacity, seats, ranks)
-    if len(np.unique(part)) < 2:
+    if len(np.unique(fabric.switch_part[fabric.host_switch[taking_part]])) < 2:
         return whole
-    planes = tuple(
-        _plane(fabric, capacity, taking_part[part == number])
-        for number in dict.fromkeys(part.tolist())
-    )
-    return replace(whole, planes=planes)
+    members = [(part.number, np.intersect1d(part.hosts, taking_part)) for part in parts_of(fabric)]
+    planes = (_plane(fabric, capacity, part, hosts) for part, hosts in members if len(hosts))
+    return replace(whole, planes=tuple(planes))
 
 
-def _plane(fabric: Fabric, capacity: Capacities, hosts: NDArray[np.int64]) -> Plane:
+def _plane(fabric: Fabric, capacity: Capacities, part: int, hosts: NDArray[np.int64]) -> Plane:
     found = _bisection(fabric, capacity, hosts, None)
     return Plane(
-        first_host=fabric.host_name[int(hosts[0])],
+        part=part,
         hosts=found.hosts,
         capacity=found.capacity,
         full=found.full,

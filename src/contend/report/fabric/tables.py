@@ -18,7 +18,7 @@ from contend.routes import CheckReport, RoutesSummary
 from contend.units import counted, format_bandwidth
 
 # Rows of the table of leaves, names in a row, and planes of a network.
-_MOST_ROWS, _MOST_NAMES, _MOST_PLANES = 12, 3, 8
+_MOST_ROWS, _MOST_NAMES = 12, 3
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class FabricSummary:
 def fabric_tables(summary: FabricSummary) -> tuple[ResultTable, ...]:
     """The summary for a terminal or a page."""
     structure = summary.structure
-    parts = [_parts(structure)] if structure.parts > 1 else []
+    parts = [_parts(structure, summary.bisection)] if structure.parts > 1 else []
     tables = [_overview(summary), *parts, _levels(structure), _leaves(structure)]
     if summary.routes is not None:
         tables.append(_balance(summary.routes))
@@ -66,16 +66,8 @@ def _overview(summary: FabricSummary) -> ResultTable:
         *_bisection_rows(summary.bisection),
     ]
     if summary.rated_hosts != summary.fabric.hosts:
-        chosen = "which alone the rated bisection and random pairs are of"
+        chosen = "rated bisection and random pairs count these alone"
         rows.append(("chosen hosts", f"{summary.rated_hosts:,}", chosen))
-    if structure.parts > 1:
-        rows.append(
-            (
-                "parts",
-                f"{structure.parts:,}",
-                "which no cable joins; --part N takes one of them alone",
-            )
-        )
     if summary.routes is not None:
         rows.append(_routes_row(summary.routes))
     return ResultTable(
@@ -88,40 +80,15 @@ def _overview(summary: FabricSummary) -> ResultTable:
 
 
 def _bisection_rows(bisection: Bisection) -> list[tuple[str, str, str]]:
-    """The rated bisection and what random pairs get: of each plane, if no cable joins them."""
-    planes = bisection.planes
-    if not planes:
-        most = "the most that they get on average, by what cuts carry, whatever the routes"
-        return [
-            _bisection_row(bisection),
-            ("random pairs", f"{100 * bisection.random_pairs:.1f} %", most),
-        ]
-    shown = planes[:_MOST_PLANES]
-    rows = [
-        (
-            "rated bisection",
-            f"{100 * bisection.share:.1f} %",
-            f"no cable joins the {len(planes)} planes; each by itself:",
-        )
+    """The rated bisection and what random pairs get; of several parts a table tells them."""
+    if bisection.planes:
+        apart = f"no cable joins {len(bisection.planes)} parts of the network: see them below"
+        return [("rated bisection", f"{100 * bisection.share:.1f} %", apart)]
+    most = "the most that they get on average, by what cuts carry, whatever the routes"
+    return [
+        _bisection_row(bisection),
+        ("random pairs", f"{100 * bisection.random_pairs:.1f} %", most),
     ]
-    for plane in shown:
-        if plane.hosts == 1:
-            rows.append((f"  plane of {plane.first_host}", "", "a single host"))
-            continue
-        capacity, full = (
-            _capacity(value, bisection.unit) for value in (plane.capacity, plane.full)
-        )
-        rows.append(
-            (
-                f"  plane of {plane.first_host}",
-                f"{100 * plane.share:.1f} %",
-                f"{'' if plane.exact else 'at most; '}{counted(plane.hosts, 'host')}: {capacity} "
-                f"of {full}; random pairs get at most {100 * plane.random_pairs:.1f} %",
-            )
-        )
-    if len(planes) > len(shown):
-        rows.append((f"  {len(planes) - len(shown)} more", "", "in the JSON"))
-    return rows
 
 
 def _bisection_row(bisection: Bisection) -> tuple[str, str, str]:
@@ -156,19 +123,36 @@ def _routes_row(routes: RoutesSummary) -> tuple[str, str, str]:
     )
 
 
-def _parts(structure: Structure) -> ResultTable:
+def _parts(structure: Structure, bisection: Bisection) -> ResultTable:
+    rated = {plane.part: plane for plane in bisection.planes}
+
+    def shares(number: int) -> tuple[str, str]:
+        plane = rated.get(number)
+        if plane is None or plane.hosts == 1:
+            return "-", "-"
+        at_most = "" if plane.exact else "at most "
+        return f"{at_most}{100 * plane.share:.1f} %", f"{100 * plane.random_pairs:.1f} %"
+
     rows = tuple(
-        (f"{part.number}", f"{part.hosts:,}", f"{part.switches:,}", f"{part.cables:,}", part.host)
+        (
+            f"{part.number}",
+            f"{part.hosts:,}",
+            f"{part.switches:,}",
+            f"{part.cables:,}",
+            *shares(part.number),
+            part.host,
+        )
         for part in structure.each_part
     )
-    columns = ("part", "hosts", "switches", "cables", "with the host")
+    columns = ("part", "hosts", "switches", "cables", "rated bisection", "random pairs", "with")
     left = len(rows) - _MOST_ROWS
     return ResultTable(
-        title="Parts",
+        title="Parts that no cable joins",
         columns=columns,
         rows=rows[:_MOST_ROWS],
         numeric=frozenset(columns[:-1]),
-        note=f"{counted(left, 'further part')} in the JSON" if left > 0 else "",
+        note="--part N, or --part with the name of any host, takes one of them alone"
+        + (f"; {counted(left, 'further part')} in the JSON" if left > 0 else ""),
     )
 
 
