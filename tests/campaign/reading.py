@@ -166,7 +166,8 @@ def calibration(path: Path) -> None:
     calibration = load_calibration(path)
     calibration.costs()
     calibration.cables(1e6)
-    _ = calibration.uncertainty
+    for end in calibration.ends:
+        end.costs()
 
 
 def command_line(path: Path) -> None:

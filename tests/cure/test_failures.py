@@ -42,21 +42,24 @@ def _slowly(fabric: Fabric, failure: Failure) -> tuple[int, int, float, float]:
 
 
 @pytest.mark.parametrize(
-    ("name", "route", "rated"),
+    ("name", "route", "rated", "pairs"),
     [
-        ("xgft:3;2,2,2;1,2,2", "contend,lmc=1", False),
-        ("torus:3x3", "dor", True),
-        ("random:8,3,2", "minhop", False),
-        (str(DATA / "ibsim" / "aggregation-nodes.ibnetdiscover"), "minhop", False),
+        ("xgft:3;2,2,2;1,2,2", "contend,lmc=1", False, 6),
+        ("torus:3x3", "dor", True, 6),
+        ("random:8,3,2", "minhop", False, 6),
+        # Two of the worst four are cables of the other two: no pairs with these.
+        (str(DATA / "ibsim" / "aggregation-nodes.ibnetdiscover"), "minhop", False, 4),
     ],
 )
-def test_every_failure_costs_what_the_slow_way_says(name: str, route: str, rated: bool) -> None:
+def test_every_failure_costs_what_the_slow_way_says(
+    name: str, route: str, rated: bool, pairs: int
+) -> None:
     fabric = contend.load(name, route=route)
     if rated:
         fabric = _with_rates(fabric)
     found = failures(fabric, samples=SAMPLES, worst=4, threads=2)
     assert len(found.alone) == fabric.switches + fabric.cables
-    assert len(found.pairs) == 6
+    assert len(found.pairs) == pairs
     assert found.whole.weighed == rated
     assert any(one.change < 0 for one in found.alone)
     for one in (*found.alone, *found.pairs):

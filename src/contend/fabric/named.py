@@ -88,7 +88,14 @@ class Names:
 
     def _node(self, text: str, kinds: Sequence[str] = ("switch", "host")) -> list[Device]:
         """A switch, a host, or all hosts of a server; what is called so itself goes first."""
+        found = self._called(text, kinds)
         quoted = _QUOTED.fullmatch(text)
+        if not found and quoted is not None:
+            text, kinds = quoted[2], (quoted[1],) if quoted[1] in kinds else kinds
+            found = self._called(text, kinds)
+        return found or self._with_guid(text, kinds)
+
+    def _called(self, text: str, kinds: Sequence[str]) -> list[Device]:
         for rule in self._rules():
             for kind in kinds:
                 numbers = rule[kind].get(text, [])
@@ -96,9 +103,7 @@ class Names:
                     raise self._several(text, kind, numbers)
                 if numbers:
                     return [(kind, number) for number in numbers]
-        if quoted is not None:
-            return self._node(quoted[2], (quoted[1],) if quoted[1] in kinds else kinds)
-        return self._with_guid(text, kinds)
+        return []
 
     def _with_guid(self, text: str, kinds: Sequence[str]) -> list[Device]:
         if not re.fullmatch("0x[0-9a-f]{1,16}", text, re.IGNORECASE):
