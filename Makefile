@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# Tests wait for what they have started a third of their time.
+WORKERS ?= $(shell expr \( $(JOBS) \* 3 + 1 \) / 2)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 bin := $(VENV)/bin
@@ -39,7 +41,7 @@ demo: build ## show, check and simulate a small real fabric
 # Threads that wait for others sleep: beside other tests they would take the processors from them.
 test: export OMP_WAIT_POLICY = passive
 test: build ## run all tests: Python, then the core's under sanitizers
-	$(bin)/python -m pytest -q -n $(JOBS) -m 'not alone'
+	$(bin)/python -m pytest -q -n $(WORKERS) -m 'not alone'
 	$(bin)/python -m pytest -q -m alone
 	@$(MAKE) --no-print-directory sanitize
 

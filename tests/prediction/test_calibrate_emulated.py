@@ -23,7 +23,7 @@ def test_a_calibration_on_a_crossbar_predicts_a_larger_one(
     require_program: Callable[[str], str],
 ) -> None:
     wrapper = require_program("mpicc.openmpi")
-    cables = ["--rate", "50Mbit", "--buffer", "4MB"]
+    cables = ["--rate", "100Mbit", "--buffer", "4MB"]
     costs = tmp_path / "costs"
     where = ["--on", "emulated:crossbar:4", "--mpi", "openmpi-4"]
     assert run(["calibrate", *where, *cables, "--budget", "2min", "-o", str(costs)]) == 0
@@ -52,10 +52,10 @@ def test_a_calibration_on_a_crossbar_predicts_a_larger_one(
         assert run([*command, "-o", str(folder), "--", str(program)]) == 0
         return read_profile_record(folder).run_s
 
-    recorded, slow = profiled("50Mbit"), profiled("5Mbit")
+    recorded, slow = profiled("100Mbit"), profiled("10Mbit")
     capsys.readouterr()
-    elsewhere = ["crossbar:4", "--rate", "5Mbit", "--calibration", str(costs), "--json", "-"]
-    assert run(["predict", str(tmp_path / "profile-50Mbit"), *elsewhere]) == 0
+    elsewhere = ["crossbar:4", "--rate", "10Mbit", "--calibration", str(costs), "--json", "-"]
+    assert run(["predict", str(tmp_path / "profile-100Mbit"), *elsewhere]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["recorded_s"] == recorded
     # The place is known, so that the model was held against the recording.
