@@ -3,7 +3,8 @@
 With CONTEND_REQUIRE_ALL=1 no test may skip because the machine lacks something: such a skip counts
 as a failure. Only a missing folder of shared data stays a skip. Two more variables let one run go
 on where another had to skip: CONTEND_OUTCOMES=FILE appends a line for every test, "passed",
-"failed" or "skipped" and its name; CONTEND_SKIPPED_IN=FILE runs only what skipped by such a file.
+"failed" or "skipped" and its name, and one, "retried", for what failed before it passed;
+CONTEND_SKIPPED_IN=FILE runs only what skipped by such a file.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ hypothesis.settings.register_profile("contend", deadline=None)
 hypothesis.settings.load_profile("contend")
 
 # Tests that start ranks or whole networks and look at when things happen: `make test` runs them one
-# after the other on a machine that does nothing else, and all others side by side.
+# after the other on a machine that does nothing else, and all others side by side. What else the
+# machine does for a moment can still spoil what they measure, so each has three attempts.
 _ALONE = (
     "tests/cli/measure/test_measure",
     "tests/cli/test_jobs_slurm.py",
@@ -192,6 +194,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.nodeid.startswith(_ALONE):
             item.add_marker("alone")
+            item.add_marker(pytest.mark.flaky(reruns=2))
+        elif "[wheel" in item.nodeid:
+            # Open MPI 5's launcher now and then does not end with its ranks (PRRTE's issue 1839).
+            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=["TimeoutExpired"]))
     if (names := _skipped_before()) is not None:
         chosen = [item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & names]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
@@ -199,11 +205,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says last, in one paragraph, what was skipped for want of what."""
+    """Says last what failed before it passed and what skipped for want of what."""
     file = os.environ.get("CONTEND_OUTCOMES")
     # Workers have a summary too, which nobody sees.
     if file and not hasattr(terminalreporter.config, "workerinput"):
         _append_outcomes(Path(file), terminalreporter.stats)
+    if retried := _retried(terminalreporter.stats):
+        terminalreporter.write_line(f"Failed before they passed: {', '.join(retried)}.")
     reasons = Counter(
         str(report.longrepr[2]).removeprefix("Skipped: ")
         for report in terminalreporter.stats.get("skipped", [])
@@ -225,6 +233,12 @@ def _append_outcomes(file: Path, stats: Mapping[str, Sequence[Any]]) -> None:
             outcomes[report.nodeid] = outcome
     with file.open("a", encoding="utf-8") as out:
         out.writelines(f"{outcome} {name}\n" for name, outcome in outcomes.items())
+        out.writelines(f"retried {name}\n" for name in _retried(stats))
+
+
+def _retried(stats: Mapping[str, Sequence[Any]]) -> list[str]:
+    passed = {report.nodeid for report in stats.get("passed", ()) if report.when == "call"}
+    return sorted(passed & {report.nodeid for report in stats.get("rerun", ())})
 
 
 def _refuse_skip(report: Any) -> None:

@@ -31,6 +31,16 @@ import pytest
 def test_fails():
     raise AssertionError
 """
+SPOILED = """
+attempts = {}
+def spoil(times, name):
+    attempts[name] = attempts.get(name, 0) + 1
+    assert attempts[name] > times
+def test_spoiled_twice():
+    spoil(2, "twice")
+def test_spoiled_thrice():
+    spoil(3, "thrice")
+"""
 
 
 @pytest.fixture
@@ -192,4 +202,29 @@ def test_fails():
     assert sorted(after.read_text().splitlines()) == [
         "passed test_one.py::test_lacks",
         "passed test_two.py::test_there",
+    ]
+
+
+def test_what_the_machine_spoils_is_tried_again_and_said(
+    inner: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the tests that measure only; one that fails three times has failed."""
+    outcomes = inner.path / "outcomes"
+    monkeypatch.setenv("CONTEND_OUTCOMES", str(outcomes))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    measuring = inner.mkpydir("tests").joinpath("emulate")
+    measuring.mkdir()
+    measuring.joinpath("test_rates.py").write_text(SPOILED)
+    inner.makepyfile(test_counting=SPOILED)
+    result = inner.runpytest_subprocess("--rootdir", str(inner.path))
+    result.assert_outcomes(passed=1, failed=3)
+    result.stdout.fnmatch_lines(
+        ["Failed before they passed: tests/emulate/test_rates.py::test_spoiled_twice."]
+    )
+    assert sorted(outcomes.read_text().splitlines()) == [
+        "failed test_counting.py::test_spoiled_thrice",
+        "failed test_counting.py::test_spoiled_twice",
+        "failed tests/emulate/test_rates.py::test_spoiled_thrice",
+        "passed tests/emulate/test_rates.py::test_spoiled_twice",
+        "retried tests/emulate/test_rates.py::test_spoiled_twice",
     ]
