@@ -10,11 +10,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 bin := $(VENV)/bin
 core := $(shell find cpp \( -path '*/test' -o -path cpp/bench -o -path cpp/fuzz \) -prune -o -print) \
   $(wildcard src/contend/tuned/phase*.[ch])
-c_sources := src/contend/emulate src/contend/preloaded src/contend/tracer src/contend/tuned tests/tracer tests/tuned bench
+c_sources := src/contend/emulate src/contend/preloaded src/contend/tracer src/contend/tuned tests/conformance tests/tracer tests/tuned bench
 cxx_sources = $(shell find cpp src -name '*.cpp' -o -name '*.hpp') $(shell find $(c_sources) -name '*.[ch]')
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test campaign evidence sanitize fuzz bench lint format docs clean
+.PHONY: help build demo test conformance campaign evidence sanitize fuzz bench lint format docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -47,6 +47,9 @@ test: build ## run all tests: Python, then the core's under sanitizers
 
 evidence: build ## interrupt measured studies and verifications too, and larger inputs; takes minutes
 	CONTEND_EVIDENCE=1 $(bin)/python -m pytest -q tests/session tests/campaign/test_large_inputs.py
+
+conformance: build ## run MPI programs of every kind bare, recorded, with the drop-in library and both
+	PYTHONPATH=tests $(bin)/python -m conformance
 
 campaign: build ## mutate inputs of every kind, then kill at random moments (TRIALS=100), as root; takes hours
 	cd tests && PYTHONPATH=. ../$(bin)/python -m campaign

