@@ -294,7 +294,9 @@ class Cells:
                 *flags,
                 str(near if near.exists() else TESTS / source),
             ]
-            subprocess.run([*made, "-o", str(target), "-lpthread", "-ldl"], check=True)
+            subprocess.run(
+                [*made, "-o", str(target), "-lpthread", "-ldl"], cwd=self._folder, check=True
+            )
             self._built[key] = target
         return self._built[key]
 
