@@ -1,12 +1,13 @@
 """``make conformance``: every program, library and way of running it, as a table in Markdown.
 
-Results are lines of JSON, written as they are made; what is there is not run again. Exits with 1
-when a cell differs that is not expected to, or no longer differs where it is.
+Results are lines of JSON, written as they are made; what is there, of the same sources, is not run
+again. Exits with 1 when a cell differs that is not expected to, or no longer differs where it is.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import sys
@@ -14,14 +15,29 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-from conformance.cells import ALL, CASES, LIBRARIES, SCHEDULES, SHOWN, WAYS, Case, Cells, expected
+from conformance.cells import (
+    ALL,
+    CASES,
+    LIBRARIES,
+    SCHEDULES,
+    SHOWN,
+    TESTS,
+    WAYS,
+    Case,
+    Cells,
+    expected,
+)
 from contend.mpi.search import packaged
 from probe_programs import Mpi
 from working_programs import unusable
 
 Key = tuple[str, str, str, str]
+# Of both ways round: what a program meets first is by the rules' name.
+_BOTH = (ALL, "shift-barrier")
+_SOURCES = ("src/contend/preloaded", "src/contend/tracer", "src/contend/tuned", "tests/conformance")
 
 
 def _arguments() -> argparse.Namespace:
@@ -66,12 +82,17 @@ def _libraries() -> Iterator[tuple[str, Mpi]]:
 def _keys(case: Case, libraries: list[str], quick: bool) -> Iterator[Key]:
     for library in libraries:
         for way in WAYS if library not in case.lacks else ():
-            several = case.alltoalls and way in ("drop-in", "both") and not quick
-            for schedule in (ALL, *SCHEDULES) if several else (ALL,):
+            schedules: tuple[str, ...] = (ALL,)
+            if case.alltoalls and not quick:
+                schedules = {"drop-in": (ALL, *SCHEDULES), "both": _BOTH}.get(way, schedules)
+            for schedule in schedules:
                 yield case.name, library, way, schedule
 
 
 def _run(keys: dict[Key, Case], mpis: dict[str, Mpi], results: Path) -> None:
+    if results.is_file():
+        # The next line must not go on with one that an interrupted run cut off.
+        os.truncate(results, results.read_bytes().rfind(b"\n") + 1)
     with tempfile.TemporaryDirectory() as folder, results.open("a", encoding="utf-8") as out:
         cells = Cells(Path(folder))
         for number, (key, case) in enumerate(keys.items(), 1):
@@ -80,19 +101,31 @@ def _run(keys: dict[Key, Case], mpis: dict[str, Mpi], results: Path) -> None:
             differs = cells.differs(case, mpis[library], way, schedule)
             if differs:
                 print(f"{number} of {len(keys)} {key}: {differs}", file=sys.stderr, flush=True)
-            line = {"key": key, "differs": differs, "seconds": round(time.monotonic() - began, 2)}
+            seconds = round(time.monotonic() - began, 2)
+            line = {"key": key, "of": of_sources(), "differs": differs, "seconds": seconds}
             out.write(json.dumps(line) + "\n")
             out.flush()
 
 
+@cache
+def of_sources() -> str:
+    """A digest of what results depend on."""
+    digest = hashlib.sha256()
+    for path in sorted(path for name in _SOURCES for path in (TESTS.parent / name).rglob("*.*")):
+        if path.suffix in (".c", ".h", ".F90", ".py") and path.name != "__main__.py":
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 def _read(results: Path) -> dict[Key, str]:
-    """What is there; the last line of an interrupted run may be cut."""
+    """What is there of these sources; the last line of an interrupted run may be cut."""
     done: dict[Key, str] = {}
     text = results.read_text("utf-8") if results.is_file() else ""
     for line in text.split("\n")[:-1]:
         found = json.loads(line)
         name, library, way, schedule = found["key"]
-        done[name, library, way, schedule] = found["differs"]
+        if found["of"] == of_sources():
+            done[name, library, way, schedule] = found["differs"]
     return done
 
 

@@ -6,10 +6,13 @@ every program, library, way and schedule is met; ``make conformance`` runs all c
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from conformance import __main__ as table
 from conformance.cells import CASES, LIBRARIES, SCHEDULES, WAYS, Case, Cells, expected
 from probe_programs import Mpi
 
@@ -64,3 +67,31 @@ def test_a_cell(
         assert differs, f"no longer differs, so take it from EXPECTED: {why}"
         pytest.xfail(why)
     assert not differs
+
+
+def test_a_run_goes_on_and_the_table_tells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of what is there nothing runs again: lines of other sources, and a cut one, are not there."""
+    results = tmp_path / "results.jsonl"
+
+    def line(way: str, differs: str, of: str = table.of_sources()) -> str:
+        key = ["wrapped plain", "openmpi", way, "all"]
+        return json.dumps({"key": key, "of": of, "differs": differs, "seconds": 1.0}) + "\n"
+
+    def run(*lines: str) -> tuple[int, str]:
+        results.write_text("".join(lines))
+        monkeypatch.setattr("sys.argv", ["conformance", "--table", "--quick", *words])
+        return table.main(), capsys.readouterr().out
+
+    monkeypatch.setattr(table, "_libraries", lambda: [("openmpi", Mpi("openmpi", "", ""))])
+    words = ["--results", str(results), "--only", "wrapped plain"]
+    lines = [line(way, "") for way in WAYS]
+    assert run(*lines)[0] == 0
+    status, text = run(*lines[:3], line("both", "", "older"), lines[3][:-9])
+    assert status == 1
+    assert "4 runs, 1 missing, 0 not as they should be" in text
+    status, text = run(*lines[:3], line("both", "exit status 9, bare 0"))
+    assert status == 1
+    assert "| wrapped plain | 2 | yes | yes | yes | **no** |" in text
+    assert "- wrapped plain, Open MPI 4.1, both, all: exit status 9, bare 0" in text

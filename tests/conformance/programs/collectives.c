@@ -155,6 +155,14 @@ static void attributes(void) {
   }
 }
 
+/// Room of which no more is there than what is touched.
+#define FAR (9l << 28)
+#define SPACE ((size_t)FAR * MOST)
+static char* spacious(void) {
+  return mmap(NULL, SPACE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+              0);
+}
+
 /// Holes, bounds below zero, MPI_BOTTOM, and extents of more than 2^31 bytes around few bytes.
 static void types(void) {
   MPI_Datatype holes, below, absolute[2], far, items[MOST];
@@ -196,21 +204,16 @@ static void types(void) {
   (void)from;
   BOTH(Alltoallw, alltoallw, MPI_BOTTOM, mine, none, sent, MPI_BOTTOM, ones, none, items, WORLD);
   BOTH(Bcast, bcast, MPI_BOTTOM, 1, absolute[1], 0, WORLD);
-  // One item each, of which every second has its data 2.25 GiB further on.
-  size_t bytes = (9ul << 28) * (size_t)size + 4096;
-  char* wide =
-      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  char* into =
-      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  MPI_Type_create_resized(MPI_INT, 0, 9l << 28, &far);
+  // One item for each rank, 2.25 GiB apart.
+  char *wide = spacious(), *into = spacious();
+  MPI_Type_create_resized(MPI_INT, 0, FAR, &far);
   MPI_Type_commit(&far);
-  for (int form = 0; form < 3; form++) {
+  for (int form = 0; form < 5; form++) {
     MPI_Request request;
     for (int other = 0; other < size; other++) {
-      int* place = (int*)(wide + (9ul << 28) * (size_t)other);
-      *place = 100 * rank + other + form;
+      *(int*)(wide + FAR * other) = 100 * rank + other + form;
+      *(int*)(into + FAR * other) = form < 3 ? -1 : 10 * rank + other;
       counts[other] = 1, places[other] = other;
-      *(int*)(into + (9ul << 28) * (size_t)other) = -1;
     }
     if (form == 0) CALL(Alltoall, wide, 1, far, into, 1, far, WORLD);
     if (form == 1) CALL(Alltoallv, wide, counts, places, far, into, counts, places, far, WORLD);
@@ -218,10 +221,14 @@ static void types(void) {
       CALL(Ialltoall, wide, 1, far, into, 1, far, WORLD, &request);
       CALL(Wait, &request, MPI_STATUS_IGNORE);
     }
-    for (int other = 0; other < size; other++)
-      room[other] = *(int*)(into + (9ul << 28) * (size_t)other);
+    if (form == 3) CALL(Alltoall, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, into, 1, far, WORLD);
+    if (form == 4)
+      CALL(Alltoallv, MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, into, counts, places, far,
+           WORLD);
+    for (int other = 0; other < size; other++) room[other] = *(int*)(into + FAR * other);
     said("far");
   }
+  munmap(wide, SPACE), munmap(into, SPACE);
   MPI_Type_free(&far), MPI_Type_free(&holes), MPI_Type_free(&below);
   MPI_Type_free(&absolute[0]), MPI_Type_free(&absolute[1]);
 }
@@ -270,6 +277,44 @@ static void persistent(void) {
 }
 #endif
 
+#if MPI_VERSION >= 4
+/// Counts and places beyond 2^31, of few bytes.
+static void large(void) {
+  MPI_Datatype nothing;
+  MPI_Status status;
+  MPI_Count many = 3000000000, got, ones[MOST];
+  MPI_Aint at[MOST];
+  MPI_Request request;
+  int* wide = (int*)spacious();
+  int* into = (int*)spacious();
+  MPI_Type_contiguous(0, MPI_INT, &nothing);
+  MPI_Type_commit(&nothing);
+  MOVE(0, Sendrecv_c, wide, many, nothing, (rank + 1) % size, 1, into, many, nothing,
+       (rank + size - 1) % size, 1, WORLD, &status);
+  MPI_Get_count_c(&status, MPI_BYTE, &got);
+  say("received %lld", (long long)got);
+  MOVE(0, Bcast_c, into, many, nothing, 0, WORLD);
+  for (int form = 0; form < 3; form++) {
+    for (int other = 0; other < size; other++) {
+      ones[other] = 1, at[other] = (FAR / 4) * other;
+      wide[at[other]] = 100 * rank + other + form, into[at[other]] = -1;
+    }
+    if (form == 0) CALL(Alltoallv_c, wide, ones, at, MPI_INT, into, ones, at, MPI_INT, WORLD);
+    if (form == 1) {
+      CALL(Ialltoallv_c, wide, ones, at, MPI_INT, into, ones, at, MPI_INT, WORLD, &request);
+      CALL(Wait, &request, MPI_STATUS_IGNORE);
+    }
+    for (int other = 0; other < size; other++) at[other] *= 4;
+    if (form == 2) CALL(Alltoallw_c, wide, ones, at, ints, into, ones, at, ints, WORLD);
+    for (int other = 0; other < size; other++) room[other] = into[(FAR / 4) * other];
+    said("large");
+  }
+  CALL(Alltoall_c, data, 5, MPI_INT, room, 5, MPI_INT, WORLD);
+  said("Alltoall_c");
+  MPI_Type_free(&nothing);
+}
+#endif
+
 int main(int argc, char** words) {
   static const theme modes[] = {{"in-place", in_place},
                                 {"inter", between_groups},
@@ -279,6 +324,9 @@ int main(int argc, char** words) {
                                 {"outstanding", outstanding},
 #if MPI_4
                                 {"persistent", persistent},
+#endif
+#if MPI_VERSION >= 4
+                                {"large", large},
 #endif
                                 {0}};
   begin(&argc, &words, MPI_THREAD_SINGLE);
