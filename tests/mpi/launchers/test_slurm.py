@@ -131,9 +131,11 @@ def test_programs_are_recorded(
     command = [*start, "--output", str(tmp_path / "profile"), "--", *ranks]
     if inside:
         words = shlex.join(command)
-        command = ["sbatch", "--wait", "-n", "2", f"--output={tmp_path}/said", f"--wrap={words}"]
+        command = ["sbatch", "-n", "2", f"--output={tmp_path}/said", f"--wrap={words}"]
     environment = {**os.environ, **_environment(slurm)}
     subprocess.run(command, env=environment, check=True, timeout=60)
+    # With --wait, sbatch looks only every half minute.
+    _await_no_job(slurm, 60)
     profile = Profile.load(tmp_path / "profile")
     assert (profile.size, profile.record.missing) == (2, ())
 
@@ -170,8 +172,8 @@ def test_plugins_of_this_slurm(slurm: Path) -> None:
     assert {"pmi2", "pmix"} <= set(plugins({**os.environ, "SLURM_CONF": str(slurm)}))
 
 
-def _await_no_job(slurm: Path) -> None:
-    ends = time.monotonic() + 20
+def _await_no_job(slurm: Path, limit_s: float = 20) -> None:
+    ends = time.monotonic() + limit_s
     while (left := _jobs(slurm)) and time.monotonic() < ends:
         time.sleep(0.1)
     assert left == ""
