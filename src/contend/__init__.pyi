@@ -17,6 +17,7 @@ from .congestion import message_congestion as message_congestion
 from .congestion import predict as predict
 from .congestion import write_destinations as write_destinations
 from .cure import improve as improve
+from .cure import tune as tune
 from .errors import ContendError as ContendError
 from .errors import InputError as InputError
 from .errors import MissingError as MissingError
@@ -30,6 +31,7 @@ from .fabric import carried as carried
 from .interactive import Jobs as Jobs
 from .interactive import Profile as Profile
 from .interactive import SimulationResult as SimulationResult
+from .interactive import calibrate as calibrate
 from .interactive import jobs as jobs
 from .interactive import place as place
 from .interactive import profile as profile

@@ -24,14 +24,18 @@ from contend.fabric import Fabric, source_name
 from contend.measurement import Place, make_shapes, place_of
 from contend.placement import HostChoice, ListedJob, jobs_of_slurm, read_jobs
 from contend.prediction import (
+    DEFAULT_BUDGET,
+    Calibration,
     Elsewhere,
     conditions_of,
     costs_of,
     predict_program,
     record_of,
 )
+from contend.prediction import calibrate as take_costs
 from contend.profiling import Job, load_profile, run_recorded
 from contend.profiling import Profile as KeptProfile
+from contend.session import Observer
 from contend.units import parse_rate, parse_share, parse_size, rounded
 
 if TYPE_CHECKING:
@@ -196,7 +200,7 @@ class Profile(KeptProfile):
     def predict(
         self,
         fabric: Fabric,
-        calibration: str | Path | None = None,
+        calibration: str | Path | Calibration | None = None,
         *,
         placement: str | None = None,
         ranks_per_host: int | None = None,
@@ -208,8 +212,8 @@ class Profile(KeptProfile):
 
         Args:
             fabric: where it is to run, with routes.
-            calibration: the folder or the file that ``contend calibrate`` left; None for usual
-                costs, which `remarks` of the result's calibration state.
+            calibration: what `contend.calibrate` returned, or the folder or the file that it left;
+                None for usual costs, which `remarks` of the result's calibration state.
             placement: which rank sits on which host; None for the hosts that the profile names if
                 the fabric has them all, and otherwise for ``linear``.
             ranks_per_host: that share a host; None for as many as were recorded.
@@ -225,7 +229,11 @@ class Profile(KeptProfile):
             UsageError: for what does not fit together.
             ShortfallError: a rank left no record or no events.
         """
-        costs = costs_of(None if calibration is None else Path(calibration), self.record.library)
+        if isinstance(calibration, Calibration):
+            costs = calibration
+        else:
+            path = None if calibration is None else Path(calibration)
+            costs = costs_of(path, self.record.library)
         where = conditions_of(
             self,
             fabric,
@@ -245,6 +253,48 @@ class Profile(KeptProfile):
             for row in findings.places.head(5).iter_rows(named=True)
         )
         return f"<table><caption>{escape(findings.verdict)}</caption>{rows}</table>"
+
+
+def calibrate(
+    hosts: str | Path | Sequence[str] | Place | None = None,
+    *,
+    mpi: str | None = None,
+    launcher: str = "",
+    budget: float = DEFAULT_BUDGET,
+    seed: int = 1,
+    output: str | Path | None = None,
+    progress: Observer | None = None,
+) -> Calibration:
+    """Takes what messages cost from measurements, as ``contend calibrate`` does.
+
+    Args:
+        hosts: a host file, names of hosts of one leaf switch, or an emulated fabric; None for the
+            hosts of the job that this runs in.
+        mpi: the MPI library; see `contend.measure`.
+        launcher: see `contend.measure`.
+        budget: seconds for all of it.
+        seed: of the order of cells.
+        output: folder of the runs and of ``calibration.json``; None for a new one in
+            ``contend-runs``. A calibration that was interrupted goes on in its folder.
+        progress: is told what happens.
+
+    Returns:
+        What messages cost; `contend.Profile.predict` takes it, or its folder.
+
+    Raises:
+        UsageError: for what does not fit together, or a place of a single host.
+        MissingError: the machine lacks a library, a compiler, memory or a launcher.
+        ShortfallError: something that it needs was not measured.
+    """
+    taken, _ = take_costs(
+        mpi=mpi,
+        place=place_of(hosts, launcher),
+        budget=budget,
+        seed=seed,
+        folder=None if output is None else Path(output),
+        observer=progress,
+    )
+    return taken
 
 
 def profile(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import contend
 from contend.cli.app import run
 from contend.cure import Rule, Rules, read_rules, write_rules
 from measured_runs import COLLAPSED, alltoall_run
@@ -27,6 +28,18 @@ def test_rules_are_learnt_and_written(tmp_path: Path, capsys: pytest.CaptureFixt
     assert set(COLLAPSED) <= changed
     assert len(read_rules(rules).rules) == told["rules"] > 0
     assert (rules / "openmpi.conf").is_file()
+
+
+def test_python_learns_the_same_rules(tmp_path: Path) -> None:
+    """From a run, its folder or several of them; the command writes what `contend.tune` writes."""
+    measured = alltoall_run(tmp_path / "run", launches=8, schedules=("library", "shift"))
+    assert run(["tune", str(tmp_path / "run"), "-o", str(tmp_path / "told")]) == 0
+    for number, source in enumerate([measured, str(tmp_path / "run"), [tmp_path / "run"]]):
+        lessons = contend.tune(source, output=tmp_path / str(number))
+        assert {rule.schedule for rule in lessons.rules.rules} == {"shift"}
+        assert read_rules(tmp_path / str(number)) == read_rules(tmp_path / "told")
+    with pytest.raises(contend.UsageError, match="no run is here"):
+        contend.tune(tmp_path / "nothing")
 
 
 def test_a_folder_without_rules_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -200,7 +200,8 @@ def sweep(plan: MeasuredPlan, library: str = "MPI 1") -> list[Result]:
                 rate /= 3
             seconds = (cell.ranks - 1) * size / rate
             steps = {"barriers": seconds / 4} if algorithm == "shift-barrier" else {}
-            point = Point(algorithm, size, median_s=seconds, steps_s=steps)
+            shares = dict.fromkeys(steps, 0.25)
+            point = Point(algorithm, size, median_s=seconds, steps_s=steps, step_shares=shares)
             of_cell.append(result(cell, point, spread(seconds), library))
         made += found_in_one_run(of_cell)
     return made

@@ -7,6 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from contend.report import measure_json
+from contend.report.run.tables import cell_tables
 from contend.runs import (
     LaunchRecord,
     PointError,
@@ -153,3 +155,43 @@ def test_a_launch_that_was_begun_again_counts_once(tmp_path: Path) -> None:
     numbers = {cell.schedule: cell.numbers for cell in run.findings.cells}
     assert (numbers["a"], numbers["c"]) == ((0, 1), (0, 1))
     assert [(e.cause, e.launch, e.algorithm) for e in run.findings.errors] == [("crash", 0, "b")]
+
+
+def test_rates_beyond_the_wire_are_told(tmp_path: Path) -> None:
+    """15 messages of 1 KiB in 0.1 ms are 154 MB/s where a port carries 6.25, those of 1 MiB not."""
+    record = RunRecord("alltoall", wire_Bps=6.25e6, launches=(LaunchRecord(0, 16),))
+    run = Run.create(tmp_path / "run", record)
+    launch = Launch(16, hosts=[f"n{rank}" for rank in range(16)])
+    for size, seconds in ((1024, 1e-4), (1 << 20, 2.7)):
+        launch.cell([seconds] * 8, algorithm="library", bytes=size)
+    launch.write(run.raw_path(0))
+    run = run.fold()
+    assert [cell.beyond_wire for cell in run.summaries] == [True, False]
+    assert run.cells()["beyond_wire"].to_list() == [True, False]
+    (remark,) = (one for one in run.findings.remarks if one.code == "beyond-wire")
+    assert remark.text.startswith("in 1 cell of up to 1 KiB ranks sent faster than hosts' ports")
+    assert [cell.beyond_wire for cell in measure_json(run).cells] == [True, False]
+    (table,) = cell_tables(run)
+    assert ["beyond the wire" in row[-1] for row in table.rows] == [True, False]
+
+
+def test_shares_of_parts_are_of_single_samples(tmp_path: Path) -> None:
+    """Barriers are within samples: no share of theirs is above one, however these are spread.
+
+    Half of every sample is barriers. All but one are late, so that late ones count; the one on time
+    spends longer in barriers than the median sample takes.
+    """
+    run = Run.create(tmp_path / "run", RunRecord("alltoall", launches=(LaunchRecord(0, 4),)))
+    launch = Launch(4)
+    times = [0.1] * 7 + [0.9]
+    launch.cell(
+        times,
+        late=list(range(7)),
+        durations={"barriers_s": 0.5},
+        algorithm="shift-barrier",
+        bytes=1024,
+    )
+    launch.write(run.raw_path(0))
+    (parts,) = run.fold().findings.parts
+    assert parts.seconds == {"barriers": pytest.approx(0.05)}
+    assert parts.shares == {"barriers": pytest.approx(0.5)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +10,8 @@ from rich.text import Text
 
 from contend.cli.common import console_for, write_json
 from contend.cli.options import OUTPUT, JsonOption
-from contend.cure import learn, write_rules
-from contend.errors import ContendError
-from contend.mpi import select
+from contend.cure import tune as learn_rules
 from contend.report import print_tables, tuning_json, tuning_table, tuning_verdict
-from contend.runs import Run, find_runs
 
 RunsArgument = Annotated[
     list[Path],
@@ -37,10 +33,7 @@ def tune(runs: RunsArgument, output: RulesFolderOption = None, json: JsonOption 
 
     Example: contend tune contend-runs/alltoall-2026-11-21-1 -o rules
     """
-    loaded = [Run.load(folder) for path in runs for folder in find_runs(path)]
-    lessons = learn(loaded)
-    if output is not None:
-        write_rules(lessons.rules, output, _library_file(loaded), lessons.routes)
+    lessons = learn_rules(runs, output=output)
     console = console_for(json)
     console.print(Text(tuning_verdict(lessons), style="bold"), soft_wrap=True)
     console.print()
@@ -48,15 +41,3 @@ def tune(runs: RunsArgument, output: RulesFolderOption = None, json: JsonOption 
     if output is not None:
         console.print(Text(f"written to {output}: contend run --tuned {output} -- COMMAND"))
     write_json(json, tuning_json(lessons, "" if output is None else str(output)))
-
-
-def _library_file(runs: Sequence[Run]) -> Path | None:
-    """The shared file of the library that was measured; None where it is not on this machine.
-
-    No program that a run names is tried: this machine's own search finds the library.
-    """
-    measured = runs[0].record.library
-    try:
-        return Path(select(measured.spec, by_name=True).file)
-    except ContendError:
-        return None

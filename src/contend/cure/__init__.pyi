@@ -25,6 +25,7 @@ from .schedules import Lesson as Lesson
 from .schedules import Lessons as Lessons
 from .schedules import Proof as Proof
 from .schedules import learn as learn
+from .schedules import tune as tune
 from .schedules import typical as typical
 from .seats import BetterSeats as BetterSeats
 from .seats import better_seats as better_seats

@@ -10,9 +10,19 @@ from itertools import groupby, pairwise
 from math import isqrt
 from pathlib import Path
 
-from contend.cure.rules import LIBRARY, SCHEDULES, Rule, Rules
-from contend.errors import UsageError
-from contend.runs import CellSummary, Contest, Estimate, Run, contests, ratio, typical_time
+from contend.cure.rules import LIBRARY, SCHEDULES, Rule, Rules, write_rules
+from contend.errors import ContendError, UsageError
+from contend.mpi import select
+from contend.runs import (
+    CellSummary,
+    Contest,
+    Estimate,
+    Run,
+    contests,
+    find_runs,
+    ratio,
+    typical_time,
+)
 from contend.schedule import ROUTED, ROUTES
 from contend.units import rounded
 
@@ -72,6 +82,49 @@ class Lessons:
     lessons: tuple[Lesson, ...]
     rules: Rules
     routes: Path | None = None
+
+
+def tune(
+    runs: str | Path | Run | Sequence[str | Path | Run], *, output: str | Path | None = None
+) -> Lessons:
+    """Learns which all-to-all wins for which ranks and bytes, as ``contend tune`` does.
+
+    Args:
+        runs: of ``measure alltoall``, or folders that hold some, such as studies.
+        output: folder of the rules for ``contend run --tuned``, which all hosts of a job must see;
+            None writes none.
+
+    Returns:
+        What was learnt of every size, and the rules that follow.
+
+    Raises:
+        UsageError: no such run is there, or for what `learn` refuses.
+        InputError: a run is damaged.
+    """
+    sources = [runs] if isinstance(runs, str | Path | Run) else runs
+    loaded = [run for source in sources for run in _loaded(source)]
+    lessons = learn(loaded)
+    if output is not None:
+        write_rules(lessons.rules, Path(output), _library_file(loaded), lessons.routes)
+    return lessons
+
+
+def _loaded(source: str | Path | Run) -> list[Run]:
+    if isinstance(source, Run):
+        return [source]
+    return [Run.load(folder) for folder in find_runs(Path(source))]
+
+
+def _library_file(runs: Sequence[Run]) -> Path | None:
+    """The shared file of the library that was measured; None where it is not on this machine.
+
+    No program that a run names is tried: this machine's own search finds the library.
+    """
+    measured = runs[0].record.library
+    try:
+        return Path(select(measured.spec, by_name=True).file)
+    except ContendError:
+        return None
 
 
 def learn(runs: Sequence[Run]) -> Lessons:

@@ -223,11 +223,15 @@ class MeasuredWork:
             self._fold()
             launch = next(one for one in self.run.record.launches if one.number == number)
             point, left = self._where(launch)
-        cells = counted(outcome.progress.ended, "cell")
+        ended, skipped = outcome.progress.ended, outcome.progress.skipped
+        cells = counted(ended, "cell")
+        if skipped:
+            cells = f"{ended - skipped:,} of {cells}"
         if failure is None:
-            summary = f"{cells} in {format_seconds(elapsed_s)}"
+            rest = f"; {skipped:,} had no time left or did not fit" if skipped else ""
+            summary = f"{cells} in {format_seconds(elapsed_s)}{rest}"
         else:
-            kept = f"; {cells} are kept" if outcome.progress.ended else ""
+            kept = f"; {counted(ended - skipped, 'cell')} kept" if ended > skipped else ""
             summary = f"{outcome.status}: {outcome.why}{kept}"
         name = f"{library_name(self.library)}, {shape}"
         return Attempt(name, summary, failure, point, left, outcome.waited, elapsed_s)

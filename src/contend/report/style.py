@@ -63,8 +63,13 @@ def new_figure(height: float, width: float = COLUMN_WIDTH) -> Figure:
 
 def title(figure: Figure, finding: str) -> None:
     """Writes the finding above the figure, wrapped to its width, aligned left."""
-    width = int(_TITLE_CHARACTERS * figure.get_figwidth() / COLUMN_WIDTH)
-    figure.suptitle(wrapped(finding, width), x=0.01, ha="left", fontsize=8.5, fontweight="bold")
+    lines = in_width(finding, figure.get_figwidth())
+    figure.suptitle(lines, x=0.01, ha="left", fontsize=8.5, fontweight="bold")
+
+
+def in_width(finding: str, inches: float) -> str:
+    """A finding in lines that are not wider than that, in the size of titles."""
+    return wrapped(finding, max(int(_TITLE_CHARACTERS * inches / COLUMN_WIDTH), 1))
 
 
 def wrapped(finding: str, width: int = _TITLE_CHARACTERS) -> str:

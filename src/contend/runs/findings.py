@@ -20,7 +20,7 @@ from contend.runs.record import (
 from contend.runs.statistics import FEWEST
 from contend.runs.summary import COMPARED, CellSummary, summarise
 from contend.runs.winners import Contest, contests
-from contend.units import counted, format_seconds
+from contend.units import counted, format_bytes, format_seconds
 
 _MANY_LATE = 0.1
 _NOTICEABLE = 0.05
@@ -38,10 +38,12 @@ class CellParts:
         cell: its figures.
         seconds: median over the samples that count of the slowest rank's duration, by name without
             its ``_s``.
+        shares: median over the same samples of that duration over the sample's own.
     """
 
     cell: CellSummary
     seconds: dict[str, float]
+    shares: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -103,16 +105,23 @@ def _parts(cells: Sequence[CellSummary], results: pl.DataFrame) -> tuple[CellPar
     if not names:
         return ()
     timed = results.filter(~pl.col("warmup"))
-    medians = timed.group_by("cell").agg(
-        pl.col(name).filter(~pl.col("late") | pl.col("late").all()).median() for name in names
+    # Late samples count where those of the cells' own figures do, see `CellSummary.launches`.
+    forced = [cell.record.cell for cell in cells if cell.late_count]
+    counting = timed.filter(~pl.col("late") | pl.col("cell").is_in(forced))
+    # A share is of one sample: the medians of two columns may be of samples far apart.
+    medians = counting.group_by("cell").agg(
+        *(pl.col(name).median() for name in names),
+        *((pl.col(name) / pl.col("result_s")).median().alias(f"{name}hare") for name in names),
     )
     rows = {row["cell"]: row for row in medians.iter_rows(named=True)}
     parts = []
     for cell in cells:
-        row = rows[cell.record.cell]
-        seconds = {name.removesuffix("_s"): row[name] for name in names if row[name] is not None}
-        if seconds:
-            parts.append(CellParts(cell, seconds))
+        row = rows.get(cell.record.cell, {})
+        known = [name for name in names if row.get(name) is not None]
+        if known:
+            seconds = {name.removesuffix("_s"): row[name] for name in known}
+            shares = {name.removesuffix("_s"): row[f"{name}hare"] for name in known}
+            parts.append(CellParts(cell, seconds, shares))
     return tuple(parts)
 
 
@@ -230,6 +239,15 @@ def _about_cells(cells: Sequence[CellSummary]) -> Iterator[Warned]:
                 "late ones count there"
             )
         yield Warned("late", text)
+    beyond = [cell for cell in cells if cell.beyond_wire]
+    if beyond:
+        largest = max(cell.record.bytes or 0 for cell in beyond)
+        yield Warned(
+            "beyond-wire",
+            f"in {counted(len(beyond), 'cell')} of up to {format_bytes(largest)} ranks sent faster "
+            "than hosts' ports carry: so few bytes go into buffers, or through the burst of an "
+            "emulated cable, at once; their times do not tell what the network carries",
+        )
     few = sum(len(cell.used) < FEWEST for cell in cells)
     if few:
         have = "has" if few == 1 else "have"

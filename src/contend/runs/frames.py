@@ -298,6 +298,7 @@ class Progress:
         probe: what runs; None before its first words.
         cells: cells to be measured; 0 while that is not known.
         ended: cells that have ended, skipped and failed ones too.
+        skipped: those of them that have no sample, as no time was left or they do not fit.
         samples: samples made, warm-ups too.
         labels: of the cell that began last.
         seconds: agreed start of the last sample, since the probe's epoch.
@@ -307,6 +308,7 @@ class Progress:
     probe: ProbeFrame | None = None
     cells: int = 0
     ended: int = 0
+    skipped: int = 0
     samples: int = 0
     labels: Mapping[str, Label] = field(default_factory=dict)
     seconds: float = 0.0
@@ -378,4 +380,5 @@ class SampleTail:
             case CellFrame():
                 self._progress = replace(now, labels=frame.labels)
             case EndFrame():
-                self._progress = replace(now, ended=now.ended + 1, last=frame)
+                skipped = now.skipped + (frame.reason == "skipped")
+                self._progress = replace(now, ended=now.ended + 1, skipped=skipped, last=frame)

@@ -219,6 +219,16 @@ class CellSummary:
         return Estimate(self.sent / self.median.value, low, high, self.median.coverage)
 
     @property
+    def beyond_wire(self) -> bool:
+        """Whether ranks sent faster than hosts' ports carry.
+
+        What so short messages took is no time of the network's: they went into buffers at once,
+        such as the burst that a token bucket lets pass after a pause.
+        """
+        rate = self.rate
+        return self.limit is not None and rate is not None and rate.value > self.limit
+
+    @property
     def mean_rate(self) -> float | None:
         """Harmonic mean of the samples' rates: all bytes over all time."""
         return self.sent / self.mean_s if self.sent and self.mean_s > 0 else None
@@ -323,6 +333,7 @@ _COLUMNS: dict[str, pl.DataType] = {
     "mean_rate_Bps_per_rank": pl.Float64(),
     "slow_share": pl.Float64(),
     "slow_s": pl.Float64(),
+    "beyond_wire": pl.Boolean(),
     "verified": pl.Boolean(),
     "reasons": pl.String(),
 }
@@ -336,6 +347,7 @@ def cell_table(cells: Sequence[CellSummary]) -> pl.DataFrame:
     the figures rest on. ``low_s`` and ``high_s`` are the median's interval, which holds it with
     ``coverage`` at least; ``ci95_low_s`` and ``ci95_high_s`` repeat it where that is 95 %.
     ``slow_share`` and ``slow_s`` are of the slower of two kinds of samples, where there are two.
+    ``beyond_wire`` is true where ranks sent faster than hosts' ports carry.
     The cells' other labels follow as text; one that is called like a column gets ``label_`` before
     its name.
     """
@@ -377,6 +389,7 @@ def _row(cell: CellSummary) -> dict[str, Any]:
         "mean_rate_Bps_per_rank": cell.mean_rate,
         "slow_share": None if modes is None else modes.slow_share,
         "slow_s": None if modes is None else modes.slow_s,
+        "beyond_wire": cell.beyond_wire,
         "verified": cell.verified,
         "reasons": ", ".join(dict.fromkeys(cell.reasons)),
     }

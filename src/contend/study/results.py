@@ -54,6 +54,7 @@ class Point(Struct, frozen=True):
         verified: whether the data was right; None where it was not checked.
         ended: why sampling ended.
         steps_s: medians of the parts of a sample by name, where the probe times some.
+        step_shares: medians of these parts' shares of their samples.
     """
 
     algorithm: str | None = None
@@ -70,6 +71,7 @@ class Point(Struct, frozen=True):
     verified: bool | None = None
     ended: str = ""
     steps_s: dict[str, float] = {}
+    step_shares: dict[str, float] = {}
 
 
 class Terms(Struct, frozen=True, forbid_unknown_fields=True):
@@ -302,6 +304,7 @@ class RunPoints:
         if failure is not None or summary is None:
             return Point(*name, failure=failure, ended=ended, verified=verified)
         median = median_interval(times)
+        steps, shares = self._parts.get(name, ({}, {}))
         return Point(
             *name,
             samples=len(times),
@@ -314,7 +317,8 @@ class RunPoints:
             rate_Bps=summary.sent / median.value if summary.sent and median.value > 0 else None,
             verified=verified,
             ended=ended,
-            steps_s=self._parts.get(name, {}),
+            steps_s=steps,
+            step_shares=shares,
         )
 
     def _failure(self, name: PointName, launch: int) -> Failure | None:
@@ -348,12 +352,14 @@ class RunPoints:
         }
 
     @cached_property
-    def _parts(self) -> dict[PointName, dict[str, float]]:
-        """Medians of what the probe timed within or beside samples, by point."""
+    def _parts(self) -> dict[PointName, tuple[dict[str, float], dict[str, float]]]:
+        """Medians of what the probe timed within or beside samples, and of its shares, by point."""
+
+        def spaced(values: dict[str, float]) -> dict[str, float]:
+            return {name.replace("_", " "): value for name, value in values.items()}
+
         return {
-            self.name(parts.cell.record): {
-                name.replace("_", " "): seconds for name, seconds in parts.seconds.items()
-            }
+            self.name(parts.cell.record): (spaced(parts.seconds), spaced(parts.shares))
             for parts in self.run.findings.parts
         }
 

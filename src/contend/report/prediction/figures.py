@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from contend.prediction import Case, Comparison, Prediction, Recorded
 from contend.profiling import Profile
 from contend.report.prediction.program import program_name
-from contend.report.prediction.tables import agreement_words, fastest
+from contend.report.prediction.tables import agreement_words, doubt, fastest
 from contend.report.style import (
     COLOURS,
     COLUMN_WIDTH,
@@ -143,7 +143,11 @@ def program_figure(profile: Profile, recorded: Recorded, cases: Sequence[Case]) 
             capsize=2.5,
         )
         axes.axvline(recorded.seconds, color=COLOURS[1], linewidth=1.2, label="as recorded")
-        names = [case.name + ("\nat least" if case.prediction.collapses else "") for case in cases]
+        doubts = [doubt(case.prediction) for case in cases]
+        names = [
+            f"{case.name}\n{words}" if words else case.name
+            for case, words in zip(cases, doubts, strict=True)
+        ]
         axes.set_yticks(range(len(cases)), names)
         axes.invert_yaxis()
         axes.set_xlabel("predicted run time [s]")

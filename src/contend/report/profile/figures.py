@@ -24,11 +24,11 @@ from contend.report.style import (
     COLUMN_WIDTH,
     FAINT,
     QUIET,
+    in_width,
     new_figure,
     percent_axis,
     styled,
     title,
-    wrapped,
 )
 from contend.report.table import ResultTable
 from contend.report.words import percent, percent_range
@@ -121,8 +121,16 @@ def draw_profile(profile: Profile, picture: str | None = None, axes: Axes | None
         if axes is None:
             _, axes = plt.subplots(figsize=(_WIDTHS[name], _HEIGHTS[name]), layout="constrained")
         finding = _DRAWS[name](axes, profile)
-        axes.set_title(wrapped(finding), loc="left", fontsize=8.5, fontweight="bold")
+        axes.set_title(_over(axes, finding), loc="left", fontsize=8.5, fontweight="bold")
     return axes
+
+
+def _over(axes: Axes, finding: str) -> str:
+    """A finding in lines as wide as axes, which are square where their scales are equal."""
+    assert axes.figure is not None
+    box = axes.get_window_extent()
+    pixels = box.width if axes.get_aspect() == "auto" else min(box.width, box.height)
+    return in_width(finding, pixels / axes.figure.dpi)
 
 
 def _known(picture: str | None) -> Picture:
@@ -174,7 +182,7 @@ def draw_shares(axes: Axes, profile: Profile) -> str:
     axes.set_xlabel("of the run times of all ranks")
     axes.tick_params(axis="y", length=0)
     if waiting.any():
-        axes.legend(frameon=False, fontsize=6.5, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
+        axes.legend(frameon=False, fontsize=6.5, loc="lower right")
     run = format_seconds(findings.mean_run_s)
     who = counted(len(profile.ranks), "rank")
     return f"{percent(findings.mpi_share, 0)} of the {run} of {who} is in MPI"

@@ -74,6 +74,8 @@ class CellJson(msgspec.Struct, frozen=True, kw_only=True):
         rate_Bps_per_rank: what a rank sends (p - 1 blocks, or one message) over the median.
         mean_rate_Bps_per_rank: all bytes that a rank sent over all time.
         two_kinds: null where the samples are of one kind.
+        beyond_wire: whether ranks sent faster than hosts' ports carry, as short messages do that
+            go into buffers, or through a cable's burst, at once.
         verified: whether the received data were right; null if that was not checked.
         ended: why each launch stopped sampling.
         said: what the probe said about it.
@@ -99,6 +101,7 @@ class CellJson(msgspec.Struct, frozen=True, kw_only=True):
     rate_Bps_per_rank: float | None = None  # noqa: N815
     mean_rate_Bps_per_rank: float | None = None  # noqa: N815
     two_kinds: ModesJson | None = None
+    beyond_wire: bool = False
     verified: bool | None
     ended: list[str]
     said: list[str]
@@ -335,6 +338,7 @@ def _measured(cell: CellSummary) -> CellJson:
         two_kinds=None
         if modes is None
         else ModesJson(fast_s=modes.fast_s, slow_s=modes.slow_s, slow_share=modes.slow_share),
+        beyond_wire=cell.beyond_wire,
         verified=cell.verified,
         ended=list(cell.reasons),
         said=list(cell.said),

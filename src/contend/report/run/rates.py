@@ -44,6 +44,13 @@ _RING: dict[str, Any] = {
     "markeredgewidth": 0.9,
     "linestyle": "",
 }
+_BEYOND: dict[str, Any] = {
+    "marker": "^",
+    "markersize": 4.5,
+    "markerfacecolor": "white",
+    "markeredgewidth": 0.8,
+    "linestyle": "",
+}
 _DIAMOND: dict[str, Any] = {
     "marker": "D",
     "markersize": 4,
@@ -139,7 +146,10 @@ def rate_finding(
     """The worst collapse or, where there is none, the highest rate."""
     if collapses:
         return f"{where}: {collapse_words(collapses)}"
-    fastest = max(cells, key=median_rate, default=None)
+    cells = list(cells)
+    # What lay in buffers tells nothing of the network, unless nothing else was measured.
+    sound = [cell for cell in cells if not cell.beyond_wire]
+    fastest = max(sound or cells, key=median_rate, default=None)
     if fastest is None:
         return f"{where}: nothing was measured"
     at = size_words(fastest.record.bytes)
@@ -170,6 +180,10 @@ def _draw(axes: Axes, panel: Panel, many: bool) -> None:
     for curve in panel.curves:
         _samples(axes, curve, many)
         _medians(axes, curve, curve.look, 1.5)
+        for cell in curve.cells:
+            if cell.beyond_wire:
+                at = [cell.record.bytes or 0], [median_rate(cell) / MEBI]
+                axes.plot(*at, markeredgecolor=curve.look.colour, zorder=3, **_BEYOND)
         for size, rate in curve.published:
             axes.plot(
                 [size], [rate / MEBI], markeredgecolor=curve.look.colour, zorder=4, **_DIAMOND
@@ -207,6 +221,8 @@ def _legend(figure: Figure, panels: Sequence[Panel], curves: Sequence[Curve]) ->
     ]
     if any(curve.published for curve in curves):
         handles.append(Line2D([], [], markeredgecolor=QUIET, label="published", **_DIAMOND))
+    if any(cell.beyond_wire for curve in curves for cell in curve.cells):
+        handles.append(Line2D([], [], markeredgecolor=QUIET, label="beyond the wire", **_BEYOND))
     if any(panel.collapses for panel in panels):
         handles.append(Line2D([], [], markersize=5, label="collapse", **_RING))
     mark: dict[str, Any] = {"linestyle": "", "color": QUIET}
@@ -232,7 +248,7 @@ def run_rate_figures(run: Run) -> Iterator[tuple[str, Figure]]:
 
     Up to three schedules share a panel. More have a panel each, the medians of the others faintly
     behind. The broken line is where the ports of the hosts are full; crosses are
-    late samples that do not count; red rings are collapses.
+    late samples that do not count; red rings are collapses; hollow triangles lie beyond the wire.
     """
     cells = [cell for cell in run.summaries if cell.sent and cell.median.value > 0]
     collapses = run.findings.collapses

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import polars as pl
@@ -99,6 +100,8 @@ def _remarks(cell: CellSummary) -> list[str]:
     texts = []
     if cell.verified is False:
         texts.append("DATA WRONG")
+    if cell.beyond_wire:
+        texts.append("beyond the wire")
     if cell.modes is not None:
         texts.append(modes_words(cell.modes))
     if cell.late_count:
@@ -154,8 +157,8 @@ def _part(parts: CellParts, name: str, sort: bool) -> str:
     seconds = parts.seconds.get(name)
     if seconds is None:
         return UNKNOWN
-    whole = parts.cell.sample_s
-    share = "" if sort or not whole > 0 else f" ({100 * seconds / whole:.0f} %)"
+    part = parts.shares[name]
+    share = f" ({100 * part:.0f} %)" if not sort and math.isfinite(part) else ""
     return f"{format_seconds(seconds)}{share}"
 
 

@@ -183,7 +183,7 @@ def _barriers(sweep: Sweep) -> Iterator[ResultTable]:
     heads = tuple(name for name in sweep.algorithms if any(name == key[0] for key in costs))
     if heads:
         yield ResultTable(
-            title="Time in barriers, and its share of the median",
+            title="Time in barriers, and its share of a sample",
             columns=("bytes", *heads),
             rows=tuple(
                 (format_bytes(size), *(costs.get((name, size), "") for name in heads))
@@ -196,9 +196,9 @@ def _barriers(sweep: Sweep) -> Iterator[ResultTable]:
 def _barrier_cost(result: Result) -> str:
     """Seconds and part of a sample: medians over launches."""
     costs = [
-        (seconds, seconds / point.median_s)
+        (seconds, point.step_shares["barriers"])
         for point in result.points
-        if (seconds := point.steps_s.get("barriers")) is not None and point.median_s
+        if (seconds := point.steps_s.get("barriers")) is not None
     ]
     if not costs:
         return ""
