@@ -36,8 +36,8 @@ RunsArgument = Annotated[
 PictureOption = Annotated[
     str | None,
     PICTURE(
-        ": rates, times, comparison, steps, pingpong, pairs or hotspot; of profiles shares, matrix "
-        "or ranks; .html shows all that fit."
+        ": rates, times, comparison, steps, pingpong, pairs or hotspot; of profiles shares, "
+        "matrix, ranks or waits; .html shows all that fit."
     ),
 ]
 AtOption = Annotated[

@@ -69,4 +69,5 @@ class Limit(StrEnum):
     PORT = "the injection port"
     OVERHEAD = "latency or software overhead"
     IMBALANCE = "imbalance"
+    FILES = "file input and output"
     PROCESSORS = "shared processors"

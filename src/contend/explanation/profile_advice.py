@@ -49,6 +49,8 @@ class _Advice:
                 yield self._overhead()
             case Limit.IMBALANCE:
                 yield self._imbalance()
+            case Limit.FILES:
+                yield self._files()
             case Limit.PROCESSORS:
                 yield self._processors()
 
@@ -157,7 +159,16 @@ class _Advice:
             Limit.IMBALANCE,
             "The network is not what is slow: give all ranks the same work, bind every rank to a "
             "core, and see what else runs on the late rank's host.",
-            self._report("--plot ranks.svg --picture ranks"),
+            self._report("--plot waits.svg --picture waits"),
+        )
+
+    def _files(self) -> Remedy:
+        return Remedy(
+            Limit.FILES,
+            "Read and write less often and in larger pieces, by collective calls "
+            "(MPI_File_..._all) into one file, and spread the file over more "
+            "servers where the file system lets you.",
+            self._report("--csv calls.csv"),
         )
 
     def _processors(self) -> Remedy:

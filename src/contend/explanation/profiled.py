@@ -15,7 +15,7 @@ from contend.explanation.evidence import (
     Evidence,
     Stalled,
 )
-from contend.explanation.limits import SMALL_SHARE, Limit
+from contend.explanation.limits import REACHED, SMALL_SHARE, Limit
 from contend.explanation.message_costs import costs_by_calibration, costs_by_calls
 from contend.explanation.network import (
     Network,
@@ -27,8 +27,8 @@ from contend.explanation.network import (
 from contend.explanation.stalls import stalled_calls
 from contend.fabric import Fabric
 from contend.prediction import Calibration
-from contend.profiling import Profile, rank_words
-from contend.units import format_seconds, rounded
+from contend.profiling import WAITS, Profile, rank_words
+from contend.units import format_bandwidth, format_bytes, format_seconds, rounded
 
 RUN, COMMUNICATION = "the run", "its communication"
 """What the first two verdicts on a profile are of."""
@@ -188,21 +188,68 @@ class ProfileSource:
             yield Bound(Limit.PROCESSORS, seconds - own, of)
 
     def _of_calls(self, cells: pl.DataFrame) -> Iterator[Bound]:
-        """Waiting for late ranks, and what calls cost by their number."""
+        """Waiting for late ranks, files, and what calls cost by their number."""
         yield from self._waiting(cells)
+        yield from self._files(cells)
         yield from self._overhead(cells)
 
     def _waiting(self, cells: pl.DataFrame) -> Iterator[Bound]:
         waiting = self._mean(float(cells["waiting_s"].sum()) - self._stalled_waiting(cells))
         if waiting <= 0:
             return
-        late = Limit.IMBALANCE if self.crowded is None else Limit.PROCESSORS
         saved = 100 * waiting / max(self.profile.findings.mean_run_s, waiting)
         of = (
-            f"waiting until the last rank enters a collective{self._awaited(cells)}; if all came "
-            f"at once the run would be {rounded(saved, 2)} % shorter"
+            f"{self._waited_for(cells)}{self._awaited(cells)}; if nobody came late the run would "
+            f"be at most {rounded(saved, 2)} % shorter"
         )
-        yield Bound(late, waiting, of)
+        yield Bound(self._lateness(waiting), waiting, of)
+
+    def _lateness(self, waiting: float) -> Limit:
+        """What makes ranks late: shared processors only where these can have taken so long.
+
+        Ranks that compute in turns are late by what computing takes longer so. Where that is less
+        than half of the waiting, the ranks are late for another reason, such as a slow wire.
+        """
+        if self.crowded is None:
+            return Limit.IMBALANCE
+        findings = self.profile.findings
+        computing = findings.mean_run_s - self._mean(findings.mpi_s)
+        slowed = computing * (1 - 1 / self.crowded)
+        return Limit.PROCESSORS if REACHED * slowed >= waiting else Limit.IMBALANCE
+
+    def _waited_for(self, cells: pl.DataFrame) -> str:
+        """What most of the waiting is for."""
+        here = self.profile.waits.join(cells, on=("rank", "cell"), how="semi")
+        kinds = here.group_by("kind").agg(pl.col("seconds").sum())
+        by_kind = {kind: seconds for kind, seconds in kinds.iter_rows() if seconds > 0}
+        most = max(by_kind, key=by_kind.__getitem__, default=WAITS[0])
+        words = {
+            "a late rank": "waiting until the last rank enters a collective",
+            "a late sender": "waiting for messages that were sent late",
+            "a late receiver": "waiting to send to ranks that were not ready to receive",
+        }[most]
+        part = by_kind.get(most, 0.0) / max(sum(by_kind.values()), 1e-12)
+        return words if not by_kind or part > 0.99 else f"{100 * part:.0f} % of it {words}"
+
+    def _files(self, cells: pl.DataFrame) -> Iterator[Bound]:
+        """What file operations take, at what rate where their bytes are known."""
+        files = cells.filter(pl.col("routine").cast(pl.String).str.starts_with("MPI_File_"))
+        seconds = self._mean(float(files["seconds"].sum()))
+        if seconds <= 0:
+            return
+        collective = files.filter(
+            pl.col("routine").cast(pl.String).str.contains("_all|_ordered|_open|_close|_sync|_size")
+        )
+        part = 100 * float(collective["seconds"].sum()) / float(files["seconds"].sum())
+        moved = float(files["bytes"].sum())
+        rate = ""
+        if moved:
+            each = moved / float(files["seconds"].sum())
+            rate = f" for {format_bytes(moved)}, {format_bandwidth(each)} by each rank"
+        routine = files.group_by("routine").agg(pl.col("seconds").sum())
+        most = routine.sort("seconds", "routine", descending=[True, False])["routine"][0]
+        of = f"in file operations{rate}, most in {most}; {part:.0f} % of it in collective calls"
+        yield Bound(Limit.FILES, seconds, of)
 
     def _stalled_waiting(self, cells: pl.DataFrame) -> float:
         """What stalled collectives of all ranks lost; nobody computed meanwhile."""
@@ -214,8 +261,13 @@ class ProfileSource:
     def _awaited(self, cells: pl.DataFrame) -> str:
         """The ranks that most of the waiting is for, where a few are."""
         findings = self.profile.findings
+        here = self.profile.waits.join(cells, on=("rank", "cell"), how="semi")
         if len(cells) == len(findings.cells):
             by_rank = findings.ranks.select("rank", pl.col("caused_s").alias("times"))
+        elif not here.is_empty():
+            by_rank = here.group_by(pl.col("awaited").alias("rank")).agg(
+                pl.col("seconds").sum().alias("times")
+            )
         else:
             of = self.profile.collectives.join(cells, on=("rank", "cell"), how="semi")
             by_rank = of.group_by("rank").agg(pl.col("last").sum().alias("times"))

@@ -66,20 +66,22 @@ class Findings:
 
     @cached_property
     def waiting_s(self) -> float:
-        """Time of all ranks in blocking collectives until the last member entered."""
+        """Time of all ranks in which they waited for others that were late."""
         return float(self.cells["waiting_s"].sum())
 
     @cached_property
     def transfer_s(self) -> float:
-        """Time of all ranks in the same collectives after the last member had entered."""
-        compared = self.cells.filter(pl.col("waiting_s").is_not_null())
-        return float(compared["seconds"].sum()) - self.waiting_s
+        """Time of all ranks in blocking collectives after the last member had entered."""
+        compared = self.cells.filter(pl.col("entered_s").is_not_null())
+        return float(compared["seconds"].sum()) - float(compared["entered_s"].sum())
 
     @cached_property
     def cells(self) -> pl.DataFrame:
         """`Profile.calls` with ``waiting_s``: null where waiting cannot be told.
 
-        Where only some occurrences are recorded, these stand for all of the cell.
+        ``entered_s`` is that of blocking collectives until the last member entered; where only some
+        occurrences are recorded, these stand for all of the cell. What else was waited for is told
+        of recorded events alone.
         """
         part = pl.col("waiting_s") / pl.col("compared_s")
         calls = self.profile.calls.filter(~pl.col("routine").is_in([*_BEGIN, *_END]))
@@ -87,7 +89,52 @@ class Findings:
             *_KEYS, "waiting_s", pl.col("seconds").alias("compared_s")
         )
         joined = calls.join(compared, on=_KEYS, how="left")
-        return joined.with_columns((pl.col("seconds") * part).alias("waiting_s")).drop("compared_s")
+        entered = (pl.col("seconds") * part).alias("entered_s")
+        others = self.profile.waits.join(compared, on=_KEYS, how="anti")
+        others = others.group_by(_KEYS).agg(pl.col("seconds").sum().alias("told_s"))
+        return (
+            joined.with_columns(entered)
+            .join(others, on=_KEYS, how="left", maintain_order="left")
+            .with_columns(
+                pl.coalesce(
+                    "entered_s",
+                    pl.when(pl.col("told_s").is_not_null()).then(
+                        pl.min_horizontal("told_s", "seconds")
+                    ),
+                ).alias("waiting_s")
+            )
+            .drop("compared_s", "told_s")
+        )
+
+    @cached_property
+    def waits(self) -> pl.DataFrame:
+        """Who waits for whom: pairs of ranks by kind, most ``seconds`` first.
+
+        Columns ``rank``, ``awaited``, ``kind``, ``seconds``, ``share`` of all run times,
+        ``uncertainty_s``, and ``routine`` and ``place`` of the call that most of it was in.
+        """
+        told = self.profile.waits.filter(pl.col("seconds") > 0)
+        calls = self.profile.calls.select(*_KEYS, "routine", "site")
+        places = self.profile.sites.select("site", "place")
+        table = told.join(calls, on=_KEYS).join(places, on="site").sort("seconds", descending=True)
+        keys = ("rank", "awaited", "kind")
+        return (
+            table.group_by(keys, maintain_order=True)
+            .agg(
+                pl.col("seconds", "uncertainty_s").sum(),
+                pl.col("routine", "place").first(),
+            )
+            .with_columns((pl.col("seconds") / max(self.run_s, 1e-12)).alias("share"))
+            .sort("seconds", *keys, descending=[True, False, False, False])
+        )
+
+    @cached_property
+    def balance_s(self) -> float:
+        """What the run would be shorter by, at most, if nobody came late.
+
+        The mean of what ranks wait: work that is spread evenly takes every rank the mean time.
+        """
+        return self.waiting_s / max(len(self._ranks), 1)
 
     @cached_property
     def routines(self) -> pl.DataFrame:
@@ -116,12 +163,12 @@ class Findings:
     def ranks(self) -> pl.DataFrame:
         """By rank: ``run_s``, ``mpi_s``, ``waiting_s``, ``caused_s``, ``sent_bytes``, peers.
 
-        ``caused_s`` is what others waited for this rank, in the collectives that were recorded.
+        ``caused_s`` is what others waited for this rank, in the calls that were recorded.
         """
         cells = self.cells.group_by("rank").agg(
             pl.col("waiting_s").sum(),
             pl.col("seconds").sum().alias("mpi_s"),
-            pl.col("seconds").filter(pl.col("waiting_s").is_not_null()).sum().alias("collective_s"),
+            pl.col("seconds").filter(pl.col("entered_s").is_not_null()).sum().alias("collective_s"),
         )
         sent = self.profile.peers.group_by(pl.col("source").alias("rank")).agg(
             pl.col("bytes").sum().alias("sent_bytes"),

@@ -52,6 +52,15 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
         "waiting_s": pl.Float64(),
         "last": pl.UInt64(),
     },
+    "waits": {
+        "rank": pl.UInt32(),
+        "cell": pl.UInt32(),
+        "awaited": pl.UInt32(),
+        "kind": pl.UInt8(),
+        "occurrences": pl.UInt64(),
+        "seconds": pl.Float64(),
+        "uncertainty_s": pl.Float64(),
+    },
     "peers": {
         "source": pl.UInt32(),
         "destination": pl.UInt32(),
@@ -103,6 +112,9 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
 
 KINDS = ("point to point", "collective", "one-sided")
 """Kinds of traffic between peers, by their numbers."""
+
+WAITS = ("a late rank", "a late sender", "a late receiver")
+"""What ranks wait for in calls, by their numbers."""
 
 COMMUNICATOR_KINDS = ("intra", "Cartesian", "graph", "distributed graph", "inter")
 """Kinds of communicators, by their numbers."""

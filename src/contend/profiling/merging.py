@@ -11,8 +11,9 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -39,6 +40,7 @@ from contend.profiling.folder import (
     write_profile_record,
 )
 from contend.profiling.headers import Left, RankHeader, nothing, read_headers
+from contend.profiling.messages import LATE_RANK, MOST_EVENTS, Messages
 from contend.profiling.missing import left_out
 from contend.profiling.phases import timed_phases
 from contend.profiling.record_file import (
@@ -49,7 +51,7 @@ from contend.profiling.record_file import (
 )
 from contend.profiling.sites import Places, find_lines
 from contend.profiling.waiting import Entries
-from contend.runs import Host, write_table
+from contend.runs import Host, Warned, write_table
 
 Progress = Callable[[int, int], None]
 
@@ -161,7 +163,8 @@ class _Merge:
         self._places = Places()
         self._entries = Entries()
         self._calls, self._peers, self._rows = _Columns(), _Columns(), _Columns()
-        self._collectives = _Columns()
+        self._collectives, self._waits = _Columns(), _Columns()
+        self._messages = Messages()
         self._caused = np.zeros(self._size)
         self._programs: dict[str, None] = {}
         self._events_at = 0
@@ -178,12 +181,14 @@ class _Merge:
         if not self._ranks:
             raise ShortfallError(nothing(self._folder, self._left))
         self._judge_collectives()
+        self._judge_messages()
         calls = self._calls.table("calls")
         phases = self._phases(calls)
         for number, rank in self._ranks.items():
             self._add_rank(number, rank)
         self._write("calls", calls)
         self._write("collectives", self._collectives.table("collectives"))
+        self._write("waits", self._waits.table("waits"))
         self._write("peers", self._peers.table("peers"))
         self._write("communicators", self._communicators.table())
         self._write("members", self._communicators.members())
@@ -211,6 +216,8 @@ class _Merge:
                 collectives = self._renumbered(record)
                 entries = self._instants(number, collectives["entry"])
                 self._entries.add(number, collectives, entries)
+                numbers = self._communicators.numbers_of(record)
+                self._messages.add(record, numbers, partial(self._instants, number))
             self._programs.setdefault(record.program)
             self._lost[number] = record.lost
             self._library = self._library or record.library
@@ -265,11 +272,16 @@ class _Merge:
         collectives["communicator"] = numbers[collectives["communicator"]]
         return collectives
 
-    def _judge_collectives(self) -> None:
-        sizes = self._communicators.comparable()
+    @property
+    def _unsure(self) -> NDArray[np.float64]:
+        """Nanoseconds of every rank's clock."""
         unsure = np.zeros(self._size)
         for number in self._ranks:
             unsure[number] = self._clocks[number].uncertainty or 0.0
+        return unsure
+
+    def _judge_collectives(self) -> None:
+        sizes, unsure = self._communicators.comparable(), self._unsure
         for number, rank in self._ranks.items():
             if self._clocks[number].uncertainty is None:
                 continue
@@ -290,7 +302,57 @@ class _Merge:
                         share.cells[known], weights[known], len(record.cells)
                     )
                 self._caused += np.bincount(share.awaited, share.waiting, self._size)
+                others = known & ~share.last
+                self._add_waits(
+                    number,
+                    share.cells[others],
+                    share.awaited[others],
+                    np.full(int(others.sum()), LATE_RANK),
+                    share.waiting[others],
+                    1e-9
+                    * np.where(share.waiting > 0, unsure[number] + unsure[share.awaited], 0)[
+                        others
+                    ],
+                )
             self._add_collectives(record, totals)
+
+    def _judge_messages(self) -> None:
+        hosts = {number: rank.host for number, rank in self._ranks.items()}
+        sizes = self._communicators.comparable()
+        for number, waits in self._messages.waits(sizes, self._unsure, hosts):
+            self._caused += np.bincount(waits.awaited, waits.seconds, self._size)
+            self._add_waits(
+                number, waits.cells, waits.awaited, waits.kinds, waits.seconds, waits.uncertainty
+            )
+
+    def _add_waits(
+        self,
+        number: int,
+        cells: NDArray[np.uint32],
+        awaited: NDArray[np.int64],
+        kinds: NDArray[np.int64],
+        seconds: NDArray[np.float64],
+        uncertainty: NDArray[np.float64],
+    ) -> None:
+        """Sums of a rank's waiting by cell, rank that was waited for, and kind."""
+        if not len(cells):
+            return
+        keys, rows, times = np.unique(
+            np.stack((cells.astype(np.int64), awaited, kinds)),
+            axis=1,
+            return_inverse=True,
+            return_counts=True,
+        )
+        rows, count = rows.reshape(-1), keys.shape[1]
+        self._waits.add(
+            rank=np.full(count, number, np.uint32),
+            cell=keys[0].astype(np.uint32),
+            awaited=keys[1].astype(np.uint32),
+            kind=keys[2].astype(np.uint8),
+            occurrences=times.astype(np.uint64),
+            seconds=np.bincount(rows, seconds, count),
+            uncertainty_s=np.bincount(rows, uncertainty, count),
+        )
 
     def _add_collectives(self, record: RankRecord, totals: NDArray[np.float64]) -> None:
         rows = np.flatnonzero(totals[0])
@@ -358,6 +420,14 @@ class _Merge:
             1e-9 * (self._instants(number, events["end"]) - self._origin),
         )
 
+    def _unmatched(self) -> Iterator[Warned]:
+        if not self._messages.whole:
+            yield Warned(
+                "unmatched",
+                f"the ranks' records have more than {MOST_EVENTS:,} events: late senders and "
+                "receivers are not looked for",
+            )
+
     def _write(self, name: str, table: pl.DataFrame) -> None:
         write_table(self._folder / f"{name}.parquet", table)
 
@@ -386,7 +456,11 @@ class _Merge:
             routines=tuple(self._routines),
             phases=phases,
             left=tuple(self._left.names),
-            missing=(*self._left.warnings, *left_out(ranks, self._size, self._lost, headers)),
+            missing=(
+                *self._left.warnings,
+                *left_out(ranks, self._size, self._lost, headers),
+                *self._unmatched(),
+            ),
         )
 
 

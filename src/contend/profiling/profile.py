@@ -19,6 +19,7 @@ from contend.profiling.folder import (
     EVENTS,
     KINDS,
     SCHEMAS,
+    WAITS,
     ProfileRecord,
     read_profile_record,
 )
@@ -86,6 +87,22 @@ class Profile:
         ``last``.
         """
         return self._named("collectives")
+
+    @cached_property
+    def waits(self) -> pl.DataFrame:
+        """Who waited for whom in which calls, as far as events and compared clocks tell.
+
+        Columns ``rank``, ``cell``, ``awaited`` (the rank that was waited for), ``kind`` (of
+        `WAITS`), ``occurrences``, ``seconds`` (0 where nobody was late) and ``uncertainty_s``, by
+        which the clocks may put them wrong. An older profile has none.
+        """
+        if not (self.folder / "waits.parquet").exists():
+            table = pl.DataFrame(schema=SCHEMAS["waits"])
+        else:
+            table = self._table("waits")
+        bounds = {"rank": self.size, "awaited": self.size, "kind": len(WAITS)}
+        self._check("waits", table, bounds)
+        return table.with_columns(_words("kind", WAITS))
 
     @cached_property
     def peers(self) -> pl.DataFrame:
@@ -199,7 +216,14 @@ class Profile:
             "communicator": len(self.communicators),
         }
         self._check(name, table, bounds)
-        return table.with_columns(_words("routine", self.record.routines))
+        # One line of the program is one place, however often it stands in the machine's code.
+        lines = self.sites.filter(pl.col("line") > 0)
+        first = pl.col("site").first().over("module", "file", "line").alias("first")
+        of_line = lines.with_columns(first).filter(pl.col("site") != pl.col("first"))
+        return table.with_columns(
+            _words("routine", self.record.routines),
+            pl.col("site").replace(of_line["site"], of_line["first"]),
+        )
 
     def _check(self, name: str, table: pl.DataFrame, bounds: dict[str, int]) -> None:
         """Whether numbers in a table stand for something.

@@ -116,6 +116,11 @@ void contend_start_requests(void);
 contend_request* contend_new_request(MPI_Request handle, contend_live_communicator* communicator,
                                      enum contend_request_kind kind, bool persistent);
 
+/// A call that may be a question in vain as the program waits for its answer: `call` begins where
+/// the question before it ended, if that was no other thing, and what is given back, for the event
+/// of a question that is answered, where the first began.
+contend_call contend_asked(contend_call* call, bool answered);
+
 /// Bytes that a receive brought.
 static inline uint64_t contend_received(const MPI_Status* status) {
 #ifdef OPEN_MPI

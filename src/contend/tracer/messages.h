@@ -45,7 +45,7 @@ int RECORDED(NAMED(Recv))(void* data, COUNT count, MPI_Datatype type, int peer, 
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(NAMED(Recv))(data, count, type, peer, tag, communicator, given);
   contend_leave(&call);
-  if (result == MPI_SUCCESS) note_arrival(&call, communicator, given, true);
+  if (result == MPI_SUCCESS) note_arrival(&call, communicator, given);
   contend_done();
   return result;
 }
@@ -57,7 +57,7 @@ int RECORDED(NAMED(Mrecv))(void* data, COUNT count, MPI_Datatype type, MPI_Messa
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(NAMED(Mrecv))(data, count, type, message, given);
   contend_leave(&call);
-  if (result == MPI_SUCCESS) note_arrival_on(&call, communicator, given, true);
+  if (result == MPI_SUCCESS) note_arrival_on(&call, &call, communicator, given, true);
   contend_done();
   return result;
 }

@@ -154,7 +154,8 @@ enum contend_event_kind {
 /// What happened, in order, so that the program's communication can be carried out again on another
 /// network. Kept from the beginning until the section is full.
 typedef struct {
-  uint64_t start, end;  ///< ticks; of the call
+  uint64_t start,
+      end;  ///< ticks; of the call, or from where its thread began to ask again and again
   uint64_t bytes;
   uint32_t cell;  ///< index; of the preceding call for completions and parts
   int32_t peer;   ///< destination, source (CONTEND_NO_PEER: any source), or root

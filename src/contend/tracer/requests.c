@@ -1,6 +1,7 @@
 // Requests: what each one is of, so that its completion tells what has arrived.
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "handles.h"
 
@@ -170,11 +171,58 @@ static MPI_Status* status_for(MPI_Status* wanted, MPI_Status* own) {
 
 static const MPI_Status no_status = {0};
 
+/// A thread that asks again at once waits between its questions too: after a pause of so many times
+/// what the question before took, or of a quarter of what it has waited. After one of far more
+/// times it did as well, if most of the pause it had no processor: it slept, or another had its
+/// turn. Else it computed.
+enum { AT_ONCE = 8, PART_OF_WAIT = 4, FAR_MORE = 256 };
+static __thread struct {
+  uint64_t since, until, last;  ///< of questions in vain: the first, the last one's end and time
+  uint64_t read;                ///< when both of these were read last
+  int64_t wall, used;           ///< nanoseconds, and those on a processor
+} polling;
+
+static int64_t nanoseconds(clockid_t clock) {
+  struct timespec at;
+  return clock_gettime(clock, &at) ? 0 : at.tv_sec * INT64_C(1000000000) + at.tv_nsec;
+}
+
+/// Whether the thread was without a processor for most of the pause before this instant.
+static bool was_idle(uint64_t pause, uint64_t instant) {
+  int64_t wall = nanoseconds(CLOCK_MONOTONIC), used = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+  double whole = (double)(wall - polling.wall), idle = whole - (double)(used - polling.used);
+  double paused = whole * (double)pause / (double)(instant - polling.read + 1);
+  bool was = polling.read && idle >= 0.75 * paused;
+  polling.read = instant;
+  polling.wall = wall;
+  polling.used = used;
+  return was;
+}
+
+contend_call contend_asked(contend_call* call, bool answered) {
+  uint64_t events = contend.header->sections[CONTEND_EVENTS].used, own = call->end - call->start;
+  uint64_t pause = call->start - polling.until;
+  bool again = polling.until && (pause <= AT_ONCE * polling.last ||
+                                 pause <= (polling.until - polling.since) / PART_OF_WAIT);
+  if (!again && (polling.until ? pause > FAR_MORE * polling.last : !answered))
+    again = was_idle(pause, call->start) && polling.until;
+  // What else the thread called meanwhile is no waiting for an answer.
+  if (events && contend.events[events - 1].end > polling.until) again = false;
+  if (again) call->start = polling.until;
+  contend_call whole = *call;
+  if (again) whole.start = polling.since;
+  polling.since = whole.start;
+  polling.until = answered ? 0 : call->end;
+  polling.last = own;
+  return whole;
+}
+
 /// Counts a call that completes requests; its event too, unless it is a test in vain.
-static uint32_t begin(const contend_call* call, uint32_t communicator, bool as_event) {
+static uint32_t begin(contend_call* call, uint32_t communicator, bool as_event) {
+  contend_call whole = contend_asked(call, as_event);
   uint32_t cell = contend_count(call, communicator, 0, 0);
   if (as_event && contend_room_for_events(1))
-    contend_append(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST, 0);
+    contend_append(&whole, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST, 0);
   return cell;
 }
 

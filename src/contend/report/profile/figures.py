@@ -48,6 +48,7 @@ class Picture(StrEnum):
     SHARES = "shares"
     MATRIX = "matrix"
     RANKS = "ranks"
+    WAITS = "waits"
 
 
 Draw = Callable[[Axes, Profile], str]
@@ -106,8 +107,8 @@ def draw_profile(profile: Profile, picture: str | None = None, axes: Axes | None
 
     Args:
         profile: what to draw.
-        picture: ``shares`` of the run time by place, the ``matrix`` of peers, or ``ranks``; None:
-            shares.
+        picture: ``shares`` of the run time by place, the ``matrix`` of peers, ``ranks``, or
+            ``waits``, the matrix of who waits for whom; None: shares.
         axes: where to draw; None makes a figure, which a notebook shows.
 
     Returns:
@@ -190,13 +191,53 @@ def draw_shares(axes: Axes, profile: Profile) -> str:
 
 def draw_matrix(axes: Axes, profile: Profile) -> str:
     """Bytes from every rank to every other, by colour on a logarithmic scale."""
-    matrix, ranks_per_cell = _binned(profile)
+    sent = profile.peers
     size = profile.size
-    sent = matrix > 0
-    if not sent.any():
+    ends = (sent["source"].to_numpy(), sent["destination"].to_numpy())
+    if not _draw_pairs(axes, size, ends, sent["bytes"].to_numpy(), format_bytes, 32):
         axes.text(0.5, 0.5, "no messages to known peers", ha="center", va="center", color=QUIET)
         axes.set_axis_off()
         return "No rank sent anything to a peer that is known"
+    axes.set_xlabel("to rank")
+    axes.set_ylabel("from rank")
+    # One number for a pair: as two columns, those of thousands of ranks take gigabytes.
+    pair = pl.col("source").cast(pl.UInt64) * size + pl.col("destination")
+    apart = sent.filter(pl.col("source") != pl.col("destination"))
+    pairs = apart.select(pair.n_unique()).item()
+    total = format_bytes(float(sent["bytes"].sum()))
+    of_all = percent(pairs / max(size * (size - 1), 1), 0)
+    return f"{total} between {pairs:,} pairs of ranks, {of_all} of all pairs"
+
+
+def draw_waits(axes: Axes, profile: Profile) -> str:
+    """Time that every rank waits for every other, by colour on a logarithmic scale."""
+    waits, run_s = profile.findings.waits, profile.findings.run_s
+    ends = (waits["rank"].to_numpy(), waits["awaited"].to_numpy())
+    if not _draw_pairs(axes, profile.size, ends, waits["seconds"].to_numpy(), format_seconds, 10):
+        axes.text(0.5, 0.5, "no waiting is known", ha="center", va="center", color=QUIET)
+        axes.set_axis_off()
+        return "No rank is known to wait for another"
+    axes.set_xlabel("waits for rank")
+    axes.set_ylabel("rank")
+    part = percent(float(waits["seconds"].sum()) / max(run_s, 1e-12), 0)
+    caused = waits.group_by("awaited").agg(pl.col("seconds").sum())
+    most = caused.sort("seconds", "awaited", descending=[True, False])["awaited"][0]
+    return f"Ranks wait {part} of their time for others, most for rank {most}"
+
+
+def _draw_pairs(
+    axes: Axes,
+    size: int,
+    ends: tuple[NDArray[np.integer], NDArray[np.integer]],
+    values: NDArray[np.number],
+    words: Callable[[float], str],
+    base: int,
+) -> bool:
+    """A matrix of ranks by ranks with a scale; false where there is nothing to draw."""
+    matrix, ranks_per_cell = _binned(size, ends, values)
+    sent = matrix > 0
+    if not sent.any():
+        return False
     low, high = matrix[sent].min(), matrix.max()
     shown = axes.imshow(
         np.where(sent, matrix, np.nan),
@@ -208,27 +249,19 @@ def draw_matrix(axes: Axes, profile: Profile) -> str:
     axes.set_facecolor("white")
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(6, integer=True))
-    axes.set_xlabel("to rank")
-    axes.set_ylabel("from rank")
     assert axes.figure is not None
     bar = axes.figure.colorbar(shown, ax=axes, shrink=0.8, pad=0.03)
-    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: format_bytes(value)))
-    # Binary units have round numbers at their own powers; a scale without has its ends labelled.
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: words(value)))
+    # Units have round numbers at their own powers; a scale without has its ends labelled.
     round_numbers = [
-        tick for tick in LogLocator(base=32).tick_values(low, high) if low <= tick <= high
+        tick for tick in LogLocator(base=base).tick_values(low, high) if low <= tick <= high
     ]
     bar.set_ticks(round_numbers if len(round_numbers) > 1 else list(shown.get_clim()))
     bar.ax.yaxis.set_minor_locator(NullLocator())
     bar.outline.set_visible(False)
     if ranks_per_cell > 1:
         bar.set_label(f"sum over {ranks_per_cell} x {ranks_per_cell} ranks")
-    # One number for a pair: as two columns, those of thousands of ranks take gigabytes.
-    pair = pl.col("source").cast(pl.UInt64) * size + pl.col("destination")
-    apart = profile.peers.filter(pl.col("source") != pl.col("destination"))
-    pairs = apart.select(pair.n_unique()).item()
-    total = format_bytes(float(profile.peers["bytes"].sum()))
-    of_all = percent(pairs / max(size * (size - 1), 1), 0)
-    return f"{total} between {pairs:,} pairs of ranks, {of_all} of all pairs"
+    return True
 
 
 def draw_ranks(axes: Axes, profile: Profile) -> str:
@@ -264,13 +297,16 @@ def draw_ranks(axes: Axes, profile: Profile) -> str:
     return f"{words}; rank {late} is waited for most" if waiting.sum() > 0 else words
 
 
-def _binned(profile: Profile) -> tuple[NDArray[np.float64], int]:
-    """The matrix of bytes with as many cells as a picture shows, and how many ranks each has."""
-    each = -(-profile.size // _MOST_CELLS)
-    cells = -(-profile.size // each)
+def _binned(
+    size: int,
+    ends: tuple[NDArray[np.integer], NDArray[np.integer]],
+    values: NDArray[np.number],
+) -> tuple[NDArray[np.float64], int]:
+    """A matrix with as many cells as a picture shows, and how many ranks each has."""
+    each = -(-size // _MOST_CELLS)
+    cells = -(-size // each)
     matrix = np.zeros((cells, cells))
-    at = tuple(profile.peers[name].to_numpy() // each for name in ("source", "destination"))
-    np.add.at(matrix, at, profile.peers["bytes"].to_numpy().astype(np.float64))
+    np.add.at(matrix, (ends[0] // each, ends[1] // each), values.astype(np.float64))
     return matrix, each
 
 
@@ -294,10 +330,12 @@ _DRAWS: dict[Picture, Draw] = {
     Picture.SHARES: draw_shares,
     Picture.MATRIX: draw_matrix,
     Picture.RANKS: draw_ranks,
+    Picture.WAITS: draw_waits,
 }
-_HEIGHTS = {Picture.SHARES: 2.6, Picture.MATRIX: 3.2, Picture.RANKS: 2.4}
+_HEIGHTS = {Picture.SHARES: 2.6, Picture.MATRIX: 3.2, Picture.RANKS: 2.4, Picture.WAITS: 3.2}
 _WIDTHS = {
     Picture.SHARES: 1.5 * COLUMN_WIDTH,
     Picture.MATRIX: 1.15 * COLUMN_WIDTH,
     Picture.RANKS: 1.5 * COLUMN_WIDTH,
+    Picture.WAITS: 1.15 * COLUMN_WIDTH,
 }

@@ -23,7 +23,7 @@ class SpentJson(msgspec.Struct, frozen=True, kw_only=True):
         seconds: in these calls, of all ranks together.
         share: of the run times of all ranks together.
         longest_s: the longest call.
-        waiting_s: until the last rank had entered; null where that is not told.
+        waiting_s: for ranks that were late; null where that is not told.
     """
 
     calls: int
@@ -90,8 +90,8 @@ class ProfiledRankJson(msgspec.Struct, frozen=True, kw_only=True):
         host: where it ran.
         run_s: between MPI_Init and MPI_Finalize.
         mpi_s: in MPI.
-        waiting_s: in blocking collectives until the last rank had entered.
-        caused_s: what others waited for it, in the collectives that are recorded.
+        waiting_s: for ranks that were late.
+        caused_s: what others waited for it, in the calls that are recorded.
         sent_bytes: to all peers.
         messages: to all peers.
         neighbours: ranks to which it sent point to point.
@@ -106,6 +106,30 @@ class ProfiledRankJson(msgspec.Struct, frozen=True, kw_only=True):
     sent_bytes: int
     messages: int
     neighbours: int
+
+
+class WaitJson(msgspec.Struct, frozen=True, kw_only=True):
+    """What one rank waits for another.
+
+    Attributes:
+        rank: that waits.
+        awaited: rank that it waits for.
+        kind: for a late rank (in a collective), a late sender or a late receiver.
+        seconds: waited.
+        share: of the run times of all ranks together.
+        uncertainty_s: by which the clocks may put it wrong.
+        routine: of the call that most of it is in.
+        place: of that call.
+    """
+
+    rank: int
+    awaited: int
+    kind: str
+    seconds: float
+    share: float
+    uncertainty_s: float
+    routine: str
+    place: str
 
 
 class PhaseJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,12 +178,14 @@ class ProfileJson(msgspec.Struct, frozen=True, kw_only=True):
         begin_s: what MPI_Init took a rank, in the mean.
         end_s: what MPI_Finalize took a rank, in the mean.
         mpi_share: part of it in MPI.
-        waiting_s: of all ranks together, in blocking collectives until the last had entered.
-        transfer_s: of all ranks together, in the same collectives from then on.
+        waiting_s: of all ranks together, for ranks that were late.
+        transfer_s: of all ranks together, in blocking collectives once all had entered.
+        balance_s: what a rank's run would be shorter by, at most, if nobody came late.
         uncertainty_s: of a rank's clock against that of rank 0, at most; null where not known.
         record_bytes: what the record of a rank took at most.
         routines: most time first.
         places: most time first; at most 1,000.
+        waits: who waits for whom, most time first; at most 1,000.
         sizes: the smallest first.
         communicators: most time first; at most 1,000.
         by_rank: in order.
@@ -183,10 +209,12 @@ class ProfileJson(msgspec.Struct, frozen=True, kw_only=True):
     mpi_share: float
     waiting_s: float
     transfer_s: float
+    balance_s: float
     uncertainty_s: float | None
     record_bytes: int
     routines: list[RoutineJson]
     places: list[CalledPlaceJson]
+    waits: list[WaitJson]
     sizes: list[ProfiledSizeJson]
     communicators: list[CommunicatorJson]
     by_rank: list[ProfiledRankJson]
@@ -230,10 +258,12 @@ def _profile_json(profile: Profile) -> ProfileJson:
         mpi_share=findings.mpi_share,
         waiting_s=findings.waiting_s,
         transfer_s=findings.transfer_s,
+        balance_s=findings.balance_s,
         uncertainty_s=record.uncertainty_s,
         record_bytes=record.record_bytes,
         routines=_rows(findings.routines.to_dicts(), RoutineJson),
         places=_rows(findings.places.head(_MOST_ROWS).to_dicts(), CalledPlaceJson),
+        waits=_rows(findings.waits.head(_MOST_ROWS).to_dicts(), WaitJson),
         sizes=[_size(row) for row in findings.sizes.to_dicts()],
         communicators=[
             msgspec.convert(

@@ -18,9 +18,11 @@ _SHOWN = 12
 _SHARES = ("time", "of the run", "of it waiting")
 _NUMBERS = frozenset({"calls", "bytes", "mean call", "longest", *_SHARES})
 _WAITING_NOTE = (
-    "Shares are of the run times of all ranks together. Waiting: for the last rank to enter a "
-    "blocking collective; the rest of a collective's time is transfer."
+    "Shares are of the run times of all ranks together. Waiting: until the last rank enters a "
+    "collective, until a message is sent, or until the receiver is ready for a large one; the rest "
+    "is transfer."
 )
+_TOP_PAIRS = 8
 
 
 def profile_tables(profile: Profile) -> list[ResultTable]:
@@ -32,6 +34,7 @@ def profile_tables(profile: Profile) -> list[ResultTable]:
         *_missing(profile),
         _routines(findings),
         _places(findings),
+        *_waits(findings),
         _sizes(findings),
         _communicators(findings),
         *_phases(profile),
@@ -231,6 +234,34 @@ def _places(findings: Findings) -> ResultTable:
         rows=rows,
         numeric=_NUMBERS,
         note=_more(table, "place"),
+    )
+
+
+def _waits(findings: Findings) -> Iterator[ResultTable]:
+    """The pairs of ranks of which one waits most for the other."""
+    table = findings.waits
+    if table.is_empty():
+        return
+    rows = tuple(
+        (
+            str(row["rank"]),
+            f"rank {row['awaited']}, {row['kind']}",
+            f"{row['routine']} at {row['place']}",
+            format_seconds(row["seconds"]),
+            percent(row["share"]),
+        )
+        for row in table.head(_TOP_PAIRS).iter_rows(named=True)
+    )
+    saved, unsure = findings.balance_s, float(table["uncertainty_s"].sum())
+    part = percent(saved / max(findings.mean_run_s, 1e-12))
+    doubt = f" The clocks may put the sum wrong by {format_seconds(unsure)}." if unsure else ""
+    yield ResultTable(
+        title="Who waits for whom",
+        columns=("rank", "waits for", "most of it in", "time", "of the run"),
+        rows=rows,
+        numeric=frozenset({"rank", "time", "of the run"}),
+        note=f"If nobody came late the run would be at most {format_seconds(saved)} ({part}) "
+        f"shorter.{doubt} {_more(table, 'pair')}".strip(),
     )
 
 

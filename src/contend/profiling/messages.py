@@ -1,0 +1,405 @@
+"""Waiting for late senders, late receivers, and late ranks of nonblocking collectives, by events.
+
+Messages of one sender to one receiver with one tag on one communicator do not overtake each other
+(MPI 4.1, section 3.5): the k-th that was sent goes to the k-th receive that was posted and took
+such a message. Where the sizes of a pair differ, nothing is said of the messages between the two.
+
+A call that returns when something of another rank's is there waited for the instant at which that
+began: of a message that it receives the beginning of the send (a late sender); of a message that
+the library hands over in step with the receiver the posting of the receive (a late receiver); of a
+nonblocking collective the last member's entry (a late rank). Of several the last one counts, or the
+first where the call returns with any. That holds within the uncertainty of both clocks.
+
+The states are "late sender" and "late receiver" as Scalasca defines them (Geimer et al., The
+Scalasca performance toolset architecture, 2010).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.profiling import routines
+from contend.profiling.record_file import NO_CELL, EventKind, RankRecord
+
+LATE_RANK, LATE_SENDER, LATE_RECEIVER = range(3)
+"""What is waited for, as numbers of `contend.profiling.folder.WAITS`."""
+MOST_EVENTS = 1 << 24
+"""Of all ranks together: of more, messages are not matched."""
+
+# Every library sends so many bytes without asking whether the receiver is ready.
+_EAGER = 1024
+_NONE, _PERHAPS, _IN_STEP, _NEVER = range(4)
+_SENDS = {
+    **dict.fromkeys(("Send", "Isend", "Sendrecv", "Sendrecv_replace"), _PERHAPS),
+    **dict.fromkeys(("Isendrecv", "Isendrecv_replace"), _PERHAPS),
+    **dict.fromkeys(("Ssend", "Issend"), _IN_STEP),
+    **dict.fromkeys(("Bsend", "Ibsend", "Rsend", "Irsend"), _NEVER),
+}
+_BEGUN_COLLECTIVES = frozenset(f"I{name.lower()}" for name in routines.COLLECTIVES)
+_WITH_ANY = frozenset({"Waitany", "Waitsome", "Testany", "Testsome"})
+_PROBES = frozenset({"Probe", "Iprobe", "Mprobe", "Improbe"})
+
+_Numbers = NDArray[np.int64]
+_CALL = np.dtype([("cell", "<u4"), ("start", "<i8"), ("end", "<i8"), ("any", "?")])
+_MESSAGE = np.dtype(
+    [
+        ("communicator", "<i8"),
+        ("source", "<i8"),
+        ("destination", "<i8"),
+        ("tag", "<i8"),
+        ("bytes", "<i8"),
+        ("at", "<i8"),
+        ("call", "<i8"),
+        ("mode", "<i8"),
+    ]
+)
+_ENTRY = np.dtype(
+    [("communicator", "<i8"), ("routine", "<i8"), ("number", "<i8"), ("at", "<i8"), ("call", "<i8")]
+)
+_AWAITED = np.dtype(
+    [("rank", "<i8"), ("call", "<i8"), ("instant", "<i8"), ("peer", "<i8"), ("kind", "<i8")]
+)
+
+
+@dataclass(frozen=True)
+class Waits:
+    """What one rank waited for in calls that other ranks had a part in.
+
+    Attributes:
+        cells: of the rank's record.
+        awaited: ranks that were waited for.
+        kinds: `LATE_RANK`, `LATE_SENDER`, `LATE_RECEIVER`.
+        seconds: waited; 0 where nobody was late.
+        uncertainty: seconds by which that may be wrong, by the clocks.
+    """
+
+    cells: NDArray[np.uint32]
+    awaited: _Numbers
+    kinds: _Numbers
+    seconds: NDArray[np.float64]
+    uncertainty: NDArray[np.float64]
+
+
+@dataclass
+class Messages:
+    """Messages and nonblocking collectives: those of all ranks are added, then they are matched."""
+
+    whole: bool = True
+    _events: int = 0
+    _calls: dict[int, NDArray[Any]] = field(default_factory=dict)
+    _sent: list[NDArray[Any]] = field(default_factory=list)
+    _received: list[NDArray[Any]] = field(default_factory=list)
+    _entries: list[tuple[int, NDArray[Any]]] = field(default_factory=list)
+    _routines: dict[str, int] = field(default_factory=dict)
+
+    def add(
+        self,
+        record: RankRecord,
+        communicators: NDArray[np.uint32],
+        instants: Callable[[NDArray[np.uint64]], _Numbers],
+    ) -> None:
+        """Adds what a rank sent, received and entered.
+
+        Args:
+            record: of the rank.
+            communicators: the profile's numbers, by the record's.
+            instants: ticks on the common clock.
+        """
+        self._events += len(record.events)
+        self.whole = self.whole and self._events <= MOST_EVENTS
+        if not self.whole:
+            return
+        steps = _Steps(record, communicators, instants)
+        self._calls[record.rank] = steps.calls
+        self._sent.append(steps.sends())
+        self._received.append(steps.receives())
+        self._entries.append((record.rank, steps.entries(self._routines)))
+
+    def waits(
+        self, sizes: _Numbers, uncertainty: NDArray[np.float64], hosts: Mapping[int, str]
+    ) -> Iterator[tuple[int, Waits]]:
+        """What every rank waited for.
+
+        Args:
+            sizes: members of every communicator; 0 for those that cannot be compared.
+            uncertainty: nanoseconds of every rank's clock.
+            hosts: by rank.
+        """
+        if not self.whole or not self._calls:
+            return
+        pairs = self._matched(sizes)
+        awaited = np.concatenate(
+            [
+                *self._late_senders(*pairs),
+                *self._late_receivers(*pairs, uncertainty, hosts),
+                *self._late_ranks(sizes),
+            ]
+        )
+        for rank, calls in self._calls.items():
+            yield rank, _waited(rank, calls, awaited[awaited["rank"] == rank], uncertainty)
+
+    def _matched(self, sizes: _Numbers) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Messages with the receives that took them, row by row."""
+        sent, received = np.concatenate(self._sent), np.concatenate(self._received)
+        sent, received = (side[sizes[side["communicator"]] > 0] for side in (sent, received))
+        both = np.concatenate((sent, received))
+        group = _groups(both, ("communicator", "source", "destination", "tag"))
+        first, second = group[: len(sent)], group[len(sent) :]
+        # A probe tells of a message that a later receive takes.
+        taking = received["mode"] != _NEVER
+        of_sent = _places(first, sent["at"], np.ones(len(sent), bool))
+        of_received = _places(second, received["at"], taking)
+        _, known, number = np.intersect1d(
+            first << 32 | of_sent, (second << 32 | of_received)[taking], return_indices=True
+        )
+        took = np.flatnonzero(taking)[number]
+        unlike = sent["bytes"][known] != received["bytes"][took]
+        doubtful = np.unique(first[known[unlike]])
+        # Probes and receives alike find the message of their place.
+        ordered = np.argsort(first << 32 | of_sent)
+        keys, wanted = (first << 32 | of_sent)[ordered], second << 32 | of_received
+        at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+        there = keys[at] == wanted if len(keys) else np.zeros(len(wanted), bool)
+        there &= ~np.isin(second, doubtful)
+        return sent[ordered[at[there]]], received[there]
+
+    def _late_senders(self, sent: NDArray[Any], received: NDArray[Any]) -> Iterator[NDArray[Any]]:
+        waits = received["call"] >= 0
+        yield _awaited(
+            received["destination"][waits],
+            received["call"][waits],
+            sent["at"][waits],
+            received["source"][waits],
+            LATE_SENDER,
+        )
+
+    def _late_receivers(
+        self,
+        sent: NDArray[Any],
+        received: NDArray[Any],
+        uncertainty: NDArray[np.float64],
+        hosts: Mapping[int, str],
+    ) -> Iterator[NDArray[Any]]:
+        """Sends in step: by their mode, or larger than any that returned before the receive."""
+        kept = (sent["call"] >= 0) & (sent["mode"] != _NEVER) & (received["mode"] != _NEVER)
+        sent, received = sent[kept], received[kept]
+        if not len(sent):
+            return
+        source, target, posted = sent["source"], sent["destination"], received["at"]
+        left = np.array(
+            [
+                self._calls[rank]["end"][call]
+                for rank, call in zip(source.tolist(), sent["call"].tolist(), strict=True)
+            ],
+            np.int64,
+        )
+        names = {name: number for number, name in enumerate(dict.fromkeys(hosts.values()))}
+        of_rank = np.full(int(max(source.max(), target.max())) + 1, -1)
+        for rank, host in hosts.items():
+            of_rank[rank : rank + 1] = names[host]
+        apart = (of_rank[source] != of_rank[target]).astype(np.int64)
+        unsure = uncertainty[source] + uncertainty[target]
+        early = left + unsure < posted
+        eager = np.full(2, _EAGER, np.int64)
+        np.maximum.at(eager, apart[early], sent["bytes"][early])
+        in_step = (sent["mode"] == _IN_STEP) | (~early & (sent["bytes"] > eager[apart]))
+        yield _awaited(
+            source[in_step],
+            sent["call"][in_step],
+            posted[in_step],
+            target[in_step],
+            LATE_RECEIVER,
+        )
+
+    def _late_ranks(self, sizes: _Numbers) -> Iterator[NDArray[Any]]:
+        ranks = np.concatenate([np.full(len(part), rank) for rank, part in self._entries])
+        entries = np.concatenate([part for _, part in self._entries])
+        if not len(entries):
+            return
+        group = _groups(entries, ("communicator", "routine", "number"))
+        order = np.lexsort((entries["at"], group))
+        last = order[np.append(np.flatnonzero(np.diff(group[order])), len(order) - 1)]
+        members = np.bincount(group)
+        communicators = entries["communicator"][last]
+        whole = (members == sizes[communicators]) & (members > 1)
+        rows = whole[group] & (entries["call"] >= 0)
+        yield _awaited(
+            ranks[rows],
+            entries["call"][rows],
+            entries["at"][last][group[rows]],
+            ranks[last][group[rows]],
+            LATE_RANK,
+        )
+
+
+class _Steps:
+    """A rank's events as calls, and what they had to do with other ranks."""
+
+    def __init__(
+        self,
+        record: RankRecord,
+        communicators: NDArray[np.uint32],
+        instants: Callable[[NDArray[np.uint64]], _Numbers],
+    ) -> None:
+        events = record.events
+        # Behind a call whose communicator is not known nothing is the k-th any more.
+        unknown = np.flatnonzero(events["cell"] == NO_CELL)
+        events = events[: unknown[0]] if len(unknown) else events
+        self._events, self._rank = events, record.rank
+        self._names = [name.removeprefix("MPI_").removesuffix("_c") for name in record.routines]
+        self._routine = record.cells["routine"][events["cell"]].astype(np.int64)
+        self._communicator = communicators[record.cells["communicator"]][events["cell"]].astype(
+            np.int64
+        )
+        self._is_call = events["kind"] == EventKind.CALL
+        self._call = np.cumsum(self._is_call) - 1
+        self._at = instants(events["start"])
+        rows = np.flatnonzero(self._is_call)
+        self.calls = np.zeros(len(rows), _CALL)
+        self.calls["cell"] = events["cell"][rows]
+        self.calls["start"], self.calls["end"] = self._at[rows], instants(events["end"][rows])
+        self.calls["any"] = self._of(_WITH_ANY)[rows]
+        completed = np.flatnonzero(events["kind"] == EventKind.COMPLETION)
+        made = np.flatnonzero((events["kind"] != EventKind.COMPLETION) & (events["request"] > 0))
+        self._completed, self._maker = _joined(events["request"], completed, made)
+
+    def _of(self, names: frozenset[str] | Mapping[str, int]) -> NDArray[np.bool_]:
+        """Whether events are of these routines."""
+        chosen: NDArray[np.bool_] = np.array([name in names for name in self._names], bool)
+        of_events: NDArray[np.bool_] = chosen[self._routine]
+        return of_events
+
+    def _completing(self) -> _Numbers:
+        """By event: the call in which what it began was complete; -1 where none is known."""
+        call = np.where(self._is_call & (self._events["request"] == 0), self._call, -1)
+        call[self._maker] = self._call[self._completed]
+        return call
+
+    def sends(self) -> NDArray[Any]:
+        """Messages in the order in which they were sent."""
+        mode = np.array([_SENDS.get(name, _NONE) for name in self._names])[self._routine]
+        mode[~self._is_call] = _NONE
+        started = self._of(frozenset({"Start", "Startall"})) & (self._events["request"] > 0)
+        mode[started & (self._events["kind"] != EventKind.COMPLETION)] = _PERHAPS
+        mode[started & (self._events["role"] != 0)] = _NONE
+        rows = np.flatnonzero((mode != _NONE) & (self._events["peer"] >= 0))
+        found = self._messages(rows, rows, rows, self._completing()[rows])
+        found["source"], found["destination"] = self._rank, self._events["peer"][rows]
+        found["mode"] = mode[rows]
+        return found
+
+    def receives(self) -> NDArray[Any]:
+        """Messages that were taken; those that were only seen have the mode `_NEVER`."""
+        events = self._events
+        there = events["peer"] >= 0
+        at_once = self._is_call & self._of(routines.RECEIVES) & there
+        half = (events["kind"] == EventKind.PART) & (events["role"] == 1)
+        half &= (events["request"] == 0) & self._of(routines.EXCHANGES) & there
+        probed = self._is_call & self._of(_PROBES) & there
+        blocking = np.flatnonzero(at_once | half | probed)
+        arrived = there[self._completed]
+        rows = np.concatenate((blocking, self._completed[arrived]))
+        makers = np.concatenate((blocking, self._maker[arrived]))
+        found = self._messages(rows, makers, makers, self._call[rows])
+        found["source"], found["destination"] = events["peer"][rows], self._rank
+        found["mode"] = np.where(probed[rows], _NEVER, _PERHAPS)
+        return found
+
+    def _messages(
+        self, rows: _Numbers, begun: _Numbers, on: _Numbers, calls: _Numbers
+    ) -> NDArray[Any]:
+        found = np.zeros(len(rows), _MESSAGE)
+        found["communicator"], found["at"] = self._communicator[on], self._at[begun]
+        found["tag"], found["bytes"] = self._events["tag"][rows], self._events["bytes"][rows]
+        found["call"] = calls
+        return found
+
+    def entries(self, numbers: dict[str, int]) -> NDArray[Any]:
+        """Nonblocking collectives, numbered by communicator and routine."""
+        known = np.array([numbers.setdefault(name, len(numbers)) for name in self._names], np.int64)
+        mine = self._is_call & self._of(_BEGUN_COLLECTIVES) & (self._events["request"] > 0)
+        rows = np.flatnonzero(mine)
+        found = np.zeros(len(rows), _ENTRY)
+        found["communicator"], found["at"] = self._communicator[rows], self._at[rows]
+        found["routine"] = known[self._routine[rows]]
+        found["call"] = self._completing()[rows]
+        group = _groups(found, ("communicator", "routine"))
+        found["number"] = _places(group, np.arange(len(rows)), np.ones(len(rows), bool))
+        return found
+
+
+def _joined(requests: NDArray[Any], completed: _Numbers, made: _Numbers) -> tuple[Any, Any]:
+    """Completions with what made their requests, as far as that is there."""
+    order = made[np.argsort(requests[made], kind="stable")]
+    if not len(order):
+        return completed[:0], order
+    at = np.searchsorted(requests[order], requests[completed], side="right") - 1
+    maker = order[np.maximum(at, 0)]
+    known = (at >= 0) & (requests[maker] == requests[completed])
+    return completed[known], maker[known]
+
+
+def _groups(rows: NDArray[Any], names: tuple[str, ...]) -> _Numbers:
+    """A number for each different combination of these columns, by row."""
+    if not len(rows):
+        return np.zeros(0, np.int64)
+    order = np.lexsort([rows[name] for name in names])
+    new = np.zeros(len(rows), bool)
+    for name in names:
+        new[1:] |= np.diff(rows[name][order]) != 0
+    group = np.empty(len(rows), np.int64)
+    group[order] = np.cumsum(new)
+    return group
+
+
+def _places(group: _Numbers, at: _Numbers, counted: NDArray[np.bool_]) -> _Numbers:
+    """Of every row: how many of its group that count are before it."""
+    if not len(group):
+        return group
+    order = np.lexsort((at, group))
+    before: _Numbers = np.cumsum(counted[order]) - counted[order]
+    first = np.append(0, np.flatnonzero(np.diff(group[order])) + 1)
+    lengths = np.diff(np.append(first, len(order)))
+    places = np.empty(len(group), np.int64)
+    places[order] = before - np.repeat(before[first], lengths)
+    return places
+
+
+def _awaited(
+    rank: _Numbers, call: _Numbers, instant: _Numbers, peer: _Numbers, kind: int
+) -> NDArray[Any]:
+    found = np.zeros(len(rank), _AWAITED)
+    found["rank"], found["call"], found["instant"], found["peer"] = rank, call, instant, peer
+    found["kind"] = kind
+    return found
+
+
+def _waited(
+    rank: int, calls: NDArray[Any], awaited: NDArray[Any], uncertainty: NDArray[np.float64]
+) -> Waits:
+    """What each call of a rank waited for: the last of what it needs, or the first of any."""
+    # A message to itself is nothing that a rank waits for.
+    awaited = awaited[awaited["peer"] != rank]
+    late = np.where(calls["any"][awaited["call"]], -awaited["instant"], awaited["instant"])
+    order = np.lexsort((late, awaited["call"]))
+    ends = np.flatnonzero(np.diff(awaited["call"][order], append=-1))
+    decisive = awaited[order[ends]]
+    call = calls[decisive["call"]]
+    unsure = uncertainty[rank] + uncertainty[decisive["peer"]]
+    seconds = np.clip(
+        decisive["instant"] - call["start"], 0, np.maximum(call["end"] - call["start"], 0)
+    )
+    # Who left before did not wait for it.
+    seconds[call["end"] + unsure < decisive["instant"]] = 0
+    return Waits(
+        call["cell"],
+        decisive["peer"],
+        decisive["kind"],
+        1e-9 * seconds,
+        1e-9 * np.where(seconds > 0, unsure, 0.0),
+    )

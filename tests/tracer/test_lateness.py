@@ -1,0 +1,43 @@
+"""What is said of waits that a program knows itself, under every MPI library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from contend.profiling import Profile, ProfileRecord, merge, write_profile_record
+from probe_programs import Mpi
+from tracer.conftest import Build, Run
+
+RANKS = 3
+KINDS = {"MPI_Send": "a late receiver", "MPI_Test": "a late rank", "MPI_Wait": "a late rank"}
+
+
+def test_known_waits_are_told(
+    any_mpi: Mpi, build: Build, run_recorded: Run, tmp_path: Path
+) -> None:
+    """Late senders, a late receiver, and late ranks of nonblocking collectives.
+
+    Each within a tenth of the time that the program itself has measured.
+    """
+    recorded = run_recorded(any_mpi, RANKS, build(any_mpi.wrapper, "lateness.c"))
+    assert recorded.ended.status == 0, recorded.ended.errors
+    write_profile_record(tmp_path, ProfileRecord(("./lateness",)))
+    merge(tmp_path)
+    profile = Profile.load(tmp_path)
+    keys = ("rank", "cell")
+    told = profile.waits.join(profile.calls.select(*keys, "routine"), on=keys)
+    lines = recorded.ended.output.splitlines()
+    assert len(lines) == 6
+    for line in lines:
+        routine, rank, awaited, seconds = line.split()
+        [row] = told.filter(
+            (pl.col("routine") == routine)
+            & (pl.col("rank") == int(rank))
+            & (pl.col("awaited") == int(awaited))
+            & (pl.col("seconds") > 0.1)
+        ).to_dicts()
+        assert row["seconds"] == pytest.approx(float(seconds), rel=0.1)
+        assert row["kind"] == KINDS.get(routine, "a late sender")
