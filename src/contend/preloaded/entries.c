@@ -40,7 +40,10 @@ static void* entries[] = {
 #include "routines.h"
 };
 
-#define ENTRY(name, count) ((long (*)(PARAMETERS_##count))entries[contend_routine_##name])
+// Several threads may call while others lead entries elsewhere.
+#define ENTRY(name, count)                                                         \
+  ((long (*)(PARAMETERS_##count))__atomic_load_n(&entries[contend_routine_##name], \
+                                                 __ATOMIC_RELAXED))
 
 #define ROUTINE(name, count)                      \
   static long first_##name(PARAMETERS_##count) {  \
@@ -90,7 +93,8 @@ static void* const absentees[] = {
 
 void contend_lead(enum contend_routine routine, bool wanted) {
   bool there = contend_real[routine] != absentees[routine];
-  entries[routine] = wanted && there ? ours[routine] : contend_real[routine];
+  void* target = wanted && there ? ours[routine] : contend_real[routine];
+  __atomic_store_n(&entries[routine], target, __ATOMIC_RELEASE);
 }
 
 void contend_lead_all(bool wanted) {

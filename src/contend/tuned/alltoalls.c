@@ -7,7 +7,8 @@
 static inline bool may_cover(MPI_Comm comm, int64_t count, MPI_Datatype type) {
   MPI_Count size = 0;
   int ranks = 0;
-  if (count < 0 || contend_library.Type_size_x(type, &size) || size < 0) return false;
+  if (count < 0 || comm == MPI_COMM_NULL || type == MPI_DATATYPE_NULL) return false;
+  if (contend_library.Type_size_x(type, &size) || size < 0) return false;
   if (!contend_within(contend_rules.bytes, (uint64_t)count * (uint64_t)size)) return false;
   return !contend_library.Comm_size(comm, &ranks) &&
          contend_within(contend_rules.ranks, (uint64_t)ranks);
@@ -15,7 +16,7 @@ static inline bool may_cover(MPI_Comm comm, int64_t count, MPI_Datatype type) {
 
 static inline bool may_cover_ranks(MPI_Comm comm) {
   int ranks = 0;
-  return !contend_library.Comm_size(comm, &ranks) &&
+  return comm != MPI_COMM_NULL && !contend_library.Comm_size(comm, &ranks) &&
          contend_within(contend_rules.ranks, (uint64_t)ranks);
 }
 
@@ -36,7 +37,7 @@ typedef struct {
 static carriage carriage_of(contend_blocks* blocks, contend_members* members, bool together) {
   carriage none = {.schedule = CONTEND_LIBRARYS_OWN}, found = {.members = members};
   if (members == NULL || members->passes) return none;
-  if (contend_measure_blocks(blocks)) return none;
+  if (contend_are_refused(blocks, members) || contend_measure_blocks(blocks)) return none;
   if (blocks->kind == CONTEND_EVEN) {
     uint64_t bytes = (uint64_t)blocks->receive.count * (uint64_t)blocks->receive.size;
     found.schedule = contend_schedule_for(members->size, members->ranks_per_host, bytes);

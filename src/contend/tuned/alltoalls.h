@@ -10,7 +10,7 @@
 #define PERSISTENT(name, parameters, arguments, covered, described)                  \
   int FUNCTION(NAMED(name##_init))(OPEN parameters, MPI_Comm comm, MPI_Info info,    \
                                    MPI_Request * request) {                          \
-    if (covered) {                                                                   \
+    if (request != NULL && covered) {                                                \
       contend_blocks blocks = described;                                             \
       contend_members* members = contend_make_ready(comm);                           \
       carriage by = carriage_of(&blocks, members, true);                             \
@@ -39,7 +39,7 @@
     return REAL(NAMED(name))(OPEN arguments, comm);                                      \
   }                                                                                      \
   int FUNCTION(NAMED(I##lower))(OPEN parameters, MPI_Comm comm, MPI_Request * request) { \
-    if (contend_rules.nonblocking && covered) {                                          \
+    if (contend_rules.nonblocking && request != NULL && covered) {                       \
       contend_blocks blocks = described;                                                 \
       carriage by = carriage_of(&blocks, contend_known_members(comm), false);            \
       if (by.plan) {                                                                     \

@@ -70,6 +70,7 @@ static void begin(void) {
   contend_many_threads = level == MPI_THREAD_MULTIPLE;
   contend_counting = report && strcmp(report, "1") == 0;
   contend_start_members();
+  contend_start_operations();
   contend_prepare(MPI_COMM_WORLD);
   contend_lead(contend_routine_Finalize, true);
   for (size_t index = 0; index < sizeof carried / sizeof *carried; index++)

@@ -32,14 +32,77 @@ static contend_block block_of(const contend_blocks* blocks, const contend_side* 
   return (contend_block){(char*)(data + (uintptr_t)place), size ? count : 0, type};
 }
 
+static uint64_t bytes_in(contend_block block) {
+  MPI_Count size = 0;
+  if (block.count) contend_library.Type_size_x(block.type, &size);
+  return (uint64_t)block.count * (uint64_t)size;
+}
+
 contend_block contend_incoming(const contend_blocks* blocks, int rank) {
   return block_of(blocks, &blocks->receive, rank);
 }
 
 contend_block contend_outgoing(const contend_blocks* blocks, int rank) {
-  if (!blocks->in_place) return block_of(blocks, &blocks->send, rank);
-  int64_t begin = rank ? blocks->packed_ends[rank - 1] : 0;
-  return (contend_block){blocks->packed + begin, blocks->packed_ends[rank] - begin, MPI_PACKED};
+  return blocks->in_place ? blocks->kept[rank] : block_of(blocks, &blocks->send, rank);
+}
+
+/// Whether a library refuses a block, or crashes by it, whatever other ranks do.
+static bool is_bad_block(const contend_blocks* blocks, const contend_side* side, int rank) {
+  int64_t count =
+      blocks->kind == CONTEND_EVEN ? side->count : number_at(side->counts, blocks->wide, rank);
+  MPI_Datatype type = blocks->kind == CONTEND_TYPED ? side->types[rank] : side->type;
+  if (count <= 0) return count < 0;
+  if (type == MPI_DATATYPE_NULL) return true;
+  if (side->data != NULL) return false;
+  // Types of absolute addresses begin at MPI_BOTTOM, which is NULL; there is no int there.
+  int integers, addresses, types, combiner;
+  if (contend_library.Type_get_envelope(type, &integers, &addresses, &types, &combiner))
+    return true;
+  int64_t place = blocks->kind == CONTEND_EVEN ? 0 : place_at(side->places, blocks->wide, rank);
+  return combiner == MPI_COMBINER_NAMED && place == 0;
+}
+
+/// A message to nobody: the library says whether it takes a datatype.
+static bool is_bad_type(MPI_Datatype type, const contend_members* members) {
+  return contend_library.Send(members, 1, type, MPI_PROC_NULL, CONTEND_TAG, members->comm) !=
+         MPI_SUCCESS;
+}
+
+static bool is_bad_side(const contend_blocks* blocks, const contend_side* side,
+                        const contend_members* members) {
+  bool even = blocks->kind == CONTEND_EVEN, typed = blocks->kind == CONTEND_TYPED;
+  if (side->data == MPI_IN_PLACE) return true;
+  if (!even && (side->counts == NULL || side->places == NULL)) return true;
+  if (typed ? side->types == NULL : side->type == MPI_DATATYPE_NULL) return true;
+  if (!typed && is_bad_type(side->type, members)) return true;
+  for (int rank = 0; rank < (even ? 1 : members->size); rank++) {
+    if (is_bad_block(blocks, side, rank)) return true;
+    if (typed && number_at(side->counts, blocks->wide, rank) &&
+        is_bad_type(side->types[rank], members))
+      return true;
+  }
+  return false;
+}
+
+bool contend_are_refused(const contend_blocks* blocks, const contend_members* members) {
+  if (is_bad_side(blocks, &blocks->receive, members)) return true;
+  if (blocks->in_place) return false;
+#ifndef OPEN_MPI
+  if (blocks->kind == CONTEND_EVEN && blocks->send.data == blocks->receive.data &&
+      blocks->send.data != NULL && blocks->send.count)
+    return true;
+#endif
+  if (is_bad_side(blocks, &blocks->send, members)) return true;
+#ifndef OPEN_MPI
+  // MPICH calls the handler of MPI_COMM_WORLD when a request ends with an error, another one than
+  // its all-to-all does: a block for this rank itself that does not fit is left to it.
+  contend_blocks measured = *blocks;
+  if (contend_measure_blocks(&measured)) return true;
+  return bytes_in(block_of(&measured, &measured.send, members->rank)) !=
+         bytes_in(block_of(&measured, &measured.receive, members->rank));
+#else
+  return false;
+#endif
 }
 
 static int measure(contend_side* side) {
@@ -51,15 +114,16 @@ static int measure(contend_side* side) {
 }
 
 int contend_measure_blocks(contend_blocks* blocks) {
+  blocks->skips_empty = true;
   if (blocks->kind == CONTEND_TYPED) return MPI_SUCCESS;
   int result = measure(&blocks->receive);
-  return result || blocks->in_place ? result : measure(&blocks->send);
-}
-
-static uint64_t bytes_in(contend_block block) {
-  MPI_Count size = 0;
-  if (block.count) contend_library.Type_size_x(block.type, &size);
-  return (uint64_t)block.count * (uint64_t)size;
+  if (!result && !blocks->in_place) result = measure(&blocks->send);
+  // Where one side alone is empty, which is a mistake, messages without data keep ranks from
+  // waiting for each other.
+  if (blocks->kind == CONTEND_EVEN && !blocks->in_place)
+    blocks->skips_empty = blocks->receive.count * blocks->receive.size == 0 &&
+                          blocks->send.count * blocks->send.size == 0;
+  return result;
 }
 
 uint64_t contend_mean_bytes(const contend_blocks* blocks, const contend_members* members) {
@@ -70,42 +134,83 @@ uint64_t contend_mean_bytes(const contend_blocks* blocks, const contend_members*
   return sum / (uint64_t)(members->size > 1 ? members->size - 1 : 1);
 }
 
+// Blocks above this are copied as they lie: MPI_Pack counts bytes by an int.
+#define MOST_PACKED ((int64_t)1 << 30)
+
+/// Where a block's data begins, from its address on, and how many bytes it lies in.
+static int span_of(contend_block block, int64_t* first, int64_t* bytes) {
+  MPI_Aint lower, extent = 0, true_lower = 0, true_extent = 0;
+  int result = contend_library.Type_get_extent(block.type, &lower, &extent);
+  if (!result) result = contend_library.Type_get_true_extent(block.type, &true_lower, &true_extent);
+  int64_t further = (block.count - 1) * (int64_t)extent;
+  *first = true_lower + (further < 0 ? further : 0);
+  *bytes = true_extent + (further < 0 ? -further : further);
+  return result;
+}
+
+/// How much room a block takes that is kept, and how it is kept.
+static int room_for(contend_block block, MPI_Comm comm, bool* packed, int64_t* first,
+                    int64_t* bytes) {
+  int most = 0;
+  *packed = block.count <= INT_MAX && bytes_in(block) <= (uint64_t)MOST_PACKED;
+  if (!*packed) return span_of(block, first, bytes);
+  int result = contend_library.Pack_size((int)block.count, block.type, comm, &most);
+  *bytes = most;
+  return result;
+}
+
+static int copy_block(contend_block out, contend_block in, const contend_members* members,
+                      int tag) {
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  int result = contend_receive(in, members->rank, tag, members->comm, &requests[0]);
+  contend_note(&result, contend_send(out, members->rank, tag, members->comm, &requests[1]));
+  for (int index = 0; index < 2; index++)
+    contend_note(&result, REAL(Wait)(&requests[index], MPI_STATUS_IGNORE));
+  return result;
+}
+
+static int keep_block(contend_block block, char* room, bool packed, int64_t first, int64_t bytes,
+                      const contend_members* members, contend_block* kept) {
+  if (!packed) {
+    *kept = (contend_block){(char*)((uintptr_t)room - (uintptr_t)first), block.count, block.type};
+    return copy_block(block, *kept, members, CONTEND_TAG);
+  }
+  int length = 0;
+  int result = contend_library.Pack(block.data, (int)block.count, block.type, room, (int)bytes,
+                                    &length, members->comm);
+  *kept = (contend_block){room, length, MPI_PACKED};
+  return result;
+}
+
 int contend_pack(contend_blocks* blocks, const contend_members* members) {
   int64_t room = 0, used = 0;
-  for (int rank = 0; rank < members->size; rank++) {
-    contend_block block = contend_incoming(blocks, rank);
-    int bytes = 0;
-    if (block.count > INT_MAX || bytes_in(block) > INT_MAX) return MPI_ERR_COUNT;
-    int result =
-        block.count && rank != members->rank
-            ? contend_library.Pack_size((int)block.count, block.type, members->comm, &bytes)
-            : MPI_SUCCESS;
-    if (result) return result;
-    room += bytes;
-  }
-  if (blocks->packed == NULL) blocks->packed = contend_room((size_t)room);
-  if (blocks->packed_ends == NULL)
-    blocks->packed_ends = contend_room((size_t)members->size * sizeof *blocks->packed_ends);
-  for (int rank = 0; rank < members->size; rank++) {
-    contend_block block = contend_incoming(blocks, rank);
-    if (block.count && rank != members->rank) {
-      int length = 0;
-      int left = room - used > INT_MAX ? INT_MAX : (int)(room - used);
-      int result = contend_library.Pack(block.data, (int)block.count, block.type,
-                                        blocks->packed + used, left, &length, members->comm);
+  for (int pass = 0; pass < 2; pass++) {
+    for (int rank = 0; rank < members->size; rank++) {
+      contend_block block = contend_incoming(blocks, rank);
+      int64_t first = 0, bytes = 0;
+      bool packed = true, empty = block.count == 0 || rank == members->rank;
+      int result = empty ? MPI_SUCCESS : room_for(block, members->comm, &packed, &first, &bytes);
+      if (!result && pass && empty) blocks->kept[rank] = (contend_block){NULL, 0, MPI_PACKED};
+      if (!result && pass && !empty)
+        result = keep_block(block, blocks->packed + used, packed, first, bytes, members,
+                            &blocks->kept[rank]);
       if (result) return result;
-      used += length;
+      if (pass) used += bytes;
+      room += bytes;
     }
-    blocks->packed_ends[rank] = used;
+    // A persistent request's room serves again.
+    if (blocks->packed == NULL) blocks->packed = contend_room((size_t)room);
+    if (blocks->kept == NULL)
+      blocks->kept = contend_room((size_t)members->size * sizeof *blocks->kept);
   }
   return MPI_SUCCESS;
 }
 
 void contend_free_packed(contend_blocks* blocks) {
   free(blocks->packed);
-  free(blocks->packed_ends);
+  free(blocks->kept);
   blocks->packed = NULL;
-  blocks->packed_ends = NULL;
+  blocks->kept = NULL;
 }
 
 static const void* copied(const void* array, int count, size_t bytes) {
@@ -114,12 +219,14 @@ static const void* copied(const void* array, int count, size_t bytes) {
   return memcpy(copy, array, (size_t)count * bytes);
 }
 
-/// A datatype of the program's lives as long as somebody needs it; predefined ones always do.
+/// A datatype of the program's lives as long as another is made of it; predefined ones always do. A
+/// duplicate would have copies of the program's attributes, and delete them when it goes.
 static int kept_type(MPI_Datatype* type) {
   int integers, addresses, types, combiner;
   int result = contend_library.Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
   if (result || combiner == MPI_COMBINER_NAMED) return result;
-  return contend_library.Type_dup(*type, type);
+  result = contend_library.Type_contiguous(1, *type, type);
+  return result ? result : contend_library.Type_commit(type);
 }
 
 static void free_type(MPI_Datatype type) {
@@ -188,9 +295,6 @@ int contend_copy_own(const contend_blocks* blocks, const contend_members* member
   if (blocks->in_place) return MPI_SUCCESS;
   contend_block out = contend_outgoing(blocks, members->rank);
   contend_block in = contend_incoming(blocks, members->rank);
-  if (out.count == 0 || in.count == 0) return MPI_SUCCESS;
-  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  int result = contend_receive(in, members->rank, tag, members->comm, &requests[0]);
-  if (!result) result = contend_send(out, members->rank, tag, members->comm, &requests[1]);
-  return result ? result : REAL(Waitall)(2, requests, MPI_STATUSES_IGNORE);
+  if (out.count == 0 && in.count == 0) return MPI_SUCCESS;
+  return copy_block(out, in, members, tag);
 }

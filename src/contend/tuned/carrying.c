@@ -1,4 +1,5 @@
-// A blocking all-to-all: one phase after the other.
+// A blocking all-to-all: one phase after the other. After an error it goes on, as other ranks wait
+// for the messages, and those that are left would meet the next call.
 #include <stdlib.h>
 
 #include "tuned.h"
@@ -7,7 +8,7 @@ static int receive_from(const contend_blocks* blocks, const contend_members* mem
                         MPI_Request* request) {
   *request = MPI_REQUEST_NULL;
   contend_block block = contend_incoming(blocks, peer);
-  if (block.count == 0) return MPI_SUCCESS;
+  if (contend_skips(blocks, block)) return MPI_SUCCESS;
   return contend_receive(block, peer, CONTEND_TAG, members->comm, request);
 }
 
@@ -15,7 +16,7 @@ static int send_to(const contend_blocks* blocks, const contend_members* members,
                    MPI_Request* request) {
   *request = MPI_REQUEST_NULL;
   contend_block block = contend_outgoing(blocks, peer);
-  if (block.count == 0) return MPI_SUCCESS;
+  if (contend_skips(blocks, block)) return MPI_SUCCESS;
   return contend_send(block, peer, CONTEND_TAG, members->comm, request);
 }
 
@@ -25,15 +26,16 @@ static int run_phases(const contend_blocks* blocks, contend_members* members,
   int to = 0, from = 0, result = MPI_SUCCESS;
   for (int phase = 0; phase < plan->phases; phase++) {
     int count = 0;
-    if (barriers && phase) result = REAL(Barrier)(members->comm);
-    for (; !result && from < plan->from_end[phase]; from++)
-      result = receive_from(blocks, members, plan->from[from], &requests[count++]);
-    for (; !result && to < plan->to_end[phase]; to++)
-      result = send_to(blocks, members, plan->to[to], &requests[count++]);
-    if (!result) result = REAL(Waitall)(count, requests, MPI_STATUSES_IGNORE);
-    if (result) return result;
+    if (barriers && phase) contend_note(&result, REAL(Barrier)(members->comm));
+    for (; from < plan->from_end[phase]; from++)
+      contend_note(&result, receive_from(blocks, members, plan->from[from], &requests[count++]));
+    for (; to < plan->to_end[phase]; to++)
+      contend_note(&result, send_to(blocks, members, plan->to[to], &requests[count++]));
+    // One by one: MPI_Waitall does not say which error it was.
+    for (int index = 0; index < count; index++)
+      contend_note(&result, REAL(Wait)(&requests[index], MPI_STATUS_IGNORE));
   }
-  return MPI_SUCCESS;
+  return result;
 }
 
 /// Begins the next message with data; none when there are no more.
@@ -41,11 +43,11 @@ static int next(const contend_blocks* blocks, const contend_members* members,
                 const contend_plan* plan, bool sends, int* at, MPI_Request* request) {
   int result = MPI_SUCCESS;
   *request = MPI_REQUEST_NULL;
-  while (!result && *request == MPI_REQUEST_NULL && *at < members->size - 1) {
+  while (*request == MPI_REQUEST_NULL && *at < members->size - 1) {
     int peer = sends ? plan->to[*at] : plan->from[*at];
     ++*at;
-    result = sends ? send_to(blocks, members, peer, request)
-                   : receive_from(blocks, members, peer, request);
+    contend_note(&result, sends ? send_to(blocks, members, peer, request)
+                                : receive_from(blocks, members, peer, request));
   }
   return result;
 }
@@ -57,27 +59,29 @@ static int run_window(const contend_blocks* blocks, contend_members* members,
                       const contend_plan* plan) {
   MPI_Request* requests = members->requests;
   int width = plan->in_flight < members->size ? plan->in_flight : members->size;
-  int to = 0, from = 0, ended = 0, result = MPI_SUCCESS;
-  for (int slot = 0; slot < 2 * width && !result; slot++)
-    result =
-        next(blocks, members, plan, slot >= width, slot < width ? &from : &to, &requests[slot]);
-  while (!result) {
-    result = REAL(Waitany)(2 * width, requests, &ended, MPI_STATUS_IGNORE);
-    if (result || ended == MPI_UNDEFINED) break;
-    result =
-        next(blocks, members, plan, ended >= width, ended < width ? &from : &to, &requests[ended]);
+  int to = 0, from = 0, result = MPI_SUCCESS;
+  for (int slot = 0; slot < 2 * width; slot++)
+    contend_note(&result, next(blocks, members, plan, slot >= width, slot < width ? &from : &to,
+                               &requests[slot]));
+  for (;;) {
+    int ended = MPI_UNDEFINED;
+    contend_note(&result, REAL(Waitany)(2 * width, requests, &ended, MPI_STATUS_IGNORE));
+    if (ended == MPI_UNDEFINED) return result;
+    contend_note(&result, next(blocks, members, plan, ended >= width, ended < width ? &from : &to,
+                               &requests[ended]));
   }
-  return result;
 }
 
 int contend_carry(contend_blocks* blocks, contend_members* members, const contend_plan* plan,
                   bool barriers) {
   contend_release();
   int result = blocks->in_place ? contend_pack(blocks, members) : MPI_SUCCESS;
-  if (!result) result = contend_copy_own(blocks, members, CONTEND_TAG);
-  if (!result)
-    result = plan->in_flight ? run_window(blocks, members, plan)
-                             : run_phases(blocks, members, plan, barriers);
+  // What cannot be kept must not be sent.
+  if (!result) {
+    result = contend_copy_own(blocks, members, CONTEND_TAG);
+    contend_note(&result, plan->in_flight ? run_window(blocks, members, plan)
+                                          : run_phases(blocks, members, plan, barriers));
+  }
   contend_free_packed(blocks);
   return result;
 }

@@ -11,11 +11,20 @@
 static int keyval = MPI_KEYVAL_INVALID;
 static bool ended;
 
+// Duplicates at a time, of communicators that are made ready when they are made, and of those whose
+// first call comes: MPICH has 2,048 communicators, which are the program's.
+#define MOST_PREPARED 64
+#define MOST_DUPLICATES 128
+static int duplicates;
+
 void contend_release_members(contend_members* members) {
   if (__atomic_sub_fetch(&members->references, 1, __ATOMIC_ACQ_REL) > 0) return;
   for (int index = 0; index < CONTEND_SCHEDULES; index++) contend_free_plan(members->plans[index]);
   // Once MPI ends it frees what is left by itself.
-  if (members->comm != MPI_COMM_NULL && !ended) REAL(Comm_free)(&members->comm);
+  if (members->comm != MPI_COMM_NULL && !ended) {
+    REAL(Comm_free)(&members->comm);
+    __atomic_sub_fetch(&duplicates, 1, __ATOMIC_ACQ_REL);
+  }
   free(members->host_of);
   free(members->requests);
   free(members);
@@ -23,6 +32,7 @@ void contend_release_members(contend_members* members) {
 
 static int forget(MPI_Comm comm, int key, void* members, void* unused) {
   (void)comm, (void)key, (void)unused;
+  __atomic_store_n(&((contend_members*)members)->freed, true, __ATOMIC_RELEASE);
   contend_release_members(members);
   return MPI_SUCCESS;
 }
@@ -74,15 +84,17 @@ static void number_hosts(contend_members* members, seat* seats) {
     host_of[rank] = host_of[rank] == rank ? members->hosts++ : host_of[host_of[rank]];
 }
 
-/// Learns which rank is on which host; false, on all ranks, where they have different rules.
-static bool learn_hosts(contend_members* members) {
-  uint64_t own[2] = {own_host(), contend_rules.hash};
+/// Learns which rank is on which host; false, on all ranks, where they have different rules, or
+/// where one has as many duplicates as may be.
+static bool learn_hosts(contend_members* members, MPI_Comm comm, int most) {
+  bool room = __atomic_load_n(&duplicates, __ATOMIC_ACQUIRE) < most;
+  uint64_t own[2] = {own_host(), room ? contend_rules.hash : ~contend_rules.hash};
   size_t size = (size_t)members->size;
   uint64_t* all = contend_room(size * sizeof own);
   seat* seats = contend_room(size * sizeof *seats);
   members->host_of = contend_room(size * sizeof *members->host_of);
   members->requests = contend_room(2 * size * sizeof *members->requests);
-  bool good = !REAL(Allgather)(own, 2, MPI_UNSIGNED_LONG, all, 2, MPI_UNSIGNED_LONG, members->comm);
+  bool good = !REAL(Allgather)(own, 2, MPI_UNSIGNED_LONG, all, 2, MPI_UNSIGNED_LONG, comm);
   for (int rank = 0; good && rank < members->size; rank++) {
     if (all[2 * rank + 1] != contend_rules.hash) good = false;
     seats[rank] = (seat){all[2 * rank], rank};
@@ -94,7 +106,26 @@ static bool learn_hosts(contend_members* members) {
   return good;
 }
 
-contend_members* contend_make_ready(MPI_Comm comm) {
+/// Makes a communicator of the same ranks. MPI_Comm_dup would call what the program has given to
+/// copy its attributes; if there are no more communicators, that is no matter of its error handler.
+static bool duplicate(MPI_Comm comm, contend_members* members) {
+  MPI_Errhandler handler;
+  if (contend_library.Comm_get_errhandler(comm, &handler)) return false;
+  contend_library.Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  int result = REAL(Comm_split)(comm, 0, members->rank, &members->comm);
+  contend_library.Comm_set_errhandler(comm, handler);
+  contend_library.Errhandler_free(&handler);
+  if (result) {
+    members->comm = MPI_COMM_NULL;
+    return false;
+  }
+  __atomic_add_fetch(&duplicates, 1, __ATOMIC_ACQ_REL);
+  contend_library.Comm_set_errhandler(members->comm, MPI_ERRORS_RETURN);
+  return true;
+}
+
+/// What is known of a communicator that has been made ready; one that could not be passes.
+static contend_members* make_ready(MPI_Comm comm, int most, bool if_passing) {
   contend_members* members = contend_known_members(comm);
   if (members) return members;
   contend_release();
@@ -106,20 +137,17 @@ contend_members* contend_make_ready(MPI_Comm comm) {
   contend_library.Comm_rank(comm, &members->rank);
   // A rank by itself sends nothing.
   members->passes = between || members->size < 2;
-  if (!members->passes) {
-    // MPI_Comm_dup would call what the program has given to copy its attributes.
-    if (REAL(Comm_split)(comm, 0, members->rank, &members->comm)) {
-      free(members);
-      return NULL;
-    }
-    contend_library.Comm_set_errhandler(members->comm, MPI_ERRORS_RETURN);
-    members->passes = !learn_hosts(members);
-  }
-  if (contend_library.Comm_set_attr(comm, keyval, members)) {
+  if (!members->passes)
+    members->passes = !learn_hosts(members, comm, most) || !duplicate(comm, members);
+  if ((members->passes && !if_passing) || contend_library.Comm_set_attr(comm, keyval, members)) {
     contend_release_members(members);
     return NULL;
   }
   return members;
+}
+
+contend_members* contend_make_ready(MPI_Comm comm) {
+  return make_ready(comm, MOST_DUPLICATES, true);
 }
 
 void contend_prepare(MPI_Comm comm) {
@@ -128,7 +156,8 @@ void contend_prepare(MPI_Comm comm) {
   contend_library.Comm_size(comm, &size);
   if (!contend_within(contend_rules.ranks, (uint64_t)size)) return;
   contend_library.Comm_test_inter(comm, &between);
-  if (!between) contend_make_ready(comm);
+  // For one that cannot be now its first call asks again.
+  if (!between) make_ready(comm, MOST_PREPARED, false);
 }
 
 void contend_end_members(void) {

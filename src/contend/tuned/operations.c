@@ -5,15 +5,25 @@
 //
 // The program's request is one of the library's own, for an empty message of this rank to itself on
 // a communicator of its own, that is sent when the operation has ended. So all routines for
-// requests take it, alone or among others.
+// requests take it, alone or among others. An operation that has failed sends a byte that the
+// request has no room for, so that the library itself ends the request with an error, wherever the
+// program waits for it; then the handler of the program's communicator is called.
+//
+// No handler is called with the lock held, as it may call MPI.
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tuned.h"
 
-// Tags that every library has.
-#define MOST_STAND_INS 32767
+// MPICH does not tell the errors of nonblocking all-to-alls.
+#ifdef OPEN_MPI
+#define TELLS_ERRORS true
+#else
+#define TELLS_ERRORS false
+#endif
 
 typedef struct operation {
   contend_blocks blocks;
@@ -25,85 +35,130 @@ typedef struct operation {
   int phase;              ///< that begins next
   int to, from;           ///< messages begun
   int tag;
-  int stand_in;         ///< tag of the empty message
-  MPI_Request request;  ///< of a persistent one
+  int stand_in;  ///< tag of the empty message
+  int error;     ///< the first
+  MPI_Request request;
   bool persistent, active, unwanted;
   struct operation *next, *next_persistent;
 } operation;
 
+/// An operation that has failed, until the program hears of it.
+typedef struct failure {
+  MPI_Request request;
+  MPI_Comm user;
+  contend_members* members;
+  operation* persistent;  ///< NULL for none
+  int error;
+  struct failure* next;
+} failure;
+
 int contend_live;
 static operation *live, *persistent;
+static operation** live_end = &live;
+static failure* failures;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static MPI_Comm self;
 static bool has_self;
-static unsigned char taken[MOST_STAND_INS];
-static int last_taken = -1;
+// Tags of empty messages: those that were given back, and those that were never taken.
+static int *spare, spares, room_for_spares, next_stand_in, most_stand_ins = 32767;
+
+void contend_start_operations(void) {
+  int* most = NULL;
+  int there = 0;
+  if (contend_library.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &there) == MPI_SUCCESS &&
+      there && *most > most_stand_ins)
+    most_stand_ins = *most;
+  has_self = REAL(Comm_split)(MPI_COMM_SELF, 0, 0, &self) == MPI_SUCCESS;
+  if (has_self) contend_library.Comm_set_errhandler(self, MPI_ERRORS_RETURN);
+}
 
 /// A tag for an empty message; -1 when there are no more. With the lock held.
 static int take_stand_in(void) {
-  for (int tries = 0; tries < MOST_STAND_INS; tries++) {
-    last_taken = (last_taken + 1) % MOST_STAND_INS;
-    if (taken[last_taken]) continue;
-    taken[last_taken] = 1;
-    return last_taken;
+  if (spares) return spare[--spares];
+  if (next_stand_in == most_stand_ins) return -1;
+  // All that are taken must have room when they are given back.
+  if (next_stand_in == room_for_spares) {
+    int* more = contend_room(2 * (size_t)(room_for_spares + 64) * sizeof *more);
+    free(spare);
+    spare = more;
+    room_for_spares = 2 * (room_for_spares + 64);
   }
-  return -1;
+  return next_stand_in++;
 }
 
 static void free_operation(operation* ended) {
   contend_free_packed(&ended->blocks);
   contend_free_kept(&ended->blocks, ended->members->size);
-  if (ended->stand_in >= 0) taken[ended->stand_in] = 0;
+  if (ended->stand_in >= 0) spare[spares++] = ended->stand_in;
   contend_release_members(ended->members);
   free(ended->requests);
   free(ended);
 }
 
-static int begin_phase(operation* running) {
+static void begin_phase(operation* running) {
   const contend_plan* plan = running->plan;
-  int phase = running->phase++, result = MPI_SUCCESS;
-  for (; !result && running->from < plan->from_end[phase]; running->from++) {
+  int phase = running->phase++;
+  for (; running->from < plan->from_end[phase]; running->from++) {
     int peer = plan->from[running->from];
     contend_block block = contend_incoming(&running->blocks, peer);
-    if (block.count == 0) continue;
-    result = contend_receive(block, peer, running->tag, running->members->comm,
-                             &running->requests[running->under_way++]);
+    if (contend_skips(&running->blocks, block)) continue;
+    int error = contend_receive(block, peer, running->tag, running->members->comm,
+                                &running->requests[running->under_way]);
+    if (error)
+      contend_note(&running->error, error);
+    else
+      running->under_way++;
   }
-  for (; !result && running->to < plan->to_end[phase]; running->to++) {
+  for (; running->to < plan->to_end[phase]; running->to++) {
     int peer = plan->to[running->to];
     contend_block block = contend_outgoing(&running->blocks, peer);
-    if (block.count == 0) continue;
-    result = contend_send(block, peer, running->tag, running->members->comm,
-                          &running->requests[running->under_way++]);
+    if (contend_skips(&running->blocks, block)) continue;
+    int error = contend_send(block, peer, running->tag, running->members->comm,
+                             &running->requests[running->under_way]);
+    if (error)
+      contend_note(&running->error, error);
+    else
+      running->under_way++;
   }
-  return result;
+}
+
+static void add_failure(operation* failed) {
+  failure* made = contend_room(sizeof *made);
+  *made = (failure){.request = failed->request,
+                    .user = failed->user,
+                    .members = failed->members,
+                    .persistent = failed->persistent ? failed : NULL,
+                    .error = failed->error,
+                    .next = failures};
+  __atomic_add_fetch(&failed->members->references, 1, __ATOMIC_ACQ_REL);
+  __atomic_store_n(&failures, made, __ATOMIC_RELEASE);
 }
 
 /// Completes the program's request.
 static void complete(operation* ended) {
-  REAL(Send)(NULL, 0, MPI_BYTE, 0, ended->stand_in, self);
+  bool fails = TELLS_ERRORS && ended->error && !ended->unwanted;
+  if (fails) add_failure(ended);
+  REAL(Send)("", fails, MPI_BYTE, 0, ended->stand_in, self);
   ended->active = false;
   if (!ended->persistent || ended->unwanted) free_operation(ended);
 }
 
-/// Goes on with an operation as far as it goes without waiting; whether it has ended.
+/// Goes on with an operation as far as it goes without waiting; whether it has ended. After an
+/// error it goes on, as other ranks wait for the messages.
 static bool advance(operation* running) {
-  int result = MPI_SUCCESS;
   for (;;) {
     // One by one: MPI_Testall of MPICH 4.0 looks at requests that have not ended, too.
-    while (!result && running->under_way) {
+    while (running->under_way) {
       int ended = 0;
       MPI_Request* last = &running->requests[running->under_way - 1];
-      result = REAL(Test)(last, &ended, MPI_STATUS_IGNORE);
-      if (!result && !ended) return false;
+      int error = REAL(Test)(last, &ended, MPI_STATUS_IGNORE);
+      contend_note(&running->error, error);
+      if (!error && !ended) return false;
       running->under_way--;
     }
-    if (result) break;
     if (running->phase == running->plan->phases) return true;
-    if ((result = begin_phase(running))) break;
+    begin_phase(running);
   }
-  contend_fail(running->user, result);
-  return true;
 }
 
 /// Goes on with all operations. With the lock held.
@@ -116,9 +171,17 @@ static void advance_all(void) {
       continue;
     }
     *at = running->next;
+    if (live_end == &running->next) live_end = at;
     __atomic_sub_fetch(&contend_live, 1, __ATOMIC_ACQ_REL);
     complete(running);
   }
+}
+
+/// Begins all messages that are left. With the lock held.
+static void begin_all(void) {
+  advance_all();
+  for (operation* running = live; running; running = running->next)
+    while (running->phase < running->plan->phases) begin_phase(running);
 }
 
 static void go_on(void) {
@@ -130,29 +193,23 @@ static void go_on(void) {
 
 void contend_release_slowly(void) {
   pthread_mutex_lock(&lock);
-  advance_all();
-  for (operation* running = live; running; running = running->next) {
-    int result = MPI_SUCCESS;
-    while (!result && running->phase < running->plan->phases) result = begin_phase(running);
-    if (result) contend_fail(running->user, result);
-  }
+  begin_all();
   pthread_mutex_unlock(&lock);
 }
 
 /// Begins an operation's messages. With the lock held.
-static int start(operation* begun) {
-  int result = begun->blocks.in_place ? contend_pack(&begun->blocks, begun->members) : MPI_SUCCESS;
-  if (!result) result = contend_copy_own(&begun->blocks, begun->members, begun->tag);
+static void start(operation* begun) {
   begun->phase = begun->to = begun->from = begun->under_way = 0;
+  begun->error =
+      begun->blocks.in_place ? contend_pack(&begun->blocks, begun->members) : MPI_SUCCESS;
+  contend_note(&begun->error, contend_copy_own(&begun->blocks, begun->members, begun->tag));
   begun->active = true;
   // Those that began first go on first.
-  operation** at = &live;
-  while (*at) at = &(*at)->next;
   begun->next = NULL;
-  *at = begun;
+  *live_end = begun;
+  live_end = &begun->next;
   __atomic_add_fetch(&contend_live, 1, __ATOMIC_ACQ_REL);
-  if (!result) result = begin_phase(begun);
-  return result;
+  begin_phase(begun);
 }
 
 static operation* new_operation(contend_blocks* blocks, contend_members* members,
@@ -170,12 +227,12 @@ static operation* new_operation(contend_blocks* blocks, contend_members* members
   return NULL;
 }
 
-/// Gets ready what all operations need; with the lock held.
-static int get_ready(operation* made) {
-  int result = has_self ? MPI_SUCCESS : REAL(Comm_split)(MPI_COMM_SELF, 0, 0, &self);
-  has_self = result == MPI_SUCCESS;
-  made->stand_in = take_stand_in();
-  return result == MPI_SUCCESS && made->stand_in < 0 ? MPI_ERR_NO_MEM : result;
+/// A nonblocking call's tag. Tags come again, and messages of one tag meet in the order in which
+/// they begin, which is that of the calls on all ranks: whoever had a tag before has begun all
+/// its messages. With the lock held.
+static int next_tag(contend_members* members) {
+  if (members->begun % (CONTEND_TAGS / 2) == 0) begin_all();
+  return CONTEND_FIRST_TAG + (int)(members->begun++ % CONTEND_TAGS);
 }
 
 int contend_begin(contend_blocks* blocks, contend_members* members, const contend_plan* plan,
@@ -184,10 +241,21 @@ int contend_begin(contend_blocks* blocks, contend_members* members, const conten
   if (made == NULL) return contend_fail(comm, MPI_ERR_TYPE);
   contend_watch();
   pthread_mutex_lock(&lock);
-  int result = get_ready(made);
-  made->tag = CONTEND_FIRST_TAG + (int)(members->begun++ % CONTEND_TAGS);
-  if (!result) result = REAL(Irecv)(NULL, 0, MPI_BYTE, 0, made->stand_in, self, request);
-  if (!result) result = start(made);
+  made->stand_in = take_stand_in();
+  made->tag = next_tag(members);
+  int result = made->stand_in < 0
+                   ? MPI_ERR_NO_MEM
+                   : REAL(Irecv)(NULL, 0, MPI_BYTE, 0, made->stand_in, self, request);
+  if (!result) {
+    made->request = *request;
+    start(made);
+    // What fails at once the library says at once.
+    if (TELLS_ERRORS && made->error) {
+      result = made->error;
+      made->unwanted = true;
+      REAL(Request_free)(request);
+    }
+  }
   pthread_mutex_unlock(&lock);
   // Another thread may be in the library already, and others wait for what it waits for.
   if (contend_many_threads) contend_release();
@@ -200,14 +268,16 @@ int contend_make_persistent(contend_blocks* blocks, contend_members* members,
   if (made == NULL) return contend_fail(comm, MPI_ERR_TYPE);
   contend_watch();
   pthread_mutex_lock(&lock);
-  int result = get_ready(made);
+  made->stand_in = take_stand_in();
   made->tag = CONTEND_FIRST_PERSISTENT_TAG + (int)members->persistent++;
   made->persistent = true;
-  if (!result) result = REAL(Recv_init)(NULL, 0, MPI_BYTE, 0, made->stand_in, self, request);
+  int result = made->stand_in < 0
+                   ? MPI_ERR_NO_MEM
+                   : REAL(Recv_init)(NULL, 0, MPI_BYTE, 0, made->stand_in, self, request);
   if (!result) {
     made->request = *request;
     made->next_persistent = persistent;
-    persistent = made;
+    __atomic_store_n(&persistent, made, __ATOMIC_RELEASE);
   }
   pthread_mutex_unlock(&lock);
   return result ? contend_fail(comm, result) : MPI_SUCCESS;
@@ -230,10 +300,10 @@ int contend_Start(MPI_Request* request) {
   pthread_mutex_lock(&lock);
   int result = REAL(Start)(request);
   operation* started = result ? NULL : find(*request);
-  int failed = started ? start(started) : MPI_SUCCESS;
+  if (started) start(started);
   pthread_mutex_unlock(&lock);
   if (contend_many_threads) contend_release();
-  return failed ? contend_fail(started->user, failed) : result;
+  return result;
 }
 
 int contend_Startall(int count, MPI_Request requests[]) {
@@ -244,20 +314,80 @@ int contend_Startall(int count, MPI_Request requests[]) {
   return result;
 }
 
+/// Takes a persistent operation away. With the lock held.
+static void discard(operation* freed) {
+  operation** at = &persistent;
+  while (*at != freed) at = &(*at)->next_persistent;
+  __atomic_store_n(at, freed->next_persistent, __ATOMIC_RELEASE);
+  freed->unwanted = true;
+  if (!freed->active) free_operation(freed);
+}
+
+/// The failure of a request, taken from the list; NULL for none. With the lock held.
+static failure* take_failure(MPI_Request request) {
+  failure** at = &failures;
+  while (*at && (*at)->request != request) at = &(*at)->next;
+  failure* taken = *at;
+  if (taken) __atomic_store_n(at, taken->next, __ATOMIC_RELEASE);
+  return taken;
+}
+
+static void free_failure(failure* ended) {
+  contend_release_members(ended->members);
+  free(ended);
+}
+
 int contend_Request_free(MPI_Request* request) {
   pthread_mutex_lock(&lock);
   operation* freed = find(*request);
-  if (freed) {
-    operation** at = &persistent;
-    while (*at != freed) at = &(*at)->next_persistent;
-    *at = freed->next_persistent;
-    freed->unwanted = true;
-    if (!freed->active) free_operation(freed);
-  }
+  failure* failed = take_failure(*request);
+  if (failed) free_failure(failed);
+  if (freed) discard(freed);
   int result = REAL(Request_free)(request);
   pthread_mutex_unlock(&lock);
   return result;
 }
+
+/// Calls the handlers of operations whose requests have ended with an error; `before` are these
+/// requests as they were.
+static int tell(int result, int count, MPI_Request requests[], const MPI_Request before[]) {
+  for (int index = 0; index < count; index++) {
+    if (before[index] == MPI_REQUEST_NULL) continue;
+    pthread_mutex_lock(&lock);
+    bool gone = requests[index] == MPI_REQUEST_NULL;
+    failure* failed = gone || find(before[index]) ? take_failure(before[index]) : NULL;
+    if (failed && failed->persistent && gone) discard(failed->persistent);
+    pthread_mutex_unlock(&lock);
+    if (failed == NULL) continue;
+    bool freed = __atomic_load_n(&failed->members->freed, __ATOMIC_ACQUIRE);
+    MPI_Comm comm = freed ? MPI_COMM_WORLD : failed->user;
+    if (count == 1) result = failed->error;
+    free_failure(failed);
+    contend_fail(comm, result);
+    break;
+  }
+  return result;
+}
+
+#define FEW 32
+/// Requests as they are before a call that may end them; NULL where none of them can fail.
+static MPI_Request* remember(int count, const MPI_Request requests[], MPI_Request few[FEW]) {
+  bool may_fail = TELLS_ERRORS && count > 0 &&
+                  (__atomic_load_n(&contend_live, __ATOMIC_ACQUIRE) ||
+                   __atomic_load_n(&failures, __ATOMIC_ACQUIRE));
+  if (!may_fail) return NULL;
+  size_t bytes = (size_t)count * sizeof *few;
+  return memcpy(count <= FEW ? few : contend_room(bytes), requests, bytes);
+}
+
+#define TELLING(count, requests, call)                                  \
+  MPI_Request few[FEW];                                                 \
+  MPI_Request* before = remember(count, requests, few);                 \
+  int result = (call);                                                  \
+  if (before && result && __atomic_load_n(&failures, __ATOMIC_ACQUIRE)) \
+    result = tell(result, count, requests, before);                     \
+  if (before != few) free(before);                                      \
+  return result;
 
 // Whoever waits while operations are under way asks again and again instead, and goes on with them
 // in between.
@@ -270,7 +400,7 @@ int contend_Request_free(MPI_Request* request) {
     sched_yield();                                                         \
   }
 
-int contend_Wait(MPI_Request* request, MPI_Status* status) {
+static int wait_for(MPI_Request* request, MPI_Status* status) {
   int flag = 0;
   UNTIL_ENDED(REAL(Wait)(request, status), REAL(Test)(request, &flag, status), flag)
 }
@@ -286,7 +416,7 @@ static bool all_ended(int count, MPI_Request requests[]) {
   return true;
 }
 
-int contend_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+static int wait_for_all(int count, MPI_Request requests[], MPI_Status statuses[]) {
   while (__atomic_load_n(&contend_live, __ATOMIC_ACQUIRE)) {
     go_on();
     if (all_ended(count, requests)) break;
@@ -295,40 +425,59 @@ int contend_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   return REAL(Waitall)(count, requests, statuses);
 }
 
-int contend_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+static int wait_for_any(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   int flag = 0;
   UNTIL_ENDED(REAL(Waitany)(count, requests, index, status),
               REAL(Testany)(count, requests, index, &flag, status), flag)
 }
 
+static int wait_for_some(int count, MPI_Request requests[], int* ended, int indices[],
+                         MPI_Status statuses[]) {
+  UNTIL_ENDED(REAL(Waitsome)(count, requests, ended, indices, statuses),
+              REAL(Testsome)(count, requests, ended, indices, statuses), *ended != 0)
+}
+
+int contend_Wait(MPI_Request* request, MPI_Status* status) {
+  TELLING(1, request, wait_for(request, status))
+}
+
+int contend_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  TELLING(count, requests, wait_for_all(count, requests, statuses))
+}
+
+int contend_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  TELLING(count, requests, wait_for_any(count, requests, index, status))
+}
+
 int contend_Waitsome(int count, MPI_Request requests[], int* ended, int indices[],
                      MPI_Status statuses[]){
-    UNTIL_ENDED(REAL(Waitsome)(count, requests, ended, indices, statuses),
-                REAL(Testsome)(count, requests, ended, indices, statuses), *ended != 0)}
+    TELLING(count, requests, wait_for_some(count, requests, ended, indices, statuses))}
 #define GOING_ON \
   if (__atomic_load_n(&contend_live, __ATOMIC_ACQUIRE)) go_on()
 
 int contend_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   GOING_ON;
-  return REAL(Test)(request, flag, status);
+  TELLING(1, request, REAL(Test)(request, flag, status))
 }
 
 int contend_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   GOING_ON;
-  if (all_ended(count, requests)) return REAL(Testall)(count, requests, flag, statuses);
-  *flag = 0;
-  return MPI_SUCCESS;
+  if (!all_ended(count, requests)) {
+    *flag = 0;
+    return MPI_SUCCESS;
+  }
+  TELLING(count, requests, REAL(Testall)(count, requests, flag, statuses))
 }
 
 int contend_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   GOING_ON;
-  return REAL(Testany)(count, requests, index, flag, status);
+  TELLING(count, requests, REAL(Testany)(count, requests, index, flag, status))
 }
 
 int contend_Testsome(int count, MPI_Request requests[], int* ended, int indices[],
                      MPI_Status statuses[]) {
   GOING_ON;
-  return REAL(Testsome)(count, requests, ended, indices, statuses);
+  TELLING(count, requests, REAL(Testsome)(count, requests, ended, indices, statuses))
 }
 
 int contend_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {

@@ -82,12 +82,14 @@ static int add_host(const contend_members* members, int host, int place, int* pe
 static contend_plan* by_hosts(const contend_members* members) {
   int hosts = members->hosts, own = members->host_of[members->rank], place = 0, to = 0, from = 0;
   for (int rank = 0; rank < members->rank; rank++) place += members->host_of[rank] == own;
-  contend_plan* plan = contend_new_plan(hosts, members->size);
-  for (int phase = 0; phase < hosts; phase++) {
+  // Where no ranks share a host the phase within hosts is none, and has no barrier behind it.
+  int first = members->ranks_per_host == 1;
+  contend_plan* plan = contend_new_plan(hosts - first, members->size);
+  for (int phase = first; phase < hosts; phase++) {
     to = add_host(members, (own + phase) % hosts, place, plan->to, to);
     from = add_host(members, (own - phase + hosts) % hosts, place, plan->from, from);
-    plan->to_end[phase] = to;
-    plan->from_end[phase] = from;
+    plan->to_end[phase - first] = to;
+    plan->from_end[phase - first] = from;
   }
   return plan;
 }

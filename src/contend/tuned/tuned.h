@@ -21,7 +21,9 @@
   X(Type_size_x)           \
   X(Type_get_extent)       \
   X(Type_get_envelope)     \
-  X(Type_dup)              \
+  X(Type_get_true_extent)  \
+  X(Type_contiguous)       \
+  X(Type_commit)           \
   X(Comm_size)             \
   X(Comm_rank)             \
   X(Comm_test_inter)       \
@@ -29,8 +31,11 @@
   X(Comm_get_attr)         \
   X(Comm_set_attr)         \
   X(Comm_delete_attr)      \
+  X(Comm_get_errhandler)   \
   X(Comm_set_errhandler)   \
   X(Comm_call_errhandler)  \
+  X(Errhandler_free)       \
+  X(Send)                  \
   X(Pack)                  \
   X(Pack_size)             \
   X(Query_thread)
@@ -105,6 +110,7 @@ typedef struct contend_members {
   int hosts;
   int* host_of;                             ///< by rank, from 0
   bool passes;                              ///< its calls all go to the library
+  bool freed;                               ///< by the program, while operations are under way
   uint64_t hosts_hash;                      ///< of the list of the ranks' hosts
   const struct contend_phase_part* phases;  ///< by routes; NULL before they were asked for
   struct contend_plan* plans[CONTEND_SCHEDULES];
@@ -114,7 +120,8 @@ typedef struct contend_members {
   int references;         ///< the communicator itself, and operations
 } contend_members;
 
-// A blocking call's messages; those of a nonblocking one; those of a persistent one.
+// A blocking call's messages; those of a nonblocking one; those of a persistent one. Every library
+// has tags up to 32767.
 #define CONTEND_TAG 0
 #define CONTEND_FIRST_TAG 1
 #define CONTEND_TAGS 16000
@@ -179,16 +186,28 @@ typedef struct {
 typedef struct {
   enum contend_kind kind;
   bool wide, in_place;
+  bool skips_empty;  ///< blocks without data need no message
   contend_side send, receive;
-  char* packed;          ///< what is sent in place
-  int64_t* packed_ends;  ///< by rank
+  char* packed;                ///< what is sent in place
+  struct contend_block* kept;  ///< where it is, by rank
 } contend_blocks;
 
-typedef struct {
+typedef struct contend_block {
   char* data;
   int64_t count;
   MPI_Datatype type;
 } contend_block;
+
+/// Whether a library refuses the arguments of this rank, whatever other ranks do: it has to say so.
+bool contend_are_refused(const contend_blocks* blocks, const contend_members* members);
+/// Keeps the first error.
+static inline void contend_note(int* first, int error) {
+  if (*first == MPI_SUCCESS) *first = error;
+}
+/// Whether a block has no message.
+static inline bool contend_skips(const contend_blocks* blocks, contend_block block) {
+  return block.count == 0 && blocks->skips_empty;
+}
 
 /// The block for a rank, or from one; count 0 when there is nothing in it.
 contend_block contend_outgoing(const contend_blocks* blocks, int rank);
@@ -218,6 +237,9 @@ int contend_carry(contend_blocks* blocks, contend_members* members, const conten
 // ---- operations.c: what is under way beside the program
 
 extern int contend_live;  ///< operations under way
+
+/// Gets ready for requests, when MPI begins.
+void contend_start_operations(void);
 
 /// Begins what a nonblocking call asks for.
 int contend_begin(contend_blocks* blocks, contend_members* members, const contend_plan* plan,

@@ -36,31 +36,58 @@ static int size, rank;
 
 static int begin(int which, MPI_Request* request) {
   switch (which) {
-    case 0: return MPI_Alltoall(data, -1, MPI_INT, room, 1, MPI_INT, comm);
-    case 1: return MPI_Alltoall(data, 1, MPI_INT, room, -1, MPI_INT, comm);
-    case 2: return MPI_Alltoallv(data, negative, places, MPI_INT, room, negative, places, MPI_INT, comm);
-    case 3: return MPI_Alltoallw(data, negative, places, ints, room, negative, places, ints, comm);
-    case 4: return MPI_Alltoall(data, 1, MPI_DATATYPE_NULL, room, 1, MPI_INT, comm);
-    case 5: return MPI_Alltoall(data, 1, MPI_INT, room, 1, MPI_DATATYPE_NULL, comm);
-    case 6: return MPI_Alltoall(data, 1, uncommitted, room, 1, MPI_INT, comm);
-    case 7: return MPI_Alltoallv(data, ones, places, MPI_INT, room, ones, places, uncommitted, comm);
-    case 8: return MPI_Alltoall(NULL, 1, MPI_INT, room, 1, MPI_INT, comm);
-    case 9: return MPI_Alltoallv(data, ones, NULL, MPI_INT, room, ones, places, MPI_INT, comm);
-    case 10: return MPI_Alltoallw(data, ones, places, nulls, room, ones, places, ints, comm);
-    case 11: return MPI_Alltoall(data, 4, MPI_INT, room, 2, MPI_INT, comm);
-    case 12: return MPI_Alltoallv(data, fours, places, MPI_INT, room, ones, places, MPI_INT, comm);
-    case 13: return MPI_Ialltoall(data, -1, MPI_INT, room, 1, MPI_INT, comm, request);
-    case 14: return MPI_Ialltoallv(data, ones, places, MPI_INT, room, negative, places, MPI_INT, comm, request);
-    case 15: return MPI_Ialltoall(data, 1, uncommitted, room, 1, MPI_INT, comm, request);
-    case 16: return MPI_Ialltoall(data, 1, MPI_INT, room, 1, MPI_DATATYPE_NULL, comm, request);
-    case 17: return MPI_Ialltoall(data, 4, MPI_INT, room, 2, MPI_INT, comm, request);
-    case 18: return MPI_Ialltoallv(data, fours, places, MPI_INT, room, ones, places, MPI_INT, comm, request);
-    case 19: return MPI_Ialltoall(data, 1, MPI_INT, room, 1, MPI_INT, comm, NULL);
-    case 20: return MPI_Alltoall(data, 4, derived, room, 1, MPI_INT, comm);
-    case 21: return MPI_Alltoall(data, 1, MPI_INT, NULL, 1, MPI_INT, comm);
-    case 22: return MPI_Alltoall(data, 1, MPI_INT, data, 1, MPI_INT, comm);
-    case 23: return MPI_Alltoall(data, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm);
-    default: return MPI_SUCCESS;
+    case 0:
+      return MPI_Alltoall(data, -1, MPI_INT, room, 1, MPI_INT, comm);
+    case 1:
+      return MPI_Alltoall(data, 1, MPI_INT, room, -1, MPI_INT, comm);
+    case 2:
+      return MPI_Alltoallv(data, negative, places, MPI_INT, room, negative, places, MPI_INT, comm);
+    case 3:
+      return MPI_Alltoallw(data, negative, places, ints, room, negative, places, ints, comm);
+    case 4:
+      return MPI_Alltoall(data, 1, MPI_DATATYPE_NULL, room, 1, MPI_INT, comm);
+    case 5:
+      return MPI_Alltoall(data, 1, MPI_INT, room, 1, MPI_DATATYPE_NULL, comm);
+    case 6:
+      return MPI_Alltoall(data, 1, uncommitted, room, 1, MPI_INT, comm);
+    case 7:
+      return MPI_Alltoallv(data, ones, places, MPI_INT, room, ones, places, uncommitted, comm);
+    case 8:
+      return MPI_Alltoall(NULL, 1, MPI_INT, room, 1, MPI_INT, comm);
+    case 9:
+      return MPI_Alltoallv(data, ones, NULL, MPI_INT, room, ones, places, MPI_INT, comm);
+    case 10:
+      return MPI_Alltoallw(data, ones, places, nulls, room, ones, places, ints, comm);
+    case 11:
+      return MPI_Alltoall(data, 4, MPI_INT, room, 2, MPI_INT, comm);
+    case 12:
+      return MPI_Alltoallv(data, fours, places, MPI_INT, room, ones, places, MPI_INT, comm);
+    case 13:
+      return MPI_Ialltoall(data, -1, MPI_INT, room, 1, MPI_INT, comm, request);
+    case 14:
+      return MPI_Ialltoallv(data, ones, places, MPI_INT, room, negative, places, MPI_INT, comm,
+                            request);
+    case 15:
+      return MPI_Ialltoall(data, 1, uncommitted, room, 1, MPI_INT, comm, request);
+    case 16:
+      return MPI_Ialltoall(data, 1, MPI_INT, room, 1, MPI_DATATYPE_NULL, comm, request);
+    case 17:
+      return MPI_Ialltoall(data, 4, MPI_INT, room, 2, MPI_INT, comm, request);
+    case 18:
+      return MPI_Ialltoallv(data, fours, places, MPI_INT, room, ones, places, MPI_INT, comm,
+                            request);
+    case 19:
+      return MPI_Ialltoall(data, 1, MPI_INT, room, 1, MPI_INT, comm, NULL);
+    case 20:
+      return MPI_Alltoall(data, 4, derived, room, 1, MPI_INT, comm);
+    case 21:
+      return MPI_Alltoall(data, 1, MPI_INT, NULL, 1, MPI_INT, comm);
+    case 22:
+      return MPI_Alltoall(data, 1, MPI_INT, data, 1, MPI_INT, comm);
+    case 23:
+      return MPI_Alltoall(data, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm);
+    default:
+      return MPI_SUCCESS;
   }
 }
 #define MISTAKES 24
@@ -91,7 +118,8 @@ int main(int count, char** words) {
       waited = class_of(MPI_Wait(&request, MPI_STATUS_IGNORE));
     int right = 1;
     for (int again = 0; again < 3; again++) {
-      for (int other = 0; other < size; other++) data[other] = 100 * rank + other + again, room[other] = -1;
+      for (int other = 0; other < size; other++)
+        data[other] = 100 * rank + other + again, room[other] = -1;
       if (again == 1) {
         MPI_Ialltoall(data, 1, MPI_INT, room, 1, MPI_INT, comm, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -100,8 +128,11 @@ int main(int count, char** words) {
       }
       for (int other = 0; other < size; other++) right &= room[other] == 100 * other + rank + again;
     }
-    printf("rank %d mistake %d: call %d, wait %d, handler called %d with %d, %s communicator, then %s\n",
-           rank, which, started, waited, calls, told, same ? "this" : "another", right ? "right" : "wrong");
+    printf(
+        "rank %d mistake %d: call %d, wait %d, handler called %d with %d, %s communicator, then "
+        "%s\n",
+        rank, which, started, waited, calls, told, same ? "this" : "another",
+        right ? "right" : "wrong");
     fflush(stdout);
     MPI_Comm_free(&comm);
   }

@@ -1,0 +1,73 @@
+"""What the drop-in all-to-all cannot carry safely: the library has it, or has the last word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from probe_programs import Mpi
+from tuned.conftest import Build, run_carried
+
+# Mistakes of mistakes.c by which the library alone does not crash, and whose ends are the same. Of
+# errors that come up under way Open MPI may speak sooner than the drop-in library.
+_OF = {
+    "openmpi": ((0, 7), (9, 16), (20, 20)),
+    "mpich": ((0, 8), (10, 18), (20, 23)),
+}
+
+
+def library_of(name: str, require_program: Callable[[str], str]) -> Mpi:
+    return Mpi(name, require_program(f"mpicc.{name}"), require_program(f"mpirun.{name}"))
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_mistakes_end_as_the_library_ends_them(
+    require_program: Callable[[str], str], build: Build, every_schedule: Path, name: str
+) -> None:
+    mpi = library_of(name, require_program)
+    program = build(mpi.wrapper, "mistakes.c")
+    for first, last in _OF[name]:
+        alone = mpi.run(2, program, first, last)
+        assert alone.status == 0, alone.errors
+        carried = run_carried(mpi, every_schedule, 2, program, first, last)
+        assert carried.status == 0, carried.errors
+        assert sorted(carried.output.splitlines()) == sorted(alone.output.splitlines())
+
+
+def test_an_error_under_way_is_told_once_and_the_next_call_is_right(
+    require_program: Callable[[str], str], build: Build, every_schedule: Path
+) -> None:
+    mpi = library_of("openmpi", require_program)
+    program = build(mpi.wrapper, "mistakes.c")
+    ended = run_carried(mpi, every_schedule, 2, program, 17, 18)
+    assert ended.status == 0, ended.errors
+    # MPI_ERR_TRUNCATE is 15; the handler itself calls MPI_Ialltoall.
+    lines = ended.output.splitlines()
+    assert len(lines) == 4
+    assert all("15, this communicator, then right" in line for line in lines)
+    assert all("handler called 1 " in line for line in lines)
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_attributes_of_types_are_neither_copied_nor_deleted(
+    require_program: Callable[[str], str], build: Build, every_schedule: Path, name: str
+) -> None:
+    mpi = library_of(name, require_program)
+    program = build(mpi.wrapper, "plenty.c")
+    ended = run_carried(mpi, every_schedule, 2, program, "attribute")
+    assert ended.status == 0, ended.errors
+    assert ended.output.splitlines() == ["copied 0, deleted 0, then 1: right"] * 2
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+@pytest.mark.parametrize("what", ["calls", "communicators"])
+def test_more_than_there_is_room_for(
+    require_program: Callable[[str], str], build: Build, every_schedule: Path, name: str, what: str
+) -> None:
+    mpi = library_of(name, require_program)
+    program = build(mpi.wrapper, "plenty.c")
+    ended = run_carried(mpi, every_schedule, 2, program, what)
+    assert ended.status == 0, ended.errors
+    assert ended.output.splitlines() == ["right"] * 2
