@@ -20,6 +20,7 @@ from contend.profiling.record_file import (
     MAGIC,
     PEER,
     SECTIONS,
+    UNDER_WAY,
     VERSION,
 )
 
@@ -118,6 +119,7 @@ class Rank:
                 list(members).index(self.rank),
                 len(self.members),
                 0,
+                0,
                 [0] * 8,
                 name.encode(),
             )
@@ -127,9 +129,9 @@ class Rank:
 
     def content(self) -> bytes:
         """The file."""
-        world = (1, 0, 0, self.size, self.rank, NEVER, 0, [0] * 8, b"MPI_COMM_WORLD")
-        own = (2, 0, 0, 1, 0, NEVER, 0, [0] * 8, b"MPI_COMM_SELF")
-        others = (3, 0, 0, 1, 0, NEVER, 0, [0] * 8, b"")
+        world = (1, 0, 0, self.size, self.rank, NEVER, 0, 0, [0] * 8, b"MPI_COMM_WORLD")
+        own = (2, 0, 0, 1, 0, NEVER, 0, 0, [0] * 8, b"MPI_COMM_SELF")
+        others = (3, 0, 0, 1, 0, NEVER, 0, 0, [0] * 8, b"")
         peers = np.zeros(self.size, PEER)
         for destination, counts in self.sent.items():
             peers[destination] = (*counts, *([0] * (8 - len(counts))))
@@ -141,6 +143,7 @@ class Rank:
             "cells": np.array(self.cells, CELL),
             "peers": peers,
             "collectives": np.array(self.collectives, COLLECTIVE),
+            "threads": np.zeros(0, UNDER_WAY),
             "events": np.array(self.events, EVENT),
         }
         return self._packed(sections)

@@ -20,6 +20,7 @@ SECTIONS = (
     "cells",
     "peers",
     "collectives",
+    "threads",
     "events",
 )
 
@@ -34,7 +35,9 @@ _SECTION = np.dtype(_fields("u8 offset u8 capacity u8 used u8 lost u8 bytes"))
 _OFFSET = np.dtype(_fields("i8 at i8 offset i8 uncertainty"))
 _CLOCK = np.dtype(
     [
-        *_fields("u8 start_ticks u8 end_ticks i8 start_ns i8 end_ns u8 begun_ticks"),
+        *_fields(
+            "u8 start_ticks u8 end_ticks i8 start_ns i8 end_ns u8 begun_ticks i8 start_unix_ns"
+        ),
         ("offsets", _OFFSET, 2),
         *_fields("u4 known i4 parent"),
     ]
@@ -45,17 +48,18 @@ _HEADER = np.dtype(
         *_fields("i4 exit_code u4 thread_level u4 fortran_calls u4 stride u4 requests_lost"),
         *_fields("S64 host S256 library S256 program"),
         ("clock", _CLOCK),
-        ("sections", _SECTION, 8),
+        ("sections", _SECTION, 9),
     ]
 )
 _ITEMS = {
-    "communicators": "u8 id u4 parent u4 kind u4 size i4 rank u8 members u4 dimensions 8i4 extent"
-    " S36 name",
+    "communicators": "u8 id u4 parent u4 kind u4 size i4 rank u8 members u4 collectives"
+    " u4 dimensions 8i4 extent S32 name",
     "cells": "u8 site u4 communicator u2 routine u2 size_class u8 calls u8 bytes u8 ticks"
     " u8 longest",
     "peers": "u8 bytes u8 messages u8 collective_bytes u8 collective_messages u8 one_sided_bytes"
     " u8 one_sided_operations u8 taken_bytes u8 taken_operations",
     "collectives": "u8 entry u8 exit u4 communicator u4 number u4 cell u4 reserved",
+    "threads": "u8 start u8 left u8 site u4 routine u4 count 40u4 awaited",
     "events": "u8 start u8 end u8 bytes u4 cell i4 peer i4 tag u4 request u2 kind u2 thread"
     " u4 role",
 }

@@ -63,8 +63,8 @@ def explain(
     """Say which limit a measurement or a program hit, with the evidence and the remedy.
 
     Limits are memory, the injection port, the fabric, latency or software overhead, imbalance,
-    time-outs of full buffers and shared processors; of a program also its computation. Where none
-    is proven, that is said.
+    time-outs of full buffers and shared processors; of a program also its computation, and where it
+    hung. Where none is proven, that is said.
 
     Example: contend explain contend-runs/alltoall-2026-11-21-1 --wire 100Gbit/s
     """

@@ -65,6 +65,8 @@ class Verdict:
 def judge(evidence: Evidence) -> Verdict:
     """Says which limits a cell hit: one, several, or none that can be proven."""
     reasons: dict[Limit, Reason] = {}
+    if evidence.hung:
+        return Verdict(evidence, (Reason(Limit.HANG, evidence.hung),))
     for reason in (*_memory(evidence), *_time_outs(evidence), *_bounds(evidence)):
         reasons.setdefault(reason.limit, reason)
     return Verdict(evidence, tuple(reasons[limit] for limit in Limit if limit in reasons))

@@ -62,6 +62,7 @@ MESSAGE_S = 1e-3
 class Limit(StrEnum):
     """What stands in a measurement's way, in the order in which several are told."""
 
+    HANG = "a hang"
     COMPUTATION = "computation"
     MEMORY = "memory"
     TIME_OUTS = "time-outs of full buffers"

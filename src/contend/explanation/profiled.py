@@ -58,6 +58,11 @@ class ProfileSource:
     def evidence(self) -> Iterator[Evidence]:
         """Of the run; where not nearly all of it computes, of communication and places in it."""
         findings = self.profile.findings
+        if findings.stuck.hung:
+            # What a hang has cost is no cost of communication: nothing else is judged.
+            hung = findings.stuck.verdict()
+            yield Evidence(**self._common(RUN), measured_s=findings.mean_run_s, hung=hung)
+            return
         whole = findings.cells
         computes = findings.mpi_share < SMALL_SHARE
         beside = () if computes else (*self._network_bounds, *self._of_calls(whole))
@@ -90,6 +95,11 @@ class ProfileSource:
     def unknown(self) -> Iterator[str]:
         """What could not be known, and what would tell it."""
         findings = self.profile.findings
+        if findings.stuck.hung:
+            yield "Of a program that hung no other limit is looked for."
+            return
+        if stuck := findings.stuck.verdict():
+            yield f"{stuck}."
         if findings.mpi_share < SMALL_SHARE:
             share = 100 * findings.mpi_share
             yield (

@@ -24,3 +24,5 @@ from .recording import Job as Job
 from .recording import Outcome as Outcome
 from .recording import load_profile as load_profile
 from .recording import run_recorded as run_recorded
+from .stuck import Awaited as Awaited
+from .stuck import circles as circles

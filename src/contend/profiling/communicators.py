@@ -63,6 +63,11 @@ class Communicators:
         """A row for every communicator."""
         return pl.DataFrame(self._rows, schema=SCHEMAS["communicators"])
 
+    @property
+    def by_number(self) -> dict[int, NDArray[np.int32]]:
+        """Ranks of all communicators whose members are known, but for those that always are."""
+        return self._members
+
     def members(self) -> pl.DataFrame:
         """Ranks of all communicators whose members are known, but for those that always are."""
         schema = SCHEMAS["members"]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from contend.profiling.record_file import State
+from contend.profiling.stuck import StuckWords
 from contend.units import counted, format_seconds
 
 if TYPE_CHECKING:
@@ -192,8 +194,22 @@ class Findings:
         ).sort("rank")
 
     @cached_property
+    def stuck(self) -> StuckWords:
+        """Where ranks were when the program was ended; says nothing if all had finished."""
+        names = self.profile.communicators["name"].to_list()
+        ranks = self._ranks.filter(pl.col("state") == int(State.FINISHED))["rank"].to_list()
+        stuck = self.profile.record.stuck
+        finished = frozenset(ranks) - {thread.rank for thread in stuck if not thread.ended}
+        return StuckWords(stuck, self.profile.sites["place"].to_list(), names, finished)
+
+    @cached_property
     def verdict(self) -> str:
         """One sentence: how much of the run time is in MPI, and where most of it goes."""
+        stuck = self.stuck.verdict()
+        return f"{stuck}. {self._shares}" if stuck else self._shares
+
+    @property
+    def _shares(self) -> str:
         who, whose = counted(len(self._ranks), "rank"), "its" if len(self._ranks) == 1 else "their"
         head = (
             f"{who} spent {_percent(self.mpi_share)} of {whose} {format_seconds(self.mean_run_s)} "

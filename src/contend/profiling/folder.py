@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from contend.errors import InputError, UsageError
 from contend.files import json_text, read_json, write_whole
+from contend.profiling.stuck import Stuck
 from contend.runs import Host, Warned
 
 VERSION = 1
@@ -167,6 +168,7 @@ class ProfileRecord(msgspec.Struct, frozen=True):
         drops: packets that found emulated buffers full; None where nobody counted.
         elapsed_s: of the command.
         status: its exit status; None while it runs, or when contend ended before it did.
+        ended_unix: seconds since 1970 when it was seen to end; None likewise.
         ranks: of MPI_COMM_WORLD.
         library: first line of what the MPI library says of its version.
         programs: files that ran.
@@ -180,6 +182,7 @@ class ProfileRecord(msgspec.Struct, frozen=True):
         routines: names, by index.
         phases: in their order.
         missing: what is not in the profile, and why.
+        stuck: where ranks were when the program was ended; empty if all had finished.
         left: names of records that could not be merged and stay in the folder.
     """
 
@@ -197,6 +200,7 @@ class ProfileRecord(msgspec.Struct, frozen=True):
     drops: Count | None = None
     elapsed_s: float | None = None
     status: int | None = None
+    ended_unix: float | None = None
     ranks: Annotated[int, Meta(ge=0, le=_MOST_RANKS)] = 0
     library: str = ""
     programs: tuple[str, ...] = ()
@@ -210,6 +214,7 @@ class ProfileRecord(msgspec.Struct, frozen=True):
     routines: tuple[str, ...] = ()
     phases: tuple[Phase, ...] = ()
     missing: tuple[Warned, ...] = ()
+    stuck: tuple[Stuck, ...] = ()
     left: tuple[str, ...] = ()
 
 

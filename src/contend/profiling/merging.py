@@ -12,7 +12,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -44,12 +44,16 @@ from contend.profiling.messages import LATE_RANK, MOST_EVENTS, Messages
 from contend.profiling.missing import left_out
 from contend.profiling.phases import timed_phases
 from contend.profiling.record_file import (
+    CELL,
+    NO_CALL,
     NO_CELL,
     EventKind,
     RankRecord,
+    State,
     read_record,
 )
 from contend.profiling.sites import Places, find_lines
+from contend.profiling.stuck import Seen, look, where_stuck
 from contend.profiling.waiting import Entries
 from contend.runs import Host, Warned, write_table
 
@@ -170,6 +174,7 @@ class _Merge:
         self._events_at = 0
         self._events: dict[int, tuple[int, int, int]] = {}
         self._last: dict[int, float] = {}
+        self._seen: dict[int, Seen] = {}
         self._mpi: dict[int, float] = {}
         self._lost: dict[int, Mapping[str, int]] = {}
         self._library = ""
@@ -209,7 +214,7 @@ class _Merge:
             except InputError as error:
                 self._left.add(self._ranks.pop(number).path, "unreadable", str(error))
                 continue
-            self._add_calls(record)
+            self._add_calls(self._with_calls_under_way(record))
             self._add_peers(record)
             self._keep_events(record, events)
             if self._clocks[number].uncertainty is not None:
@@ -241,6 +246,47 @@ class _Merge:
             longest_s=counter.seconds(cells["longest"]),
         )
 
+    def _with_calls_under_way(self, record: RankRecord) -> RankRecord:
+        """A rank's record, with the calls that it was in as cells of their own.
+
+        They end when the program was seen to end. Where nobody saw that, as contend was ended
+        first, they end at the last instant that the rank has told.
+        """
+        header, counter = self._ranks[record.rank].header, self._ranks[record.rank].counter
+        clock, threads = header["clock"], record.threads
+        start = int(clock["start_ticks"])
+        called = threads["routine"] != NO_CALL
+        known = self._record.ended_unix is not None
+        if known:
+            ended_s = float(self._record.ended_unix or 0) - 1e-9 * int(clock["start_unix_ns"])
+        else:
+            latest = np.concatenate([threads["start"], threads["left"], record.events["end"]])
+            since = (latest - np.uint64(start)).view(np.int64).max(initial=0)
+            ended_s = 1e-9 * (int(clock["end_ns"]) - int(clock["start_ns"]))
+            ended_s = max(ended_s, float(counter.seconds(np.array([since], np.uint64))[0]))
+        begun = np.where(called, threads["start"], threads["left"]) - np.uint64(start)
+        since_s = ended_s - counter.seconds(begun)
+        self._seen[record.rank] = look(
+            record,
+            self._communicators.numbers_of(record),
+            self._places.number(threads["site"], record.modules),
+            since_s.tolist(),
+            at_least=not known,
+        )
+        if record.state is State.RUNNING or called.any():
+            started = float(self._instants(record.rank, clock["start_ticks"].reshape(1))[0])
+            self._last[record.rank] = max(1e-9 * (started - self._origin) + ended_s, 0.0)
+        cells = np.zeros(int(called.sum()), CELL)
+        cells["site"] = threads["site"][called]
+        cells["routine"] = threads["routine"][called]
+        cells["communicator"] = np.where(
+            threads["count"] > 0, threads["awaited"]["communicator"][:, 0], 0
+        )[called]
+        cells["calls"] = 1
+        ticks = np.maximum(since_s[called], 0) / ((counter.period or 1.0) * 1e-9)
+        cells["ticks"] = cells["longest"] = ticks.astype(np.uint64)
+        return replace(record, cells=np.concatenate([record.cells, cells]))
+
     def _add_peers(self, record: RankRecord) -> None:
         for size, messages, kind, taken in _OF_PEERS:
             others = np.flatnonzero(record.peers[messages] | record.peers[size])
@@ -263,7 +309,9 @@ class _Merge:
         self._events[record.rank] = (len(record.events), self._events_at, len(packed))
         self._events_at += len(packed)
         # A rank that was ended from outside read its clock some time before.
-        self._last[record.rank] = 1e-9 * float(ends.max(initial=0))
+        self._last[record.rank] = max(
+            self._last.get(record.rank, 0.0), 1e-9 * float(ends.max(initial=0))
+        )
 
     def _renumbered(self, record: RankRecord) -> NDArray[Any]:
         """Collectives with the profile's numbers of communicators."""
@@ -455,6 +503,7 @@ class _Merge:
             fortran=any(header["fortran_calls"] for header in headers),
             routines=tuple(self._routines),
             phases=phases,
+            stuck=where_stuck(self._seen, self._size, self._communicators.by_number),
             left=tuple(self._left.names),
             missing=(
                 *self._left.warnings,

@@ -91,8 +91,8 @@ def _endings(ranks: pl.DataFrame) -> Iterator[Warned]:
     state = {kind: ranks.filter(pl.col("state") == int(kind))["rank"].to_list() for kind in State}
     if state[State.RUNNING]:
         text = (
-            f"{rank_words(state[State.RUNNING])} crashed or came to an end from outside: calls "
-            "that had returned by then are here"
+            f"{rank_words(state[State.RUNNING])} crashed or came to an end from outside: the call "
+            "that each was in counts until the end"
         )
         yield Warned("killed", text)
     for rank in state[State.ABORTED]:

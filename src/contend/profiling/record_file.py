@@ -20,11 +20,15 @@ from numpy.typing import NDArray
 from contend.errors import InputError
 
 MAGIC = b"contendR"
-VERSION = 2
+VERSION = 3
 NO_CELL = 2**32 - 1
 """Stands for the cell of a call for which there was no room any more."""
 NO_PEER = -1
 """Stands for a peer outside MPI_COMM_WORLD, any source, or none."""
+ANY_PEER, FOREIGN_PEER, ANY_TAG = -2, -3, -1
+"""Of what a call waits for: any source, a peer outside MPI_COMM_WORLD, any tag."""
+NO_CALL = 2**32 - 1
+"""Stands for the routine of a thread that is in no call."""
 WORLD, SELF, OTHERS = 0, 1, 2
 """Indices of communicators that every rank has; the last stands for those that did not fit."""
 
@@ -41,6 +45,18 @@ class State(IntEnum):
     FINISHED = 1
     ABORTED = 2
     EXITED = 3
+
+
+class Awaits(IntEnum):
+    """What a call waits for; see ``record.h``."""
+
+    NOTHING = 0
+    RECEIVER = 1
+    SENDER = 2
+    MEMBERS = 3
+    TARGET = 4
+    FINALIZE = 5
+    EXCHANGE = 6
 
 
 class EventKind(IntEnum):
@@ -68,6 +84,7 @@ CLOCK = np.dtype(
         ("start_ns", "<i8"),
         ("end_ns", "<i8"),
         ("begun_ticks", "<u8"),
+        ("start_unix_ns", "<i8"),
         ("offsets", OFFSET, 2),
         ("known", "<u4"),
         ("parent", "<i4"),
@@ -81,9 +98,10 @@ COMMUNICATOR = np.dtype(
         ("size", "<u4"),
         ("rank", "<i4"),
         ("members", "<u8"),
+        ("collectives", "<u4"),
         ("dimensions", "<u4"),
         ("extent", "<i4", 8),
-        ("name", "S36"),
+        ("name", "S32"),
     ]
 )
 CELL = np.dtype(
@@ -120,6 +138,25 @@ COLLECTIVE = np.dtype(
         ("reserved", "<u4"),
     ]
 )
+AWAITED = np.dtype(
+    [
+        ("kind", "<u4"),
+        ("peer", "<i4"),
+        ("tag", "<i4"),
+        ("communicator", "<u4"),
+        ("number", "<u4"),
+    ]
+)
+UNDER_WAY = np.dtype(
+    [
+        ("start", "<u8"),
+        ("left", "<u8"),
+        ("site", "<u8"),
+        ("routine", "<u4"),
+        ("count", "<u4"),
+        ("awaited", AWAITED, 8),
+    ]
+)
 EVENT = np.dtype(
     [
         ("start", "<u8"),
@@ -142,6 +179,7 @@ SECTIONS: Mapping[str, np.dtype[Any]] = {
     "cells": CELL,
     "peers": PEER,
     "collectives": COLLECTIVE,
+    "threads": UNDER_WAY,
     "events": EVENT,
 }
 """Sections in their order, and what each holds."""
@@ -192,6 +230,7 @@ class RankRecord:
         cells: of dtype `CELL`.
         peers: of dtype `PEER`, by rank in MPI_COMM_WORLD.
         collectives: of dtype `COLLECTIVE`.
+        threads: of dtype `UNDER_WAY`: the call that each thread is in.
         events: of dtype `EVENT`.
     """
 
@@ -211,6 +250,7 @@ class RankRecord:
     cells: Items
     peers: Items
     collectives: Items
+    threads: Items
     events: Items
 
     def members_of(self, index: int) -> NDArray[np.int32] | None:
@@ -352,6 +392,9 @@ class _Reader:
             ("communicators of collectives", record.collectives["communicator"], known),
             ("cells of collectives", _known_cells(record.collectives), len(record.cells)),
             ("cells of events", _known_cells(record.events), len(record.cells)),
+            ("routines of threads", _in_calls(record.threads)["routine"], len(record.routines)),
+            ("what threads wait for", _awaited(record.threads)["kind"], len(Awaits)),
+            ("awaited communicators", _awaited(record.threads)["communicator"], known),
             ("kinds of events", record.events["kind"], len(EventKind)),
             ("parents of communicators", record.communicators["parent"], known),
             ("members", record.members, record.size),
@@ -378,6 +421,19 @@ def _known_cells(items: Items) -> NDArray[np.uint32]:
     cells: NDArray[np.uint32] = items["cell"]
     known: NDArray[np.uint32] = cells[cells != NO_CELL]
     return known
+
+
+def _in_calls(threads: Items) -> Items:
+    here: Items = threads[threads["routine"] != NO_CALL]
+    return here
+
+
+def _awaited(threads: Items) -> Items:
+    """All that threads wait for."""
+    here = _in_calls(threads)
+    kept = np.arange(here["awaited"].shape[1]) < here["count"][:, None]
+    awaited: Items = here["awaited"][kept]
+    return awaited
 
 
 def _text(content: bytes) -> str:

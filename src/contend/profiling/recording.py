@@ -118,13 +118,16 @@ def run_recorded(
             started = time.monotonic()
             status, interruption = _run(command, environment, output)
             elapsed = time.monotonic() - started
+            ended_unix = time.time()
         if not record_files(folder):
             why = _silence(job, status, records)
             shutil.rmtree(records)
             (folder / PROFILE).unlink()
             return Outcome(status, why=why, interruption=interruption)
         drops = place.counters().get("drops")
-        ended = msgspec.structs.replace(begun, elapsed_s=elapsed, status=status, drops=drops)
+        ended = msgspec.structs.replace(
+            begun, elapsed_s=elapsed, ended_unix=ended_unix, status=status, drops=drops
+        )
         write_profile_record(folder, ended)
         try:
             merge(folder, progress=progress)

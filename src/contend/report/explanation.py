@@ -129,6 +129,9 @@ def explanation_sentence(explanation: Explanation) -> str:
     verdicts = explanation.verdicts
     if not verdicts:
         return "Nothing was measured, so nothing is proven."
+    for reason in verdicts[0].reasons:
+        if reason.limit is Limit.HANG:
+            return f"{reason.why}."
     parts = []
     for limit in Limit:
         hit = [verdict for verdict in verdicts if limit in verdict.limits]

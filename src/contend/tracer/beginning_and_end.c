@@ -51,9 +51,13 @@ static void begin(uint64_t begun) {
   contend_note_modules();
   contend_start_communicators();
   contend_start_requests();
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  clocks.start_unix_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
   clocks.start_ns = clocks.end_ns = contend_monotonic();
   clocks.start_ticks = clocks.end_ticks = contend_ticks();
   contend.header->clock = clocks;
+  contend_meet_thread();
   // MPI_Init took some time, from which comes about how many ticks make a tenth of a second.
   contend.reading_gap = contend_ticks_per_second() / 10;
   contend.next_reading = clocks.start_ticks + contend.reading_gap;
@@ -90,7 +94,25 @@ BEGINS(Init, (int* count, char*** words), (count, words))
 BEGINS(Init_thread, (int* count, char*** words, int wanted, int* level),
        (count, words, wanted, level))
 
+/// From here on this rank is in MPI_Finalize, and waits for the others.
+static void enter_finalize(const contend_call* call) {
+  contend_under_way* under_way = contend_this_thread.under_way;
+  under_way->start = contend_ticks();
+  under_way->site = call->site;
+  under_way->count = 1;
+  under_way->awaited[0] =
+      (contend_awaited){.kind = CONTEND_AWAITS_FINALIZE, .peer = CONTEND_NO_PEER, .tag = -1};
+  under_way->routine = contend_routine_Finalize;
+}
+
 int contend_Finalize(void) {
+  contend_call call = {.routine = contend_routine_Finalize};
+  if (contend.header) {
+    if (!contend_this_thread.known) contend_meet_thread();
+    call.site = contend_site_behind((uintptr_t)__builtin_return_address(0),
+                                    (uintptr_t)__builtin_frame_address(0));
+    enter_finalize(&call);
+  }
   if (compares_clocks) {
     contend_clock* clock = contend.header ? &contend.header->clock : &clocks;
     contend_compare_clocks(1, clock);
@@ -99,14 +121,13 @@ int contend_Finalize(void) {
   contend_header* header = contend.header;
   if (header == NULL) return REAL(Finalize)();
   header->state = CONTEND_FINISHED;
-  contend_call call = {.routine = contend_routine_Finalize};
-  call.site = contend_site_behind((uintptr_t)__builtin_return_address(0),
-                                  (uintptr_t)__builtin_frame_address(0));
   // What the library calls of itself from here on is not the program's.
   contend_lead_all(false);
   call.start = contend_ticks();
   int result = REAL(Finalize)();
   call.end = contend_ticks();
+  contend_this_thread.under_way->left = call.end;
+  contend_this_thread.under_way->routine = CONTEND_NO_CALL;
   contend_note(&call, CONTEND_WORLD, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
   contend_close_record(CONTEND_FINISHED, 0);
   return result;

@@ -125,12 +125,12 @@ static uint32_t note(const contend_call* call, const volume* given, uint32_t req
 static void note_blocking(const contend_call* call, const volume* given) {
   uint32_t cell = note(call, given, CONTEND_NO_REQUEST);
   keep_occurrence(call, given, cell);
-  given->on->collectives++;
+  contend_count_collective(given->on);
 }
 
 static void note_nonblocking(const contend_call* call, const volume* given, MPI_Request handle) {
   note(call, given, contend_new_request(handle, given->on, CONTEND_COLLECTIVE, false)->number);
-  given->on->collectives++;
+  contend_count_collective(given->on);
 }
 
 #if CONTEND_MPI_4
@@ -154,6 +154,7 @@ static void note_persistent(const contend_call* call, const volume* given, MPI_R
 
 int contend_Barrier(MPI_Comm communicator) {
   CONTEND_CALL_OF(Barrier, (communicator));
+  contend_await_members(communicator);
   int result = REAL(Barrier)(communicator);
   contend_leave(&call);
   if (result == MPI_SUCCESS) {

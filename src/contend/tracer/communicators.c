@@ -218,6 +218,45 @@ contend_live_communicator* contend_communicator_slowly(MPI_Comm handle) {
   return live;
 }
 
+contend_live_communicator* contend_known(MPI_Comm handle) {
+  contend_live_communicator* last = contend_last_communicator;
+  return last->key == CONTEND_KEY(handle) ? last : look_up(CONTEND_KEY(handle));
+}
+
+void contend_await(enum contend_awaited_kind kind, const contend_live_communicator* on,
+                   int32_t peer, int tag) {
+  contend_under_way* under_way = contend_this_thread.under_way;
+  if (under_way->count < CONTEND_AWAITED)
+    under_way->awaited[under_way->count] = (contend_awaited){
+        .kind = kind,
+        .peer = peer,
+        .tag = tag == MPI_ANY_TAG ? CONTEND_ANY_TAG : tag,
+        .communicator = on ? on->index : CONTEND_OTHERS,
+        .number = on ? contend_so_far(on) : 0,
+    };
+  under_way->count++;
+}
+
+int32_t contend_awaited_peer(const contend_live_communicator* on, int peer) {
+  if (peer == MPI_ANY_SOURCE) return CONTEND_ANY_PEER;
+  if (peer == MPI_PROC_NULL) return CONTEND_NO_PEER;
+  int32_t known = on ? contend_world_rank(on, peer) : CONTEND_NO_PEER;
+  return known == CONTEND_NO_PEER ? CONTEND_FOREIGN_PEER : known;
+}
+
+void contend_await_peer(enum contend_awaited_kind kind, MPI_Comm handle, int peer, int tag) {
+  contend_lock();
+  const contend_live_communicator* on = contend_known(handle);
+  contend_await(kind, on, contend_awaited_peer(on, peer), tag);
+  contend_unlock();
+}
+
+void contend_await_members(MPI_Comm handle) {
+  contend_lock();
+  contend_await(CONTEND_AWAITS_MEMBERS, contend_known(handle), CONTEND_NO_PEER, CONTEND_ANY_TAG);
+  contend_unlock();
+}
+
 void contend_release(contend_live_communicator* live) {
   if (--live->references > 0) return;
   free(live->world_ranks);
@@ -275,13 +314,21 @@ int32_t contend_neighbours(contend_live_communicator* live, MPI_Comm handle,
 
 // ---- the routines
 
+/// Tells the next communicator that all members make from others of the same parent.
+static uint64_t next_salt(contend_live_communicator* parent) {
+  uint64_t salt = mix(3, parent->created++);
+  if (parent->index != CONTEND_OTHERS)
+    contend.communicators[parent->index].collectives = contend_so_far(parent);
+  return salt;
+}
+
 /// Notes a call that makes a communicator from one that all its members call it on. The call counts
 /// on the parent whether this rank is in the new one or not.
 static void note_made(const contend_call* call, int result, MPI_Comm parent_handle,
                       MPI_Comm* made) {
   if (result == MPI_SUCCESS) {
     contend_live_communicator* parent = contend_find(parent_handle);
-    uint64_t salt = mix(3, parent->created++);
+    uint64_t salt = next_salt(parent);
     if (*made != MPI_COMM_NULL) add(*made, (origin){parent, salt}, NULL);
     contend_note(call, parent->index, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
   }
@@ -291,6 +338,7 @@ static void note_made(const contend_call* call, int result, MPI_Comm parent_hand
 #define MAKES(name, parameters, arguments, parent, made) \
   int contend_##name parameters {                        \
     CONTEND_CALL_OF(name, arguments);                    \
+    contend_await_members(parent);                       \
     int result = REAL(name) arguments;                   \
     contend_leave(&call);                                \
     note_made(&call, result, parent, made);              \
@@ -369,7 +417,7 @@ static int note_made_later(contend_call* call, int result, MPI_Comm parent_handl
   contend_leave(call);
   if (result == MPI_SUCCESS) {
     contend_live_communicator* parent = contend_find(parent_handle);
-    uint64_t salt = mix(3, parent->created++);
+    uint64_t salt = next_salt(parent);
     uint32_t cell = contend_count(call, parent->index, 0, 0);
     contend_request* pending = contend_new_request(*request, parent, CONTEND_COLLECTIVE, false);
     pending->made = made;

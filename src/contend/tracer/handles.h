@@ -38,8 +38,32 @@ static inline contend_live_communicator* contend_find(MPI_Comm handle) {
   return contend_communicator_slowly(handle);
 }
 
+/// The communicator of a handle; NULL when no call that succeeded has used it. Before a call
+/// nothing may be asked of a handle, which may be none.
+contend_live_communicator* contend_known(MPI_Comm handle);
+
+/// Notes, before a call goes to the library, what it will wait for.
+void contend_await(enum contend_awaited_kind kind, const contend_live_communicator* on,
+                   int32_t peer, int tag);
+/// A peer as `contend_awaited` has it: CONTEND_NO_PEER for MPI_PROC_NULL alone.
+int32_t contend_awaited_peer(const contend_live_communicator* on, int peer);
+void contend_await_peer(enum contend_awaited_kind kind, MPI_Comm handle, int peer, int tag);
+void contend_await_members(MPI_Comm handle);
+
 /// Makes the communicator known that a request of MPI_Comm_idup has made.
 void contend_add_made(const struct contend_request* request);
+
+/// Collectives so far, those among them that make communicators.
+static inline uint32_t contend_so_far(const contend_live_communicator* on) {
+  return on->collectives + on->created;
+}
+
+/// This rank has left one more collective, or begun it where it does not wait.
+static inline void contend_count_collective(contend_live_communicator* on) {
+  on->collectives++;
+  if (on->index != CONTEND_OTHERS)
+    contend.communicators[on->index].collectives = contend_so_far(on);
+}
 
 /// Gives up a reference.
 void contend_release(contend_live_communicator* communicator);
@@ -104,7 +128,9 @@ typedef struct contend_request {
   uint32_t cell;    ///< of the call that began it
   uint32_t next;    ///< index of the next one in the same slot, or free
   int32_t peer, tag;
-  uint8_t kind;  ///< contend_request_kind
+  int32_t awaited;      ///< `peer` as a call that waits for it is told of it
+  uint32_t collective;  ///< number on the communicator
+  uint8_t kind;         ///< contend_request_kind
   bool persistent, cancelled, parts_are_events;
   MPI_Comm* made;  ///< where the communicator will be that MPI_Comm_idup makes; or NULL
   uint64_t salt;   ///< of its id

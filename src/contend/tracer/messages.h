@@ -5,6 +5,7 @@
   int RECORDED(NAMED(name))(const void* data, COUNT count, MPI_Datatype type, int peer, int tag, \
                             MPI_Comm communicator) {                                             \
     CONTEND_CALL_OF(NAMED(name), (data, count, type, peer, tag, communicator));                  \
+    contend_await_peer(CONTEND_AWAITS_RECEIVER, communicator, peer, tag);                        \
     int result = REAL(NAMED(name))(data, count, type, peer, tag, communicator);                  \
     contend_leave(&call);                                                                        \
     if (result == MPI_SUCCESS) note_send(&call, count, type, peer, tag, communicator);           \
@@ -42,6 +43,7 @@ BEGINS(Recv_init, , CONTEND_RECEIVES, true)
 int RECORDED(NAMED(Recv))(void* data, COUNT count, MPI_Datatype type, int peer, int tag,
                           MPI_Comm communicator, MPI_Status* status) {
   CONTEND_CALL_OF(NAMED(Recv), (data, count, type, peer, tag, communicator, status));
+  contend_await_peer(CONTEND_AWAITS_SENDER, communicator, peer, tag);
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(NAMED(Recv))(data, count, type, peer, tag, communicator, given);
   contend_leave(&call);
@@ -54,6 +56,7 @@ int RECORDED(NAMED(Mrecv))(void* data, COUNT count, MPI_Datatype type, MPI_Messa
                            MPI_Status* status) {
   CONTEND_CALL_OF(NAMED(Mrecv), (data, count, type, message, status));
   contend_live_communicator* communicator = message_communicator(*message);
+  contend_await(CONTEND_AWAITS_SENDER, communicator, CONTEND_ANY_PEER, MPI_ANY_TAG);
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(NAMED(Mrecv))(data, count, type, message, given);
   contend_leave(&call);
@@ -80,6 +83,8 @@ int RECORDED(NAMED(Sendrecv))(const void* data, COUNT count, MPI_Datatype type, 
                               int receive_tag, MPI_Comm communicator, MPI_Status* status) {
   CONTEND_CALL_OF(NAMED(Sendrecv), (data, count, type, peer, tag, room, room_count, room_type,
                                     source, receive_tag, communicator, status));
+  contend_await_peer(CONTEND_AWAITS_SENDER, communicator, source, receive_tag);
+  contend_await_peer(CONTEND_AWAITS_RECEIVER, communicator, peer, tag);
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(NAMED(Sendrecv))(data, count, type, peer, tag, room, room_count, room_type,
                                      source, receive_tag, communicator, given);
@@ -94,6 +99,8 @@ int RECORDED(NAMED(Sendrecv_replace))(void* data, COUNT count, MPI_Datatype type
                                       MPI_Status* status) {
   CONTEND_CALL_OF(NAMED(Sendrecv_replace),
                   (data, count, type, peer, tag, source, receive_tag, communicator, status));
+  contend_await_peer(CONTEND_AWAITS_SENDER, communicator, source, receive_tag);
+  contend_await_peer(CONTEND_AWAITS_RECEIVER, communicator, peer, tag);
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(NAMED(Sendrecv_replace))(data, count, type, peer, tag, source, receive_tag,
                                              communicator, given);

@@ -121,10 +121,21 @@ int contend_Win_free(MPI_Win* window) {
   return result;
 }
 
+/// Notes which rank a call will wait for; -1: no single one.
+static void await_target(MPI_Win window, int target) {
+  contend_lock();
+  const live_window* known = *link_to(CONTEND_KEY(window));
+  const contend_live_communicator* on = known ? known->communicator : NULL;
+  int32_t peer = target < 0 ? CONTEND_ANY_PEER : contend_awaited_peer(on, target);
+  contend_await(CONTEND_AWAITS_TARGET, on, peer, CONTEND_ANY_TAG);
+  contend_unlock();
+}
+
 /// What orders operations is timed; `target` is the rank that it is about, if it is about one.
 #define ORDERS(name, parameters, arguments, target)                                            \
   int contend_##name parameters {                                                              \
     CONTEND_CALL_OF(name, arguments);                                                          \
+    await_target(window, target);                                                              \
     int result = REAL(name) arguments;                                                         \
     contend_leave(&call);                                                                      \
     if (result == MPI_SUCCESS) {                                                               \

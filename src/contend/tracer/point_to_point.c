@@ -27,6 +27,7 @@ static void note_begun_on(const contend_call* call, enum contend_request_kind ki
   request->bytes = bytes;
   request->cell = cell;
   request->peer = world_peer;
+  request->awaited = contend_awaited_peer(communicator, peer);
   request->tag = tag;
   if (contend_room_for_events(1))
     contend_append(call, cell, CONTEND_CALL, bytes, world_peer, tag, request->number, 0);
@@ -124,6 +125,7 @@ static void note_probe(contend_call* call, int result, bool there, MPI_Comm hand
 
 int contend_Probe(int source, int tag, MPI_Comm communicator, MPI_Status* status) {
   CONTEND_CALL_OF(Probe, (source, tag, communicator, status));
+  contend_await_peer(CONTEND_AWAITS_SENDER, communicator, source, tag);
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(Probe)(source, tag, communicator, given);
   note_probe(&call, result, true, communicator, given);
@@ -143,6 +145,7 @@ int contend_Iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_St
 int contend_Mprobe(int source, int tag, MPI_Comm communicator, MPI_Message* message,
                    MPI_Status* status) {
   CONTEND_CALL_OF(Mprobe, (source, tag, communicator, message, status));
+  contend_await_peer(CONTEND_AWAITS_SENDER, communicator, source, tag);
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(Mprobe)(source, tag, communicator, message, given);
   note_probe(&call, result, true, communicator, given);

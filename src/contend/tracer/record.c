@@ -12,12 +12,14 @@
 
 // Shares of the memory that a rank may use, as 1/2^n of it; events get what is left.
 enum { DEFAULT_MEMORY = 16 << 20, LEAST_MEMORY = 256 << 10, LINE = 64 };
+enum { THREADS = 64 };
 enum { MEMBERS_SHIFT = 4, CELLS_SHIFT = 4, COLLECTIVES_SHIFT = 3, SMALL_SHIFT = 7 };
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
 contend_record contend;
+static contend_under_way beyond;  // calls of threads for which there was no room
 __thread contend_thread contend_this_thread __attribute__((tls_model("initial-exec")));
 
 static const char* const routine_names[] = {
@@ -41,16 +43,16 @@ static uint64_t lay_out(contend_section* sections, uint64_t memory, int size) {
                                                  sizeof(contend_cell),
                                                  sizeof(contend_peer),
                                                  sizeof(contend_collective),
+                                                 sizeof(contend_under_way),
                                                  sizeof(contend_event)};
-  uint64_t bytes[CONTEND_SECTIONS] = {
-      names,                       // routines
-      memory >> SMALL_SHIFT,       // modules
-      memory >> SMALL_SHIFT,       // communicators
-      memory >> MEMBERS_SHIFT,     // members
-      memory >> CELLS_SHIFT,       // cells
-      0,                           // peers, on top
-      memory >> COLLECTIVES_SHIFT  // collectives
-  };
+  uint64_t bytes[CONTEND_SECTIONS] = {names,                        // routines
+                                      memory >> SMALL_SHIFT,        // modules
+                                      memory >> SMALL_SHIFT,        // communicators
+                                      memory >> MEMBERS_SHIFT,      // members
+                                      memory >> CELLS_SHIFT,        // cells
+                                      0,                            // peers, on top
+                                      memory >> COLLECTIVES_SHIFT,  // collectives
+                                      THREADS * sizeof(contend_under_way)};
   uint64_t spent = round_up(sizeof(contend_header));
   for (int kind = 0; kind < CONTEND_EVENTS; kind++) spent += round_up(bytes[kind]);
   bytes[CONTEND_EVENTS] = memory - spent;
@@ -95,6 +97,23 @@ static void* map_file(const char* path, size_t bytes) {
 
 static void* section_of(enum contend_section_kind kind) {
   return (char*)contend.header + contend.header->sections[kind].offset;
+}
+
+void contend_meet_thread(void) {
+  contend_thread* thread = &contend_this_thread;
+  contend_section* section = &contend.header->sections[CONTEND_THREADS];
+  unsigned number = atomic_fetch_add(&contend.threads, 1);
+  thread->known = true;
+  thread->number = (uint16_t)number;
+  thread->under_way = &beyond;
+  if (number >= section->capacity) return;
+  thread->under_way = (contend_under_way*)section_of(CONTEND_THREADS) + number;
+  thread->under_way->left = contend_ticks();
+  thread->under_way->routine = CONTEND_NO_CALL;
+  // Threads that come at the same time must not take each other's place back.
+  contend_lock();
+  if (section->used <= number) section->used = number + 1;
+  contend_unlock();
 }
 
 static void describe(contend_header* header, int rank, int size, int thread_level) {

@@ -2,7 +2,8 @@
 /// the process whatever ends it. Its size is set when MPI starts and never grows: a section that is
 /// full counts what it could not keep, in `lost`. Of the memory that a rank may use (16 MiB unless
 /// CONTEND_PROFILE_MEMORY gives a number of bytes), modules and communicators get 1/128 each,
-/// members and cells 1/16 each, collectives 1/8, and events the rest; peers come on top.
+/// members and cells 1/16 each, collectives 1/8, threads 12 KiB, and events the rest; peers come on
+/// top.
 ///
 /// Layout: `contend_header` at offset 0, then the sections in the order of `contend_section_kind`,
 /// each at `sections[kind].offset`, 64-byte aligned, holding `capacity` items of `item_bytes`, of
@@ -15,12 +16,16 @@
 #include <stdint.h>
 
 #define CONTEND_MAGIC "contendR"
-#define CONTEND_RECORD_VERSION 2u
+#define CONTEND_RECORD_VERSION 3u
 /// Beside the records: the path of the ranks' library, where the recorder is another's.
 #define CONTEND_OTHER_LIBRARY "other-library"
 /// Likewise: the record that a second program would have written over.
 #define CONTEND_OTHER_PROGRAM "other-program"
-#define CONTEND_NO_PEER (-1)  ///< the call has no peer, or the peer is outside MPI_COMM_WORLD
+#define CONTEND_NO_PEER (-1)       ///< the call has no peer, or the peer is outside MPI_COMM_WORLD
+#define CONTEND_ANY_PEER (-2)      ///< of an awaited message: any source
+#define CONTEND_FOREIGN_PEER (-3)  ///< of an awaited message: a peer outside MPI_COMM_WORLD
+#define CONTEND_ANY_TAG (-1)
+#define CONTEND_NO_CALL UINT32_MAX  ///< a thread is in no call
 #define CONTEND_NO_REQUEST 0u
 #define CONTEND_WORLD 0u   ///< index of MPI_COMM_WORLD among communicators
 #define CONTEND_SELF 1u    ///< index of MPI_COMM_SELF
@@ -41,6 +46,7 @@ enum contend_section_kind {
   CONTEND_CELLS,          ///< contend_cell
   CONTEND_PEERS,          ///< contend_peer, one for each rank of MPI_COMM_WORLD
   CONTEND_COLLECTIVES,    ///< contend_collective
+  CONTEND_THREADS,        ///< contend_under_way, one for each thread that has called MPI
   CONTEND_EVENTS,         ///< contend_event
   CONTEND_SECTIONS
 };
@@ -67,6 +73,7 @@ typedef struct {
       end_ticks;             ///< counter and CLOCK_MONOTONIC read together, at MPI_Init's end ...
   int64_t start_ns, end_ns;  ///< ... and at the end (or at the last chunk of work before it)
   uint64_t begun_ticks;      ///< when MPI_Init was entered
+  int64_t start_unix_ns;  ///< CLOCK_REALTIME with `start_ns`, to be compared with other programs'
   contend_offset offsets[2];
   uint32_t known;
   int32_t parent;  ///< -1 for rank 0
@@ -100,16 +107,17 @@ enum contend_communicator_kind {
 };
 
 typedef struct {
-  uint64_t id;          ///< same on all members: hash of parent's id, number of the creating
-                        ///< call on it, and members
-  uint32_t parent;      ///< index; of MPI_COMM_WORLD for none
-  uint32_t kind;        ///< contend_communicator_kind
-  uint32_t size;        ///< members (of the remote group for CONTEND_INTER)
-  int32_t rank;         ///< this rank in it
-  uint64_t members;     ///< first item in CONTEND_MEMBERS; UINT64_MAX when they did not fit
-  uint32_t dimensions;  ///< of a Cartesian one
+  uint64_t id;           ///< same on all members: hash of parent's id, number of the creating
+                         ///< call on it, and members
+  uint32_t parent;       ///< index; of MPI_COMM_WORLD for none
+  uint32_t kind;         ///< contend_communicator_kind
+  uint32_t size;         ///< members (of the remote group for CONTEND_INTER)
+  int32_t rank;          ///< this rank in it
+  uint64_t members;      ///< first item in CONTEND_MEMBERS; UINT64_MAX when they did not fit
+  uint32_t collectives;  ///< that this rank has left, or begun where they do not wait
+  uint32_t dimensions;   ///< of a Cartesian one
   int32_t extent[8];
-  char name[36];  ///< as set by MPI_Comm_set_name
+  char name[32];  ///< as set by MPI_Comm_set_name
 } contend_communicator;
 
 /// Calls of one routine from one place on one communicator with one class of size.
@@ -141,6 +149,37 @@ typedef struct {
   uint32_t cell;          ///< index
   uint32_t reserved;
 } contend_collective;
+
+/// What a call that has not returned waits for.
+enum contend_awaited_kind {
+  CONTEND_AWAITS_NOTHING,
+  CONTEND_AWAITS_RECEIVER,  ///< of a message to `peer`
+  CONTEND_AWAITS_SENDER,    ///< of a message from `peer`
+  CONTEND_AWAITS_MEMBERS,   ///< of collective `number` on the communicator
+  CONTEND_AWAITS_TARGET,    ///< of one-sided communication, `peer`
+  CONTEND_AWAITS_FINALIZE,  ///< all ranks, in MPI_Finalize
+  CONTEND_AWAITS_EXCHANGE,  ///< the other side of a request that sends to `peer` and receives
+};
+
+typedef struct {
+  uint32_t kind;  ///< contend_awaited_kind
+  int32_t peer, tag;
+  uint32_t communicator;  ///< index
+  uint32_t number;
+} contend_awaited;
+
+enum { CONTEND_AWAITED = 8 };
+
+/// The call that a thread is in, written before the call goes to the library: what is left of a
+/// rank that hung. The first few things that it waits for are kept.
+typedef struct {
+  uint64_t start;    ///< ticks; of the call, or of the last one
+  uint64_t left;     ///< ticks when the last call returned
+  uint64_t site;     ///< return address in the program
+  uint32_t routine;  ///< index, or CONTEND_NO_CALL
+  uint32_t count;    ///< what it waits for, of which `awaited` holds the first
+  contend_awaited awaited[CONTEND_AWAITED];
+} contend_under_way;
 
 enum contend_event_kind {
   CONTEND_CALL,        ///< a call; its routine, communicator and site are its cell's

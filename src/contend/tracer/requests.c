@@ -59,7 +59,8 @@ contend_request* contend_new_request(MPI_Request handle, contend_live_communicat
   request->number = persistent ? CONTEND_NO_REQUEST : ++last_number;
   request->cell = CONTEND_NONE;
   request->cancelled = false;
-  request->peer = CONTEND_NO_PEER;
+  request->peer = request->awaited = CONTEND_NO_PEER;
+  request->collective = contend_so_far(communicator);
   request->tag = 0;
   request->bytes = 0;
   request->parts = NULL;
@@ -104,6 +105,25 @@ static uint32_t communicator_of(const MPI_Request* handles, int count) {
     if (known) return requests[known].communicator->index;
   }
   return CONTEND_WORLD;
+}
+
+/// Notes what a call on requests waits for.
+static void await(const MPI_Request* handles, int count) {
+  static const enum contend_awaited_kind kinds[] = {[CONTEND_SENDS] = CONTEND_AWAITS_RECEIVER,
+                                                    [CONTEND_RECEIVES] = CONTEND_AWAITS_SENDER,
+                                                    [CONTEND_EXCHANGES] = CONTEND_AWAITS_EXCHANGE,
+                                                    [CONTEND_COLLECTIVE] = CONTEND_AWAITS_MEMBERS,
+                                                    [CONTEND_OPERATES] = CONTEND_AWAITS_TARGET};
+  contend_under_way* under_way = contend_this_thread.under_way;
+  contend_lock();
+  for (int index = 0; index < count && under_way->count < CONTEND_AWAITED; index++) {
+    uint32_t known = *link_to(CONTEND_KEY(handles[index]));
+    const contend_request* request = &requests[known];
+    if (known == 0 || (request->persistent && request->number == CONTEND_NO_REQUEST)) continue;
+    contend_await(kinds[request->kind], request->communicator, request->awaited, request->tag);
+    under_way->awaited[under_way->count - 1].number = request->collective;
+  }
+  contend_unlock();
 }
 
 /// A request is complete. Its status says what has arrived; NULL when it failed.
@@ -242,6 +262,7 @@ static void note_one(contend_call* call, int result, bool done, MPI_Request befo
 int contend_Wait(MPI_Request* request, MPI_Status* status) {
   CONTEND_CALL_OF(Wait, (request, status));
   MPI_Request before = *request;
+  await(&before, 1);
   MPI_Status own, *given = status_for(status, &own);
   int result = REAL(Wait)(request, given);
   note_one(&call, result, true, before, *request, given);
@@ -260,6 +281,7 @@ int contend_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 int contend_Waitany(int count, MPI_Request requests_given[], int* index, MPI_Status* status) {
   CONTEND_CALL_OF(Waitany, (count, requests_given, index, status));
   const MPI_Request* before = copied(requests_given, count);
+  await(before, count);
   MPI_Status own, *given = status_for(status, &own);
   int result = REAL(Waitany)(count, requests_given, index, given);
   bool chosen = *index != MPI_UNDEFINED && *index >= 0 && *index < count;
@@ -300,6 +322,7 @@ static void note_all(contend_call* call, int result, bool done, int count,
 int contend_Waitall(int count, MPI_Request requests_given[], MPI_Status statuses[]) {
   CONTEND_CALL_OF(Waitall, (count, requests_given, statuses));
   const MPI_Request* before = copied(requests_given, count);
+  await(before, count);
   MPI_Status* given = statuses_for(statuses);
   int result = REAL(Waitall)(count, requests_given, given);
   note_all(&call, result, true, count, before, requests_given, given);
@@ -333,19 +356,20 @@ static void note_some(contend_call* call, int result, int count, int done, const
   contend_done();
 }
 
-#define SOME(name)                                                                      \
+#define SOME(name, before_it)                                                           \
   int contend_##name(int count, MPI_Request requests_given[], int* done, int indexes[], \
                      MPI_Status statuses[]) {                                           \
     CONTEND_CALL_OF(name, (count, requests_given, done, indexes, statuses));            \
     const MPI_Request* before = copied(requests_given, count);                          \
     MPI_Status* given = statuses_for(statuses);                                         \
+    before_it;                                                                          \
     int result = REAL(name)(count, requests_given, done, indexes, given);               \
     note_some(&call, result, count, *done, indexes, before, requests_given, given);     \
     return result;                                                                      \
   }
 
-SOME(Waitsome)
-SOME(Testsome)
+SOME(Waitsome, await(before, count))
+SOME(Testsome, (void)0)
 
 // ---- persistent requests
 

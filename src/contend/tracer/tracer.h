@@ -89,6 +89,7 @@ typedef struct {
   bool inside;      ///< a call of the program's is under way
   bool known;
   uint16_t number;  ///< from 0, by first call
+  contend_under_way* under_way;
 } contend_thread;
 
 extern __thread contend_thread contend_this_thread __attribute__((tls_model("initial-exec")));
@@ -129,6 +130,10 @@ typedef struct {
   uint16_t routine;
 } contend_call;
 
+/// Gives this thread its number and its place in the record; before anything else of its first
+/// call.
+void contend_meet_thread(void);
+
 /// Whether a call is the program's own; false when it comes from within another.
 static inline bool contend_enter(contend_call* call, uint16_t routine, void* site, void* frame) {
   contend_thread* thread = &contend_this_thread;
@@ -140,7 +145,13 @@ static inline bool contend_enter(contend_call* call, uint16_t routine, void* sit
   call->site = (uintptr_t)site;
   if (call->site - contend_own_code.start < contend_own_code.bytes)
     call->site = contend_site_behind(call->site, thread->frame);
+  if (!CONTEND_LIKELY(thread->known)) contend_meet_thread();
   call->start = contend_ticks();
+  contend_under_way* under_way = thread->under_way;
+  under_way->start = call->start;
+  under_way->site = call->site;
+  under_way->count = 0;
+  under_way->routine = routine;
   return true;
 }
 
@@ -157,6 +168,9 @@ static inline void contend_unlock(void) {
 /// The real routine has returned: what follows is the recorder's time.
 static inline void contend_leave(contend_call* call) {
   call->end = contend_ticks();
+  contend_under_way* under_way = contend_this_thread.under_way;
+  under_way->left = call->end;
+  under_way->routine = CONTEND_NO_CALL;
   contend_lock();
   if (call->end >= contend.next_reading) contend_read_clocks(call->end);
 }
@@ -165,15 +179,6 @@ static inline void contend_leave(contend_call* call) {
 static inline void contend_done(void) {
   contend_unlock();
   contend_this_thread.inside = false;
-}
-
-static inline uint16_t contend_thread_number(void) {
-  contend_thread* thread = &contend_this_thread;
-  if (!thread->known) {
-    thread->known = true;
-    thread->number = (uint16_t)atomic_fetch_add(&contend.threads, 1);
-  }
-  return thread->number;
 }
 
 /// The cell of a call, or CONTEND_NONE when no more cells fit.
@@ -231,7 +236,7 @@ static inline void contend_append(const contend_call* call, uint32_t cell,
   event->tag = tag;
   event->request = request;
   event->kind = (uint16_t)kind;
-  event->thread = contend_thread_number();
+  event->thread = contend_this_thread.number;
   event->role = role;
 }
 

@@ -24,6 +24,7 @@
 #define COLLECTIVE(name, lower, parameters, arguments, account)                                  \
   int RECORDED(NAMED(name))(OPEN parameters, MPI_Comm communicator) {                            \
     CONTEND_CALL_OF(NAMED(name), (OPEN arguments, communicator));                                \
+    contend_await_members(communicator);                                                         \
     int result = REAL(NAMED(name))(OPEN arguments, communicator);                                \
     contend_leave(&call);                                                                        \
     if (result == MPI_SUCCESS) {                                                                 \

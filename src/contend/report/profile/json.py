@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from contend.profiling import Profile
+from contend.profiling import Awaited, Profile, circles
 from contend.report.profile.tables import communicator_words
 from contend.runs import Host, Warned
 
@@ -160,6 +160,34 @@ class PhaseJson(msgspec.Struct, frozen=True, kw_only=True):
     mpi_share: float
 
 
+class StuckJson(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a thread of a rank was when the program was ended.
+
+    Attributes:
+        rank: in MPI_COMM_WORLD.
+        thread: from 0, by first call.
+        routine: that it was in; "" for none.
+        place: of the call; "" for none.
+        since_s: seconds that it had been there.
+        at_least: whether it may have been longer, since nobody saw the end.
+        ended: how the rank had ended by itself; "" if it had not.
+        awaits: what the call waits for: its first eight messages, requests or collectives.
+        ranks: that the call waits for, as far as that can be told; at most 256.
+        others: of a collective: ranks that are in another one instead.
+    """
+
+    rank: int
+    thread: int
+    routine: str
+    place: str
+    since_s: float
+    at_least: bool
+    ended: str
+    awaits: list[Awaited]
+    ranks: list[int]
+    others: list[int]
+
+
 class ProfileJson(msgspec.Struct, frozen=True, kw_only=True):
     """A profile of an MPI program; seconds and bytes.
 
@@ -190,6 +218,9 @@ class ProfileJson(msgspec.Struct, frozen=True, kw_only=True):
         communicators: most time first; at most 1,000.
         by_rank: in order.
         phases: in order.
+        hung: whether the program hung.
+        stuck: where ranks were when the program was ended; empty if all had finished.
+        circles: ranks that wait for each other.
         missing: what is not in the profile, and why.
     """
 
@@ -219,6 +250,9 @@ class ProfileJson(msgspec.Struct, frozen=True, kw_only=True):
     communicators: list[CommunicatorJson]
     by_rank: list[ProfiledRankJson]
     phases: list[PhaseJson]
+    hung: bool
+    stuck: list[StuckJson]
+    circles: list[list[int]]
     missing: list[Warned]
 
 
@@ -283,6 +317,18 @@ def _profile_json(profile: Profile) -> ProfileJson:
             ],
             PhaseJson,
         ),
+        hung=findings.stuck.hung,
+        stuck=_rows(
+            [
+                {
+                    **msgspec.structs.asdict(thread),
+                    "place": places[thread.site] if thread.routine else "",
+                }
+                for thread in record.stuck
+            ],
+            StuckJson,
+        ),
+        circles=circles(record.stuck),
         missing=list(record.missing),
     )
 

@@ -15,6 +15,7 @@ from contend.report.words import UNKNOWN, percent
 from contend.units import counted, format_bytes, format_seconds
 
 _SHOWN = 12
+_MOST_STUCK = 32
 _SHARES = ("time", "of the run", "of it waiting")
 _NUMBERS = frozenset({"calls", "bytes", "mean call", "longest", *_SHARES})
 _WAITING_NOTE = (
@@ -31,6 +32,7 @@ def profile_tables(profile: Profile) -> list[ResultTable]:
     return [
         ResultTable(title=findings.verdict, columns=(), rows=()),
         _summary(profile),
+        *_stuck(findings),
         *_missing(profile),
         _routines(findings),
         _places(findings),
@@ -178,6 +180,27 @@ def _missing(profile: Profile) -> Iterator[ResultTable]:
             columns=("",),
             rows=tuple((warning.text,) for warning in profile.record.missing),
         )
+
+
+def _stuck(findings: Findings) -> Iterator[ResultTable]:
+    """Where each rank was when the program was ended."""
+    words = findings.stuck
+    if not words.stuck:
+        return
+    places = findings.profile.sites["place"]
+    rows = []
+    for thread in words.stuck[:_MOST_STUCK]:
+        called = thread.routine or thread.ended or "in no MPI call"
+        place = f"{places[thread.site]}{words.details(thread)}" if thread.routine else ""
+        rows.append((str(thread.rank), called, place, words.since(thread), words.whom(thread)))
+    hidden = len(words.stuck) - len(rows)
+    yield ResultTable(
+        title="Where ranks were when the run was ended",
+        columns=("rank", "in", "called at", "since", "waits"),
+        rows=tuple(rows),
+        numeric=frozenset({"rank", "since"}),
+        note=f"{counted(hidden, 'further rank')}: --json has all." if hidden > 0 else "",
+    )
 
 
 def _shares(row: dict[str, Any]) -> tuple[str, ...]:

@@ -1,0 +1,83 @@
+// Programs that hang, each in another way: the first argument says in which. They last until they
+// are killed.
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size, number = 1, other;
+static char large[1 << 20];
+
+static int is(const char* mode, const char* name) { return strcmp(mode, name) == 0; }
+
+static void receive(int from, int tag) {
+  MPI_Recv(&other, 1, MPI_INT, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void window(int waits) {
+  MPI_Win win;
+  MPI_Group all, others;
+  int one = 1 - rank;
+  MPI_Win_create(&number, sizeof number, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  if (waits) {
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, &one, &others);
+    if (rank == 0) MPI_Win_post(others, 0, win);
+    if (rank == 0) MPI_Win_wait(win);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char** argv) {
+  const char* mode = argv[1];
+  MPI_Request request;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  int next = (rank + 1) % size;
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (is(mode, "missing-send")) {
+    if (rank == 0) receive(1, 7);
+  } else if (is(mode, "both-receive")) {
+    receive(1 - rank, 7);
+  } else if (is(mode, "ring-of-sends")) {
+    MPI_Send(large, sizeof large, MPI_CHAR, next, 7, MPI_COMM_WORLD);
+  } else if (is(mode, "skipped")) {
+    if (rank == 0) receive(MPI_ANY_SOURCE, 7);
+  } else if (is(mode, "finalized")) {
+    if (rank == 0) MPI_Finalize();
+    if (rank == 0) return 0;
+  } else if (is(mode, "collectives")) {
+    MPI_Comm pair;
+    MPI_Comm_dup(MPI_COMM_WORLD, &pair);
+    MPI_Comm_set_name(pair, "pair");
+    if (rank == 0) MPI_Bcast(large, sizeof large, MPI_CHAR, 1, pair);
+    if (rank == 1) MPI_Reduce(MPI_IN_PLACE, large, sizeof large, MPI_CHAR, MPI_MAX, 1, pair);
+  } else if (is(mode, "stopped")) {
+    if (rank == 1) raise(SIGSTOP);
+  } else if (is(mode, "lost")) {
+    if (rank == 1) kill(getpid(), SIGKILL);
+  } else if (is(mode, "wait")) {
+    MPI_Irecv(&other, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, &request);
+    if (rank == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (is(mode, "tags")) {
+    if (rank == 0) receive(1, 5);
+    if (rank == 1) MPI_Ssend(&number, 1, MPI_INT, 0, 6, MPI_COMM_WORLD);
+  } else if (is(mode, "itself")) {
+    if (rank == 0) MPI_Ssend(&number, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+  } else if (is(mode, "probe")) {
+    MPI_Status status;
+    if (rank == 0) MPI_Probe(1, 3, MPI_COMM_WORLD, &status);
+  } else if (is(mode, "window")) {
+    window(1);
+  } else if (is(mode, "pipe")) {
+    int ends[2];
+    if (rank == 1 && pipe(ends) == 0)
+      for (;;)
+        if (write(ends[1], large, sizeof large) < 0) break;
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  return MPI_Finalize();
+}
