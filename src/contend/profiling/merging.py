@@ -283,7 +283,7 @@ class _Merge:
             threads["count"] > 0, threads["awaited"]["communicator"][:, 0], 0
         )[called]
         cells["calls"] = 1
-        ticks = np.maximum(since_s[called], 0) / ((counter.period or 1.0) * 1e-9)
+        ticks = np.clip(since_s[called], 0, 1e9) / ((counter.period or 1.0) * 1e-9)
         cells["ticks"] = cells["longest"] = ticks.astype(np.uint64)
         return replace(record, cells=np.concatenate([record.cells, cells]))
 
