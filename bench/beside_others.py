@@ -167,6 +167,7 @@ def our_alltoall(library: Library, ranks: int, network: Network | None, folder: 
 
     def seconds(size: int, samples: int) -> float:
         options = {"algorithm": "library", "bytes": size, "repetitions": f"{samples}:{samples}"}
+        options["start"] = "clock"
         return float(np.median(our_results("alltoall", library, ranks, network, folder, **options)))
 
     return seconds

@@ -34,6 +34,7 @@ def test_a_calibration_on_a_crossbar_predicts_a_larger_one(
     assert calibration.burst == 16_384
     what = ["-n", "6", "--algorithm", "shift", "--bytes", "256K", *cables]
     emulated = ["--on", "emulated:crossbar:6", "--mpi", "openmpi-4", "--repetitions", "6:6"]
+    emulated += ["--start", "clock"]
     assert run(["measure", "alltoall", *emulated, *what, "-o", str(tmp_path / "run")]) == 0
     capsys.readouterr()
     beside = ["--calibration", str(costs), "--measured", str(tmp_path / "run"), "--json", "-"]

@@ -302,8 +302,8 @@ def test_algorithm_that_does_not_apply_is_skipped(openmpi: Mpi, alltoall_openmpi
     assert ended.status == 0
     assert sorted(ended.output.splitlines()) == [
         "3 ranks, 2 cells: 0 right, 0 wrong, 2 skipped",
-        "skipped: bruck 8 uneven 2, rank 0: bruck needs blocks of equal size",
-        "skipped: xor 8 uneven, rank 0: xor needs a power-of-two number of ranks, got 3",
+        "skipped: bruck 8 uneven barrier 2, rank 0: bruck needs blocks of equal size",
+        "skipped: xor 8 uneven barrier, rank 0: xor needs a power-of-two number of ranks, got 3",
     ]
 
 

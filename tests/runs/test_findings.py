@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from contend.report import measure_json
@@ -195,3 +196,23 @@ def test_shares_of_parts_are_of_single_samples(tmp_path: Path) -> None:
     (parts,) = run.fold().findings.parts
     assert parts.seconds == {"barriers": pytest.approx(0.05)}
     assert parts.shares == {"barriers": pytest.approx(0.5)}
+
+
+def test_launches_of_two_kinds_are_told(tmp_path: Path) -> None:
+    """Of four launches one takes 265 ms a sample, the others 109: 1 in 4, and no sample between."""
+    record = RunRecord("alltoall", launches=tuple(LaunchRecord(n, 4) for n in range(4)))
+    run = Run.create(tmp_path / "run", record)
+    for number, seconds in enumerate((0.109, 0.265, 0.109, 0.109)):
+        launch = Launch(4)
+        launch.cell(seconds * np.linspace(0.99, 1.01, 8), algorithm="library", bytes=16384)
+        launch.cell(0.1 * np.linspace(0.99, 1.01, 8), algorithm="shift", bytes=16384)
+        launch.write(run.raw_path(number))
+    run = run.fold()
+    told, alike = measure_json(run).cells
+    assert told.two_kinds_of_launches is not None
+    assert told.two_kinds_of_launches.slow_share == 0.25
+    assert told.two_kinds_of_launches.slow_s == pytest.approx(0.265)
+    assert alike.two_kinds_of_launches is None
+    (table,) = cell_tables(run)
+    words = "two kinds of launches: 1 of 4 near 265 ms, the others near 109 ms"
+    assert [words in row[-1] for row in table.rows] == [False, True]

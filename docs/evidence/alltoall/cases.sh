@@ -25,7 +25,7 @@ predict() {
 measure() {
   fabric=$1 name=$2
   shift 2
-  contend measure alltoall --on "emulated:$fabric" --mpi openmpi-4 $what $cables "$@" --repetitions 5:5 \
+  contend measure alltoall --on "emulated:$fabric" --mpi openmpi-4 $what $cables "$@" --start clock --repetitions 5:5 \
     --budget 25min --output "runs/$name"
   contend predict alltoall "$fabric" $what $cables "$@" --calibration "$here/calibration.json" \
     --measured "runs/$name" --json "$here/compared-$name.json" --plot "runs/$name.png"

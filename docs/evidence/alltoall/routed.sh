@@ -33,7 +33,7 @@ measure() {
   shift 4
   [ "${only:-$name}" = "$name" ] || return 0
   contend measure alltoall --on "emulated:$fabric" "$@" --rto-min "$rto" --bytes 256K --route minhop \
-    --placement file:scattered.hosts --algorithm "$schedules" --launches 3 \
+    --placement file:scattered.hosts --algorithm "$schedules" --start clock --launches 3 \
     --repetitions "$samples:$samples" --budget 20min --output "runs/$name"
   contend predict alltoall "$fabric" "$@" --bytes 256K --route minhop \
     --placement file:scattered.hosts --algorithm "$schedules" \

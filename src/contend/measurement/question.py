@@ -43,7 +43,7 @@ STANDARD: Mapping[str, Mapping[str, str | None]] = {
         "algorithm": "all",
         "bytes": "1:1M",
         "counts": "even",
-        "start": "clock",
+        "start": "barrier",
         "batch": "32",
         "in_flight": "32",
         "radix": "2",

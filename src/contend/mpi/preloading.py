@@ -176,7 +176,8 @@ def library_of(
             if library is not None:
                 return library
     raise MissingError(
-        f"cannot tell which MPI library {' '.join(words)} is for; name it with --mpi"
+        f"cannot tell which MPI library {' '.join(words)} is for; name it with --mpi: contend mpi "
+        "lists those of this machine, and --mpi openmpi or --mpi mpich before the -- is enough"
     )
 
 

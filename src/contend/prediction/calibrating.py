@@ -52,6 +52,8 @@ _WITHIN: Mapping[str, OptionValue] = {
 _EXCHANGES: Mapping[str, OptionValue] = {
     "algorithm": "shift,shift-barrier",
     "bytes": "4K:512K",
+    # The model is of ranks that begin at one instant.
+    "start": "clock",
 }
 
 

@@ -85,5 +85,8 @@ def beside_measured(predictions: Sequence[Prediction], run: Run) -> Comparison:
         else:
             cells.append(Compared(prediction, cell))
     if not cells:
-        raise ShortfallError(f"{run.folder}: measured nothing of what is predicted")
+        raise ShortfallError(
+            f"{run.folder}: measured nothing of what is predicted, which is of ranks that start "
+            "together: measure with --start clock"
+        )
     return Comparison(tuple(cells), tuple(missing))

@@ -193,7 +193,8 @@ def _silence(job: Job, status: int | None, records: Path) -> str:
         return f"{job.words[0]} ended with {status} before any rank had left a record"
     return (
         f"{job.words[0]} left no record: no MPI program began, it is of another library (name that "
-        "with --mpi), or the command itself sets LD_PRELOAD for its ranks"
+        "with --mpi), or the command itself sets LD_PRELOAD for its ranks: let it set "
+        "theirs.so:$LD_PRELOAD, which keeps the recorder"
     )
 
 

@@ -108,6 +108,14 @@ def modes_words(modes: Modes) -> str:
     )
 
 
+def apart_words(launches: Modes) -> str:
+    """Both kinds of launches: ``two kinds of launches: 1 of 2 near 265 ms, others near 109 ms``."""
+    return (
+        f"two kinds of launches: {launches.slow} of {launches.count} near "
+        f"{format_seconds(launches.slow_s)}, the others near {format_seconds(launches.fast_s)}"
+    )
+
+
 def condition_words(condition: Condition) -> str:
     """Ranks, hosts and labels: ``16 ranks on 4 hosts, counts even``."""
     where = f"{counted(condition.ranks, 'rank')} on {counted(condition.hosts, 'host')}"

@@ -29,6 +29,7 @@ _LEAST_RATIO = 1.5
 # ... each kind has so many samples ...
 _LEAST_SHARE = 0.02
 _FEWEST_OF_A_KIND = 2
+_MOST_OF_A_KIND = 0.9
 # ... and under a power law a gap as wide has a probability below this.
 _UNLIKELY_GAP = 0.003
 
@@ -293,6 +294,27 @@ def modes_of(launches: Sequence[Values]) -> Modes | None:
             return replace(together, slow=min(max(slow, 1), together.count - 1))
     parted = [result for result in map(_parted, launches) if result is not None]
     return min(parted, key=lambda result: result[1])[0] if parted else None
+
+
+def launches_apart(launches: Sequence[Values]) -> Modes | None:
+    """Two kinds of launches, each of one kind of samples; None where launches are alike.
+
+    Their median is of neither kind. Samples part as `two_modes` has it; a launch is of a kind when
+    nine tenths of its samples are. Counts are of launches.
+
+    Args:
+        launches: seconds of every launch.
+    """
+    filled = [times for times in launches if len(times)]
+    together = two_modes(np.concatenate(filled)) if len(filled) > 1 else None
+    if together is None:
+        return None
+    cut = math.sqrt(together.fast_s * together.slow_s)
+    shares = [float((times > cut).mean()) for times in filled]
+    if any(max(share, 1 - share) < _MOST_OF_A_KIND for share in shares):
+        return None
+    slow = sum(share > 0.5 for share in shares)
+    return replace(together, slow=slow, count=len(filled)) if 0 < slow < len(filled) else None
 
 
 def _probabilities(products: Values, lower: np.ndarray) -> Values:

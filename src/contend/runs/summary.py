@@ -17,6 +17,7 @@ from contend.runs.statistics import (
     Modes,
     Values,
     combine_launches,
+    launches_apart,
     modes_of,
     quantile,
 )
@@ -192,6 +193,11 @@ class CellSummary:
     def used(self) -> Values:
         """All results that count."""
         return np.concatenate(self.launches)
+
+    @property
+    def apart(self) -> Modes | None:
+        """Two kinds of launches, see `contend.runs.statistics.launches_apart`."""
+        return launches_apart(self.launches)
 
     @property
     def by_launch(self) -> dict[int, Values]:

@@ -176,6 +176,9 @@ def question(plan: MeasuredPlan, cell: GridCell, place: Place) -> MeasuredCell:
         options |= {"vectors": cell.numbers, "length": cell.vector, "input": cell.input}
     else:
         options |= {"algorithm": cell.algorithms, "bytes": cell.sizes}
+    if cell.probe == "alltoall":
+        # Studies stand beside each other and beside predictions, which are of that.
+        options["start"] = "clock"
     if cell.probe == "alltoall" and place.alone:
         # Schedules that go by hosts are told of groups; elsewhere they look for themselves.
         options["ranks_per_node"] = cell.ranks_per_node

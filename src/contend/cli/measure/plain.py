@@ -35,8 +35,8 @@ StartOption = Annotated[
     typer.Option(
         "--start",
         metavar="KIND",
-        help="What lets ranks begin: clock (all at one instant) or barrier (each as it leaves one, "
-        "as in many programs). \\[default: clock]",
+        help="What lets ranks begin: barrier (each as it leaves one, as in most programs) or clock "
+        "(all at one instant, which predictions are of). \\[default: barrier]",
     ),
 ]
 BatchOption = Annotated[

@@ -162,10 +162,10 @@ std::vector<Option> options() {
        {"even", "uneven"}},
       {"start",
        Kind::words,
-       "clock",
-       "clock: all ranks begin at one instant of the global clock. barrier: each begins as it "
-       "leaves a barrier, as in many programs.",
-       {"clock", kBehindBarrier}},
+       "barrier",
+       "barrier: each rank begins as it leaves a barrier, as in most programs. clock: all begin at "
+       "one instant of the global clock.",
+       {kBehindBarrier, "clock"}},
       {"list", Kind::flag, "", "List what each algorithm does, and which cannot run here and why."},
       {"check", Kind::flag, "", "Verify the data of each cell once, without measuring."},
   };

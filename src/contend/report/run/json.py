@@ -28,6 +28,7 @@ from contend.runs import (
     COMPARED,
     CellRecord,
     CellSummary,
+    Modes,
     Run,
     Warned,
 )
@@ -74,6 +75,8 @@ class CellJson(msgspec.Struct, frozen=True, kw_only=True):
         rate_Bps_per_rank: what a rank sends (p - 1 blocks, or one message) over the median.
         mean_rate_Bps_per_rank: all bytes that a rank sent over all time.
         two_kinds: null where the samples are of one kind.
+        two_kinds_of_launches: launches that are wholly of the one or the other kind, with the share
+            of slow launches; null where launches are alike. The median is of neither kind then.
         beyond_wire: whether ranks sent faster than hosts' ports carry, as short messages do that
             go into buffers, or through a cable's burst, at once.
         verified: whether the received data were right; null if that was not checked.
@@ -101,6 +104,7 @@ class CellJson(msgspec.Struct, frozen=True, kw_only=True):
     rate_Bps_per_rank: float | None = None  # noqa: N815
     mean_rate_Bps_per_rank: float | None = None  # noqa: N815
     two_kinds: ModesJson | None = None
+    two_kinds_of_launches: ModesJson | None = None
     beyond_wire: bool = False
     verified: bool | None
     ended: list[str]
@@ -318,7 +322,7 @@ def comparison_json(runs: Sequence[Run]) -> list[ComparedRunJson]:
 
 
 def _measured(cell: CellSummary) -> CellJson:
-    modes, rate = cell.modes, cell.rate
+    rate = cell.rate
     return CellJson(
         **_labels(cell.record),
         schedule=cell.schedule,
@@ -335,14 +339,17 @@ def _measured(cell: CellSummary) -> CellJson:
         mean_s=cell.mean_s,
         rate_Bps_per_rank=0.0 if cell.sent == 0 else None if rate is None else rate.value,
         mean_rate_Bps_per_rank=cell.mean_rate,
-        two_kinds=None
-        if modes is None
-        else ModesJson(fast_s=modes.fast_s, slow_s=modes.slow_s, slow_share=modes.slow_share),
+        two_kinds=_modes(cell.modes),
+        two_kinds_of_launches=_modes(cell.apart),
         beyond_wire=cell.beyond_wire,
         verified=cell.verified,
         ended=list(cell.reasons),
         said=list(cell.said),
     )
+
+
+def _modes(modes: Modes | None) -> ModesJson | None:
+    return None if modes is None else msgspec.convert(modes, ModesJson, from_attributes=True)
 
 
 def _without(run: Run, cell: CellRecord) -> CellJson:

@@ -14,6 +14,7 @@ from contend.report.run.findings import collapse_tables, winner_tables
 from contend.report.table import ResultTable
 from contend.report.words import (
     UNKNOWN,
+    apart_words,
     condition_words,
     interval_words,
     modes_words,
@@ -104,6 +105,8 @@ def _remarks(cell: CellSummary) -> list[str]:
         texts.append("beyond the wire")
     if cell.modes is not None:
         texts.append(modes_words(cell.modes))
+    if cell.apart is not None:
+        texts.append(apart_words(cell.apart))
     if cell.late_count:
         texts.append("late samples count")
     unusual = dict.fromkeys(reason for reason in cell.reasons if reason not in _USUAL)
