@@ -133,7 +133,6 @@ def _themes() -> Iterator[Case]:
 CASES = tuple(_themes())
 
 _ENDED_BY_MISTAKES = "the drop-in library ends a program that makes mistakes under its own handler"
-_OWN_WRAPPER = "a wrapper library that the user preloads is not called"
 _UNSEEN = "not among the routines that are recorded"
 EXPECTED: Mapping[tuple[str, str, str], str] = {
     **{
@@ -146,11 +145,6 @@ EXPECTED: Mapping[tuple[str, str, str], str] = {
             ("errors truncated", "a truncated block is not reported as the library does"),
         )
         for way in ("drop-in", "both")
-    },
-    **{("wrapped preloaded", "", way): _OWN_WRAPPER for way in ("recorded", "drop-in", "both")},
-    **{
-        ("wrapped taken handle", "", way): "what is taken from the library's handle is not seen"
-        for way in ("recorded", "drop-in", "both")
     },
     **{
         (name, "", "recorded"): _UNSEEN

@@ -28,6 +28,8 @@ _APART = re.compile("[ :;]")
 _LAUNCHERS = ("mpirun", "mpiexec", "prterun", "srun", "orterun")
 # Open MPI's launchers pass on to other hosts what this variable lists, and nothing else.
 _LIST = "OMPI_MCA_mca_base_env_list"
+# What libraries that are preloaded by contend export for each other.
+_OWN = b"contend_library_behind"
 # What srun passes on, where that is not everything.
 _EXPORTED = "SLURM_EXPORT_ENV"
 
@@ -119,7 +121,8 @@ def preloaded(
 
     Args:
         words: the command.
-        library: to be preloaded, before what is preloaded already.
+        library: to be preloaded: after what the user preloads, as wrappers of MPI's routines call
+            on to it, and before other libraries of contend's.
         variables: that the library needs.
         environment: of the command so far.
 
@@ -131,9 +134,10 @@ def preloaded(
             f"{library}: the loader takes no library whose path has a space or a colon in it; "
             "set XDG_CACHE_HOME to another folder"
         )
-    already = environment.get("LD_PRELOAD", "")
+    already = [word for word in re.split("[ :]", environment.get("LD_PRELOAD", "")) if word]
+    at = next((index for index, word in enumerate(already) if _is_own(word)), len(already))
     added = dict(variables)
-    added["LD_PRELOAD"] = f"{library}:{already}" if already else str(library)
+    added["LD_PRELOAD"] = ":".join([*already[:at], str(library), *already[at:]])
     names = list(added)
     if "-x" in words:
         # Open MPI's launcher takes options or a list, but not both.
@@ -148,6 +152,14 @@ def preloaded(
         kept = [] if exported in ("NONE", "NIL") else [exported]
         added[_EXPORTED] = ",".join([*kept, *names])
     return Preloaded(tuple(words), added)
+
+
+def _is_own(library: str) -> bool:
+    """Whether a file is a library that contend made."""
+    try:
+        return _OWN in Path(library).read_bytes()
+    except OSError:
+        return False
 
 
 def library_of(

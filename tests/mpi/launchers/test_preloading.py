@@ -83,7 +83,7 @@ def test_what_is_there_already_stays(harmless: Path) -> None:
     command = preloaded(["mpirun", "-n", "2", "x"], harmless, {}, before)
     assert command.words == ("mpirun", "-n", "2", "x")
     assert command.variables == {
-        "LD_PRELOAD": f"{harmless}:/other.so",
+        "LD_PRELOAD": f"/other.so:{harmless}",
         "OMPI_MCA_mca_base_env_list": "ONE;TWO=2;LD_PRELOAD",
     }
 
