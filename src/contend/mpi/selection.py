@@ -11,7 +11,7 @@ from pathlib import Path
 from contend.errors import MissingError
 from contend.mpi.examination import examine
 from contend.mpi.library import Library
-from contend.mpi.search import Candidate, find
+from contend.mpi.search import Candidate, command_file, find, packaged
 
 TO_INSTALL = (
     "on Debian: apt install libopenmpi-dev openmpi-bin, or mpich libmpich-dev; "
@@ -60,6 +60,24 @@ def select(
             return library
         tried.append(library)
     raise MissingError(_nothing(name, tried))
+
+
+def stands_before(
+    library: Library, *, finds: Find = find, packages: Callable[[], list[Candidate]] | None = None
+) -> Path | None:
+    """The machine's own wrapper that a Python package's hides on PATH; None where none is hidden.
+
+    Args:
+        library: that was taken without being named.
+        finds: lists the candidates.
+        packages: those of Python's packages; None looks in this Python's environment.
+    """
+    installed = packaged(os.environ) if packages is None else packages()
+    files = {command_file(one.wrapper) for one in installed if one.wrapper is not None}
+    if not library.wrapper or command_file(Path(library.wrapper)) not in files:
+        return None
+    others = (candidate.wrapper for candidate in finds([]))
+    return next((one for one in others if one is not None and command_file(one) not in files), None)
 
 
 def _path(name: str) -> Path | None:
