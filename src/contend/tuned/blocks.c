@@ -93,16 +93,12 @@ bool contend_are_refused(const contend_blocks* blocks, const contend_members* me
     return true;
 #endif
   if (is_bad_side(blocks, &blocks->send, members)) return true;
-#ifndef OPEN_MPI
-  // MPICH calls the handler of MPI_COMM_WORLD when a request ends with an error, another one than
-  // its all-to-all does: a block for this rank itself that does not fit is left to it.
+  // A block for this rank itself that does not fit libraries tell before they send anything, or by
+  // another handler than that of a request: it is left to them.
   contend_blocks measured = *blocks;
   if (contend_measure_blocks(&measured)) return true;
-  return bytes_in(block_of(&measured, &measured.send, members->rank)) !=
+  return bytes_in(block_of(&measured, &measured.send, members->rank)) >
          bytes_in(block_of(&measured, &measured.receive, members->rank));
-#else
-  return false;
-#endif
 }
 
 static int measure(contend_side* side) {

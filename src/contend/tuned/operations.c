@@ -249,12 +249,6 @@ int contend_begin(contend_blocks* blocks, contend_members* members, const conten
   if (!result) {
     made->request = *request;
     start(made);
-    // What fails at once the library says at once.
-    if (TELLS_ERRORS && made->error) {
-      result = made->error;
-      made->unwanted = true;
-      REAL(Request_free)(request);
-    }
   }
   pthread_mutex_unlock(&lock);
   // Another thread may be in the library already, and others wait for what it waits for.

@@ -30,7 +30,8 @@ static int class_of(int error) {
   return class;
 }
 
-static int data[4 * MOST], room[4 * MOST], negative[MOST], ones[MOST], fours[MOST], places[MOST];
+static int data[4 * MOST], room[4 * MOST], negative[MOST], ones[MOST], fours[MOST], places[MOST],
+    too_many[MOST];
 static MPI_Datatype ints[MOST], nulls[MOST], uncommitted, derived;
 static int size, rank;
 
@@ -86,11 +87,16 @@ static int begin(int which, MPI_Request* request) {
       return MPI_Alltoall(data, 1, MPI_INT, data, 1, MPI_INT, comm);
     case 23:
       return MPI_Alltoall(data, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm);
+    case 24:
+      return MPI_Alltoallv(data, too_many, places, MPI_INT, room, ones, places, MPI_INT, comm);
+    case 25:
+      return MPI_Ialltoallv(data, too_many, places, MPI_INT, room, ones, places, MPI_INT, comm,
+                            request);
     default:
       return MPI_SUCCESS;
   }
 }
-#define MISTAKES 24
+#define MISTAKES 26
 
 int main(int count, char** words) {
   int first = 0, last = MISTAKES - 1;
@@ -102,10 +108,10 @@ int main(int count, char** words) {
   MPI_Type_vector(2, 1, 2, MPI_INT, &derived);
   MPI_Type_commit(&derived);
   for (int at = 0; at < MOST; at++) {
-    negative[at] = ones[at] = 1, fours[at] = 4, places[at] = 4 * at;
+    negative[at] = ones[at] = 1, fours[at] = too_many[at] = 4, places[at] = 4 * at;
     ints[at] = MPI_INT, nulls[at] = MPI_DATATYPE_NULL;
   }
-  negative[size - 1] = -2;
+  negative[size - 1] = -2, too_many[rank] = 1;
   MPI_Errhandler handler;
   MPI_Comm_create_errhandler(note, &handler);
   for (int which = first; which <= last; which++) {
