@@ -376,3 +376,51 @@ def test_damaged_profiles_end_in_no_traceback(
     (folder / "profile.json").write_text(json.dumps(record | damage))
     assert run(["explain", str(folder)]) == status
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_late_ranks_that_hardly_compute_are_not_late_by_shared_processors(tmp_path: Path) -> None:
+    """Two ranks on one processor compute 150 ms of 1 s, which sharing lengthened by 75 ms at most.
+
+    Rank 1 sends for 800 ms while rank 0 waits for it: a wait of 400 ms in the mean, which is more
+    than twice as much.
+    """
+    ranks = pair()
+    for rank, entry in zip(ranks, (100 * MS, 900 * MS), strict=True):
+        rank.collective(entry, 950 * MS, rank.cell(ALLREDUCE, ticks=950 * MS - entry))
+    ranks[1].cell(SEND, ticks=800 * MS)
+    explanation = explained(tmp_path / "p", ranks, {"machine": "node1", "cpus": 1})
+    assert of(explanation, "MPI_Allreduce called at app+0x1100").limits == (Limit.IMBALANCE,)
+
+
+def test_messages_of_eight_bytes_are_latency_without_a_calibration(tmp_path: Path) -> None:
+    """1,000 receives of 900 us, for messages that are sent after 200 us: 700 us are latency.
+
+    Every fifth takes 50 us, so that the fastest tenth would tell 50 ms of the 700 ms.
+    """
+    ranks = pair()
+    receive = ranks[0].cell(RECEIVE, calls=1000, ticks=(800 * 900 + 200 * 50) * US)
+    send = ranks[1].cell(SEND, calls=1000, ticks=MS)
+    for number in range(1000):
+        begun, slow = number * MS, number % 5 != 0
+        ranks[0].event(begun, begun + (900 if slow else 50) * US, receive, peer=1)
+        sent = begun + 200 * US if slow else begun
+        ranks[1].event(sent, sent + US, send, peer=0)
+    explanation = explained(tmp_path / "p", ranks)
+    place = of(explanation, "MPI_Recv called at app+0x1100")
+    assert place.limits == (Limit.OVERHEAD,)
+    # 730 ms, of which 800 times 200 us are waiting.
+    assert place.reasons[0].ratio == pytest.approx(730 / 570)
+
+
+def test_files_are_a_limit_with_the_rate_that_they_reach(tmp_path: Path) -> None:
+    """Each of two ranks writes 8 MB in 0.8 s of 1 s, in a collective call."""
+    ranks = pair()
+    for rank in ranks:
+        rank.routines = (*ROUTINES, "MPI_File_write_at_all")
+        rank.cell(FINALIZE, ticks=800 * MS, size=8_000_000, size_class=23)
+    explanation = explained(tmp_path / "p", ranks)
+    assert explanation.verdicts[0].limits == (Limit.FILES,)
+    (reason,) = of(explanation).reasons
+    assert "most in MPI_File_write_at_all; 100 % of it in collective calls" in reason.why
+    assert "80 Mbit/s by each rank" in reason.why
+    assert explanation.remedies[0].limit is Limit.FILES

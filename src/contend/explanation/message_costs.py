@@ -23,7 +23,7 @@ _SENDS = routines.SENDS | routines.BEGUN_SENDS
 _RECEIVES = routines.RECEIVES | routines.EXCHANGES | routines.WAITS
 # Calls that poll, such as MPI_Test, take as long as the program asks: they cost no message.
 _COUNTED = sorted(f"MPI_{name}" for name in _SENDS | _RECEIVES | routines.COLLECTIVES)
-_KEYS = ("routine", "communicator")
+_KEYS, _PLACE = ("routine", "communicator"), ("site", "size_class")
 # Ranks whose events are looked at: of more there are enough that nobody keeps waiting.
 _MOST_RANKS = 64
 
@@ -31,9 +31,10 @@ _MOST_RANKS = 64
 def costs_by_calls(profile: Profile, wire: float | None, *, in_turns: bool) -> pl.DataFrame:
     """What a call of every cell costs by the small messages of the profile itself.
 
-    What the fastest tenth of a routine's small calls take, on the rank where that is least. Where
-    ranks take turns on processors, what calls take in the mean: that others have their turn is
-    what they cost.
+    Of a place all of whose calls are small, and of which it is told how long they waited for ranks
+    that were late, what they take besides. Of others what the fastest tenth of a routine's small
+    calls take, on the rank where that is least. Where ranks take turns on processors, what calls
+    take in the mean: that others have their turn is what they cost.
 
     Args:
         profile: with events.
@@ -45,23 +46,59 @@ def costs_by_calls(profile: Profile, wire: float | None, *, in_turns: bool) -> p
     """
     ranks = profile.ranks.filter(pl.col("events") > 0)["rank"].to_list()
     step = -(-len(ranks) // _MOST_RANKS) or 1
-    found = [_small(profile.events(rank), wire, in_turns) for rank in ranks[::step]]
     cells = profile.findings.cells
+    found, alike = [], []
+    for rank in ranks[::step]:
+        events = profile.events(rank)
+        sized = events.with_columns(_sizes(events)).filter(
+            (pl.col("kind") == CALL) & pl.col("routine").cast(pl.String).is_in(_COUNTED)
+        )
+        found.append(_small(sized, wire, in_turns))
+        alike.append(_all_small(sized, cells.filter(pl.col("rank") == rank), wire))
     if not found:
         return cells.clear().with_columns(pl.lit(0.0).alias("cost_s"))
     cost = pl.col("cost_s")
     costs = pl.concat(found).group_by(_KEYS).agg(cost.mean() if in_turns else cost.min())
     costs = costs.filter(cost > 0, in_turns | (cost <= MESSAGE_S))
-    return cells.join(costs, on=_KEYS, how="inner", maintain_order="left")
+    if in_turns:
+        return cells.join(costs, on=_KEYS, how="inner", maintain_order="left")
+    besides = pl.concat(alike).group_by(*_KEYS, *_PLACE).agg(pl.col("small").all(), cost.mean())
+    besides = besides.filter("small", cost.is_between(0, MESSAGE_S, closed="right"))
+    return (
+        cells.join(costs, on=_KEYS, how="left", maintain_order="left")
+        .join(
+            besides.drop("small").rename({"cost_s": "besides_s"}),
+            on=(*_KEYS, *_PLACE),
+            how="left",
+            maintain_order="left",
+        )
+        .with_columns(pl.max_horizontal("cost_s", "besides_s").alias("cost_s"))
+        .filter(cost.is_not_null())
+        .drop("besides_s")
+    )
+
+
+def _all_small(calls: pl.DataFrame, cells: pl.DataFrame, wire: float | None) -> pl.DataFrame:
+    """By cell of which waiting is told: whether all calls are small, and what one takes besides."""
+    sizes = calls.group_by("cell").agg(
+        (pl.col("size").max() <= SMALL_BYTES).alias("small"),
+        pl.col("size").mean().alias("mean"),
+        pl.len().alias("count"),
+    )
+    besides = (pl.col("seconds") - pl.col("waiting_s")) / pl.col("calls")
+    if wire is not None:
+        besides = besides - pl.col("mean") / wire
+    return (
+        cells.filter(pl.col("waiting_s").is_not_null())
+        .join(sizes, on="cell", maintain_order="left")
+        .filter(pl.col("count") >= FEWEST_CALLS)
+        .select(*_KEYS, *_PLACE, "small", besides.alias("cost_s"))
+    )
 
 
 def _small(events: pl.DataFrame, wire: float | None, in_turns: bool) -> pl.DataFrame:
     """What small calls of a rank take, by routine and communicator."""
-    calls = events.with_columns(_sizes(events)).filter(
-        (pl.col("kind") == CALL)
-        & (pl.col("size") <= SMALL_BYTES)
-        & pl.col("routine").cast(pl.String).is_in(_COUNTED)
-    )
+    calls = events.filter(pl.col("size") <= SMALL_BYTES)
     seconds = 1e-9 * (pl.col("end_ns") - pl.col("start_ns"))
     if wire is not None:
         seconds = seconds - pl.col("size") / wire

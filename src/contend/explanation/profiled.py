@@ -212,9 +212,10 @@ class ProfileSource:
             f"{self._waited_for(cells)}{self._awaited(cells)}; if nobody came late the run would "
             f"be at most {rounded(saved, 2)} % shorter"
         )
-        yield Bound(self._lateness(waiting), waiting, of)
+        yield Bound(self._lateness, waiting, of)
 
-    def _lateness(self, waiting: float) -> Limit:
+    @cached_property
+    def _lateness(self) -> Limit:
         """What makes ranks late: shared processors only where these can have taken so long.
 
         Ranks that compute in turns are late by what computing takes longer so. Where that is less
@@ -225,6 +226,7 @@ class ProfileSource:
         findings = self.profile.findings
         computing = findings.mean_run_s - self._mean(findings.mpi_s)
         slowed = computing * (1 - 1 / self.crowded)
+        waiting = self._mean(findings.waiting_s)
         return Limit.PROCESSORS if REACHED * slowed >= waiting else Limit.IMBALANCE
 
     def _waited_for(self, cells: pl.DataFrame) -> str:
@@ -234,12 +236,13 @@ class ProfileSource:
         by_kind = {kind: seconds for kind, seconds in kinds.iter_rows() if seconds > 0}
         most = max(by_kind, key=by_kind.__getitem__, default=WAITS[0])
         words = {
-            "a late rank": "waiting until the last rank enters a collective",
-            "a late sender": "waiting for messages that were sent late",
-            "a late receiver": "waiting to send to ranks that were not ready to receive",
+            "a late rank": "until the last rank enters a collective",
+            "a late sender": "for messages that were sent late",
+            "a late receiver": "to send to ranks that were not ready to receive",
         }[most]
         part = by_kind.get(most, 0.0) / max(sum(by_kind.values()), 1e-12)
-        return words if not by_kind or part > 0.99 else f"{100 * part:.0f} % of it {words}"
+        most_of_it = "" if not by_kind or part > 0.99 else f", {100 * part:.0f} % of it"
+        return f"waiting{most_of_it} {words}"
 
     def _files(self, cells: pl.DataFrame) -> Iterator[Bound]:
         """What file operations take, at what rate where their bytes are known."""
@@ -301,7 +304,7 @@ class ProfileSource:
             cost.sum().alias("whole"), pl.col("calls").sum(), pl.col("cost_s").mean()
         )
         routine, _, calls, each = most.sort("whole", "routine", descending=True).row(0)
-        by = "in the mean" if self._in_turns else "in their fastest tenth"
+        by = "in the mean" if self._in_turns else "while nobody is late"
         if self.calibration is not None:
             by = "by the calibration"
         sharing = f", with {rounded(self.crowded)} ranks on a processor" if self.crowded else ""

@@ -222,7 +222,7 @@ def draw_waits(axes: Axes, profile: Profile) -> str:
     part = percent(float(waits["seconds"].sum()) / max(run_s, 1e-12), 0)
     caused = waits.group_by("awaited").agg(pl.col("seconds").sum())
     most = caused.sort("seconds", "awaited", descending=[True, False])["awaited"][0]
-    return f"Ranks wait {part} of their time for others, most for rank {most}"
+    return f"Ranks wait {part} of their time, most for rank {most}"
 
 
 def _draw_pairs(

@@ -1,0 +1,210 @@
+"""Who waited for whom in messages and nonblocking collectives, where the answers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from built_records import SITE, Rank, leave_records
+from contend.process import Finished
+from contend.profiling import Profile, merge
+
+ROUTINES = (
+    "MPI_Send", "MPI_Ssend", "MPI_Recv", "MPI_Irecv", "MPI_Isend", "MPI_Wait", "MPI_Waitall",
+    "MPI_Waitany", "MPI_Ibarrier", "MPI_Test", "MPI_Probe", "MPI_Sendrecv",
+)  # fmt: skip
+(
+    SEND, SSEND, RECEIVE, BEGIN_RECEIVE, BEGIN_SEND, WAIT, WAIT_ALL, WAIT_ANY, BARRIER, TEST, PROBE,
+    EXCHANGE,
+) = range(len(ROUTINES))  # fmt: skip
+COMPLETION, PART = 1, 2
+
+
+class Doing(Rank):
+    """A rank whose every call has its own cell, so that each can be told apart."""
+
+    def call(self, routine: int, start: int, end: int, **event: Any) -> int:
+        cell = self.cell(routine, ticks=end - start, site=SITE + len(self.cells))
+        self.event(start, end, cell, **event)
+        return cell
+
+    def done(self, request: int, peer: int = -1, **event: Any) -> None:
+        last = self.events[-1]
+        self.event(
+            last[0] - self.base, last[1] - self.base, last[3],
+            kind=COMPLETION, request=request, peer=peer, **event,
+        )  # fmt: skip
+
+
+def doing(size: int, **more: Any) -> list[Doing]:
+    return [
+        Doing(rank, size, routines=ROUTINES, offsets=((0, 0, 0),) * 2, **more)
+        for rank in range(size)
+    ]
+
+
+def waits(folder: Path, ranks: Sequence[Rank]) -> dict[tuple[int, int], tuple[int, str, int]]:
+    """By rank and cell: the rank that was waited for, as what, and nanoseconds."""
+    merge(leave_records(folder, ranks), run=lambda *_: Finished(1))
+    profile = Profile.load(folder)
+    return {
+        (row["rank"], row["cell"]): (row["awaited"], row["kind"], round(1e9 * row["seconds"]))
+        for row in profile.waits.to_dicts()
+    }
+
+
+def test_messages_do_not_overtake_each_other(tmp_path: Path) -> None:
+    """Two receives from anyone: the first that was posted takes what was sent first, at 100.
+
+    The second is waited for first, from 50 on, and its message is sent at 500.
+    """
+    zero, one = doing(2)
+    zero.call(BEGIN_RECEIVE, 10, 11, request=1)
+    zero.call(BEGIN_RECEIVE, 20, 21, request=2)
+    second = zero.call(WAIT, 50, 510)
+    zero.done(2, peer=1, tag=3)
+    first = zero.call(WAIT, 520, 530)
+    zero.done(1, peer=1, tag=3)
+    one.call(SEND, 100, 101, peer=0, tag=3)
+    one.call(SEND, 500, 501, peer=0, tag=3)
+    told = waits(tmp_path / "p", [zero, one])
+    assert told[0, second] == (1, "a late sender", 450)
+    assert told[0, first] == (1, "a late sender", 0)
+
+
+def test_tags_and_communicators_are_told_apart(tmp_path: Path) -> None:
+    """What is received first was sent last, as its tag says."""
+    zero, one = doing(2)
+    last = zero.call(RECEIVE, 50, 410, peer=1, tag=2)
+    first = zero.call(RECEIVE, 420, 430, peer=1, tag=1)
+    one.call(SEND, 100, 101, peer=0, tag=1)
+    one.call(SEND, 400, 401, peer=0, tag=2)
+    told = waits(tmp_path / "p", [zero, one])
+    assert told == {
+        (0, last): (1, "a late sender", 350),
+        (0, first): (1, "a late sender", 0),
+    }
+
+
+def test_pairs_whose_sizes_differ_tell_nothing(tmp_path: Path) -> None:
+    """A message of 8 bytes cannot be the one of 16 that arrived: something was not recorded."""
+    zero, one = doing(2)
+    zero.call(RECEIVE, 50, 410, peer=1, size=16)
+    one.call(SEND, 400, 401, peer=0, size=8)
+    assert waits(tmp_path / "p", [zero, one]) == {}
+
+
+@pytest.mark.parametrize(("routine", "expected"), [(WAIT_ALL, (2, 650)), (WAIT_ANY, (1, 50))])
+def test_of_several_the_last_counts_or_the_first(
+    routine: int, expected: tuple[int, int], tmp_path: Path
+) -> None:
+    """Waiting from 50 to 800 for what rank 1 sends at 100 and rank 2 at 700."""
+    zero, one, two = doing(3)
+    zero.call(BEGIN_RECEIVE, 10, 11, request=1)
+    zero.call(BEGIN_RECEIVE, 20, 21, request=2)
+    waiting = zero.call(routine, 50, 800)
+    zero.done(1, peer=1)
+    zero.done(2, peer=2)
+    one.call(SEND, 100, 101, peer=0)
+    two.call(SEND, 700, 701, peer=0)
+    told = waits(tmp_path / "p", [zero, one, two])
+    assert told == {(0, waiting): (expected[0], "a late sender", expected[1])}
+
+
+def test_late_receivers_are_those_of_sends_in_step(tmp_path: Path) -> None:
+    """4 KiB went out before anybody received them, so they wait for no receiver; 8 KiB do.
+
+    Those are sent from 300 on and received from 700 on. MPI_Ssend waits however small it is.
+    """
+    zero, one = doing(2)
+    zero.call(SEND, 10, 20, peer=1, size=4096)
+    zero.call(SEND, 30, 200, peer=1, size=4096)
+    large = zero.call(SEND, 300, 800, peer=1, size=8192)
+    small = zero.call(SSEND, 810, 900, peer=1, size=8)
+    for start, end, size in ((50, 60, 4096), (100, 201, 4096), (700, 810, 8192), (850, 910, 8)):
+        one.call(RECEIVE, start, end, peer=0, size=size)
+    told = waits(tmp_path / "p", [zero, one])
+    assert {key: row for key, row in told.items() if key[0] == 0} == {
+        (0, large): (1, "a late receiver", 400),
+        (0, small): (1, "a late receiver", 40),
+    }
+
+
+def test_both_halves_of_an_exchange_are_matched(tmp_path: Path) -> None:
+    """Rank 1 begins its exchange 300 ns after rank 0, which waits so long."""
+    ranks = doing(2)
+    cells = []
+    for rank, start in zip(ranks, (100, 400), strict=True):
+        cells.append(rank.call(EXCHANGE, start, 450, peer=1 - rank.rank))
+        rank.event(start, 450, cells[-1], peer=1 - rank.rank, kind=PART, role=1)
+    told = waits(tmp_path / "p", ranks)
+    assert told == {
+        (0, cells[0]): (1, "a late sender", 300),
+        (1, cells[1]): (0, "a late sender", 0),
+    }
+
+
+def test_a_probe_waits_for_what_a_later_receive_takes(tmp_path: Path) -> None:
+    zero, one = doing(2)
+    probe = zero.call(PROBE, 50, 410, peer=1)
+    receive = zero.call(RECEIVE, 415, 420, peer=1)
+    one.call(SEND, 400, 401, peer=0)
+    told = waits(tmp_path / "p", [zero, one])
+    assert told[0, probe] == (1, "a late sender", 350)
+    assert told[0, receive] == (1, "a late sender", 0)
+
+
+def test_nonblocking_collectives_wait_for_the_last_to_begin(tmp_path: Path) -> None:
+    """Rank 2 begins at 600: others wait from their Test's beginning on, or not at all."""
+    ranks = doing(3)
+    ends = []
+    for rank, (begun, asked) in zip(ranks, ((10, 100), (20, 650), (600, 610)), strict=True):
+        rank.call(BARRIER, begun, begun + 1, request=1)
+        ends.append(rank.call(TEST, asked, 700))
+        rank.done(1)
+    told = waits(tmp_path / "p", ranks)
+    assert told == {(0, ends[0]): (2, "a late rank", 500), (1, ends[1]): (2, "a late rank", 0)}
+
+
+def test_nothing_is_matched_behind_what_found_no_room(tmp_path: Path) -> None:
+    """Rank 1's first message has no cell, so that its communicator is not known."""
+    zero, one = doing(2)
+    zero.call(RECEIVE, 50, 110, peer=1)
+    zero.call(RECEIVE, 150, 510, peer=1)
+    one.event(100, 101, 2**32 - 1, peer=0)
+    one.call(SEND, 500, 501, peer=0)
+    assert waits(tmp_path / "p", [zero, one]) == {}
+
+
+def test_pairs_sum_up_and_balance_saves_the_mean(tmp_path: Path) -> None:
+    """Rank 0 waits 350 ns and 50 ns for rank 1, which waits for nobody."""
+    zero, one = doing(2)
+    zero.call(RECEIVE, 50, 410, peer=1)
+    zero.call(RECEIVE, 450, 510, peer=1)
+    one.call(SEND, 400, 401, peer=0)
+    one.call(SEND, 500, 501, peer=0)
+    waits(tmp_path / "p", [zero, one])
+    findings = Profile.load(tmp_path / "p").findings
+    [pair] = findings.waits.to_dicts()
+    assert (pair["rank"], pair["awaited"], pair["routine"]) == (0, 1, "MPI_Recv")
+    assert 1e9 * pair["seconds"] == pytest.approx(400)
+    assert 1e9 * findings.balance_s == pytest.approx(200)
+    assert findings.ranks["caused_s"].to_list() == pytest.approx([0, 4e-7])
+
+
+def test_one_line_is_one_place(tmp_path: Path) -> None:
+    """Two addresses that addr2line puts on one line are one place of two calls."""
+    zero, one = doing(2)
+    zero.call(RECEIVE, 50, 410, peer=1)
+    zero.call(RECEIVE, 450, 510, peer=1)
+    waits(tmp_path / "p", [zero, one])
+    assert len(Profile.load(tmp_path / "p").findings.places) == 2
+    sites = pl.read_parquet(tmp_path / "p" / "sites.parquet")
+    lines = sites.with_columns(pl.lit("step.c").alias("file"), pl.lit(88, pl.UInt32).alias("line"))
+    lines.write_parquet(tmp_path / "p" / "sites.parquet")
+    [place] = Profile.load(tmp_path / "p").findings.places.to_dicts()
+    assert (place["place"], place["calls"]) == ("step.c:88", 2)
