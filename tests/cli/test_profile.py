@@ -278,7 +278,7 @@ def test_report_merges_what_was_not_merged_and_writes_everything(
     assert capsys.readouterr().out.startswith("4 ranks spent")
     assert targets["markdown"].read_text().startswith("**4 ranks spent")
     assert json.loads(targets["json"].read_text())["ranks"] == 4
-    assert targets["plot"].read_text().count("<svg") == 3
+    assert targets["plot"].read_text().count("<svg") == 4
     pattern = ["simulate", "crossbar:4", "--pattern", f"file:{targets['matrix']}"]
     assert run([*pattern, "--placement", "linear"]) == 0
     assert np.array_equal(np.load(targets["matrix"]), 500 * np.roll(np.eye(4), 1, axis=1))
