@@ -49,8 +49,14 @@ HANGS = {
         ("Bcast", "Reduce"),
         ("MPI_Bcast of rank 0 and MPI_Reduce of rank 1 are the same collective", "on pair"),
     ),
-    "stopped": (("Barrier", OUT), ("rank 0 waits for rank 1 in MPI_Barrier", "is in no MPI call")),
-    "lost": (("Barrier", OUT), ("rank 0 waits for rank 1 in MPI_Barrier", "is in no MPI call")),
+    "stopped": (
+        ("Barrier", OUT),
+        ("rank 0 waits for rank 1 in MPI_Barrier", "has been in no MPI call"),
+    ),
+    "lost": (
+        ("Barrier", OUT),
+        ("rank 0 waits for rank 1 in MPI_Barrier", "has been in no MPI call"),
+    ),
     "wait": (
         ("Wait", "Barrier"),
         ("rank 0 waits for rank 1 in MPI_Wait", "receive from rank 1, tag 9"),
@@ -59,7 +65,7 @@ HANGS = {
     "itself": (("Ssend", "Barrier"), ("rank 0 waits for itself in MPI_Ssend",)),
     "probe": (("Probe", "Barrier"), ("rank 0 waits for rank 1 in MPI_Probe", "tag 3")),
     "window": (("Win_wait", "Barrier"), ("waits in MPI_Win_wait", "rank 1 waits for rank 0")),
-    "pipe": (("Barrier", OUT), ("rank 1 is in no MPI call since", "such as a full pipe")),
+    "pipe": (("Barrier", OUT), ("rank 1 has been in no MPI call for", "such as a full pipe")),
 }
 
 
@@ -143,4 +149,4 @@ def test_a_run_that_was_ended_early_has_not_hung(
     merge(folder)
     verdict = Profile.load(folder).findings.verdict
     assert verdict.startswith("When the run was ended: rank 0 waits for rank 1 in MPI_Barrier")
-    assert "at least" in verdict
+    assert "for an unknown time" in verdict

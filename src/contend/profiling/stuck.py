@@ -32,6 +32,8 @@ from contend.units import counted, format_seconds
 HUNG_S = 5.0
 """Ranks that all have been where they are for so long hang, even where no circle proves it."""
 _MOST_LINES = 8
+# Of less, where nobody saw the end, nothing is told.
+_TOLD_S = 1.0
 _MOST_RANKS = 256
 
 
@@ -329,7 +331,7 @@ class StuckWords:
             if len(circle) == 1:
                 one = by_rank[circle[0]]
                 told.append(
-                    f"rank {circle[0]} waits for itself {self._call(one)} since {self.since(one)}"
+                    f"rank {circle[0]} waits for itself {self._call(one)} for {self.since(one)}"
                 )
                 continue
             links = [
@@ -338,7 +340,7 @@ class StuckWords:
             ]
             since = min((by_rank[rank] for rank in circle), key=lambda thread: thread.since_s)
             chain = ", which ".join(links[:_MOST_LINES])
-            told.append(f"rank {circle[0]} {chain}, since {self.since(since)}")
+            told.append(f"rank {circle[0]} {chain}, for {self.since(since)}")
         if told:
             around = {rank for circle in circles(self.stuck) for rank in circle}
             rest = [thread for thread in self.stuck if thread.rank not in around]
@@ -435,17 +437,19 @@ class StuckWords:
         if one.ended:
             return f"{who} {one.ended}"
         if not one.routine:
-            verb = "are" if several else "is"
+            verb = "have" if several else "has"
             return (
-                f"{who} {verb} in no MPI call since {since}: computing, stopped, killed, or "
+                f"{who} {verb} been in no MPI call for {since}: computing, stopped, killed, or "
                 "waiting for something else than MPI, such as a full pipe"
             )
         wait = "wait" if several else "waits"
         whom = self.whom(one)
-        return f"{who} {wait} {whom + ' ' if whom else ''}{self._call(one)} since {since}"
+        return f"{who} {wait} {whom + ' ' if whom else ''}{self._call(one)} for {since}"
 
     def since(self, thread: Stuck) -> str:
         """For how long, in words."""
+        if thread.at_least and thread.since_s < _TOLD_S:
+            return "an unknown time"
         return f"{'at least ' if thread.at_least else ''}{format_seconds(thread.since_s)}"
 
     def whom(self, thread: Stuck) -> str:

@@ -196,9 +196,9 @@ def _stuck(findings: Findings) -> Iterator[ResultTable]:
     hidden = len(words.stuck) - len(rows)
     yield ResultTable(
         title="Where ranks were when the run was ended",
-        columns=("rank", "in", "called at", "since", "waits"),
+        columns=("rank", "in", "called at", "for so long", "waits"),
         rows=tuple(rows),
-        numeric=frozenset({"rank", "since"}),
+        numeric=frozenset({"rank", "for so long"}),
         note=f"{counted(hidden, 'further rank')}: --json has all." if hidden > 0 else "",
     )
 
