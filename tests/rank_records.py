@@ -12,6 +12,7 @@ import numpy as np
 RUNNING, FINISHED, ABORTED, EXITED = range(4)
 CALL, COMPLETION, PART = range(3)
 NO_PEER = -1
+OTHERS = 2
 SECTIONS = (
     "routines",
     "modules",
@@ -53,12 +54,12 @@ _HEADER = np.dtype(
 )
 _ITEMS = {
     "communicators": "u8 id u4 parent u4 kind u4 size i4 rank u8 members u4 collectives"
-    " u4 dimensions 8i4 extent S32 name",
+    " u4 dimensions 8i4 extent u4 more S36 name",
     "cells": "u8 site u4 communicator u2 routine u2 size_class u8 calls u8 bytes u8 ticks"
     " u8 longest",
     "peers": "u8 bytes u8 messages u8 collective_bytes u8 collective_messages u8 one_sided_bytes"
     " u8 one_sided_operations u8 taken_bytes u8 taken_operations",
-    "collectives": "u8 entry u8 exit u4 communicator u4 number u4 cell u4 reserved",
+    "collectives": "u8 entry u8 exit u4 communicator u4 number u4 cell u4 turn",
     "threads": "u8 start u8 left u8 site u4 routine u4 count 40u4 awaited",
     "events": "u8 start u8 end u8 bytes u4 cell i4 peer i4 tag u4 request u2 kind u2 thread"
     " u4 role",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from probe_programs import Mpi
-from rank_records import RankRecord
+from rank_records import OTHERS, RankRecord
 from tracer.conftest import PROGRAMS, Build, Run
 
 
@@ -33,6 +33,9 @@ def test_calls_are_where_the_program_makes_them(
         assert totals["MPI_Send"] == totals["MPI_Irecv"] == (6, 3 * 24 + 3 * 20)
         assert totals["MPI_Allreduce"] == (2, 80 + 40)
         assert totals["MPI_Wait"] == (6, 0)
+        [barrier] = record.collectives[record.collectives["communicator"] > OTHERS]
+        same = record.communicators[barrier["communicator"]]
+        assert (same["size"], same["parent"]) == (2, 0)
         for routine, places in (("MPI_Send", 2), ("MPI_Irecv", 2), ("MPI_Allreduce", 2)):
             lines = {_line(record, program, site) for site in record.sites(routine)}
             assert len(lines) == places

@@ -28,11 +28,12 @@ from contend.explanation.stalls import stalled_calls
 from contend.fabric import Fabric
 from contend.prediction import Calibration
 from contend.profiling import WAITS, Profile, rank_words
+from contend.profiling.routines import SYNCHRONISING
 from contend.units import format_bandwidth, format_bytes, format_seconds, rounded
 
 RUN, COMMUNICATION = "the run", "its communication"
 """What the first two verdicts on a profile are of."""
-_WORLD = 0
+_WORLD, _OTHERS = 0, 2
 # Ranks that others wait for are named where so many of them make up half of the waiting.
 _NAMED = 3
 _HALF = 0.5
@@ -107,12 +108,30 @@ class ProfileSource:
                 "looked for."
             )
             return
+        yield from self._unjudged()
         if self.network is None and len(self.profile.record.hosts) > 1:
             yield "Ranks left no record, so that nothing is known of ports and cables."
         elif self.network is not None and self.network.wire is None:
             yield "What a host's port carries is not known: give it with --wire."
         elif self.network is not None and self.network.fabric is None:
             yield "The fabric is not known: name it with --fabric and its routes."
+
+    def _unjudged(self) -> Iterator[str]:
+        """Collectives whose communicators found no room, where waiting in them could matter."""
+        findings = self.profile.findings
+        names = [f"MPI_{routine}{wide}" for routine in SYNCHRONISING for wide in ("", "_c")]
+        here = findings.cells.filter(
+            pl.col("waiting_s").is_null(),
+            pl.col("communicator") == _OTHERS,
+            pl.col("routine").is_in(names),
+        )
+        share = float(here["seconds"].sum()) / max(findings.run_s, 1e-12)
+        if share >= SMALL_SHARE:
+            yield (
+                f"{rounded(100 * share, 2)} % of the run is in collectives on communicators that "
+                "found no room in the record: how much of that is waiting for late ranks is not "
+                "known, and it could change the verdict. A larger --record keeps more."
+            )
 
     def _common(self, what: str) -> dict[str, Any]:
         record = self.profile.record

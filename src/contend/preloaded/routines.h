@@ -150,52 +150,92 @@ ROUTINE(Win_flush_all, 1)
 ROUTINE(Win_flush_local_all, 1)
 ROUTINE(Win_sync, 1)
 
-// Calls on files are only timed, and what they send inside is theirs. FILE_ROUTINE(name, arguments)
-// may be defined apart, or else is ROUTINE.
+// What else can wait for others, or copies.
+ROUTINE(Request_get_status, 3)
+COUNTED(Buffer_attach, 2)
+COUNTED(Buffer_detach, 2)
+COUNTED(Pack, 7)
+COUNTED(Unpack, 7)
+COUNTED(Pack_external, 7)
+COUNTED(Unpack_external, 7)
+COUNTED(Reduce_local, 5)
+ROUTINE(Comm_spawn, 8)
+ROUTINE(Comm_spawn_multiple, 9)
+ROUTINE(Comm_accept, 5)
+ROUTINE(Comm_connect, 5)
+ROUTINE(Comm_join, 2)
+ROUTINE(Open_port, 2)
+ROUTINE(Close_port, 1)
+ROUTINE(Publish_name, 3)
+ROUTINE(Unpublish_name, 3)
+ROUTINE(Lookup_name, 3)
+SINCE_4(ROUTINE(Session_init, 3))
+SINCE_4(ROUTINE(Session_finalize, 1))
+SINCE_4(ROUTINE(Comm_create_from_group, 5))
+SINCE_4(ROUTINE(Intercomm_create_from_groups, 8))
+ROUTINE(Comm_set_info, 2)
+ROUTINE(Win_set_info, 2)
+ROUTINE(Win_attach, 3)
+ROUTINE(Win_detach, 2)
+ROUTINE(Alloc_mem, 3)
+ROUTINE(Free_mem, 1)
+
+// Calls on files, and what they send inside is theirs. FILE_ROUTINE(name, arguments) may be defined
+// apart, or else is ROUTINE; so may those that move data: FILE_MOVES, whose status comes last,
+// FILE_BEGINS, whose request does, and FILE_SPLITS, which end with count and type.
 #ifndef FILE_ROUTINE
 #define FILE_ROUTINE ROUTINE
 #endif
+#ifndef FILE_MOVES
+#define FILE_MOVES ROUTINE
+#define FILE_BEGINS ROUTINE
+#define FILE_SPLITS ROUTINE
+#endif
 #if CONTEND_BIG_COUNTS
-#define FILE_COUNTED(name, arguments) \
-  FILE_ROUTINE(name, arguments) FILE_ROUTINE(name##_c, arguments)
+#define FILE_COUNTED(kind, name, arguments) kind(name, arguments) kind(name##_c, arguments)
 #else
-#define FILE_COUNTED(name, arguments) FILE_ROUTINE(name, arguments)
+#define FILE_COUNTED(kind, name, arguments) kind(name, arguments)
 #endif
 FILE_ROUTINE(File_open, 5)
 FILE_ROUTINE(File_close, 1)
+FILE_ROUTINE(File_delete, 2)
 FILE_ROUTINE(File_set_view, 6)
+FILE_ROUTINE(File_set_info, 2)
+FILE_ROUTINE(File_set_atomicity, 2)
+FILE_ROUTINE(File_get_size, 2)
+FILE_ROUTINE(File_get_position_shared, 2)
 FILE_ROUTINE(File_set_size, 2)
 FILE_ROUTINE(File_preallocate, 2)
 FILE_ROUTINE(File_sync, 1)
 FILE_ROUTINE(File_seek_shared, 3)
-FILE_COUNTED(File_read, 5)
-FILE_COUNTED(File_read_all, 5)
-FILE_COUNTED(File_read_at, 6)
-FILE_COUNTED(File_read_at_all, 6)
-FILE_COUNTED(File_read_shared, 5)
-FILE_COUNTED(File_read_ordered, 5)
-FILE_COUNTED(File_write, 5)
-FILE_COUNTED(File_write_all, 5)
-FILE_COUNTED(File_write_at, 6)
-FILE_COUNTED(File_write_at_all, 6)
-FILE_COUNTED(File_write_shared, 5)
-FILE_COUNTED(File_write_ordered, 5)
-FILE_COUNTED(File_iread, 5)
-FILE_COUNTED(File_iread_all, 5)
-FILE_COUNTED(File_iread_at, 6)
-FILE_COUNTED(File_iread_at_all, 6)
-FILE_COUNTED(File_iread_shared, 5)
-FILE_COUNTED(File_iwrite, 5)
-FILE_COUNTED(File_iwrite_all, 5)
-FILE_COUNTED(File_iwrite_at, 6)
-FILE_COUNTED(File_iwrite_at_all, 6)
-FILE_COUNTED(File_iwrite_shared, 5)
-FILE_COUNTED(File_read_all_begin, 4)
-FILE_COUNTED(File_read_at_all_begin, 5)
-FILE_COUNTED(File_read_ordered_begin, 4)
-FILE_COUNTED(File_write_all_begin, 4)
-FILE_COUNTED(File_write_at_all_begin, 5)
-FILE_COUNTED(File_write_ordered_begin, 4)
+FILE_COUNTED(FILE_MOVES, File_read, 5)
+FILE_COUNTED(FILE_MOVES, File_read_all, 5)
+FILE_COUNTED(FILE_MOVES, File_read_at, 6)
+FILE_COUNTED(FILE_MOVES, File_read_at_all, 6)
+FILE_COUNTED(FILE_MOVES, File_read_shared, 5)
+FILE_COUNTED(FILE_MOVES, File_read_ordered, 5)
+FILE_COUNTED(FILE_MOVES, File_write, 5)
+FILE_COUNTED(FILE_MOVES, File_write_all, 5)
+FILE_COUNTED(FILE_MOVES, File_write_at, 6)
+FILE_COUNTED(FILE_MOVES, File_write_at_all, 6)
+FILE_COUNTED(FILE_MOVES, File_write_shared, 5)
+FILE_COUNTED(FILE_MOVES, File_write_ordered, 5)
+FILE_COUNTED(FILE_BEGINS, File_iread, 5)
+FILE_COUNTED(FILE_BEGINS, File_iread_all, 5)
+FILE_COUNTED(FILE_BEGINS, File_iread_at, 6)
+FILE_COUNTED(FILE_BEGINS, File_iread_at_all, 6)
+FILE_COUNTED(FILE_BEGINS, File_iread_shared, 5)
+FILE_COUNTED(FILE_BEGINS, File_iwrite, 5)
+FILE_COUNTED(FILE_BEGINS, File_iwrite_all, 5)
+FILE_COUNTED(FILE_BEGINS, File_iwrite_at, 6)
+FILE_COUNTED(FILE_BEGINS, File_iwrite_at_all, 6)
+FILE_COUNTED(FILE_BEGINS, File_iwrite_shared, 5)
+FILE_COUNTED(FILE_SPLITS, File_read_all_begin, 4)
+FILE_COUNTED(FILE_SPLITS, File_read_at_all_begin, 5)
+FILE_COUNTED(FILE_SPLITS, File_read_ordered_begin, 4)
+FILE_COUNTED(FILE_SPLITS, File_write_all_begin, 4)
+FILE_COUNTED(FILE_SPLITS, File_write_at_all_begin, 5)
+FILE_COUNTED(FILE_SPLITS, File_write_ordered_begin, 4)
 FILE_ROUTINE(File_read_all_end, 3)
 FILE_ROUTINE(File_read_at_all_end, 3)
 FILE_ROUTINE(File_read_ordered_end, 3)
@@ -203,11 +243,11 @@ FILE_ROUTINE(File_write_all_end, 3)
 FILE_ROUTINE(File_write_at_all_end, 3)
 FILE_ROUTINE(File_write_ordered_end, 3)
 
-// Those that only this library needs: a header of its own.
-#include "more_routines.h"
-
 #undef ROUTINE
 #undef FILE_ROUTINE
+#undef FILE_MOVES
+#undef FILE_BEGINS
+#undef FILE_SPLITS
 #undef COUNTED
 #undef FILE_COUNTED
 #undef SINCE_4

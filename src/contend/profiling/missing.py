@@ -16,10 +16,10 @@ _SHOWN = 6
 _LOST = {
     "communicators": (
         "communicator",
-        "stand together as others: their collectives are not told apart",
+        "stand together as others: who waited in their collectives is not known",
     ),
     "members": ("list of members", "are not kept: nothing can be said of who is in them"),
-    "cells": ("call", "are counted by no routine and place"),
+    "cells": ("call", "are counted by their routine alone, without size, communicator and place"),
     "peers": ("peer", "have no row in the matrix"),
     "collectives": (
         "collective",

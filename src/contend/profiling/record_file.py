@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from contend.errors import InputError
 
 MAGIC = b"contendR"
-VERSION = 3
+VERSION = 4
 NO_CELL = 2**32 - 1
 """Stands for the cell of a call for which there was no room any more."""
 NO_PEER = -1
@@ -31,6 +31,8 @@ NO_CALL = 2**32 - 1
 """Stands for the routine of a thread that is in no call."""
 WORLD, SELF, OTHERS = 0, 1, 2
 """Indices of communicators that every rank has; the last stands for those that did not fit."""
+ALL_SIZES = 255
+"""Class of sizes of a cell that stands for all calls of a routine that had no room for their own."""
 
 _MOST_RANKS = 1 << 24
 # Far above any bound that a user sets.
@@ -101,7 +103,8 @@ COMMUNICATOR = np.dtype(
         ("collectives", "<u4"),
         ("dimensions", "<u4"),
         ("extent", "<i4", 8),
-        ("name", "S32"),
+        ("more", "<u4"),
+        ("name", "S36"),
     ]
 )
 CELL = np.dtype(
@@ -135,7 +138,7 @@ COLLECTIVE = np.dtype(
         ("communicator", "<u4"),
         ("number", "<u4"),
         ("cell", "<u4"),
-        ("reserved", "<u4"),
+        ("turn", "<u4"),
     ]
 )
 AWAITED = np.dtype(

@@ -95,7 +95,7 @@ class Entries:
             entries: on the common clock.
         """
         for communicator, rows in _by_communicator(collectives):
-            numbers = collectives["number"][rows].astype(np.int64)
+            numbers = _numbers(collectives)[rows]
             if communicator not in self._latest:
                 self._latest[communicator] = _empty(numbers)
             self._latest[communicator].add(numbers, entries[rows], rank)
@@ -124,7 +124,7 @@ class Entries:
             latest = self._latest.get(communicator)
             if latest is None or sizes[communicator] < 2:
                 continue
-            at = np.searchsorted(latest.numbers, collectives["number"][rows])
+            at = np.searchsorted(latest.numbers, _numbers(collectives)[rows])
             whole = latest.members[at] == sizes[communicator]
             rows, at = rows[whole], at[whole]
             entry, leaving, last = entries[rows], exits[rows], latest.instants[at]
@@ -142,12 +142,19 @@ class Entries:
             )
 
 
+def _numbers(collectives: NDArray[Any]) -> Numbers:
+    """Numbers of collectives, which begin anew on each of the communicators that stand as one."""
+    turns: Numbers = collectives["turn"].astype(np.int64) << 32
+    return turns | collectives["number"].astype(np.int64)
+
+
 def _by_communicator(collectives: NDArray[Any]) -> Iterator[tuple[int, NDArray[np.intp]]]:
     """Rows of every communicator by number; of a number that comes twice the first."""
-    order = np.lexsort((collectives["number"], collectives["communicator"]))
+    numbers = _numbers(collectives)
+    order = np.lexsort((numbers, collectives["communicator"]))
     communicators = collectives["communicator"][order]
     bounds = np.flatnonzero(np.diff(communicators)) + 1
     for rows in np.split(order, bounds):
         if len(rows):
-            _, first = np.unique(collectives["number"][rows], return_index=True)
+            _, first = np.unique(numbers[rows], return_index=True)
             yield int(collectives["communicator"][rows[0]]), rows[first]

@@ -11,6 +11,8 @@
 
 #define OPEN(...) __VA_ARGS__
 
+enum { MOST_STRIDE = 1 << 30 };
+
 /// What this rank gives in a call.
 typedef struct {
   contend_live_communicator* on;
@@ -85,33 +87,38 @@ static void from_root(volume* given, int root, uint64_t bytes) {
     given->bytes = bytes;
 }
 
-/// Leaves out occurrences until the rest fits again, the same ones on all members.
+/// Whether an occurrence is one of those that are kept, on all members alike.
+static bool is_kept(uint32_t turn, uint32_t number) {
+  return (turn + number) % contend.header->collective_stride == 0;
+}
+
+/// Leaves out every other occurrence, the same ones on all members.
 static void thin_out(void) {
   contend_section* section = &contend.header->sections[CONTEND_COLLECTIVES];
-  uint32_t stride = contend.header->collective_stride *= 2;
+  contend.header->collective_stride *= 2;
   uint64_t kept = 0;
-  for (uint64_t index = 0; index < section->used; index++)
-    if (contend.collectives[index].number % stride == 0)
-      contend.collectives[kept++] = contend.collectives[index];
+  for (uint64_t index = 0; index < section->used; index++) {
+    const contend_collective* occurrence = &contend.collectives[index];
+    if (is_kept(occurrence->turn, occurrence->number)) contend.collectives[kept++] = *occurrence;
+  }
   section->lost += section->used - kept;
   section->used = kept;
 }
 
 static void keep_occurrence(const contend_call* call, const volume* given, uint32_t cell) {
   contend_section* section = &contend.header->sections[CONTEND_COLLECTIVES];
-  uint32_t number = given->on->collectives;
-  if (cell == CONTEND_NONE || number % contend.header->collective_stride) {
-    section->lost++;
-    return;
-  }
-  // Numbers that all are 0 cannot be thinned out.
-  for (int tries = 0; section->used == section->capacity && tries < 32; tries++) thin_out();
-  if (section->used == section->capacity || number % contend.header->collective_stride) {
+  uint32_t number = given->on->collectives, turn = given->on->turn;
+  // Whose communicator cannot be told is not judged.
+  if (given->on->index == CONTEND_OTHERS) return;
+  // Those of many communicators that all are the first there cannot be thinned out.
+  while (section->used == section->capacity && contend.header->collective_stride < MOST_STRIDE)
+    thin_out();
+  if (section->used == section->capacity || !is_kept(turn, number)) {
     section->lost++;
     return;
   }
   contend.collectives[section->used++] =
-      (contend_collective){call->start, call->end, given->on->index, number, cell, 0};
+      (contend_collective){call->start, call->end, given->on->index, number, cell, turn};
 }
 
 static uint32_t note(const contend_call* call, const volume* given, uint32_t request) {

@@ -6,6 +6,7 @@
 #include "handles.h"
 
 enum { TABLE = 1024, MOST_DIMENSIONS = 8 };
+enum { APART = 4 };  // like communicators that have an index each
 
 contend_live_communicator* contend_last_communicator;
 
@@ -105,15 +106,6 @@ static uint64_t keep_members(const int32_t* ranks, int32_t size,
   return first;
 }
 
-/// How often this id has been given already.
-static uint64_t given(uint64_t id) {
-  const contend_section* section = &contend.header->sections[CONTEND_COMMUNICATORS];
-  uint64_t count = 0;
-  for (uint64_t index = 0; index < section->used; index++)
-    count += contend.communicators[index].id == mix(id, count);
-  return count;
-}
-
 static void set_topology(contend_communicator* record, MPI_Comm handle) {
   int (*topology)(MPI_Comm, int*) = (__typeof__(topology))contend_symbol("PMPI_Topo_test");
   int kind = MPI_UNDEFINED;
@@ -136,6 +128,28 @@ static void set_topology(contend_communicator* record, MPI_Comm handle) {
   free(numbers);
 }
 
+/// The sort of a communicator: what those that are alike have in common on all members.
+static uint64_t mix_topology(uint64_t sort, const contend_communicator* record) {
+  sort = mix(sort, (uint64_t)record->kind << 32 | record->dimensions);
+  for (int index = 0; index < MOST_DIMENSIONS; index++)
+    sort = mix(sort, (uint32_t)record->extent[index]);
+  return sort;
+}
+
+/// Index and id of the next communicator of a sort; the index is a new one for the first few, and
+/// then that of the last of them, as programs may make such a one in every step. Members make those
+/// of a sort in the same order, so that all of them count alike.
+static uint32_t index_of(uint64_t sort, uint64_t* id) {
+  const contend_section* section = &contend.header->sections[CONTEND_COMMUNICATORS];
+  uint32_t index = (uint32_t)section->used;
+  for (uint32_t turn = 0; turn < APART; turn++) {
+    *id = mix(sort, turn);
+    for (index = 0; index < section->used && contend.communicators[index].id != *id;) index++;
+    if (index == section->used) return index;
+  }
+  return index;
+}
+
 static contend_live_communicator** slot_of(uint64_t key) {
   return &table[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
 }
@@ -152,13 +166,15 @@ typedef struct {
   uint64_t salt;                      ///< what tells it from others of the same parent and members
 } origin;
 
-/// Makes a communicator known; `name` may be NULL.
-static contend_live_communicator* add(MPI_Comm handle, origin from, const char* name) {
+/// Makes a communicator known, whose groups and topology are those of `like`, which may be asked;
+/// `name` may be NULL.
+static contend_live_communicator* add_like(MPI_Comm handle, MPI_Comm like, origin from,
+                                           const char* name) {
   uint64_t key = CONTEND_KEY(handle);
   contend_live_communicator* live = calloc(1, sizeof *live);
   ranks_of_group local, remote;
   if (live == NULL) abort();
-  groups_of(handle, &local, &remote);
+  groups_of(like, &local, &remote);
   bool between = remote.size > 0;
   live->key = key;
   live->rank = local.own_rank;
@@ -171,22 +187,26 @@ static contend_live_communicator* add(MPI_Comm handle, origin from, const char* 
   uint64_t one = hash_of(&local), other = between ? hash_of(&remote) : 0;
   // Both groups come to the same result.
   uint64_t members = one < other ? mix(one, other) : mix(other, one);
-  live->id = mix(mix(from.parent ? from.parent->id : 0, from.salt), members);
-  live->id = mix(live->id, given(live->id));
+  contend_communicator record = {.kind = live->kind, .rank = live->rank};
+  if (contend.header->sections[CONTEND_COMMUNICATORS].used > CONTEND_OTHERS)
+    set_topology(&record, like);
+  live->kind = record.kind;
+  uint64_t sort = mix(mix(from.parent ? from.parent->id : 0, from.salt), members);
   if (between) free(local.ranks);
   contend_section* section = &contend.header->sections[CONTEND_COMMUNICATORS];
-  if (section->used < section->capacity) {
-    live->index = (uint32_t)section->used;
-    contend_communicator record = {.id = live->id, .kind = live->kind, .rank = live->rank};
+  live->index = index_of(mix_topology(sort, &record), &live->id);
+  if (live->index < section->used) {
+    live->turn = contend.communicators[live->index].more++;
+  } else if (section->used < section->capacity) {
+    record.id = live->id;
     record.size = (uint32_t)live->peer_count;
     record.parent = from.parent ? from.parent->index : CONTEND_WORLD;
     record.members = UINT64_MAX;
-    if (section->used > CONTEND_OTHERS) set_topology(&record, handle);
-    live->kind = record.kind;
-    const contend_communicator* like =
+    const contend_communicator* parent =
         section->used ? contend.communicators + record.parent : &record;
-    record.members = keep_members(live->world_ranks, live->peer_count, like);
+    record.members = keep_members(live->world_ranks, live->peer_count, parent);
     if (name) strncpy(record.name, name, sizeof record.name - 1);
+    record.more = 1;
     contend.communicators[live->index] = record;
     section->used++;
   } else {
@@ -197,6 +217,10 @@ static contend_live_communicator* add(MPI_Comm handle, origin from, const char* 
   live->next = *slot;
   *slot = live;
   return live;
+}
+
+static contend_live_communicator* add(MPI_Comm handle, origin from, const char* name) {
+  return add_like(handle, handle, from, name);
 }
 
 void contend_start_communicators(void) {
@@ -315,11 +339,9 @@ int32_t contend_neighbours(contend_live_communicator* live, MPI_Comm handle,
 // ---- the routines
 
 /// Tells the next communicator that all members make from others of the same parent.
-static uint64_t next_salt(contend_live_communicator* parent) {
-  uint64_t salt = mix(3, parent->created++);
-  if (parent->index != CONTEND_OTHERS)
-    contend.communicators[parent->index].collectives = contend_so_far(parent);
-  return salt;
+static uint64_t count_made(contend_live_communicator* parent, uint16_t routine) {
+  if (parent->index != CONTEND_OTHERS) contend.communicators[parent->index].collectives++;
+  return mix(3, routine);
 }
 
 /// Notes a call that makes a communicator from one that all its members call it on. The call counts
@@ -328,7 +350,7 @@ static void note_made(const contend_call* call, int result, MPI_Comm parent_hand
                       MPI_Comm* made) {
   if (result == MPI_SUCCESS) {
     contend_live_communicator* parent = contend_find(parent_handle);
-    uint64_t salt = next_salt(parent);
+    uint64_t salt = count_made(parent, call->routine);
     if (*made != MPI_COMM_NULL) add(*made, (origin){parent, salt}, NULL);
     contend_note(call, parent->index, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
   }
@@ -411,27 +433,23 @@ int contend_Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm bridge, 
   return result;
 }
 
-/// A communicator that is still being made: everything about it is known from its parent.
-static int note_made_later(contend_call* call, int result, MPI_Comm parent_handle, MPI_Comm* made,
-                           MPI_Request* request) {
+/// A communicator that is still being made: its handle is there, which may not be used yet, and
+/// everything about it is known from its parent. Where the program wanted the handle is no place to
+/// look later: Fortran's interfaces have it in a variable of their own that is gone by then.
+static int note_made_later(contend_call* call, int result, MPI_Comm parent_handle,
+                           const MPI_Comm* made, const MPI_Request* request) {
   contend_leave(call);
   if (result == MPI_SUCCESS) {
     contend_live_communicator* parent = contend_find(parent_handle);
-    uint64_t salt = next_salt(parent);
+    uint64_t salt = count_made(parent, call->routine);
+    if (*made != MPI_COMM_NULL) add_like(*made, parent_handle, (origin){parent, salt}, NULL);
     uint32_t cell = contend_count(call, parent->index, 0, 0);
-    contend_request* pending = contend_new_request(*request, parent, CONTEND_COLLECTIVE, false);
-    pending->made = made;
-    pending->salt = salt;
+    uint32_t number = contend_new_request(*request, parent, CONTEND_COLLECTIVE, false)->number;
     if (contend_room_for_events(1))
-      contend_append(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, pending->number, 0);
+      contend_append(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, number, 0);
   }
   contend_done();
   return result;
-}
-
-void contend_add_made(const contend_request* request) {
-  if (*request->made != MPI_COMM_NULL)
-    add(*request->made, (origin){request->communicator, request->salt}, NULL);
 }
 
 int contend_Comm_idup(MPI_Comm parent, MPI_Comm* made, MPI_Request* request) {

@@ -6,20 +6,18 @@
 
 // ---- communicators.c
 
-struct contend_request;
-
 /// A communicator that the program may use. It outlives its handle until the last request and
 /// window that refer to it are gone.
 typedef struct contend_live_communicator contend_live_communicator;
 struct contend_live_communicator {
   uint64_t key;  ///< handle
   uint64_t id;
-  uint32_t index;  ///< in the record
+  uint32_t index;  ///< in the record, perhaps with others like it
+  uint32_t turn;   ///< how many of its index there were before
   uint32_t kind;
   int32_t rank, size;         ///< own rank, and size of the own group
   int32_t peer_count;         ///< how many peers there are: of the remote group between groups
   int32_t* world_ranks;       ///< of peers; NULL where peers are ranks of MPI_COMM_WORLD
-  uint32_t created;           ///< communicators made from it by all members
   uint32_t collectives;       ///< collectives so far
   int32_t* destinations;      ///< neighbours that it sends to, in order, as ranks in it; or NULL
   int32_t destination_count;  ///< -1 until they are asked for
@@ -50,19 +48,16 @@ int32_t contend_awaited_peer(const contend_live_communicator* on, int peer);
 void contend_await_peer(enum contend_awaited_kind kind, MPI_Comm handle, int peer, int tag);
 void contend_await_members(MPI_Comm handle);
 
-/// Makes the communicator known that a request of MPI_Comm_idup has made.
-void contend_add_made(const struct contend_request* request);
-
-/// Collectives so far, those among them that make communicators.
+/// Collectives so far on all communicators of its index, those among them that make communicators.
 static inline uint32_t contend_so_far(const contend_live_communicator* on) {
-  return on->collectives + on->created;
+  return on->index == CONTEND_OTHERS ? on->collectives
+                                     : contend.communicators[on->index].collectives;
 }
 
 /// This rank has left one more collective, or begun it where it does not wait.
 static inline void contend_count_collective(contend_live_communicator* on) {
   on->collectives++;
-  if (on->index != CONTEND_OTHERS)
-    contend.communicators[on->index].collectives = contend_so_far(on);
+  if (on->index != CONTEND_OTHERS) contend.communicators[on->index].collectives++;
 }
 
 /// Gives up a reference.
@@ -118,7 +113,7 @@ enum contend_request_kind {
 };
 
 /// A request under way, or a persistent one.
-typedef struct contend_request {
+typedef struct {
   uint64_t key;  ///< handle
   uint64_t bytes;
   contend_live_communicator* communicator;
@@ -132,8 +127,7 @@ typedef struct contend_request {
   uint32_t collective;  ///< number on the communicator
   uint8_t kind;         ///< contend_request_kind
   bool persistent, cancelled, parts_are_events;
-  MPI_Comm* made;  ///< where the communicator will be that MPI_Comm_idup makes; or NULL
-  uint64_t salt;   ///< of its id
+  bool claimed;  ///< a call waits for it
 } contend_request;
 
 void contend_start_requests(void);

@@ -45,17 +45,19 @@ static uint64_t lay_out(contend_section* sections, uint64_t memory, int size) {
                                                  sizeof(contend_collective),
                                                  sizeof(contend_under_way),
                                                  sizeof(contend_event)};
-  uint64_t bytes[CONTEND_SECTIONS] = {names,                        // routines
-                                      memory >> SMALL_SHIFT,        // modules
-                                      memory >> SMALL_SHIFT,        // communicators
-                                      memory >> MEMBERS_SHIFT,      // members
-                                      memory >> CELLS_SHIFT,        // cells
-                                      0,                            // peers, on top
-                                      memory >> COLLECTIVES_SHIFT,  // collectives
-                                      THREADS * sizeof(contend_under_way)};
+  uint64_t bytes[CONTEND_SECTIONS] = {
+      names,                        // routines
+      memory >> SMALL_SHIFT,        // modules
+      memory >> SMALL_SHIFT,        // communicators
+      memory >> MEMBERS_SHIFT,      // members
+      memory >> CELLS_SHIFT,        // cells, and one for each routine on top
+      0,                            // peers, on top
+      memory >> COLLECTIVES_SHIFT,  // collectives
+      THREADS * sizeof(contend_under_way)};
   uint64_t spent = round_up(sizeof(contend_header));
   for (int kind = 0; kind < CONTEND_EVENTS; kind++) spent += round_up(bytes[kind]);
   bytes[CONTEND_EVENTS] = memory - spent;
+  bytes[CONTEND_CELLS] += CONTEND_ROUTINE_COUNT * sizeof(contend_cell);
   bytes[CONTEND_PEERS] = (uint64_t)size * sizeof(contend_peer);
   uint64_t offset = round_up(sizeof(contend_header));
   for (int kind = 0; kind < CONTEND_SECTIONS; kind++) {
@@ -267,9 +269,17 @@ static bool is_in_modules(uintptr_t address) {
 uint32_t contend_new_cell(uint64_t site, uint32_t communicator, uint16_t routine,
                           uint16_t size_class, uint32_t slot) {
   contend_section* section = &contend.header->sections[CONTEND_CELLS];
-  if (section->used == section->capacity) {
+  static uint32_t of_routines[CONTEND_ROUTINE_COUNT];  // plus 1
+  static uint32_t made_of_routines;
+  uint64_t left = section->capacity - section->used;
+  if (left <= CONTEND_ROUTINE_COUNT - made_of_routines) {
     section->lost++;
-    return CONTEND_NONE;
+    if (of_routines[routine]) return of_routines[routine] - 1;
+    made_of_routines++;
+    of_routines[routine] = (uint32_t)section->used + 1;
+    contend.cells[section->used] = (contend_cell){
+        .communicator = CONTEND_OTHERS, .routine = routine, .size_class = CONTEND_ALL_SIZES};
+    return (uint32_t)section->used++;
   }
   // The program has loaded more code since.
   if (!is_in_modules(site)) {

@@ -2,8 +2,9 @@
 /// the process whatever ends it. Its size is set when MPI starts and never grows: a section that is
 /// full counts what it could not keep, in `lost`. Of the memory that a rank may use (16 MiB unless
 /// CONTEND_PROFILE_MEMORY gives a number of bytes), modules and communicators get 1/128 each,
-/// members and cells 1/16 each, collectives 1/8, threads 12 KiB, and events the rest; peers come on
-/// top.
+/// members and cells 1/16 each, collectives 1/8, threads 12 KiB, and events the rest; peers, and a
+/// cell for each routine, come on top. Calls for which there is no cell of their own count in that
+/// of their routine, of CONTEND_ALL_SIZES on CONTEND_OTHERS from no place.
 ///
 /// Layout: `contend_header` at offset 0, then the sections in the order of `contend_section_kind`,
 /// each at `sections[kind].offset`, 64-byte aligned, holding `capacity` items of `item_bytes`, of
@@ -16,7 +17,7 @@
 #include <stdint.h>
 
 #define CONTEND_MAGIC "contendR"
-#define CONTEND_RECORD_VERSION 3u
+#define CONTEND_RECORD_VERSION 4u
 /// Beside the records: the path of the ranks' library, where the recorder is another's.
 #define CONTEND_OTHER_LIBRARY "other-library"
 /// Likewise: the record that a second program would have written over.
@@ -27,8 +28,9 @@
 #define CONTEND_ANY_TAG (-1)
 #define CONTEND_NO_CALL UINT32_MAX  ///< a thread is in no call
 #define CONTEND_NO_REQUEST 0u
-#define CONTEND_WORLD 0u   ///< index of MPI_COMM_WORLD among communicators
-#define CONTEND_SELF 1u    ///< index of MPI_COMM_SELF
+#define CONTEND_WORLD 0u  ///< index of MPI_COMM_WORLD among communicators
+#define CONTEND_SELF 1u   ///< index of MPI_COMM_SELF
+#define CONTEND_ALL_SIZES 255u
 #define CONTEND_OTHERS 2u  ///< stands for communicators that no longer fitted
 
 enum contend_state {
@@ -89,7 +91,8 @@ typedef struct {
   int32_t exit_code;
   uint32_t thread_level;       ///< MPI_THREAD_...: 0 single, 1 funneled, 2 serialized, 3 multiple
   uint32_t fortran_calls;      ///< whether any call came through the Fortran interface
-  uint32_t collective_stride;  ///< occurrences with number % stride == 0 are in CONTEND_COLLECTIVES
+  uint32_t collective_stride;  ///< occurrences of which (turn + number) % stride == 0 are in
+                               ///< CONTEND_COLLECTIVES
   uint32_t requests_lost;      ///< requests that were under way beyond the table's capacity
   char host[64];
   char library[256];  ///< first line of MPI_Get_library_version
@@ -107,8 +110,9 @@ enum contend_communicator_kind {
 };
 
 typedef struct {
-  uint64_t id;           ///< same on all members: hash of parent's id, number of the creating
-                         ///< call on it, and members
+  uint64_t id;           ///< same on all members: hash of parent's id, creating routine, members,
+                         ///< topology, and how many such there were before: after the first few
+                         ///< all have the last one's
   uint32_t parent;       ///< index; of MPI_COMM_WORLD for none
   uint32_t kind;         ///< contend_communicator_kind
   uint32_t size;         ///< members (of the remote group for CONTEND_INTER)
@@ -117,7 +121,8 @@ typedef struct {
   uint32_t collectives;  ///< that this rank has left, or begun where they do not wait
   uint32_t dimensions;   ///< of a Cartesian one
   int32_t extent[8];
-  char name[32];  ///< as set by MPI_Comm_set_name
+  uint32_t more;  ///< how many communicators of this id there have been
+  char name[36];  ///< as set by MPI_Comm_set_name
 } contend_communicator;
 
 /// Calls of one routine from one place on one communicator with one class of size.
@@ -125,7 +130,8 @@ typedef struct {
   uint64_t site;          ///< return address in the program
   uint32_t communicator;  ///< index
   uint16_t routine;       ///< index
-  uint16_t size_class;    ///< bits that the number of bytes has: 0 for 0, 1 for 1, 2 for 2-3, ...
+  uint16_t size_class;    ///< bits that the number of bytes has: 0 for 0, 1 for 1, 2 for 2-3, ...;
+                          ///< or CONTEND_ALL_SIZES
   uint64_t calls;
   uint64_t bytes;    ///< what this rank gave to be sent (for receives: what arrived)
   uint64_t ticks;    ///< in the call, all calls together
@@ -147,7 +153,7 @@ typedef struct {
   uint32_t communicator;  ///< index
   uint32_t number;        ///< of the collective on this communicator, from 0
   uint32_t cell;          ///< index
-  uint32_t reserved;
+  uint32_t turn;          ///< of communicators with this index, which one, from 0
 } contend_collective;
 
 /// What a call that has not returned waits for.

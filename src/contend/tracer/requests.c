@@ -32,6 +32,38 @@ static uint32_t* link_to(uint64_t key) {
   return link;
 }
 
+/// Who waits for a request claims it before the library is asked: afterwards another thread may be
+/// given the same handle. CONTEND_NONE where there are no other threads, and the handle tells.
+static void claim(const MPI_Request* handles, int count, uint32_t* claims) {
+  if (!contend.locked) return;
+  contend_lock();
+  for (int index = 0; index < count; index++) {
+    uint64_t key = CONTEND_KEY(handles[index]);
+    // Many may have one handle: the search goes on where the one before was found.
+    bool again = index && claims[index - 1] && handles[index] == handles[index - 1];
+    uint32_t found = again ? requests[claims[index - 1]].next : *slot_of(key);
+    while (found && (requests[found].key != key || requests[found].claimed))
+      found = requests[found].next;
+    claims[index] = found;
+    requests[found].claimed = found != 0;
+  }
+  contend_unlock();
+}
+
+/// Gives up claims, those of requests that are gone too.
+static void give_up(const uint32_t* claims, int count) {
+  if (!contend.locked) return;
+  for (int index = 0; index < count; index++) requests[claims[index]].claimed = false;
+}
+
+/// The link to a request that was claimed.
+static uint32_t* claimed_link(uint64_t key, uint32_t claimed) {
+  if (!contend.locked) return link_to(key);
+  uint32_t* link = slot_of(key);
+  while (*link && *link != claimed) link = &requests[*link].next;
+  return link;
+}
+
 static bool receives(const contend_request* request) {
   return request->kind == CONTEND_RECEIVES || request->kind == CONTEND_EXCHANGES;
 }
@@ -58,7 +90,7 @@ contend_request* contend_new_request(MPI_Request handle, contend_live_communicat
   request->persistent = persistent;
   request->number = persistent ? CONTEND_NO_REQUEST : ++last_number;
   request->cell = CONTEND_NONE;
-  request->cancelled = false;
+  request->cancelled = request->claimed = false;
   request->peer = request->awaited = CONTEND_NO_PEER;
   request->collective = contend_so_far(communicator);
   request->tag = 0;
@@ -66,7 +98,6 @@ contend_request* contend_new_request(MPI_Request handle, contend_live_communicat
   request->parts = NULL;
   request->part_count = 0;
   request->parts_are_events = false;
-  request->made = NULL;
   receiving += receives(request);
   uint32_t* slot = slot_of(request->key);
   request->next = *slot;
@@ -99,9 +130,11 @@ void contend_add_parts(const contend_call* call, uint32_t cell, const contend_pa
 }
 
 /// The communicator that a call on requests is counted on: that of the first one that is known.
-static uint32_t communicator_of(const MPI_Request* handles, int count) {
+/// `claims` may be NULL.
+static uint32_t communicator_of(const MPI_Request* handles, int count, const uint32_t* claims) {
   for (int index = 0; index < count; index++) {
-    uint32_t known = *link_to(CONTEND_KEY(handles[index]));
+    uint64_t key = CONTEND_KEY(handles[index]);
+    uint32_t known = claims ? *claimed_link(key, claims[index]) : *link_to(key);
     if (known) return requests[known].communicator->index;
   }
   return CONTEND_WORLD;
@@ -127,9 +160,9 @@ static void await(const MPI_Request* handles, int count) {
 }
 
 /// A request is complete. Its status says what has arrived; NULL when it failed.
-static void complete(const contend_call* call, uint32_t cell, MPI_Request handle,
+static void complete(const contend_call* call, uint32_t cell, MPI_Request handle, uint32_t claimed,
                      const MPI_Status* status) {
-  uint32_t* link = link_to(CONTEND_KEY(handle));
+  uint32_t* link = claimed_link(CONTEND_KEY(handle), claimed);
   if (*link == 0) return;
   contend_request* request = &requests[*link];
   // A persistent one that is not under way is complete at any time.
@@ -149,7 +182,6 @@ static void complete(const contend_call* call, uint32_t cell, MPI_Request handle
     if (request->kind == CONTEND_RECEIVES && request->cell != CONTEND_NONE)
       contend.cells[request->cell].bytes += bytes;
   }
-  if (request->made && status) contend_add_made(request);
   if (status && contend_room_for_events(1))
     contend_append(call, cell, CONTEND_COMPLETION, bytes, peer, tag, request->number, 0);
   if (request->persistent) {
@@ -163,20 +195,25 @@ static void complete(const contend_call* call, uint32_t cell, MPI_Request handle
 /// Room for what calls on many requests need beside what the program gave them.
 static __thread MPI_Request* handles_room;
 static __thread MPI_Status* statuses_room;
+static __thread uint32_t* claims_room;
 static __thread int room;
 
-/// The handles as they are before a call: the library overwrites those that are complete.
+/// The handles as they are before a call: the library overwrites those that are complete. They are
+/// claimed.
 static const MPI_Request* copied(const MPI_Request* handles, int count) {
   if (count > room || room == 0) {
     int wanted = count < 64 ? 64 : 2 * count;
     free(handles_room);
     free(statuses_room);
+    free(claims_room);
     handles_room = malloc((size_t)wanted * sizeof *handles_room);
     statuses_room = malloc((size_t)wanted * sizeof *statuses_room);
-    if (handles_room == NULL || statuses_room == NULL) abort();
+    claims_room = malloc((size_t)wanted * sizeof *claims_room);
+    if (handles_room == NULL || statuses_room == NULL || claims_room == NULL) abort();
     room = wanted;
   }
   if (count > 0) memcpy(handles_room, handles, (size_t)count * sizeof *handles);
+  claim(handles, count, claims_room);
   return handles_room;
 }
 
@@ -248,33 +285,51 @@ static uint32_t begin(contend_call* call, uint32_t communicator, bool as_event) 
 
 /// Notes a call on one request, or on the one of several that it chose.
 static void note_one(contend_call* call, int result, bool done, MPI_Request before,
-                     MPI_Request after, const MPI_Status* status) {
-  contend_leave(call);
+                     MPI_Request after, uint32_t claimed, const MPI_Status* status) {
   if (result == MPI_SUCCESS) {
-    uint32_t cell = begin(call, communicator_of(&before, 1), done);
-    if (done) complete(call, cell, before, status);
+    uint32_t cell = begin(call, communicator_of(&before, 1, &claimed), done);
+    if (done) complete(call, cell, before, claimed, status);
   } else if (before != after) {
-    complete(call, CONTEND_NONE, before, NULL);
+    complete(call, CONTEND_NONE, before, claimed, NULL);
   }
-  contend_done();
 }
 
 int contend_Wait(MPI_Request* request, MPI_Status* status) {
   CONTEND_CALL_OF(Wait, (request, status));
   MPI_Request before = *request;
+  uint32_t claimed = 0;
+  claim(request, 1, &claimed);
   await(&before, 1);
   MPI_Status own, *given = status_for(status, &own);
   int result = REAL(Wait)(request, given);
-  note_one(&call, result, true, before, *request, given);
+  contend_leave(&call);
+  note_one(&call, result, true, before, *request, claimed, given);
+  give_up(&claimed, 1);
+  contend_done();
   return result;
 }
 
 int contend_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   CONTEND_CALL_OF(Test, (request, flag, status));
   MPI_Request before = *request;
+  uint32_t claimed = 0;
+  claim(request, 1, &claimed);
   MPI_Status own, *given = status_for(status, &own);
   int result = REAL(Test)(request, flag, given);
-  note_one(&call, result, result == MPI_SUCCESS && *flag, before, *request, given);
+  contend_leave(&call);
+  note_one(&call, result, result == MPI_SUCCESS && *flag, before, *request, claimed, given);
+  give_up(&claimed, 1);
+  contend_done();
+  return result;
+}
+
+/// It does not complete its request, but programs poll with it.
+int contend_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  CONTEND_CALL_OF(Request_get_status, (request, flag, status));
+  int result = REAL(Request_get_status)(request, flag, status);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS) contend_count(&call, communicator_of(&request, 1, NULL), 0, 0);
+  contend_done();
   return result;
 }
 
@@ -286,7 +341,11 @@ int contend_Waitany(int count, MPI_Request requests_given[], int* index, MPI_Sta
   int result = REAL(Waitany)(count, requests_given, index, given);
   bool chosen = *index != MPI_UNDEFINED && *index >= 0 && *index < count;
   MPI_Request one = chosen ? before[*index] : MPI_REQUEST_NULL;
-  note_one(&call, result, chosen, one, chosen ? requests_given[*index] : one, given);
+  contend_leave(&call);
+  note_one(&call, result, chosen, one, chosen ? requests_given[*index] : one,
+           chosen ? claims_room[*index] : 0, given);
+  give_up(claims_room, count);
+  contend_done();
   return result;
 }
 
@@ -298,7 +357,10 @@ int contend_Testany(int count, MPI_Request requests_given[], int* index, int* fl
   int result = REAL(Testany)(count, requests_given, index, flag, given);
   bool chosen = result == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED;
   MPI_Request one = chosen ? before[*index] : MPI_REQUEST_NULL;
-  note_one(&call, result, chosen, one, one, given);
+  contend_leave(&call);
+  note_one(&call, result, chosen, one, one, chosen ? claims_room[*index] : 0, given);
+  give_up(claims_room, count);
+  contend_done();
   return result;
 }
 
@@ -308,14 +370,16 @@ static void note_all(contend_call* call, int result, bool done, int count,
                      const MPI_Status* statuses) {
   contend_leave(call);
   if (result == MPI_SUCCESS) {
-    uint32_t cell = begin(call, communicator_of(before, count), done);
+    uint32_t cell = begin(call, communicator_of(before, count, claims_room), done);
     bool told = statuses != MPI_STATUSES_IGNORE;
     for (int index = 0; done && index < count; index++)
-      complete(call, cell, before[index], told ? &statuses[index] : &no_status);
+      complete(call, cell, before[index], claims_room[index], told ? &statuses[index] : &no_status);
   } else {
     for (int index = 0; index < count; index++)
-      if (before[index] != after[index]) complete(call, CONTEND_NONE, before[index], NULL);
+      if (before[index] != after[index])
+        complete(call, CONTEND_NONE, before[index], claims_room[index], NULL);
   }
+  give_up(claims_room, count);
   contend_done();
 }
 
@@ -345,14 +409,17 @@ static void note_some(contend_call* call, int result, int count, int done, const
   contend_leave(call);
   if (result == MPI_SUCCESS) {
     bool any = done != MPI_UNDEFINED && done > 0;
-    uint32_t cell = begin(call, communicator_of(before, count), any);
+    uint32_t cell = begin(call, communicator_of(before, count, claims_room), any);
     bool told = statuses != MPI_STATUSES_IGNORE;
     for (int index = 0; any && index < done; index++)
-      complete(call, cell, before[indexes[index]], told ? &statuses[index] : &no_status);
+      complete(call, cell, before[indexes[index]], claims_room[indexes[index]],
+               told ? &statuses[index] : &no_status);
   } else {
     for (int index = 0; index < count; index++)
-      if (before[index] != after[index]) complete(call, CONTEND_NONE, before[index], NULL);
+      if (before[index] != after[index])
+        complete(call, CONTEND_NONE, before[index], claims_room[index], NULL);
   }
+  give_up(claims_room, count);
   contend_done();
 }
 
@@ -416,7 +483,7 @@ int contend_Startall(int count, MPI_Request handles[]) {
     uint64_t bytes = 0;
     for (int index = 0; index < count; index++)
       bytes += bytes_given(&requests[*link_to(CONTEND_KEY(handles[index]))]);
-    uint32_t cell = contend_count(&call, communicator_of(handles, count), bytes, bytes);
+    uint32_t cell = contend_count(&call, communicator_of(handles, count, NULL), bytes, bytes);
     if (contend_room_for_events(1))
       contend_append(&call, cell, CONTEND_CALL, bytes, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST, 0);
     for (int index = 0; index < count; index++) {
@@ -432,7 +499,7 @@ int contend_Request_free(MPI_Request* handle) {
   CONTEND_CALL_OF(Request_free, (handle));
   // Before it is freed: afterwards another thread may be given the same handle.
   contend_lock();
-  uint32_t communicator = communicator_of(handle, 1);
+  uint32_t communicator = communicator_of(handle, 1, NULL);
   uint32_t* link = link_to(CONTEND_KEY(*handle));
   if (*link) forget(link);
   contend_unlock();
@@ -451,7 +518,8 @@ int contend_Cancel(MPI_Request* handle) {
   if (result == MPI_SUCCESS) {
     uint32_t known = *link_to(CONTEND_KEY(*handle));
     if (known) requests[known].cancelled = true;
-    contend_note(&call, communicator_of(handle, 1), 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
+    contend_note(&call, communicator_of(handle, 1, NULL), 0, CONTEND_NO_PEER, 0,
+                 CONTEND_NO_REQUEST);
   }
   contend_done();
   return result;

@@ -104,7 +104,8 @@ void contend_close_record(enum contend_state state, int exit_code);
 void contend_note_modules(void);
 /// Reads both clocks, so that ticks can be told as time if this process is killed.
 void contend_read_clocks(uint64_t ticks);
-/// Index of a new cell, or CONTEND_NONE, which is to be found in a slot.
+/// Index of a new cell, which is to be found in a slot; where none fits any more, that of all calls
+/// of the routine that had none.
 uint32_t contend_new_cell(uint64_t site, uint32_t communicator, uint16_t routine,
                           uint16_t size_class, uint32_t slot);
 
@@ -181,7 +182,7 @@ static inline void contend_done(void) {
   contend_this_thread.inside = false;
 }
 
-/// The cell of a call, or CONTEND_NONE when no more cells fit.
+/// The cell of a call.
 static inline uint32_t contend_cell_of(const contend_call* call, uint32_t communicator,
                                        uint64_t bytes) {
   uint16_t size_class = bytes ? (uint16_t)(64 - __builtin_clzll(bytes)) : 0;
@@ -199,12 +200,10 @@ static inline uint32_t contend_cell_of(const contend_call* call, uint32_t commun
   }
 }
 
-/// Counts a call in the class of `size` with the bytes that it `gave`; gives its cell, or
-/// CONTEND_NONE.
+/// Counts a call in the class of `size` with the bytes that it `gave`; gives its cell.
 static inline uint32_t contend_count(const contend_call* call, uint32_t communicator, uint64_t size,
                                      uint64_t gave) {
   uint32_t index = contend_cell_of(call, communicator, size);
-  if (index == CONTEND_NONE) return index;
   contend_cell* cell = &contend.cells[index];
   uint64_t ticks = call->end - call->start;
   cell->calls++;

@@ -4,16 +4,17 @@ program flavour_of_fortran
 #if FLAVOUR == 3
   use mpi_f08
   implicit none
-  type(MPI_Request) :: request
+  type(MPI_Request) :: request, made(1)
+  type(MPI_Comm) :: same
   type(MPI_Datatype) :: column
 #elif FLAVOUR == 2
   use mpi
   implicit none
-  integer :: request, column
+  integer :: request, column, made(1), same
 #else
   implicit none
   include 'mpif.h'
-  integer :: request, column
+  integer :: request, column, made(1), same
 #endif
   integer :: rank, ranks, error, turn
   integer :: numbers(20), total(20)
@@ -33,6 +34,11 @@ program flavour_of_fortran
   end do
   call MPI_Allreduce(numbers, total, 20, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
   call MPI_Allreduce(MPI_IN_PLACE, total, 10, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+  ! The library has what this makes in a variable of its own until it returns.
+  call MPI_Comm_idup(MPI_COMM_WORLD, same, made(1), error)
+  call MPI_Waitall(1, made, MPI_STATUSES_IGNORE, error)
+  call MPI_Barrier(same, error)
+  call MPI_Comm_free(same, error)
   call MPI_Type_free(column, error)
   if (total(1) == ranks * ranks * (ranks - 1) / 2) print *, 'done'
   call MPI_Finalize(error)

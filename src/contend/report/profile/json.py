@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from contend.profiling import Awaited, Profile, circles
+from contend.profiling import ALL_SIZES, Awaited, Profile, circles
 from contend.report.profile.tables import communicator_words
 from contend.runs import Host, Warned
 
@@ -63,11 +63,11 @@ class ProfiledSizeJson(SpentJson, frozen=True, kw_only=True):
 
     Attributes:
         from_bytes: bytes of a call, at least.
-        to_bytes: bytes of a call, at most.
+        to_bytes: bytes of a call, at most; null for calls whose sizes found no room.
     """
 
     from_bytes: int
-    to_bytes: int
+    to_bytes: int | None
 
 
 class CommunicatorJson(SpentJson, frozen=True, kw_only=True):
@@ -340,7 +340,8 @@ def _rows(rows: Sequence[dict[str, Any]], kind: type[Any]) -> list[Any]:
 
 def _size(row: dict[str, Any]) -> ProfiledSizeJson:
     size_class = row["size_class"]
-    low = 2 ** (size_class - 1) if size_class else 0
-    high = 2**size_class - 1 if size_class else 0
+    known = size_class != ALL_SIZES
+    low = 2 ** (size_class - 1) if size_class and known else 0
+    high = (2**size_class - 1 if size_class else 0) if known else None
     bounds = {"from_bytes": low, "to_bytes": high}
     return _rows([{**row, **bounds}], ProfiledSizeJson)[0]  # type: ignore[no-any-return]

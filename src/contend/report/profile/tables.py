@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from contend.profiling import Findings, Phase, Profile
+from contend.profiling import ALL_SIZES, Findings, Phase, Profile
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
 from contend.units import counted, format_bytes, format_seconds
@@ -99,6 +99,8 @@ def calls_csv(profiles: Sequence[Profile]) -> str:
 
 def size_class_words(size_class: int) -> str:
     """The sizes of a class: ``0 B``, ``64 to 127 B``, ``4 to 8 KiB``."""
+    if size_class == ALL_SIZES:
+        return "not kept"
     if size_class < 2:
         return f"{size_class} B"
     low, high = 2 ** (size_class - 1), 2**size_class

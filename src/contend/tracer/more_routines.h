@@ -1,1 +1,0 @@
-// Routines that the recorder has beside those of `routines.h`, which includes this: none.
