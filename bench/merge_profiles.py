@@ -25,6 +25,7 @@ from contend.profiling.record_file import (
     MAGIC,
     PEER,
     SECTIONS,
+    UNDER_WAY,
     VERSION,
 )
 
@@ -34,9 +35,9 @@ BASE = 10**15
 
 def record(rank: int, random: np.random.Generator, *, dense: bool) -> bytes:
     """What one rank leaves."""
-    world = (1, 0, 0, RANKS, rank, 2**64 - 1, 0, [0] * 8, b"MPI_COMM_WORLD")
-    row = (100 + rank // ROW, 0, 0, ROW, rank % ROW, 0, 0, [0] * 8, b"row")
-    others = [(2, 0, 0, 1, 0, 2**64 - 1, 0, [0] * 8, b"")] * 2
+    world = (1, 0, 0, RANKS, rank, 2**64 - 1, 0, 0, [0] * 8, 1, b"MPI_COMM_WORLD")
+    row = (100 + rank // ROW, 0, 0, ROW, rank % ROW, 0, 0, 0, [0] * 8, 1, b"row")
+    others = [(2, 0, 0, 1, 0, 2**64 - 1, 0, 0, [0] * 8, 1, b"")] * 2
     cells = np.zeros(CELLS, CELL)
     cells["site"] = 0x400100 + 16 * np.arange(CELLS)
     cells["routine"] = np.arange(CELLS) % ROUTINES
@@ -71,6 +72,7 @@ def record(rank: int, random: np.random.Generator, *, dense: bool) -> bytes:
             "cells": cells,
             "peers": peers,
             "collectives": collectives,
+            "threads": np.zeros(0, UNDER_WAY),
             "events": events,
         },
     )

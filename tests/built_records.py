@@ -121,6 +121,7 @@ class Rank:
                 0,
                 0,
                 [0] * 8,
+                1,
                 name.encode(),
             )
         )
@@ -129,9 +130,9 @@ class Rank:
 
     def content(self) -> bytes:
         """The file."""
-        world = (1, 0, 0, self.size, self.rank, NEVER, 0, 0, [0] * 8, b"MPI_COMM_WORLD")
-        own = (2, 0, 0, 1, 0, NEVER, 0, 0, [0] * 8, b"MPI_COMM_SELF")
-        others = (3, 0, 0, 1, 0, NEVER, 0, 0, [0] * 8, b"")
+        world = (1, 0, 0, self.size, self.rank, NEVER, 0, 0, [0] * 8, 1, b"MPI_COMM_WORLD")
+        own = (2, 0, 0, 1, 0, NEVER, 0, 0, [0] * 8, 1, b"MPI_COMM_SELF")
+        others = (3, 0, 0, 1, 0, NEVER, 0, 0, [0] * 8, 1, b"")
         peers = np.zeros(self.size, PEER)
         for destination, counts in self.sent.items():
             peers[destination] = (*counts, *([0] * (8 - len(counts))))

@@ -100,3 +100,22 @@ def test_numbers_may_come_in_any_order_and_far_apart() -> None:
     )
     assert np.round(1e9 * first.waiting).tolist() == [4, 10]
     assert np.round(1e9 * second.waiting).tolist() == [0, 0]
+
+
+def test_collectives_of_communicators_that_stand_as_one_are_matched_by_turn() -> None:
+    """Each is the first on its communicator: entries at 0 and 10, then at 100 and 130."""
+    entries = Entries()
+    both = []
+    for rank, instants in enumerate(([0, 100], [10, 130])):
+        collectives = _collectives([0, 0])
+        collectives["turn"] = [4, 5]
+        both.append((collectives, np.array(instants)))
+        entries.add(rank, *both[rank])
+    waiting = [
+        share.waiting
+        for rank, (collectives, begun) in enumerate(both)
+        for share in entries.shares(
+            rank, collectives, begun, begun + 50, sizes=np.array([2]), uncertainty=np.zeros(2)
+        )
+    ]
+    assert np.round(1e9 * np.array(waiting)).tolist() == [[10, 30], [0, 0]]

@@ -1,4 +1,4 @@
-"""Whatever can wait, copy or communicate is recorded, by the headers of the libraries that are here."""
+"""Whatever can wait, copy or communicate is recorded, by the headers of the libraries here."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ LOCAL = {
     "describes ranks and settings": "Group_* Info_* Win_set_name Session_set_info",
     "is about errors and attributes": "*errhandler* Errhandler_* Error_* Add_error_* *_attr Attr_* "
     "*_keyval Keyval_*",
-    "changes one handle for another": "*_c2f *_f2c *_c2f08 *_f082c *_f082f *_f2f08 *_toint *_fromint",
+    "changes one handle for another": "*_c2f *_f2c *_c2f08 *_f082c *_f082f *_f2f08 *_toint "
+    "*_fromint",
     "tells the library of a request of the program's own": "Grequest_*",
     "is the interface of tools": "T_*",
     "says of a file what the process knows of it": "File_get_amode File_get_atomicity "

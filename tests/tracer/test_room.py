@@ -1,4 +1,4 @@
-"""Totals hold whatever there is room for, and requests are told apart whoever gets their handles."""
+"""Totals hold whatever there is room for; requests are told apart whoever gets their handles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEAST = {"CONTEND_PROFILE_MEMORY": "262144"}
 def test_communicators_of_every_step_are_as_one(
     any_mpi: Mpi, build: Build, run_recorded: Run
 ) -> None:
-    """1,500 where 18 fit: none is lost, and each step's collective can be matched with the others'."""
+    """1,500 where 18 fit: none is lost, and ranks can match the collective of each step."""
     program = build(any_mpi.wrapper, "room.c")
     recorded = run_recorded(any_mpi, 2, program, "alike", 1500, environment=LEAST)
     assert recorded.ended.status == 0, recorded.ended.errors

@@ -32,7 +32,7 @@ NO_CALL = 2**32 - 1
 WORLD, SELF, OTHERS = 0, 1, 2
 """Indices of communicators that every rank has; the last stands for those that did not fit."""
 ALL_SIZES = 255
-"""Class of sizes of a cell that stands for all calls of a routine that had no room for their own."""
+"""Class of sizes of a cell that stands for all calls of a routine without a cell of their own."""
 
 _MOST_RANKS = 1 << 24
 # Far above any bound that a user sets.
