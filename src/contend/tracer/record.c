@@ -54,10 +54,10 @@ static uint64_t lay_out(contend_section* sections, uint64_t memory, int size) {
       0,                            // peers, on top
       memory >> COLLECTIVES_SHIFT,  // collectives
       THREADS * sizeof(contend_under_way)};
+  bytes[CONTEND_CELLS] += CONTEND_ROUTINE_COUNT * sizeof(contend_cell);
   uint64_t spent = round_up(sizeof(contend_header));
   for (int kind = 0; kind < CONTEND_EVENTS; kind++) spent += round_up(bytes[kind]);
   bytes[CONTEND_EVENTS] = memory - spent;
-  bytes[CONTEND_CELLS] += CONTEND_ROUTINE_COUNT * sizeof(contend_cell);
   bytes[CONTEND_PEERS] = (uint64_t)size * sizeof(contend_peer);
   uint64_t offset = round_up(sizeof(contend_header));
   for (int kind = 0; kind < CONTEND_SECTIONS; kind++) {

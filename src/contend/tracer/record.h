@@ -2,8 +2,8 @@
 /// the process whatever ends it. Its size is set when MPI starts and never grows: a section that is
 /// full counts what it could not keep, in `lost`. Of the memory that a rank may use (16 MiB unless
 /// CONTEND_PROFILE_MEMORY gives a number of bytes), modules and communicators get 1/128 each,
-/// members and cells 1/16 each, collectives 1/8, threads 12 KiB, and events the rest; peers, and a
-/// cell for each routine, come on top. Calls for which there is no cell of their own count in that
+/// members and cells 1/16 each and a cell for each routine, collectives 1/8, threads 12 KiB, and
+/// events the rest; peers come on top. Calls for which there is no cell of their own count in that
 /// of their routine, of CONTEND_ALL_SIZES on CONTEND_OTHERS from no place.
 ///
 /// Layout: `contend_header` at offset 0, then the sections in the order of `contend_section_kind`,
