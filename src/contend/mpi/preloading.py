@@ -5,6 +5,7 @@ from __future__ import annotations
 import filecmp
 import os
 import re
+import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -85,7 +86,11 @@ def carry(words: Sequence[str], rules: Path, mpi: str | None = None) -> Preloade
     """
     tuned = _compiled(Preload.TUNED, words, mpi)
     tuned = _seen_by_all(tuned, rules, tuned.name)
-    return preloaded(words, tuned, {"CONTEND_TUNED": str(rules.absolute())}, os.environ)
+    # Ranks sign in where they all see the rules, several commands at a time.
+    variables = {"CONTEND_TUNED": str(rules.absolute()), "CONTEND_TUNED_RUN": secrets.token_hex(8)}
+    if not os.access(rules, os.W_OK):
+        variables["CONTEND_TUNED_SIGN_IN"] = str(Path.cwd())
+    return preloaded(words, tuned, variables, os.environ)
 
 
 def _compiled(which: Preload, words: Sequence[str], mpi: str | None) -> Path:

@@ -36,6 +36,7 @@
   X(ompi_mpi_unsigned_long) \
   X(ompi_mpi_op_no_op)      \
   X(ompi_mpi_op_sum)        \
+  X(ompi_mpi_op_max)        \
   X(ompi_request_null)      \
   X(ompi_message_no_proc)   \
   X(ompi_mpi_errors_return)

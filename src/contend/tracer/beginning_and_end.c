@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "handles.h"
+#include "signing_in.h"
 
 static contend_clock clocks;
 static bool compares_clocks;
@@ -41,7 +42,14 @@ static void begin(uint64_t begun) {
   bool opened = contend_open_record(folder, rank, size, level);
   clocks.begun_ticks = begun;
   // Ranks that are recorded need the others to compare clocks with, even those without a record.
-  compares_clocks = contend_all_are_here(folder, rank, size);
+  const contend_guest guest = {
+      .folder = folder,
+      .library = "the recorder",
+      .agreement = "version of it",
+      .hash = CONTEND_RECORD_VERSION,
+      .consequence =
+          "the others, such as rank %d on %s, are recorded, and clocks are not compared"};
+  compares_clocks = contend_sign_in(&guest, rank, size);
   if (compares_clocks) {
     contend_compare_clocks(0, &clocks);
     contend_lead(contend_routine_Finalize, true);

@@ -29,11 +29,6 @@
 /// A handle of the library, whether it is a number or an address.
 #define CONTEND_KEY(handle) ((uint64_t)(uintptr_t)(handle))
 
-// ---- gathering.c
-
-/// Whether all ranks are recorded, so that they may do things together; said once they know.
-bool contend_all_are_here(const char* folder, int rank, int size);
-
 // ---- clock.c
 
 extern bool contend_counter_runs;  ///< whether the processor's counter may be used

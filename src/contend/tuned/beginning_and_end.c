@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "signing_in.h"
 #include "tuned.h"
 
 struct contend_library contend_library;
@@ -58,17 +59,40 @@ static void find_library(void) {
 #undef X
 }
 
+/// Whether all ranks have this library and the same rules; where they have not, none goes by any.
+static bool all_go_by_rules(const char* folder) {
+  const char* signs = getenv("CONTEND_TUNED_SIGN_IN");
+  int rank = 0, size = 1;
+  // A rank that cannot read them signs in as one that has others.
+  bool good = contend_read_rules(folder);
+  if (!good) contend_rules.hash = 0;
+  const contend_guest guest = {.folder = signs && *signs ? signs : folder,
+                               .library = "the drop-in all-to-all",
+                               .agreement = "rules.toml",
+                               .hash = contend_rules.hash,
+                               .consequence = "no all-to-all goes by rules"};
+  contend_library.Comm_rank(MPI_COMM_WORLD, &rank);
+  contend_library.Comm_size(MPI_COMM_WORLD, &size);
+  return contend_sign_in(&guest, rank, size) && good;
+}
+
+/// Whether any rank was asked for a report, which all make together.
+static bool anybody_reports(void) {
+  const char* report = getenv("CONTEND_TUNED_REPORT");
+  int asked = report && strcmp(report, "1") == 0, any = 0;
+  REAL(Allreduce)(&asked, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return any != 0;
+}
+
 static void begin(void) {
   const char* folder = getenv("CONTEND_TUNED");
-  const char* report = getenv("CONTEND_TUNED_REPORT");
   int level = MPI_THREAD_SINGLE;
   if (folder == NULL || *folder == '\0') return;
   find_library();
-  // Ranks without the rules cannot take part with those that have them.
-  if (!contend_read_rules(folder)) exit(2);
+  if (!all_go_by_rules(folder)) return;
   contend_library.Query_thread(&level);
   contend_many_threads = level == MPI_THREAD_MULTIPLE;
-  contend_counting = report && strcmp(report, "1") == 0;
+  contend_counting = anybody_reports();
   contend_start_members();
   contend_start_operations();
   contend_prepare(MPI_COMM_WORLD);

@@ -13,8 +13,9 @@ _YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 _PASSED_ON = ("OMPI_", "PRTE_", "PMIX_")
 # A list of further variables to pass on. The launcher takes options -x or this, but not both.
 _LIST = "OMPI_MCA_mca_base_env_list"
+_TUNED = tuple(f"CONTEND_TUNED{end}" for end in ("", "_REPORT", "_RUN", "_SIGN_IN"))
 # What ranks on other hosts need of the environment, and what is preloaded into them.
-_PATHS = ("LD_LIBRARY_PATH", "LD_PRELOAD", "CONTEND_TUNED", "CONTEND_TUNED_REPORT")
+_PATHS = ("LD_LIBRARY_PATH", "LD_PRELOAD", *_TUNED)
 
 _NOTICED = re.compile(
     r"noticed that process rank (\d+) with PID (\d+) on node (\S+) exited on\s+signal (\d+)"
