@@ -145,13 +145,13 @@ def _table(cases: list[Case], done: dict[Key, str]) -> Iterator[str]:
                 cell = by_cell[case.name, library, way, ""]
                 bad = {schedule: why for schedule, why in cell.items() if why}
                 words.append(_word(case, library, cell, bad))
-                why = expected(case, library, way)
-                for schedule, differs in bad.items() if not why else ():
-                    yield f"- {case.name}, {SHOWN[library]}, {way}, {schedule}: {differs}"
-                if why and cell and not bad:
+                for schedule, differs in bad.items():
+                    if why := expected(case, library, way, schedule):
+                        notes.append(f"- {case.name}, {SHOWN[library]}, {way}, {schedule}: {why}")
+                    else:
+                        yield f"- {case.name}, {SHOWN[library]}, {way}, {schedule}: {differs}"
+                if cell and not bad and (why := expected(case, library, way, ALL)):
                     yield f"- {case.name}, {SHOWN[library]}, {way}: no longer differs: {why}"
-                if why and bad:
-                    notes.append(f"- {case.name}, {SHOWN[library]}, {way}: {why}")
         print(f"| {case.name} | {case.ranks} |", " | ".join(words), "|")
     print("\nKnown to differ:\n" if notes else "")
     print(*notes, sep="\n")

@@ -15,7 +15,8 @@ static void alltoall(MPI_Comm comm, const char* what) {
 }
 
 #if MPI_4
-static void session(const char* tag) {
+/// Each library here crashes in UCX where a session begins after all others have ended.
+static void open_session(const char* tag, const char* within) {
   MPI_Session session;
   MPI_Group group;
   MPI_Comm comm;
@@ -23,6 +24,8 @@ static void session(const char* tag) {
   MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
   MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
   MPI_Comm_rank(comm, &rank);
+  alltoall(comm, tag);
+  if (within) open_session(within, NULL);
   alltoall(comm, tag);
   MPI_Group_free(&group);
   MPI_Comm_disconnect(&comm);
@@ -74,17 +77,16 @@ int main(int argc, char** words) {
   const char* mode = words[1];
 #if MPI_4
   if (strncmp(mode, "session", 7) == 0) {
-    session("only");
-    if (strcmp(mode, "sessions") == 0) session("again");
+    open_session("first", strcmp(mode, "sessions") == 0 ? "second" : NULL);
+    tell_known();
     say("done");
     return 0;
   }
-  if (strcmp(mode, "both") == 0) session("before");
 #endif
   begin(&argc, &words, MPI_THREAD_SINGLE);
   alltoall(MPI_COMM_WORLD, mode);
 #if MPI_4
-  if (strcmp(mode, "both") == 0) session("beside");
+  if (strcmp(mode, "both") == 0) open_session("beside", NULL);
 #endif
   if (strcmp(mode, "spawn") == 0) spawn(words[0]);
   if (strcmp(mode, "connect") == 0) connect_halves();
