@@ -332,7 +332,10 @@ int contend_Request_get_status(MPI_Request request, int* flag, MPI_Status* statu
   CONTEND_CALL_OF(Request_get_status, (request, flag, status));
   int result = REAL(Request_get_status)(request, flag, status);
   contend_leave(&call);
-  if (result == MPI_SUCCESS) contend_count(&call, communicator_of(&request, 1, NULL), 0, 0);
+  if (result == MPI_SUCCESS) {
+    contend_asked(&call, *flag);
+    contend_count(&call, communicator_of(&request, 1, NULL), 0, 0);
+  }
   contend_done();
   return result;
 }
