@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from contend.cure import Rule, Rules, write_rules
 from probe_programs import Mpi
-from tuned.conftest import Build, run_carried
+from tuned.conftest import MANY, Build, run_carried
 
 # Mistakes of mistakes.c by which the library alone does not crash.
 _OF = {
@@ -59,12 +60,27 @@ def test_attributes_of_types_are_neither_copied_nor_deleted(
 
 
 @pytest.mark.parametrize("name", ["openmpi", "mpich"])
-@pytest.mark.parametrize("what", ["calls", "communicators"])
-def test_more_than_there_is_room_for(
-    require_program: Callable[[str], str], build: Build, every_schedule: Path, name: str, what: str
+def test_more_calls_under_way_than_tags(
+    require_program: Callable[[str], str], build: Build, tmp_path: Path, name: str
+) -> None:
+    mpi = library_of(name, require_program)
+    # The last calls begin all messages at once, while the first are still in their first phases.
+    rules = (
+        Rule((3, 3), (1, MANY), (0, 8), "shift"),
+        Rule((3, 3), (1, MANY), (9, MANY), "linear"),
+    )
+    write_rules(Rules(rules), tmp_path)
+    ended = run_carried(mpi, tmp_path, 3, build(mpi.wrapper, "plenty.c"), "calls")
+    assert ended.status == 0, ended.errors
+    assert ended.output.count("right") == 3
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_more_communicators_than_can_be_duplicated(
+    require_program: Callable[[str], str], build: Build, every_schedule: Path, name: str
 ) -> None:
     mpi = library_of(name, require_program)
     program = build(mpi.wrapper, "plenty.c")
-    ended = run_carried(mpi, every_schedule, 2, program, what)
+    ended = run_carried(mpi, every_schedule, 2, program, "communicators")
     assert ended.status == 0, ended.errors
     assert ended.output.count("right") == 2
