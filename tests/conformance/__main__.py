@@ -146,11 +146,11 @@ def _table(cases: list[Case], done: dict[Key, str]) -> Iterator[str]:
                 bad = {schedule: why for schedule, why in cell.items() if why}
                 words.append(_word(case, library, cell, bad))
                 for schedule, differs in bad.items():
-                    if why := expected(case, library, way, schedule):
+                    if why := expected(case, library, way):
                         notes.append(f"- {case.name}, {SHOWN[library]}, {way}, {schedule}: {why}")
                     else:
                         yield f"- {case.name}, {SHOWN[library]}, {way}, {schedule}: {differs}"
-                if cell and not bad and (why := expected(case, library, way, ALL)):
+                if cell and not bad and (why := expected(case, library, way)):
                     yield f"- {case.name}, {SHOWN[library]}, {way}: no longer differs: {why}"
         print(f"| {case.name} | {case.ranks} |", " | ".join(words), "|")
     print("\nKnown to differ:\n" if notes else "")

@@ -153,11 +153,9 @@ EXPECTED: Mapping[tuple[str, str, str], str] = {
 """Cells (name, library or "", way) that differ, and why; one that no longer differs fails."""
 
 
-def expected(case: Case, library: str, way: str, schedule: str) -> str:
+def expected(case: Case, library: str, way: str) -> str:
     """Why a cell is known to differ; "" where it is not."""
-    why = EXPECTED.get((case.name, library, way)) or EXPECTED.get((case.name, "", way), "")
-    # Where the drop-in library is met first, nobody compares calls.
-    return "" if why and way == "both" and case.known and _outer(schedule) == "drop-in" else why
+    return EXPECTED.get((case.name, library, way)) or EXPECTED.get((case.name, "", way), "")
 
 
 @dataclass(frozen=True)

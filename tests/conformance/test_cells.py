@@ -63,7 +63,7 @@ def test_a_cell(
     if case.program.endswith(".F90"):
         require_program(f"mpifort.{library}")
     differs = cells.differs(case, mpi, way, schedule)
-    if why := expected(case, library, way, schedule):
+    if why := expected(case, library, way):
         assert differs, f"no longer differs, so take it from EXPECTED: {why}"
         pytest.xfail(why)
     assert not differs
