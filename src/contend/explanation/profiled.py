@@ -100,7 +100,7 @@ class ProfileSource:
             yield "Of a program that hung no other limit is looked for."
             return
         if stuck := findings.stuck.verdict():
-            yield f"{stuck}."
+            yield f"{stuck}. {findings.stuck.cure()}"
         if findings.mpi_share < SMALL_SHARE:
             share = 100 * findings.mpi_share
             yield (

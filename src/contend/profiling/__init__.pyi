@@ -1,4 +1,5 @@
 from . import routines as routines
+from .deadlock import circles as circles
 from .events import CALL as CALL
 from .events import COMPLETION as COMPLETION
 from .events import PART as PART
@@ -26,4 +27,3 @@ from .recording import Outcome as Outcome
 from .recording import load_profile as load_profile
 from .recording import run_recorded as run_recorded
 from .stuck import Awaited as Awaited
-from .stuck import circles as circles

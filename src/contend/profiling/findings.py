@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from contend.profiling.record_file import State
-from contend.profiling.stuck import StuckWords
+from contend.profiling.record_file import WORLD, State
+from contend.profiling.stuck_words import StuckWords
 from contend.units import counted, format_seconds
 
 if TYPE_CHECKING:
@@ -200,7 +200,23 @@ class Findings:
         ranks = self._ranks.filter(pl.col("state") == int(State.FINISHED))["rank"].to_list()
         stuck = self.profile.record.stuck
         finished = frozenset(ranks) - {thread.rank for thread in stuck if not thread.ended}
-        return StuckWords(stuck, self.profile.sites["place"].to_list(), names, finished)
+        places = self.profile.sites["place"].to_list()
+        return StuckWords(stuck, places, names, finished, self._anyone())
+
+    def _anyone(self) -> dict[int, list[int]]:
+        """Ranks of communicators on which a stuck call waits for any of them."""
+        numbers = {
+            one.communicator
+            for thread in self.profile.record.stuck
+            for one in thread.awaits
+            if one.any_source
+        }
+        known = self.profile.members.filter(pl.col("communicator").is_in(numbers))
+        ranks = {
+            int(number): table["rank"].to_list()
+            for (number,), table in known.group_by("communicator")
+        }
+        return {**ranks, WORLD: list(range(self.profile.record.ranks))}
 
     @cached_property
     def verdict(self) -> str:

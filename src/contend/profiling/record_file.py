@@ -52,7 +52,7 @@ class State(IntEnum):
 class Awaits(IntEnum):
     """What a call waits for; see ``record.h``."""
 
-    NOTHING = 0
+    UNKNOWN = 0
     RECEIVER = 1
     SENDER = 2
     MEMBERS = 3

@@ -8,14 +8,12 @@ members that have not entered it, or have entered another one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.profiling.missing import rank_words
 from contend.profiling.record_file import (
     ANY_PEER,
     ANY_TAG,
@@ -27,21 +25,16 @@ from contend.profiling.record_file import (
     RankRecord,
     State,
 )
-from contend.units import counted, format_seconds
 
-HUNG_S = 5.0
-"""Ranks that all have been where they are for so long hang, even where no circle proves it."""
-_MOST_LINES = 8
-# Of less, where nobody saw the end, nothing is told.
-_TOLD_S = 1.0
-_MOST_RANKS = 256
+MOST_RANKS = 256
+"""Of those that a call waits for so many are kept."""
 
 
 class Awaited(msgspec.Struct, frozen=True):
     """One thing that a call waits for.
 
     Attributes:
-        kind: receiver, sender, members, target, finalize or exchange.
+        kind: receiver, sender, members, target, finalize, exchange or unknown.
         peer: rank in MPI_COMM_WORLD; null for none or several.
         any_source: whether any rank may send it.
         tag: null for any, or none.
@@ -70,7 +63,7 @@ class Stuck(msgspec.Struct, frozen=True):
         ended: how the rank had ended by itself, such as ``called MPI_Abort``; "" if it had not.
         requests: how many things the call waits for, of which the first eight are here.
         awaits: what it waits for.
-        ranks: that it waits for, as far as that can be told; at most 256.
+        ranks: that it waits for, as far as that can be told; at most `MOST_RANKS`.
         others: of a collective: ranks that are in another one instead.
     """
 
@@ -204,8 +197,8 @@ class _AwaitedRanks:
             others.update(differing)
         return msgspec.structs.replace(
             thread,
-            ranks=tuple(sorted(ranks)[:_MOST_RANKS]),
-            others=tuple(sorted(others)[:_MOST_RANKS]),
+            ranks=tuple(sorted(ranks)[:MOST_RANKS]),
+            others=tuple(sorted(others)[:MOST_RANKS]),
         )
 
     def _of(self, routine: str, one: Awaited) -> tuple[list[int], list[int]]:
@@ -257,238 +250,3 @@ def _differs(routine: str, other: str) -> bool:
     """Whether two routines cannot be the same collective; waits tell nothing of theirs."""
     blocking = [name.removesuffix("_c") for name in (routine, other)]
     return blocking[0] != blocking[1] and all(not name.startswith("MPI_Wait") for name in blocking)
-
-
-def circles(stuck: Sequence[Stuck]) -> list[list[int]]:
-    """Circles of ranks that wait for each other, each once, from its lowest rank on."""
-    waits = _waits(stuck)
-    found: dict[tuple[int, ...], list[int]] = {}
-    for start in waits:
-        path: list[int] = []
-        at = start
-        # Where a rank waits for several, any one that comes to nothing holds it up.
-        while at in waits and at not in path:
-            path.append(at)
-            at = min(waits[at], key=lambda rank: (rank not in waits, rank not in path, rank))
-        if at in path:
-            circle = path[path.index(at) :]
-            first = circle.index(min(circle))
-            found.setdefault(tuple(sorted(circle)), circle[first:] + circle[:first])
-    return list(found.values())
-
-
-def _waits(stuck: Sequence[Stuck]) -> dict[int, tuple[int, ...]]:
-    """For whom ranks wait, of which every thread is in a call that waits for somebody."""
-    waits: dict[int, tuple[int, ...]] = {}
-    for rank, group in groupby(stuck, key=lambda thread: thread.rank):
-        threads = list(group)
-        if all(thread.routine and thread.ranks and not thread.ended for thread in threads):
-            waits[rank] = tuple(sorted({rank for thread in threads for rank in thread.ranks}))
-    return waits
-
-
-@dataclass(frozen=True)
-class StuckWords:
-    """Sentences on where a program was stuck.
-
-    Attributes:
-        stuck: the places of its ranks.
-        places: of sites, by number.
-        communicators: names by number.
-        finished: ranks that reached the end.
-    """
-
-    stuck: Sequence[Stuck]
-    places: Sequence[str]
-    communicators: Sequence[str]
-    finished: frozenset[int] = frozenset()
-
-    @property
-    def hung(self) -> bool:
-        """Whether the program could not go on, or had not for long."""
-        here = [thread for thread in self.stuck if not thread.ended]
-        in_calls = [thread.since_s for thread in here if thread.routine]
-        if not in_calls or any(thread.ended == "called MPI_Abort" for thread in self.stuck):
-            return False
-        gone = self.finished | {thread.rank for thread in self.stuck if thread.ended}
-        waits_for_nobody = any(
-            rank in gone for thread in here if thread.routine for rank in thread.ranks
-        )
-        return bool(circles(self.stuck)) or waits_for_nobody or min(in_calls) >= HUNG_S
-
-    def verdict(self) -> str:
-        """Where it was stuck, in one sentence; "" where nobody was in a call."""
-        if not self.stuck:
-            return ""
-        head = "The run hung" if self.hung else "When the run was ended"
-        return f"{head}: {'; '.join(self._chain() or self.lines())}"
-
-    def _chain(self) -> list[str]:
-        """The circles, each told from rank to rank."""
-        by_rank = {thread.rank: thread for thread in reversed(self.stuck)}
-        told = []
-        for circle in circles(self.stuck):
-            if len(circle) == 1:
-                one = by_rank[circle[0]]
-                told.append(
-                    f"rank {circle[0]} waits for itself {self._call(one)} for {self.since(one)}"
-                )
-                continue
-            links = [
-                f"waits for rank {following} {self._call(by_rank[rank])}"
-                for rank, following in zip(circle, [*circle[1:], circle[0]], strict=True)
-            ]
-            since = min((by_rank[rank] for rank in circle), key=lambda thread: thread.since_s)
-            chain = ", which ".join(links[:_MOST_LINES])
-            told.append(f"rank {circle[0]} {chain}, for {self.since(since)}")
-        if told:
-            around = {rank for circle in circles(self.stuck) for rank in circle}
-            rest = [thread for thread in self.stuck if thread.rank not in around]
-            told += [*self.mistakes(), *replace(self, stuck=rest).lines()]
-        return told
-
-    def mistakes(self) -> Iterator[str]:
-        """What can be seen to be wrong: collectives, tags that do not meet."""
-        by_rank = {thread.rank: thread for thread in self.stuck}
-        for thread in self.stuck:
-            if thread.others:
-                other = by_rank[thread.others[0]]
-                yield (
-                    f"{thread.routine} of rank {thread.rank} and {other.routine} of rank "
-                    f"{other.rank} are the same collective of their communicator"
-                )
-                return
-        for thread in self.stuck:
-            for one in thread.awaits:
-                if one.kind != "sender" or one.peer is None or one.tag is None:
-                    continue
-                there = by_rank.get(one.peer)
-                for sent in () if there is None else there.awaits:
-                    if sent.kind == "receiver" and sent.peer == thread.rank:
-                        if sent.tag not in (one.tag, None):
-                            yield (
-                                f"rank {one.peer} sends with tag {sent.tag}, and rank "
-                                f"{thread.rank} receives tag {one.tag}"
-                            )
-                            return
-                        if sent.communicator != one.communicator:
-                            yield (
-                                f"rank {one.peer} sends on {self._on(sent)}, and rank "
-                                f"{thread.rank} receives on {self._on(one)}"
-                            )
-                            return
-
-    def cure(self) -> str:
-        """What to change in the program, in plain words."""
-        mistakes = list(self.mistakes())
-        if any(thread.others for thread in self.stuck):
-            return (
-                "All members of a communicator must call the same collectives on it in the same "
-                f"order: {mistakes[0]}."
-            )
-        if mistakes:
-            return f"Give both the same tag and communicator: {mistakes[0]}."
-        by_rank = {thread.rank: thread for thread in self.stuck}
-        for circle in circles(self.stuck):
-            kinds = {one.kind for rank in circle for one in by_rank[rank].awaits}
-            if len(circle) == 1:
-                return (
-                    "A message to the own rank needs a receive that was begun before: use "
-                    "MPI_Irecv first, or MPI_Sendrecv."
-                )
-            if kinds == {"receiver"}:
-                return (
-                    "A send of a large message returns when its receiver takes it: exchange with "
-                    "MPI_Sendrecv, or begin the sends or the receives without waiting."
-                )
-            if kinds == {"sender"}:
-                return "One of these ranks has to send before it receives: use MPI_Sendrecv."
-            return "Have these ranks make their calls in an order in which one can go on."
-        for thread in self.stuck:
-            for rank in thread.ranks:
-                there = by_rank.get(rank)
-                if rank in self.finished or (there is not None and there.ended):
-                    return (
-                        f"Rank {rank} ended while rank {thread.rank} needed it in "
-                        f"{thread.routine}: have it take part, or do without it there."
-                    )
-                if there is not None and not there.routine:
-                    return (
-                        f"See what rank {rank} does outside of MPI: a debugger (gdb -p) or py-spy "
-                        "shows the line while it runs; a rank without processor time is stopped, "
-                        "or waits for a file, a lock or a pipe that nobody reads."
-                    )
-        return "Look for the call that these ranks wait for: no rank was about to make it."
-
-    def lines(self) -> list[str]:
-        """Ranks that were in the same call together, those that wait for others first."""
-        groups: dict[tuple[object, ...], list[Stuck]] = {}
-        for thread in self.stuck:
-            alike = (thread.routine, thread.site, thread.ended, thread.ranks, thread.awaits)
-            groups.setdefault(alike if thread.routine else ("", thread.ended), []).append(thread)
-        told = [self._group(group) for group in groups.values()]
-        more = len(told) - _MOST_LINES
-        return [*told[:_MOST_LINES], f"{counted(more, 'other place')}"] if more > 0 else told
-
-    def _group(self, group: Sequence[Stuck]) -> str:
-        one, who = group[0], rank_words({thread.rank for thread in group})
-        several = len({thread.rank for thread in group}) > 1
-        since = self.since(max(group, key=lambda thread: thread.since_s))
-        if one.ended:
-            return f"{who} {one.ended}"
-        if not one.routine:
-            verb = "have" if several else "has"
-            return (
-                f"{who} {verb} been in no MPI call for {since}: computing, stopped, killed, or "
-                "waiting for something else than MPI, such as a full pipe"
-            )
-        wait = "wait" if several else "waits"
-        whom = self.whom(one)
-        return f"{who} {wait} {whom + ' ' if whom else ''}{self._call(one)} for {since}"
-
-    def since(self, thread: Stuck) -> str:
-        """For how long, in words."""
-        if thread.at_least and thread.since_s < _TOLD_S:
-            return "an unknown time"
-        return f"{'at least ' if thread.at_least else ''}{format_seconds(thread.since_s)}"
-
-    def whom(self, thread: Stuck) -> str:
-        """For whom a call waits, in words; "" where that is not known."""
-        gone = [rank for rank in thread.ranks if rank in self.finished]
-        if thread.ranks:
-            ended = " (which has ended)" if gone == [*thread.ranks] and len(gone) == 1 else ""
-            return f"for {rank_words(thread.ranks)}{ended}"
-        return "for any rank" if any(one.any_source for one in thread.awaits) else ""
-
-    def _call(self, thread: Stuck) -> str:
-        place = self.places[thread.site] if thread.site < len(self.places) else "?"
-        return f"in {thread.routine} at {place}{self.details(thread)}"
-
-    def details(self, thread: Stuck) -> str:
-        """Tags, communicator, requests of a call, in brackets."""
-        words: list[str] = []
-        for one in thread.awaits:
-            match one.kind:
-                case "sender" | "receiver" | "exchange":
-                    which = {"sender": "receive", "receiver": "send", "exchange": "exchange"}
-                    tag = "any tag" if one.tag is None else f"tag {one.tag}"
-                    text = f"{tag}, {self._on(one)}"
-                    if len(thread.awaits) > 1 or "Wait" in thread.routine:
-                        way = "from" if one.kind == "sender" else "to"
-                        peer = "any rank" if one.peer is None else f"rank {one.peer}"
-                        text = f"{which[one.kind]} {way} {peer}, {text}"
-                case "members":
-                    text = f"collective {one.number + 1} on {self._on(one)}"
-                case "target":
-                    text = f"window on {self._on(one)}"
-                case _:
-                    continue
-            if text not in words:
-                words.append(text)
-        if thread.requests > len(thread.awaits):
-            words.append(f"{thread.requests} requests in all")
-        return f" ({'; '.join(words)})" if words else ""
-
-    def _on(self, one: Awaited) -> str:
-        name = self.communicators[one.communicator]
-        return name or f"communicator {one.communicator}"

@@ -158,7 +158,7 @@ typedef struct {
 
 /// What a call that has not returned waits for.
 enum contend_awaited_kind {
-  CONTEND_AWAITS_NOTHING,
+  CONTEND_AWAITS_UNKNOWN,   ///< of a request that is not followed
   CONTEND_AWAITS_RECEIVER,  ///< of a message to `peer`
   CONTEND_AWAITS_SENDER,    ///< of a message from `peer`
   CONTEND_AWAITS_MEMBERS,   ///< of collective `number` on the communicator

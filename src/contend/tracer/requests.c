@@ -152,6 +152,8 @@ static void await(const MPI_Request* handles, int count) {
   for (int index = 0; index < count && under_way->count < CONTEND_AWAITED; index++) {
     uint32_t known = *link_to(CONTEND_KEY(handles[index]));
     const contend_request* request = &requests[known];
+    if (known == 0 && handles[index] != MPI_REQUEST_NULL)
+      contend_await(CONTEND_AWAITS_UNKNOWN, NULL, CONTEND_NO_PEER, CONTEND_ANY_TAG);
     if (known == 0 || (request->persistent && request->number == CONTEND_NO_REQUEST)) continue;
     contend_await(kinds[request->kind], request->communicator, request->awaited, request->tag);
     under_way->awaited[under_way->count - 1].number = request->collective;

@@ -218,7 +218,7 @@ class ProfileJson(msgspec.Struct, frozen=True, kw_only=True):
         communicators: most time first; at most 1,000.
         by_rank: in order.
         phases: in order.
-        hung: whether the program hung.
+        hung: whether it is proven that the program could not go on.
         stuck: where ranks were when the program was ended; empty if all had finished.
         circles: ranks that wait for each other.
         missing: what is not in the profile, and why.
