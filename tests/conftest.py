@@ -56,6 +56,7 @@ _ALONE = (
     "tests/probes/test_clock.py",
     "tests/probes/test_trial.py",
     "tests/study/test_measured_mpi.py",
+    "tests/tracer/test_lateness.py",
 )
 
 NO_SHARED_DATA = "the folder of shared fabrics is absent (set CONTEND_SHARED_DATA to it)"

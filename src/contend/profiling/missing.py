@@ -16,18 +16,15 @@ _SHOWN = 6
 _LOST = {
     "communicators": (
         "communicator",
-        "stand together as others: who waited in their collectives is not known",
+        "calls there stand together as others, and who waited in their collectives is not known",
     ),
-    "members": ("list of members", "are not kept: nothing can be said of who is in them"),
-    "cells": ("call", "are counted by their routine alone, without size, communicator and place"),
-    "peers": ("peer", "have no row in the matrix"),
-    "collectives": (
-        "collective",
-        "are not judged by themselves: those that are kept stand for them",
-    ),
-    "events": ("event", "are not kept: a replay ends where they begin"),
-    "modules": ("memory map", "are not kept: their places have no name"),
-    "routines": ("routine name", "are not kept"),
+    "members": ("list of members", "nothing can be said of who is in that communicator"),
+    "cells": ("call", "only counted by routine, without size, communicator and place"),
+    "peers": ("peer", "without a row in the matrix"),
+    "collectives": ("collective", "those that are kept stand for all"),
+    "events": ("event", "a replay ends where the first is missing"),
+    "modules": ("memory map", "places in it have no name"),
+    "routines": ("routine name", "not kept"),
 }
 
 
@@ -70,13 +67,13 @@ def left_out(
         if number:
             those = [rank for rank, sections in lost.items() if sections.get(section, 0)]
             text = (
-                f"{counted(number, thing)} of {rank_words(those)} found no room in the record "
-                f"and {consequence}; --record takes a larger size"
+                f"{counted(number, thing)} of {rank_words(those)} found no room in the record: "
+                f"{consequence}; --record takes a larger size"
             )
             yield Warned(f"lost-{section}", text)
     requests = sum(int(header["requests_lost"]) for header in headers)
     if requests:
-        text = f"{counted(requests, 'request')} were under way beyond what is followed"
+        text = f"{counted(requests, 'request')} could not be followed: too many were under way"
         yield Warned("lost-requests", text)
     unsure = ranks.filter(pl.col("uncertainty_s").is_nan())["rank"].to_list()
     if unsure:
@@ -90,9 +87,11 @@ def left_out(
 def _endings(ranks: pl.DataFrame) -> Iterator[Warned]:
     state = {kind: ranks.filter(pl.col("state") == int(kind))["rank"].to_list() for kind in State}
     if state[State.RUNNING]:
+        killed = state[State.RUNNING]
+        were, each = ("was", "it") if len(killed) == 1 else ("were", "each")
         text = (
-            f"{rank_words(state[State.RUNNING])} crashed or came to an end from outside: the call "
-            "that each was in counts until the end"
+            f"{rank_words(killed)} crashed or {were} killed from outside: the call that {each} was "
+            "in counts until the end"
         )
         yield Warned("killed", text)
     for rank in state[State.ABORTED]:

@@ -23,7 +23,7 @@ class SpentJson(msgspec.Struct, frozen=True, kw_only=True):
         seconds: in these calls, of all ranks together.
         share: of the run times of all ranks together.
         longest_s: the longest call.
-        waiting_s: for ranks that were late; null where that is not told.
+        waiting_s: for ranks that were late; null where that cannot be told.
     """
 
     calls: int
@@ -117,7 +117,7 @@ class WaitJson(msgspec.Struct, frozen=True, kw_only=True):
         kind: for a late rank (in a collective), a late sender or a late receiver.
         seconds: waited.
         share: of the run times of all ranks together.
-        uncertainty_s: by which the clocks may put it wrong.
+        uncertainty_s: by which that may be off, as clocks differ.
         routine: of the call that most of it is in.
         place: of that call.
     """

@@ -194,13 +194,14 @@ def _stuck(findings: Findings) -> Iterator[ResultTable]:
     for thread in words.stuck[:_MOST_STUCK]:
         called = thread.routine or thread.ended or "in no MPI call"
         place = f"{places[thread.site]}{words.details(thread)}" if thread.routine else ""
-        rows.append((str(thread.rank), called, place, words.since(thread), words.whom(thread)))
+        whom = words.whom(thread).removeprefix("for ")
+        rows.append((str(thread.rank), called, place, words.since(thread), whom))
     hidden = len(words.stuck) - len(rows)
     yield ResultTable(
         title="Where ranks were when the run was ended",
-        columns=("rank", "in", "called at", "for so long", "waits"),
+        columns=("rank", "in", "called at", "for how long", "waits for"),
         rows=tuple(rows),
-        numeric=frozenset({"rank", "for so long"}),
+        numeric=frozenset({"rank", "for how long"}),
         note=f"{counted(hidden, 'further rank')}: --json has all." if hidden > 0 else "",
     )
 
@@ -279,7 +280,7 @@ def _waits(findings: Findings) -> Iterator[ResultTable]:
     )
     saved, unsure = findings.balance_s, float(table["uncertainty_s"].sum())
     part = percent(saved / max(findings.mean_run_s, 1e-12))
-    doubt = f" The clocks may put the sum wrong by {format_seconds(unsure)}." if unsure else ""
+    doubt = f" The clocks leave that sum uncertain by {format_seconds(unsure)}." if unsure else ""
     yield ResultTable(
         title="Who waits for whom",
         columns=("rank", "waits for", "most of it in", "time", "of the run"),
