@@ -3,7 +3,9 @@
 // of the user's that wraps MPI_X, as tools do that call PMPI_X, comes first: where the program is
 // linked with one, MPI_X leads there, and its PMPI_X then comes in here.
 //
-// What a program takes from the library's handle by dlsym is our PMPI_X too.
+// What a program takes from the library's handle by dlsym is our PMPI_X too. Whoever else has a
+// dlsym after ours is asked, as without us; another library of contend's then gives its own
+// entries.
 //
 // The functions pass their arguments on as they are, whatever their types: all are whole numbers or
 // addresses, so that even a program of another MPI library, whose handles look different, passes.
@@ -52,6 +54,17 @@ static inline symbol_finder loaders(void) {
   return known;
 }
 #define find_symbol(handle, name) loaders()(handle, name)
+
+/// The dlsym that the program would have called without us.
+static inline symbol_finder next_dlsym(void) {
+  static symbol_finder next;
+  symbol_finder known = __atomic_load_n(&next, __ATOMIC_RELAXED);
+  if (CONTEND_LIKELY(known != NULL)) return known;
+  known = (symbol_finder)find_symbol(RTLD_NEXT, "dlsym");
+  if (known == NULL) known = loaders();
+  __atomic_store_n(&next, known, __ATOMIC_RELAXED);
+  return known;
+}
 #else
 #define find_symbol dlsym
 #endif
@@ -189,6 +202,18 @@ static ElfW(Addr) module_of(const void* address) {
 /// Whether an address is ours.
 static bool is_ours(const void* address) { return module_of(address) == module_of((void*)entries); }
 
+/// Whether an address is ours, or another library of contend's.
+static bool is_contends(const void* address) {
+  Dl_info place;
+  if (is_ours(address)) return true;
+  void* handle = dladdr(address, &place) ? dlopen(place.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+  if (handle == NULL) return false;
+  void* behind = find_symbol(handle, "contend_library_behind");
+  bool theirs = module_of(behind) == module_of(address);
+  dlclose(handle);
+  return theirs;
+}
+
 /// Where the caller would have found routines without us: among the libraries that the program was
 /// started with, or those that the caller has loaded for itself, as extension modules of Python do;
 /// NULL where it has them from a handle.
@@ -199,7 +224,7 @@ static void* scope_of(void* caller) {
   if (!dladdr1(caller, &place, (void**)&module, RTLD_DL_LINKMAP) || module == NULL) return NULL;
   void* handle = dlopen(module->l_name, RTLD_LAZY | RTLD_NOLOAD);
   void* routine = handle ? find_symbol(handle, "PMPI_Init") : NULL;
-  return routine && !is_ours(routine) ? handle : NULL;
+  return routine && !is_contends(routine) ? handle : NULL;
 }
 
 /// The library that a call would have gone to without us: MPI's, or another one of contend's.
@@ -332,7 +357,7 @@ static __attribute__((noinline)) void* entry_for(void* found, void* handle, cons
   if (known) return module == module_of(known) ? exported[index] : NULL;
   Dl_info place;
   void* init = find_symbol(handle, "PMPI_Init");
-  if (module == module_of(init) && !is_ours(init) && dladdr(init, &place)) {
+  if (module == module_of(init) && !is_contends(init) && dladdr(init, &place)) {
     // Of several libraries, the first that is still there.
     const char* earlier = __atomic_load_n(&taken_from, __ATOMIC_ACQUIRE);
     if (earlier && strcmp(earlier, place.dli_fname) == 0) return exported[index];
@@ -351,9 +376,10 @@ EXPORTED void* contend_dlsym(void* handle, const char* name) __asm__("dlsym");
 void* contend_dlsym(void* handle, const char* name) {
   if (handle != RTLD_DEFAULT && handle != RTLD_NEXT &&
       (strncmp(name, "MPI_", 4) == 0 || strncmp(name, "PMPI_", 5) == 0)) {
-    void* entry = entry_for(find_symbol(handle, name), handle, name);
-    if (entry) return entry;
+    void* found = next_dlsym()(handle, name);
+    void* entry = entry_for(found, handle, name);
+    return entry ? entry : found;
   }
-  return loaders()(handle, name);
+  return next_dlsym()(handle, name);
 }
 #endif
