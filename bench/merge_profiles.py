@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from contend.profiling import RECORDS, Profile, ProfileRecord, merge, write_profile_record
-from contend.profiling.record_file import (
+from contend.profiling.record_layout import (
     CELL,
     COLLECTIVE,
     COMMUNICATOR,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.profiling.folder import PROFILE, RECORDS, ProfileRecord, write_profile_record
-from contend.profiling.record_file import (
+from contend.profiling.record_layout import (
     CELL,
     COLLECTIVE,
     COMMUNICATOR,

@@ -15,7 +15,7 @@ import pytest
 from built_records import ALLREDUCE, ALLTOALL, RECEIVE, SEND, Rank, leave_records
 from contend.errors import InputError, ShortfallError, UsageError
 from contend.process import Finished
-from contend.profiling import RECORDS, Profile, load_profile, merge, merging, record_file
+from contend.profiling import RECORDS, Profile, load_profile, merge, merging, record_layout
 from contend.profiling.folder import OTHER_PROGRAM, record_files
 from contend.runs import write_table
 
@@ -277,15 +277,15 @@ def test_a_newer_profile_is_refused(tmp_path: Path) -> None:
 
 
 def test_kinds_are_those_of_the_header() -> None:
-    assert [kind.name for kind in record_file.EventKind] == ["CALL", "COMPLETION", "PART"]
+    assert [kind.name for kind in record_layout.EventKind] == ["CALL", "COMPLETION", "PART"]
 
 
 def test_calls_without_a_cell_are_borne(tmp_path: Path) -> None:
     """The record had no room for their cell: they are events, and late, but of no routine."""
     ranks = _ring(2)
     for rank in ranks:
-        rank.event(40_000, 40_100, record_file.NO_CELL)
-        rank.collective(50_000 + 700 * rank.rank, 51_000, record_file.NO_CELL, number=2)
+        rank.event(40_000, 40_100, record_layout.NO_CELL)
+        rank.collective(50_000 + 700 * rank.rank, 51_000, record_layout.NO_CELL, number=2)
     profile = _merged(tmp_path / "p", ranks)
     assert profile.events(0)["routine"].to_list()[-1] is None
     assert profile.collectives["occurrences"].to_list() == [2, 2]

@@ -16,7 +16,8 @@ from contend.errors import InputError
 from contend.mpi import launch_environment
 from contend.profiling import Profile, merge
 from contend.profiling.folder import RECORDS, ProfileRecord, write_profile_record
-from contend.profiling.record_file import NO_CALL, RankRecord, State, read_record
+from contend.profiling.record_file import RankRecord, read_record
+from contend.profiling.record_layout import NO_CALL, State
 from contend.report import explanation_sentence, profiles_json
 from probe_programs import Mpi
 from tracer.conftest import Build, tracer_of

@@ -19,9 +19,9 @@ from .missing import rank_words as rank_words
 from .phases import Rounds as Rounds
 from .phases import find_phases as find_phases
 from .profile import Profile as Profile
-from .record_file import ALL_SIZES as ALL_SIZES
 from .record_file import RankRecord as RankRecord
 from .record_file import read_record as read_record
+from .record_layout import ALL_SIZES as ALL_SIZES
 from .recording import Job as Job
 from .recording import Outcome as Outcome
 from .recording import load_profile as load_profile

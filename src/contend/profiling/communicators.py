@@ -9,7 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from contend.profiling.folder import SCHEMAS
-from contend.profiling.record_file import OTHERS, SELF, WORLD, RankRecord
+from contend.profiling.record_file import RankRecord
+from contend.profiling.record_layout import OTHERS, SELF, WORLD
 
 _RESERVED = ("MPI_COMM_WORLD", "MPI_COMM_SELF", "others")
 _INTER = 4

@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 
 from contend.profiling import routines
+from contend.profiling.record_layout import MOST_AWAITED
 from contend.profiling.stuck import MOST_RANKS, Awaited, Stuck
 
 _ANY = frozenset({"Waitany", "Waitsome"})
 _RETURNING = routines.TESTS | {"Iprobe", "Improbe", "Request_get_status"}
 # Not all members need each other; who needs whom is not kept.
 _LOOSE = routines.COLLECTIVES - routines.SYNCHRONISING
-_MOST_AWAITED = 8
 
 Clause = frozenset[int]
 """Ranks of which one has to do something before a call returns."""
@@ -108,7 +108,7 @@ def _clauses(thread: Stuck, members: _Members) -> list[Clause]:
     things = [_thing(thread, one, members) for one in thread.awaits]
     if not waits_for_any(thread):
         return [clause for clauses in things for clause in clauses]
-    if thread.requests >= _MOST_AWAITED or not all(things):
+    if thread.requests >= MOST_AWAITED or not all(things):
         return []
     return [frozenset().union(*(clause for clauses in things for clause in clauses))]
 

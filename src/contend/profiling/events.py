@@ -10,9 +10,9 @@ import zstandard
 from numpy.typing import NDArray
 
 from contend.errors import InputError
-from contend.profiling.record_file import EVENT
+from contend.profiling.record_layout import EVENT, EventKind
 
-CALL, COMPLETION, PART = range(3)
+CALL, COMPLETION, PART = map(int, EventKind)
 """Kinds of events: a call; a request that the call before completed; bytes to or from one peer in
 the call before."""
 
@@ -31,7 +31,7 @@ def packed_events(
     Starts are differences from one event to the next, and ends durations: small numbers.
 
     Args:
-        events: of dtype `contend.profiling.record_file.EVENT`.
+        events: of dtype `contend.profiling.record_layout.EVENT`.
         starts: in nanoseconds from the first MPI_Init, on the common clock.
         ends: likewise.
     """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from contend.profiling.record_file import WORLD, State
+from contend.profiling.record_layout import WORLD, State
 from contend.profiling.stuck_words import StuckWords
 from contend.units import counted, format_seconds
 

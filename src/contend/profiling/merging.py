@@ -43,15 +43,8 @@ from contend.profiling.headers import Left, RankHeader, nothing, read_headers
 from contend.profiling.messages import LATE_RANK, MOST_EVENTS, Messages
 from contend.profiling.missing import left_out
 from contend.profiling.phases import timed_phases
-from contend.profiling.record_file import (
-    CELL,
-    NO_CALL,
-    NO_CELL,
-    EventKind,
-    RankRecord,
-    State,
-    read_record,
-)
+from contend.profiling.record_file import RankRecord, read_record
+from contend.profiling.record_layout import CELL, NO_CALL, NO_CELL, EventKind, State
 from contend.profiling.sites import Places, find_lines
 from contend.profiling.stuck import Seen, look, where_stuck
 from contend.profiling.waiting import Entries

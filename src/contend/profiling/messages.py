@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.profiling import routines
-from contend.profiling.record_file import NO_CELL, EventKind, RankRecord
+from contend.profiling.record_file import RankRecord
+from contend.profiling.record_layout import NO_CELL, EventKind
 
 LATE_RANK, LATE_SENDER, LATE_RECEIVER = range(3)
 """What is waited for, as numbers of `contend.profiling.folder.WAITS`."""
@@ -42,7 +43,6 @@ _SENDS = {
 }
 _BEGUN_COLLECTIVES = frozenset(f"I{name.lower()}" for name in routines.COLLECTIVES)
 _WITH_ANY = frozenset({"Waitany", "Waitsome", "Testany", "Testsome"})
-_PROBES = frozenset({"Probe", "Iprobe", "Mprobe", "Improbe"})
 
 _Numbers = NDArray[np.int64]
 _CALL = np.dtype([("cell", "<u4"), ("start", "<i8"), ("end", "<i8"), ("any", "?")])
@@ -300,7 +300,7 @@ class _Steps:
         at_once = self._is_call & self._of(routines.RECEIVES) & there
         half = (events["kind"] == EventKind.PART) & (events["role"] == 1)
         half &= (events["request"] == 0) & self._of(routines.EXCHANGES) & there
-        probed = self._is_call & self._of(_PROBES) & there
+        probed = self._is_call & self._of(routines.PROBES) & there
         blocking = np.flatnonzero(at_once | half | probed)
         arrived = there[self._completed]
         rows = np.concatenate((blocking, self._completed[arrived]))

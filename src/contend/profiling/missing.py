@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 import polars as pl
 
-from contend.profiling.record_file import State
+from contend.profiling.record_layout import State
 from contend.runs import Warned
 from contend.units import counted
 

@@ -14,7 +14,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.profiling.record_file import (
+from contend.profiling.record_file import RankRecord
+from contend.profiling.record_layout import (
     ANY_PEER,
     ANY_TAG,
     FOREIGN_PEER,
@@ -22,7 +23,6 @@ from contend.profiling.record_file import (
     OTHERS,
     WORLD,
     Awaits,
-    RankRecord,
     State,
 )
 
