@@ -276,10 +276,6 @@ def test_a_newer_profile_is_refused(tmp_path: Path) -> None:
         Profile.load(profile.folder)
 
 
-def test_kinds_are_those_of_the_header() -> None:
-    assert [kind.name for kind in record_layout.EventKind] == ["CALL", "COMPLETION", "PART"]
-
-
 def test_calls_without_a_cell_are_borne(tmp_path: Path) -> None:
     """The record had no room for their cell: they are events, and late, but of no routine."""
     ranks = _ring(2)

@@ -14,16 +14,25 @@ from built_records import ALLREDUCE, SEND, Rank
 from contend.errors import InputError
 from contend.profiling import read_record
 from contend.profiling.record_layout import (
+    ANY_PEER,
+    ANY_TAG,
+    AWAITED,
     CELL,
     CLOCK,
     COLLECTIVE,
     COMMUNICATOR,
     EVENT,
+    FOREIGN_PEER,
     HEADER,
+    MOST_AWAITED,
     OFFSET,
     PEER,
     SECTION,
     SECTIONS,
+    UNDER_WAY,
+    VERSION,
+    Awaits,
+    EventKind,
     State,
 )
 from fuzzing import drive
@@ -38,6 +47,8 @@ STRUCTS = {
     "contend_cell": CELL,
     "contend_peer": PEER,
     "contend_collective": COLLECTIVE,
+    "contend_awaited": AWAITED,
+    "contend_under_way": UNDER_WAY,
     "contend_event": EVENT,
 }
 
@@ -90,13 +101,6 @@ def test_layout_is_what_a_c_compiler_makes_of_the_header(
     expected["sections"] = [len(SECTIONS)]
     told = (line.split() for line in done.stdout.splitlines())
     assert {name: [int(number) for number in numbers] for name, *numbers in told} == expected
-
-
-def test_sections_have_the_header_s_order() -> None:
-    text = RECORD_H.read_text()
-    [body] = re.findall(r"enum contend_section_kind \{(.*?)\}", text, re.S)
-    names = re.findall(r"CONTEND_(\w+),", body)
-    assert [name.lower() for name in names] == list(SECTIONS)
 
 
 def test_everything_is_read(file: Path) -> None:
@@ -193,3 +197,24 @@ def test_damaged_files_are_borne(tmp_path: Path) -> None:
 
     faults = drive(read, [_rank().content()], rounds=1500)
     assert faults == []
+
+
+def test_numbers_are_those_of_the_recorder() -> None:
+    """The recorder's header names states, what is waited for, events and sections in this order."""
+    header = RECORD_H.read_text("utf-8")
+    named = {
+        kind: re.findall(r"^ *CONTEND_(\w+)\b", body, re.MULTILINE)
+        for kind, body in re.findall(r"enum contend_(\w+) \{(.*?)\n\}", header, re.DOTALL)
+    }
+    assert named["state"] == [state.name for state in State]
+    assert named["awaited_kind"] == [f"AWAITS_{kind.name}" for kind in Awaits]
+    assert named["event_kind"] == [kind.name for kind in EventKind]
+    assert named["section_kind"] == [*(name.upper() for name in SECTIONS), "SECTIONS"]
+    constants = dict(re.findall(r"#define CONTEND_(\w+) \(?(-?\d+)", header))
+    assert int(constants["RECORD_VERSION"]) == VERSION
+    assert [int(constants[name]) for name in ("ANY_PEER", "FOREIGN_PEER", "ANY_TAG")] == [
+        ANY_PEER,
+        FOREIGN_PEER,
+        ANY_TAG,
+    ]
+    assert f"CONTEND_AWAITED = {MOST_AWAITED} " in header

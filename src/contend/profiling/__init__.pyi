@@ -15,10 +15,10 @@ from .folder import is_profile as is_profile
 from .folder import read_profile_record as read_profile_record
 from .folder import write_profile_record as write_profile_record
 from .merging import merge as merge
-from .missing import rank_words as rank_words
 from .phases import Rounds as Rounds
 from .phases import find_phases as find_phases
 from .profile import Profile as Profile
+from .ranks import rank_words as rank_words
 from .record_file import RankRecord as RankRecord
 from .record_file import read_record as read_record
 from .record_layout import ALL_SIZES as ALL_SIZES

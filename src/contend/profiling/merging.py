@@ -39,15 +39,14 @@ from contend.profiling.folder import (
     record_files,
     write_profile_record,
 )
-from contend.profiling.headers import Left, RankHeader, nothing, read_headers
-from contend.profiling.messages import LATE_RANK, MOST_EVENTS, Messages
-from contend.profiling.missing import left_out
-from contend.profiling.phases import timed_phases
+from contend.profiling.messages import MOST_EVENTS, Messages
+from contend.profiling.phases import phases_of
+from contend.profiling.ranks import Left, RankHeader, left_out, nothing, read_headers
 from contend.profiling.record_file import RankRecord, read_record
-from contend.profiling.record_layout import CELL, NO_CALL, NO_CELL, EventKind, State
-from contend.profiling.sites import Places, find_lines
-from contend.profiling.stuck import Seen, look, where_stuck
-from contend.profiling.waiting import Entries
+from contend.profiling.record_layout import NO_CALL, NO_CELL, State
+from contend.profiling.sites import Places
+from contend.profiling.stuck import Seen, cells_under_way, look, since_when, where_stuck
+from contend.profiling.waiting import Entries, Waits
 from contend.runs import Host, Warned, write_table
 
 Progress = Callable[[int, int], None]
@@ -190,7 +189,7 @@ class _Merge:
         self._write("peers", self._peers.table("peers"))
         self._write("communicators", self._communicators.table())
         self._write("members", self._communicators.members())
-        self._write("sites", _site_table(self._places, run))
+        self._write("sites", self._places.table(run))
         ranks = self._rows.table("ranks")
         self._write("ranks", ranks)
         return self._described(ranks, phases)
@@ -240,44 +239,22 @@ class _Merge:
         )
 
     def _with_calls_under_way(self, record: RankRecord) -> RankRecord:
-        """A rank's record, with the calls that it was in as cells of their own.
-
-        They end when the program was seen to end. Where nobody saw that, as contend was ended
-        first, they end at the last instant that the rank has told.
-        """
-        header, counter = self._ranks[record.rank].header, self._ranks[record.rank].counter
-        clock, threads = header["clock"], record.threads
-        start = int(clock["start_ticks"])
-        called = threads["routine"] != NO_CALL
-        known = self._record.ended_unix is not None
-        if known:
-            ended_s = float(self._record.ended_unix or 0) - 1e-9 * int(clock["start_unix_ns"])
-        else:
-            latest = np.concatenate([threads["start"], threads["left"], record.events["end"]])
-            since = (latest - np.uint64(start)).view(np.int64).max(initial=0)
-            ended_s = 1e-9 * (int(clock["end_ns"]) - int(clock["start_ns"]))
-            ended_s = max(ended_s, float(counter.seconds(np.array([since], np.uint64))[0]))
-        begun = np.where(called, threads["start"], threads["left"]) - np.uint64(start)
-        since_s = ended_s - counter.seconds(begun)
+        """A rank's record, with the calls that it was in as cells of their own."""
+        clock, threads = self._ranks[record.rank].header["clock"], record.threads
+        ended_unix = self._record.ended_unix
+        ended_s, since_s = since_when(record, self._ranks[record.rank].counter, ended_unix)
         self._seen[record.rank] = look(
             record,
             self._communicators.numbers_of(record),
             self._places.number(threads["site"], record.modules),
             since_s.tolist(),
-            at_least=not known,
+            at_least=ended_unix is None,
         )
-        if record.state is State.RUNNING or called.any():
+        if record.state is State.RUNNING or (threads["routine"] != NO_CALL).any():
             started = float(self._instants(record.rank, clock["start_ticks"].reshape(1))[0])
             self._last[record.rank] = max(1e-9 * (started - self._origin) + ended_s, 0.0)
-        cells = np.zeros(int(called.sum()), CELL)
-        cells["site"] = threads["site"][called]
-        cells["routine"] = threads["routine"][called]
-        cells["communicator"] = np.where(
-            threads["count"] > 0, threads["awaited"]["communicator"][:, 0], 0
-        )[called]
-        cells["calls"] = 1
-        ticks = np.clip(since_s[called], 0, 1e9) / ((counter.period or 1.0) * 1e-9)
-        cells["ticks"] = cells["longest"] = ticks.astype(np.uint64)
+        period = 1e-9 * (self._ranks[record.rank].counter.period or 1.0)
+        cells = cells_under_way(threads, np.clip(since_s, 0, 1e9) / period)
         return replace(record, cells=np.concatenate([record.cells, cells]))
 
     def _add_peers(self, record: RankRecord) -> None:
@@ -342,58 +319,19 @@ class _Merge:
                     totals[row] += np.bincount(
                         share.cells[known], weights[known], len(record.cells)
                     )
-                self._caused += np.bincount(share.awaited, share.waiting, self._size)
-                others = known & ~share.last
-                self._add_waits(
-                    number,
-                    share.cells[others],
-                    share.awaited[others],
-                    np.full(int(others.sum()), LATE_RANK),
-                    share.waiting[others],
-                    1e-9
-                    * np.where(share.waiting > 0, unsure[number] + unsure[share.awaited], 0)[
-                        others
-                    ],
-                )
+                self._add_waits(number, share.waits())
             self._add_collectives(record, totals)
 
     def _judge_messages(self) -> None:
         hosts = {number: rank.host for number, rank in self._ranks.items()}
         sizes = self._communicators.comparable()
         for number, waits in self._messages.waits(sizes, self._unsure, hosts):
-            self._caused += np.bincount(waits.awaited, waits.seconds, self._size)
-            self._add_waits(
-                number, waits.cells, waits.awaited, waits.kinds, waits.seconds, waits.uncertainty
-            )
+            self._add_waits(number, waits)
 
-    def _add_waits(
-        self,
-        number: int,
-        cells: NDArray[np.uint32],
-        awaited: NDArray[np.int64],
-        kinds: NDArray[np.int64],
-        seconds: NDArray[np.float64],
-        uncertainty: NDArray[np.float64],
-    ) -> None:
-        """Sums of a rank's waiting by cell, rank that was waited for, and kind."""
-        if not len(cells):
-            return
-        keys, rows, times = np.unique(
-            np.stack((cells.astype(np.int64), awaited, kinds)),
-            axis=1,
-            return_inverse=True,
-            return_counts=True,
-        )
-        rows, count = rows.reshape(-1), keys.shape[1]
-        self._waits.add(
-            rank=np.full(count, number, np.uint32),
-            cell=keys[0].astype(np.uint32),
-            awaited=keys[1].astype(np.uint32),
-            kind=keys[2].astype(np.uint8),
-            occurrences=times.astype(np.uint64),
-            seconds=np.bincount(rows, seconds, count),
-            uncertainty_s=np.bincount(rows, uncertainty, count),
-        )
+    def _add_waits(self, number: int, waits: Waits) -> None:
+        self._caused += np.bincount(waits.awaited, waits.seconds, self._size)
+        sums = waits.sums()
+        self._waits.add(rank=np.full(len(sums["cell"]), number, np.uint32), **sums)
 
     def _add_collectives(self, record: RankRecord, totals: NDArray[np.float64]) -> None:
         rows = np.flatnonzero(totals[0])
@@ -446,19 +384,11 @@ class _Merge:
         """Phases by what the lowest rank called that has most events."""
         number = max(self._ranks, key=lambda rank: self._events[rank][0])
         record = read_record(self._ranks[number].path)
-        called = record.events["kind"] == EventKind.CALL
-        events = record.events[called & (record.events["cell"] != NO_CELL)]
-        if not len(events):
-            return ()
         cells = calls.filter(pl.col("rank") == number)
-        columns = [cells[name].to_numpy() for name in ("routine", "communicator", "site")]
-        kinds, of_cell = np.unique(np.stack(columns), axis=1, return_inverse=True)
-        return timed_phases(
-            number,
-            of_cell.reshape(-1)[events["cell"]],
-            kinds[[0, 2]],
-            1e-9 * (self._instants(number, events["start"]) - self._origin),
-            1e-9 * (self._instants(number, events["end"]) - self._origin),
+        return phases_of(
+            record,
+            [cells[name].to_numpy() for name in ("routine", "communicator", "site")],
+            lambda ticks: 1e-9 * (self._instants(number, ticks) - self._origin),
         )
 
     def _unmatched(self) -> Iterator[Warned]:
@@ -504,19 +434,3 @@ class _Merge:
                 *self._unmatched(),
             ),
         )
-
-
-def _site_table(places: Places, run: Run) -> pl.DataFrame:
-    known = places.all()
-    lines = find_lines(known, run)
-    return pl.DataFrame(
-        {
-            "site": list(range(len(known))),
-            "module": [place.module for place in known],
-            "offset": [place.offset for place in known],
-            "symbol": [line.symbol for line in lines],
-            "file": [line.file for line in lines],
-            "line": [line.line for line in lines],
-        },
-        schema=SCHEMAS["sites"],
-    )

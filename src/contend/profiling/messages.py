@@ -26,9 +26,8 @@ from numpy.typing import NDArray
 from contend.profiling import routines
 from contend.profiling.record_file import RankRecord
 from contend.profiling.record_layout import NO_CELL, EventKind
+from contend.profiling.waiting import LATE_RANK, LATE_RECEIVER, LATE_SENDER, Waits
 
-LATE_RANK, LATE_SENDER, LATE_RECEIVER = range(3)
-"""What is waited for, as numbers of `contend.profiling.folder.WAITS`."""
 MOST_EVENTS = 1 << 24
 """Of all ranks together: of more, messages are not matched."""
 
@@ -64,25 +63,6 @@ _ENTRY = np.dtype(
 _AWAITED = np.dtype(
     [("rank", "<i8"), ("call", "<i8"), ("instant", "<i8"), ("peer", "<i8"), ("kind", "<i8")]
 )
-
-
-@dataclass(frozen=True)
-class Waits:
-    """What one rank waited for in calls that other ranks had a part in.
-
-    Attributes:
-        cells: of the rank's record.
-        awaited: ranks that were waited for.
-        kinds: `LATE_RANK`, `LATE_SENDER`, `LATE_RECEIVER`.
-        seconds: waited; 0 where nobody was late.
-        uncertainty: seconds by which that may be wrong, by the clocks.
-    """
-
-    cells: NDArray[np.uint32]
-    awaited: _Numbers
-    kinds: _Numbers
-    seconds: NDArray[np.float64]
-    uncertainty: NDArray[np.float64]
 
 
 @dataclass

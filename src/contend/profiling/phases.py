@@ -9,7 +9,7 @@ that differ, such as those with output, do not hide the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.profiling.folder import Phase
+from contend.profiling.record_file import RankRecord
+from contend.profiling.record_layout import NO_CELL, EventKind
 
 Calls = NDArray[np.int64]
 Places = NDArray[np.intp]
@@ -70,22 +72,25 @@ def find_phases(calls: Calls) -> list[Rounds]:
     return sorted(phases, key=lambda phase: int(phase.begins[0]))
 
 
-def timed_phases(
-    rank: int,
-    calls: Calls,
-    kinds: NDArray[np.integer],
-    starts: NDArray[np.floating[Any]],
-    ends: NDArray[np.floating[Any]],
+def phases_of(
+    record: RankRecord,
+    cells: Sequence[NDArray[Any]],
+    seconds: Callable[[NDArray[np.uint64]], NDArray[np.floating[Any]]],
 ) -> tuple[Phase, ...]:
     """The phases of what a rank called, with their times.
 
     Args:
-        rank: whose calls these are.
-        calls: a number for each kind of call, in the order of time; at least one.
-        kinds: routine and site of every kind, shape [2, kinds].
-        starts: of the calls, in seconds.
-        ends: of the calls, in seconds.
+        record: of the rank.
+        cells: routine, communicator and site of every cell, as the profile numbers them.
+        seconds: ticks as seconds of the profile.
     """
+    called = record.events["kind"] == EventKind.CALL
+    events = record.events[called & (record.events["cell"] != NO_CELL)]
+    if not len(events):
+        return ()
+    kinds, of_cell = np.unique(np.stack(cells), axis=1, return_inverse=True)
+    calls = of_cell.reshape(-1)[events["cell"]]
+    starts, ends = seconds(events["start"]), seconds(events["end"])
     within = np.concatenate(([0.0], np.cumsum(ends - starts)))
     # The last round ends where the next call begins, or with the last call.
     limits = np.append(starts, ends[-1])
@@ -93,10 +98,10 @@ def timed_phases(
     for rounds in find_phases(calls):
         first, last = int(rounds.begins[0]), int(rounds.begins[-1])
         elapsed = float(limits[last] - limits[first])
-        routine, site = kinds[:, calls[first]].tolist()
+        routine, site = kinds[[0, 2], calls[first]].tolist()
         phases.append(
             Phase(
-                rank=rank,
+                rank=record.rank,
                 routine=routine,
                 site=site,
                 rounds=rounds.count,

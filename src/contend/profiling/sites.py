@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from contend.process import Run, run_process
+from contend.profiling.folder import SCHEMAS
 
 _MAP = re.compile(r"([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ \S+ +(/.*)")
 _LIMIT = 120.0
@@ -101,6 +103,22 @@ class Places:
         """The places by their numbers."""
         names = list(self._modules)
         return [Place("", 0), *(Place(names[module], offset) for module, offset in self._numbers)]
+
+    def table(self, run: Run) -> pl.DataFrame:
+        """A row for every place, with what binutils tell of it."""
+        known = self.all()
+        lines = find_lines(known, run)
+        return pl.DataFrame(
+            {
+                "site": list(range(len(known))),
+                "module": [place.module for place in known],
+                "offset": [place.offset for place in known],
+                "symbol": [line.symbol for line in lines],
+                "file": [line.file for line in lines],
+                "line": [line.line for line in lines],
+            },
+            schema=SCHEMAS["sites"],
+        )
 
 
 def find_lines(places: Sequence[Place], run: Run = run_process) -> list[Line]:

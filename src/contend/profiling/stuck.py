@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.profiling.clocks import TickCounter
 from contend.profiling.record_file import RankRecord
 from contend.profiling.record_layout import (
     ANY_PEER,
     ANY_TAG,
+    CELL,
     FOREIGN_PEER,
     NO_CALL,
     OTHERS,
@@ -93,6 +96,42 @@ class Seen:
     state: State
     threads: tuple[Stuck, ...]
     left: Mapping[int, int]
+
+
+def since_when(
+    record: RankRecord, counter: TickCounter, ended_unix: float | None
+) -> tuple[float, NDArray[np.float64]]:
+    """Seconds from MPI_Init's end to the program's end, and for how long threads had been in place.
+
+    Where nobody saw the end, as contend was ended first, it is the last instant that the rank has
+    told.
+    """
+    clock, threads = record.header["clock"], record.threads
+    start = np.uint64(clock["start_ticks"])
+    if ended_unix is not None:
+        ended_s = ended_unix - 1e-9 * int(clock["start_unix_ns"])
+    else:
+        latest = np.concatenate([threads["start"], threads["left"], record.events["end"]])
+        since = (latest - start).view(np.int64).max(initial=0)
+        ended_s = 1e-9 * (int(clock["end_ns"]) - int(clock["start_ns"]))
+        ended_s = max(ended_s, float(counter.seconds(np.array([since], np.uint64))[0]))
+    called = threads["routine"] != NO_CALL
+    begun = np.where(called, threads["start"], threads["left"]) - start
+    return ended_s, ended_s - counter.seconds(begun)
+
+
+def cells_under_way(threads: NDArray[Any], ticks: NDArray[np.float64]) -> NDArray[Any]:
+    """The calls that threads were in, as cells of a record, with the time that each took."""
+    called = threads["routine"] != NO_CALL
+    cells = np.zeros(int(called.sum()), CELL)
+    cells["site"] = threads["site"][called]
+    cells["routine"] = threads["routine"][called]
+    cells["communicator"] = np.where(
+        threads["count"] > 0, threads["awaited"]["communicator"][:, 0], 0
+    )[called]
+    cells["calls"] = 1
+    cells["ticks"] = cells["longest"] = ticks[called].astype(np.uint64)
+    return cells
 
 
 def look(

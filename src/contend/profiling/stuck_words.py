@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from contend.profiling.deadlock import circles, deadlocked, waits_for_any
-from contend.profiling.missing import rank_words
+from contend.profiling.ranks import rank_words
 from contend.profiling.stuck import Awaited, Stuck
 from contend.units import counted, format_seconds
 

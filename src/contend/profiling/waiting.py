@@ -15,6 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from contend.profiling.record_layout import NO_CELL
+
+LATE_RANK, LATE_SENDER, LATE_RECEIVER = range(3)
+"""What is waited for, as numbers of `contend.profiling.folder.WAITS`."""
+
 Numbers = NDArray[np.int64]
 Instants = NDArray[np.int64]
 
@@ -60,6 +65,44 @@ def _empty(numbers: Numbers) -> _Latest:
 
 
 @dataclass(frozen=True)
+class Waits:
+    """What one rank waited for in calls that other ranks had a part in.
+
+    Attributes:
+        cells: of the rank's record.
+        awaited: ranks that were waited for.
+        kinds: `LATE_RANK`, `LATE_SENDER`, `LATE_RECEIVER`.
+        seconds: waited; 0 where nobody was late.
+        uncertainty: seconds by which that may be wrong, by the clocks.
+    """
+
+    cells: NDArray[np.uint32]
+    awaited: Numbers
+    kinds: Numbers
+    seconds: NDArray[np.float64]
+    uncertainty: NDArray[np.float64]
+
+    def sums(self) -> dict[str, NDArray[Any]]:
+        """Columns of sums by cell, rank that was waited for, and kind; without calls of no cell."""
+        known = self.cells != NO_CELL
+        keys, rows, times = np.unique(
+            np.stack((self.cells.astype(np.int64), self.awaited, self.kinds))[:, known],
+            axis=1,
+            return_inverse=True,
+            return_counts=True,
+        )
+        rows, count = rows.reshape(-1), keys.shape[1]
+        return {
+            "cell": keys[0].astype(np.uint32),
+            "awaited": keys[1].astype(np.uint32),
+            "kind": keys[2].astype(np.uint8),
+            "occurrences": times.astype(np.uint64),
+            "seconds": np.bincount(rows, self.seconds[known], count),
+            "uncertainty_s": np.bincount(rows, self.uncertainty[known], count),
+        }
+
+
+@dataclass(frozen=True)
 class Share:
     """One rank's collectives on one communicator, in the order of their numbers.
 
@@ -70,6 +113,7 @@ class Share:
         waiting: seconds until the last member entered.
         last: whether this rank was the last.
         awaited: rank of the last member.
+        uncertainty: seconds by which waiting may be wrong, by the clocks.
     """
 
     communicator: int
@@ -78,6 +122,18 @@ class Share:
     waiting: NDArray[np.float64]
     last: NDArray[np.bool_]
     awaited: Numbers
+    uncertainty: NDArray[np.float64]
+
+    def waits(self) -> Waits:
+        """What the rank waited for; of occurrences in which it was the last itself, nothing."""
+        rows = ~self.last
+        return Waits(
+            self.cells[rows],
+            self.awaited[rows],
+            np.full(int(rows.sum()), LATE_RANK),
+            self.waiting[rows],
+            self.uncertainty[rows],
+        )
 
 
 @dataclass
@@ -139,6 +195,7 @@ class Entries:
                 1e-9 * waiting,
                 latest.ranks[at] == rank,
                 latest.ranks[at],
+                1e-9 * np.where(waiting > 0, unsure, 0),
             )
 
 
