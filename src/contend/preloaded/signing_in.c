@@ -214,12 +214,11 @@ static void tell(enum answer* answers) {
     length += snprintf(line + length, sizeof line - (size_t)length,
                        "%d of %d ranks (%s) run without %s: their hosts do not see %s%s", missing,
                        size, absent, own->library, own->folder, differ ? ", and " : "");
-  if (differ)
-    length += snprintf(line + length, sizeof line - (size_t)length,
-                       "%d of %d ranks (%s) have another %s than rank %d on %s", differ, size,
-                       other, own->agreement, rank, host);
-  snprintf(line + length, sizeof line - (size_t)length, "; ");
-  fprintf(stderr, "%s", line);
+  if (differ && length < (int)sizeof line)
+    snprintf(line + length, sizeof line - (size_t)length,
+             "%d of %d ranks (%s) have another %s than rank %d on %s", differ, size, other,
+             own->agreement, rank, host);
+  fprintf(stderr, "%s; ", line);
   fprintf(stderr, own->consequence, rank, host);
   fputc('\n', stderr);
 }

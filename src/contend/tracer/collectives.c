@@ -89,7 +89,7 @@ static void from_root(volume* given, int root, uint64_t bytes) {
 
 /// Whether an occurrence is one of those that are kept, on all members alike.
 static bool is_kept(uint32_t turn, uint32_t number) {
-  return (turn + number) % contend.header->collective_stride == 0;
+  return ((turn + number) & (contend.header->collective_stride - 1)) == 0;
 }
 
 /// Leaves out every other occurrence, the same ones on all members.

@@ -242,24 +242,7 @@ contend_live_communicator* contend_communicator_slowly(MPI_Comm handle) {
   return live;
 }
 
-contend_live_communicator* contend_known(MPI_Comm handle) {
-  contend_live_communicator* last = contend_last_communicator;
-  return last->key == CONTEND_KEY(handle) ? last : look_up(CONTEND_KEY(handle));
-}
-
-void contend_await(enum contend_awaited_kind kind, const contend_live_communicator* on,
-                   int32_t peer, int tag) {
-  contend_under_way* under_way = contend_this_thread.under_way;
-  if (under_way->count < CONTEND_AWAITED)
-    under_way->awaited[under_way->count] = (contend_awaited){
-        .kind = kind,
-        .peer = peer,
-        .tag = tag == MPI_ANY_TAG ? CONTEND_ANY_TAG : tag,
-        .communicator = on ? on->index : CONTEND_OTHERS,
-        .number = on ? contend_so_far(on) : 0,
-    };
-  under_way->count++;
-}
+contend_live_communicator* contend_look_up(MPI_Comm handle) { return look_up(CONTEND_KEY(handle)); }
 
 int32_t contend_awaited_peer(const contend_live_communicator* on, int peer) {
   if (peer == MPI_ANY_SOURCE) return CONTEND_ANY_PEER;
@@ -268,21 +251,7 @@ int32_t contend_awaited_peer(const contend_live_communicator* on, int peer) {
   return known == CONTEND_NO_PEER ? CONTEND_FOREIGN_PEER : known;
 }
 
-void contend_await_peer(enum contend_awaited_kind kind, MPI_Comm handle, int peer, int tag) {
-  contend_lock();
-  const contend_live_communicator* on = contend_known(handle);
-  contend_await(kind, on, contend_awaited_peer(on, peer), tag);
-  contend_unlock();
-}
-
-void contend_await_members(MPI_Comm handle) {
-  contend_lock();
-  contend_await(CONTEND_AWAITS_MEMBERS, contend_known(handle), CONTEND_NO_PEER, CONTEND_ANY_TAG);
-  contend_unlock();
-}
-
-void contend_release(contend_live_communicator* live) {
-  if (--live->references > 0) return;
+void contend_free_communicator(contend_live_communicator* live) {
   free(live->world_ranks);
   free(live->destinations);
   free(live);

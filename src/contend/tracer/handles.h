@@ -36,22 +36,54 @@ static inline contend_live_communicator* contend_find(MPI_Comm handle) {
   return contend_communicator_slowly(handle);
 }
 
+contend_live_communicator* contend_look_up(MPI_Comm handle);
+
 /// The communicator of a handle; NULL when no call that succeeded has used it. Before a call
 /// nothing may be asked of a handle, which may be none.
-contend_live_communicator* contend_known(MPI_Comm handle);
+static inline contend_live_communicator* contend_known(MPI_Comm handle) {
+  contend_live_communicator* last = contend_last_communicator;
+  return CONTEND_LIKELY(last->key == CONTEND_KEY(handle)) ? last : contend_look_up(handle);
+}
 
-/// Notes, before a call goes to the library, what it will wait for.
-void contend_await(enum contend_awaited_kind kind, const contend_live_communicator* on,
-                   int32_t peer, int tag);
 /// A peer as `contend_awaited` has it: CONTEND_NO_PEER for MPI_PROC_NULL alone.
 int32_t contend_awaited_peer(const contend_live_communicator* on, int peer);
-void contend_await_peer(enum contend_awaited_kind kind, MPI_Comm handle, int peer, int tag);
-void contend_await_members(MPI_Comm handle);
+
+static inline contend_awaited contend_awaited_of(enum contend_awaited_kind kind,
+                                                 uint32_t communicator, int32_t peer, int tag,
+                                                 uint32_t number) {
+  return (contend_awaited){.kind = kind,
+                           .peer = peer,
+                           .tag = tag == MPI_ANY_TAG ? CONTEND_ANY_TAG : tag,
+                           .communicator = communicator,
+                           .number = number};
+}
+
+/// Notes, before a call goes to the library, what else it will wait for; `number` is that of a
+/// collective, else 0.
+static inline void contend_await(enum contend_awaited_kind kind,
+                                 const contend_live_communicator* on, int32_t peer, int tag,
+                                 uint32_t number) {
+  contend_under_way* under_way = contend_this_thread.under_way;
+  uint32_t place = under_way->count;
+  // Threads for which there was no room share one.
+  if (place >= CONTEND_AWAITED) return;
+  under_way->awaited[place] =
+      contend_awaited_of(kind, on ? on->index : CONTEND_OTHERS, peer, tag, number);
+  under_way->count = place + 1;
+}
 
 /// Collectives so far on all communicators of its index, those among them that make communicators.
 static inline uint32_t contend_so_far(const contend_live_communicator* on) {
   return on->index == CONTEND_OTHERS ? on->collectives
                                      : contend.communicators[on->index].collectives;
+}
+
+static inline void contend_await_members(MPI_Comm handle) {
+  contend_lock();
+  const contend_live_communicator* on = contend_known(handle);
+  contend_await(CONTEND_AWAITS_MEMBERS, on, CONTEND_NO_PEER, CONTEND_ANY_TAG,
+                on ? contend_so_far(on) : 0);
+  contend_unlock();
 }
 
 /// This rank has left one more collective, or begun it where it does not wait.
@@ -60,13 +92,26 @@ static inline void contend_count_collective(contend_live_communicator* on) {
   if (on->index != CONTEND_OTHERS) contend.communicators[on->index].collectives++;
 }
 
+void contend_free_communicator(contend_live_communicator* communicator);
+
 /// Gives up a reference.
-void contend_release(contend_live_communicator* communicator);
+static inline void contend_release(contend_live_communicator* communicator) {
+  if (--communicator->references == 0) contend_free_communicator(communicator);
+}
 
 /// The rank in MPI_COMM_WORLD of a rank in a communicator; CONTEND_NO_PEER for none.
 static inline int32_t contend_world_rank(const contend_live_communicator* communicator, int rank) {
   if (rank < 0 || rank >= communicator->peer_count) return CONTEND_NO_PEER;
   return communicator->world_ranks ? communicator->world_ranks[rank] : rank;
+}
+
+static inline void contend_await_peer(enum contend_awaited_kind kind, MPI_Comm handle, int peer,
+                                      int tag) {
+  contend_lock();
+  const contend_live_communicator* on = contend_known(handle);
+  int32_t world_rank = on ? contend_world_rank(on, peer) : CONTEND_NO_PEER;
+  contend_await(kind, on, world_rank >= 0 ? world_rank : contend_awaited_peer(on, peer), tag, 0);
+  contend_unlock();
 }
 
 /// The neighbours that neighbourhood collectives send to: their number, and ranks in the
@@ -112,7 +157,7 @@ enum contend_request_kind {
   CONTEND_OPERATES  ///< one-sided
 };
 
-/// A request under way, or a persistent one.
+/// A request under way, or a persistent one, in one line of the processor's cache.
 typedef struct {
   uint64_t key;  ///< handle
   uint64_t bytes;
@@ -122,11 +167,12 @@ typedef struct {
   uint32_t number;  ///< CONTEND_NO_REQUEST while a persistent one is not under way
   uint32_t cell;    ///< of the call that began it
   uint32_t next;    ///< index of the next one in the same slot, or free
-  int32_t peer, tag;
-  int32_t awaited;      ///< `peer` as a call that waits for it is told of it
-  uint32_t collective;  ///< number on the communicator
+  int32_t peer;     ///< as `contend_awaited` has it
+  int32_t tag;
+  uint32_t collective;  ///< number of a collective on the communicator
   uint8_t kind;         ///< contend_request_kind
-  bool persistent, cancelled, parts_are_events;
+  bool persistent;
+  bool cancelled : 1, parts_are_events : 1;
   bool claimed;  ///< a call waits for it
 } contend_request;
 
@@ -137,9 +183,9 @@ contend_request* contend_new_request(MPI_Request handle, contend_live_communicat
                                      enum contend_request_kind kind, bool persistent);
 
 /// A call that may be a question in vain as the program waits for its answer: `call` begins where
-/// the question before it ended, if that was no other thing, and what is given back, for the event
-/// of a question that is answered, where the first began.
-contend_call contend_asked(contend_call* call, bool answered);
+/// the question before it ended, if that was no other thing. Gives the ticks when the first of them
+/// began, at which the event of a question that is answered begins.
+uint64_t contend_asked(contend_call* call, bool answered);
 
 /// Bytes that a receive brought.
 static inline uint64_t contend_received(const MPI_Status* status) {

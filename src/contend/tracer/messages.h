@@ -56,11 +56,11 @@ int RECORDED(NAMED(Mrecv))(void* data, COUNT count, MPI_Datatype type, MPI_Messa
                            MPI_Status* status) {
   CONTEND_CALL_OF(NAMED(Mrecv), (data, count, type, message, status));
   contend_live_communicator* communicator = message_communicator(*message);
-  contend_await(CONTEND_AWAITS_SENDER, communicator, CONTEND_ANY_PEER, MPI_ANY_TAG);
+  contend_await(CONTEND_AWAITS_SENDER, communicator, CONTEND_ANY_PEER, MPI_ANY_TAG, 0);
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(NAMED(Mrecv))(data, count, type, message, given);
   contend_leave(&call);
-  if (result == MPI_SUCCESS) note_arrival_on(&call, &call, communicator, given, true);
+  if (result == MPI_SUCCESS) note_arrival_on(&call, call.start, communicator, given, true);
   contend_done();
   return result;
 }

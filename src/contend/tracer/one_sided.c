@@ -127,7 +127,7 @@ static void await_target(MPI_Win window, int target) {
   const live_window* known = *link_to(CONTEND_KEY(window));
   const contend_live_communicator* on = known ? known->communicator : NULL;
   int32_t peer = target < 0 ? CONTEND_ANY_PEER : contend_awaited_peer(on, target);
-  contend_await(CONTEND_AWAITS_TARGET, on, peer, CONTEND_ANY_TAG);
+  contend_await(CONTEND_AWAITS_TARGET, on, peer, CONTEND_ANY_TAG, 0);
   contend_unlock();
 }
 

@@ -26,8 +26,7 @@ static void note_begun_on(const contend_call* call, enum contend_request_kind ki
   contend_request* request = contend_new_request(handle, communicator, kind, persistent);
   request->bytes = bytes;
   request->cell = cell;
-  request->peer = world_peer;
-  request->awaited = contend_awaited_peer(communicator, peer);
+  request->peer = world_peer >= 0 ? world_peer : contend_awaited_peer(communicator, peer);
   request->tag = tag;
   if (contend_room_for_events(1))
     contend_append(call, cell, CONTEND_CALL, bytes, world_peer, tag, request->number, 0);
@@ -40,21 +39,21 @@ static void note_begun(const contend_call* call, enum contend_request_kind kind,
 }
 
 /// Notes that a message has arrived, or, where `taken` is false, that one is there.
-/// The event begins with `whole`.
-static void note_arrival_on(const contend_call* call, const contend_call* whole,
+/// The event begins at `since`.
+static void note_arrival_on(contend_call* call, uint64_t since,
                             const contend_live_communicator* communicator, const MPI_Status* status,
                             bool taken) {
   bool none = status->MPI_SOURCE == MPI_PROC_NULL;
   uint64_t bytes = none ? 0 : contend_received(status);
   int32_t sender = none ? CONTEND_NO_PEER : contend_world_rank(communicator, status->MPI_SOURCE);
   uint32_t cell = contend_count(call, communicator->index, taken ? bytes : 0, taken ? bytes : 0);
+  call->start = since;
   if (contend_room_for_events(1))
-    contend_append(whole, cell, CONTEND_CALL, bytes, sender, status->MPI_TAG, CONTEND_NO_REQUEST,
-                   0);
+    contend_append(call, cell, CONTEND_CALL, bytes, sender, status->MPI_TAG, CONTEND_NO_REQUEST, 0);
 }
 
-static void note_arrival(const contend_call* call, MPI_Comm handle, const MPI_Status* status) {
-  note_arrival_on(call, call, contend_find(handle), status, true);
+static void note_arrival(contend_call* call, MPI_Comm handle, const MPI_Status* status) {
+  note_arrival_on(call, call->start, contend_find(handle), status, true);
 }
 
 /// Notes a call that sends and receives: its cell has what it sends.
@@ -116,9 +115,9 @@ static void note_probe(contend_call* call, int result, bool there, MPI_Comm hand
                        const MPI_Status* status) {
   contend_leave(call);
   if (result != MPI_SUCCESS) return;
-  contend_call whole = contend_asked(call, there);
+  uint64_t since = contend_asked(call, there);
   if (there)
-    note_arrival_on(call, &whole, contend_find(handle), status, false);
+    note_arrival_on(call, since, contend_find(handle), status, false);
   else
     contend_count(call, contend_find(handle)->index, 0, 0);
 }

@@ -20,7 +20,7 @@ enum { MEMBERS_SHIFT = 4, CELLS_SHIFT = 4, COLLECTIVES_SHIFT = 3, SMALL_SHIFT = 
 
 contend_record contend;
 static contend_under_way beyond;  // calls of threads for which there was no room
-__thread contend_thread contend_this_thread __attribute__((tls_model("initial-exec")));
+CONTEND_OF_THREAD contend_thread contend_this_thread;
 
 static const char* const routine_names[] = {
 #define ROUTINE(name, count) "MPI_" #name "\n",

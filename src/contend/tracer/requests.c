@@ -6,7 +6,7 @@
 #include "handles.h"
 
 // The table's size is bounded; requests beyond it are counted.
-enum { CAPACITY = 1 << 16, SLOTS = 1 << 16 };
+enum { CAPACITY = 1 << 16, SLOTS = 1 << 16, LINE = 64 };
 
 static contend_request* requests;  // the first one is never used: 0 is no request
 static uint32_t* slots;
@@ -15,9 +15,10 @@ static uint32_t last_number;
 static uint32_t receiving;  // requests that may receive
 
 void contend_start_requests(void) {
-  requests = calloc(CAPACITY, sizeof *requests);
+  requests = aligned_alloc(LINE, CAPACITY * sizeof *requests);
   slots = calloc(SLOTS, sizeof *slots);
   if (requests == NULL || slots == NULL) abort();
+  requests[0] = (contend_request){0};
 }
 
 static uint32_t* slot_of(uint64_t key) {
@@ -26,7 +27,7 @@ static uint32_t* slot_of(uint64_t key) {
 
 /// The link to a request in its slot's chain; it leads to 0 when the handle is not known. Libraries
 /// give one handle to all requests that are complete at once: then it is the latest.
-static uint32_t* link_to(uint64_t key) {
+static inline uint32_t* link_to(uint64_t key) {
   uint32_t* link = slot_of(key);
   while (*link && requests[*link].key != key) link = &requests[*link].next;
   return link;
@@ -57,7 +58,7 @@ static void give_up(const uint32_t* claims, int count) {
 }
 
 /// The link to a request that was claimed.
-static uint32_t* claimed_link(uint64_t key, uint32_t claimed) {
+static inline uint32_t* claimed_link(uint64_t key, uint32_t claimed) {
   if (!contend.locked) return link_to(key);
   uint32_t* link = slot_of(key);
   while (*link && *link != claimed) link = &requests[*link].next;
@@ -91,8 +92,8 @@ contend_request* contend_new_request(MPI_Request handle, contend_live_communicat
   request->number = persistent ? CONTEND_NO_REQUEST : ++last_number;
   request->cell = CONTEND_NONE;
   request->cancelled = request->claimed = false;
-  request->peer = request->awaited = CONTEND_NO_PEER;
-  request->collective = contend_so_far(communicator);
+  request->peer = CONTEND_NO_PEER;
+  request->collective = kind == CONTEND_COLLECTIVE ? contend_so_far(communicator) : 0;
   request->tag = 0;
   request->bytes = 0;
   request->parts = NULL;
@@ -140,7 +141,8 @@ static uint32_t communicator_of(const MPI_Request* handles, int count, const uin
   return CONTEND_WORLD;
 }
 
-/// Notes what a call on requests waits for.
+/// Notes what a call on requests waits for. It is told by the program's own handles: what the
+/// library has just written there is not at hand as fast in a copy.
 static void await(const MPI_Request* handles, int count) {
   static const enum contend_awaited_kind kinds[] = {[CONTEND_SENDS] = CONTEND_AWAITS_RECEIVER,
                                                     [CONTEND_RECEIVES] = CONTEND_AWAITS_SENDER,
@@ -148,16 +150,21 @@ static void await(const MPI_Request* handles, int count) {
                                                     [CONTEND_COLLECTIVE] = CONTEND_AWAITS_MEMBERS,
                                                     [CONTEND_OPERATES] = CONTEND_AWAITS_TARGET};
   contend_under_way* under_way = contend_this_thread.under_way;
+  uint32_t awaited = 0;
   contend_lock();
-  for (int index = 0; index < count && under_way->count < CONTEND_AWAITED; index++) {
+  for (int index = 0; index < count && awaited < CONTEND_AWAITED; index++) {
     uint32_t known = *link_to(CONTEND_KEY(handles[index]));
     const contend_request* request = &requests[known];
     if (known == 0 && handles[index] != MPI_REQUEST_NULL)
-      contend_await(CONTEND_AWAITS_UNKNOWN, NULL, CONTEND_NO_PEER, CONTEND_ANY_TAG);
-    if (known == 0 || (request->persistent && request->number == CONTEND_NO_REQUEST)) continue;
-    contend_await(kinds[request->kind], request->communicator, request->awaited, request->tag);
-    under_way->awaited[under_way->count - 1].number = request->collective;
+      under_way->awaited[awaited++] = contend_awaited_of(CONTEND_AWAITS_UNKNOWN, CONTEND_OTHERS,
+                                                         CONTEND_NO_PEER, CONTEND_ANY_TAG, 0);
+    // One that is complete, or a persistent one that is not under way.
+    if (request->number == CONTEND_NO_REQUEST) continue;
+    under_way->awaited[awaited++] =
+        contend_awaited_of(kinds[request->kind], request->communicator->index, request->peer,
+                           request->tag, request->collective);
   }
+  under_way->count = awaited;
   contend_unlock();
 }
 
@@ -195,10 +202,10 @@ static void complete(const contend_call* call, uint32_t cell, MPI_Request handle
 }
 
 /// Room for what calls on many requests need beside what the program gave them.
-static __thread MPI_Request* handles_room;
-static __thread MPI_Status* statuses_room;
-static __thread uint32_t* claims_room;
-static __thread int room;
+static CONTEND_OF_THREAD MPI_Request* handles_room;
+static CONTEND_OF_THREAD MPI_Status* statuses_room;
+static CONTEND_OF_THREAD uint32_t* claims_room;
+static CONTEND_OF_THREAD int room;
 
 /// The handles as they are before a call: the library overwrites those that are complete. They are
 /// claimed.
@@ -235,7 +242,7 @@ static const MPI_Status no_status = {0};
 /// times it did as well, if most of the pause it had no processor: it slept, or another had its
 /// turn. Else it computed.
 enum { AT_ONCE = 8, PART_OF_WAIT = 4, FAR_MORE = 256 };
-static __thread struct {
+static CONTEND_OF_THREAD struct {
   uint64_t since, until, last;  ///< of questions in vain: the first, the last one's end and time
   uint64_t read;                ///< when both of these were read last
   int64_t wall, used;           ///< nanoseconds, and those on a processor
@@ -246,8 +253,11 @@ static int64_t nanoseconds(clockid_t clock) {
   return clock_gettime(clock, &at) ? 0 : at.tv_sec * INT64_C(1000000000) + at.tv_nsec;
 }
 
-/// Whether the thread was without a processor for most of the pause before this instant.
+/// Whether the thread was without a processor for most of the pause before this instant. The kernel
+/// is asked for it, which takes many times what a question takes: not more often than every 50
+/// microseconds, and what is missed is no longer than that.
 static bool was_idle(uint64_t pause, uint64_t instant) {
+  if (polling.read && instant - polling.read < contend.reading_gap / 2048) return false;
   int64_t wall = nanoseconds(CLOCK_MONOTONIC), used = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
   double whole = (double)(wall - polling.wall), idle = whole - (double)(used - polling.used);
   double paused = whole * (double)pause / (double)(instant - polling.read + 1);
@@ -258,40 +268,49 @@ static bool was_idle(uint64_t pause, uint64_t instant) {
   return was;
 }
 
-contend_call contend_asked(contend_call* call, bool answered) {
+/// The end of `contend_asked`: `again` where the thread has waited since the question before.
+static inline uint64_t settle(contend_call* call, bool answered, bool again) {
   uint64_t events = contend.header->sections[CONTEND_EVENTS].used, own = call->end - call->start;
+  // What else the thread called meanwhile is no waiting for an answer.
+  if (events && contend.events[events - 1].end > polling.until) again = false;
+  uint64_t since = again ? polling.since : call->start;
+  if (again) call->start = polling.until;
+  polling.since = since;
+  polling.until = answered ? 0 : call->end;
+  polling.last = own;
+  return since;
+}
+
+/// Apart, so that a question that comes at once has few registers to save.
+static __attribute__((noinline)) uint64_t asked_later(contend_call* call, bool answered) {
+  bool again = was_idle(call->start - polling.until, call->start) && polling.until;
+  return settle(call, answered, again);
+}
+
+uint64_t contend_asked(contend_call* call, bool answered) {
   uint64_t pause = call->start - polling.until;
   bool again = polling.until && (pause <= AT_ONCE * polling.last ||
                                  pause <= (polling.until - polling.since) / PART_OF_WAIT);
   if (!again && (polling.until ? pause > FAR_MORE * polling.last : !answered))
-    again = was_idle(pause, call->start) && polling.until;
-  // What else the thread called meanwhile is no waiting for an answer.
-  if (events && contend.events[events - 1].end > polling.until) again = false;
-  if (again) call->start = polling.until;
-  contend_call whole = *call;
-  if (again) whole.start = polling.since;
-  polling.since = whole.start;
-  polling.until = answered ? 0 : call->end;
-  polling.last = own;
-  return whole;
+    return asked_later(call, answered);
+  return settle(call, answered, again);
 }
 
 /// Counts a call that completes requests; its event too, unless it is a test in vain.
-static uint32_t begin(contend_call* call, uint32_t communicator, bool as_event) {
+static inline uint32_t begin(contend_call* call, uint32_t communicator, bool as_event) {
   // Most calls that are answered at once have asked nothing in vain before.
   bool asked = !as_event || polling.until;
-  contend_call whole;
-  if (asked) whole = contend_asked(call, as_event);
+  uint64_t since = asked ? contend_asked(call, as_event) : call->start;
   uint32_t cell = contend_count(call, communicator, 0, 0);
+  call->start = since;
   if (as_event && contend_room_for_events(1))
-    contend_append(asked ? &whole : call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0,
-                   CONTEND_NO_REQUEST, 0);
+    contend_append(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST, 0);
   return cell;
 }
 
 /// Notes a call on one request, or on the one of several that it chose.
-static void note_one(contend_call* call, int result, bool done, MPI_Request before,
-                     MPI_Request after, uint32_t claimed, const MPI_Status* status) {
+static inline void note_one(contend_call* call, int result, bool done, MPI_Request before,
+                            MPI_Request after, uint32_t claimed, const MPI_Status* status) {
   if (result == MPI_SUCCESS) {
     uint32_t cell = begin(call, communicator_of(&before, 1, &claimed), done);
     if (done) complete(call, cell, before, claimed, status);
@@ -345,7 +364,7 @@ int contend_Request_get_status(MPI_Request request, int* flag, MPI_Status* statu
 int contend_Waitany(int count, MPI_Request requests_given[], int* index, MPI_Status* status) {
   CONTEND_CALL_OF(Waitany, (count, requests_given, index, status));
   const MPI_Request* before = copied(requests_given, count);
-  await(before, count);
+  await(requests_given, count);
   MPI_Status own, *given = status_for(status, &own);
   int result = REAL(Waitany)(count, requests_given, index, given);
   bool chosen = *index != MPI_UNDEFINED && *index >= 0 && *index < count;
@@ -395,7 +414,7 @@ static void note_all(contend_call* call, int result, bool done, int count,
 int contend_Waitall(int count, MPI_Request requests_given[], MPI_Status statuses[]) {
   CONTEND_CALL_OF(Waitall, (count, requests_given, statuses));
   const MPI_Request* before = copied(requests_given, count);
-  await(before, count);
+  await(requests_given, count);
   MPI_Status* given = statuses_for(statuses);
   int result = REAL(Waitall)(count, requests_given, given);
   note_all(&call, result, true, count, before, requests_given, given);
@@ -444,7 +463,7 @@ static void note_some(contend_call* call, int result, int count, int done, const
     return result;                                                                      \
   }
 
-SOME(Waitsome, await(before, count))
+SOME(Waitsome, await(requests_given, count))
 SOME(Testsome, (void)0)
 
 // ---- persistent requests
@@ -456,9 +475,9 @@ static void start(const contend_call* call, uint32_t cell, contend_request* requ
   request->cell = cell;
   if (request->kind == CONTEND_SENDS) contend_sent(request->peer, request->bytes);
   uint32_t role = request->kind == CONTEND_COLLECTIVE ? 2 : request->kind == CONTEND_RECEIVES;
+  int32_t peer = request->peer < 0 ? CONTEND_NO_PEER : request->peer;
   if (contend_room_for_events(1))
-    contend_append(call, cell, kind, request->bytes, request->peer, request->tag, request->number,
-                   role);
+    contend_append(call, cell, kind, request->bytes, peer, request->tag, request->number, role);
   if (request->part_count)
     contend_add_parts(call, cell, request->parts, request->part_count, request->parts_are_events);
 }

@@ -26,6 +26,9 @@
 #define CONTEND_RECORDED(name) contend_##name
 
 #define CONTEND_NONE UINT32_MAX
+/// A variable that each thread has for itself. As this library is there from the beginning, it is
+/// found without a call.
+#define CONTEND_OF_THREAD __thread __attribute__((tls_model("initial-exec")))
 /// A handle of the library, whether it is a number or an address.
 #define CONTEND_KEY(handle) ((uint64_t)(uintptr_t)(handle))
 
@@ -87,7 +90,7 @@ typedef struct {
   contend_under_way* under_way;
 } contend_thread;
 
-extern __thread contend_thread contend_this_thread __attribute__((tls_model("initial-exec")));
+extern CONTEND_OF_THREAD contend_thread contend_this_thread;
 
 /// Leaves word beside the records, for whoever reads them: a file of that name, and what it is of.
 void contend_leave_word(const char* name, const char* of);
