@@ -66,6 +66,9 @@ TWO_FOR_ZERO = stuck(2, "MPI_Recv", sender(0))
         ([stuck(0, "MPI_Test", sender(1)), ONE_FOR_ZERO], (), set(), []),
         ([stuck(0, "MPI_File_write"), ONE_FOR_ZERO], (), set(), []),
         ([stuck(0, "MPI_Ssend", receiver(0))], (), {0}, [[0]]),
+        # Two circles through rank 0, of which one is told.
+        ([stuck(0, "MPI_Waitall", sender(1), sender(2)), ONE_FOR_ZERO, TWO_FOR_ZERO],
+         (), {0, 1, 2}, [[0, 1]]),
         # Another thread of rank 0 may send.
         ([ZERO_FOR_ONE, msgspec.structs.replace(stuck(0, ""), thread=1), ONE_FOR_ZERO],
          (), set(), []),

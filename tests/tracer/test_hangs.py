@@ -44,11 +44,15 @@ HANGS = {
     ),
     "finalized": (
         ("Finalize", "Barrier", "Barrier"),
-        ("rank 0 waits for rank 1 in MPI_Finalize", "waits for rank 0 in MPI_Barrier"),
+        (
+            "rank 0 waits for rank 1 in MPI_Finalize",
+            "which waits for rank 0 in MPI_Barrier",
+            "; rank 2 waits for rank 0 in MPI_Barrier",
+        ),
     ),
     "collectives": (
         ("Bcast", "Reduce"),
-        ("MPI_Bcast of rank 0 and MPI_Reduce of rank 1 are the same collective", "on pair"),
+        ("rank 0 is in MPI_Bcast where rank 1 is in MPI_Reduce", "on pair"),
     ),
     "stopped": (
         ("Barrier", OUT),

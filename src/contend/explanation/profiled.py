@@ -97,7 +97,7 @@ class ProfileSource:
         """What could not be known, and what would tell it."""
         findings = self.profile.findings
         if findings.stuck.hung:
-            yield "Of a program that hung no other limit is looked for."
+            yield "No other limit is looked for in a program that hung."
             return
         if stuck := findings.stuck.verdict():
             yield f"{stuck}. {findings.stuck.cure()}"

@@ -55,21 +55,26 @@ def deadlocked(
 
 
 def circles(stuck: Sequence[Stuck]) -> list[list[int]]:
-    """Circles of ranks of which none can do without the next, each from its lowest rank on."""
+    """Circles of ranks of which none can do without the next, each from its lowest rank on.
+
+    No rank is in two of them: where many wait for one that waits for all, one circle is told.
+    """
     needs = {rank: _needed(threads) for rank, threads in _in_calls(stuck).items()}
-    found: dict[tuple[int, ...], list[int]] = {}
+    found: list[list[int]] = []
+    seen: set[int] = set()
     for start in needs:
         path: list[int] = []
         at = start
         # Where a rank needs several, any one that comes to nothing holds it up.
-        while needs.get(at) and at not in path:
+        while needs.get(at) and at not in seen:
+            seen.add(at)
             path.append(at)
             at = min(needs[at], key=lambda rank: (not needs.get(rank), rank not in path, rank))
         if at in path:
             circle = path[path.index(at) :]
             first = circle.index(min(circle))
-            found.setdefault(tuple(sorted(circle)), circle[first:] + circle[:first])
-    return list(found.values())
+            found.append(circle[first:] + circle[:first])
+    return found
 
 
 def waits_for_any(thread: Stuck) -> bool:

@@ -97,8 +97,8 @@ class StuckWords:
             if thread.others:
                 other = by_rank[thread.others[0]]
                 yield (
-                    f"{thread.routine} of rank {thread.rank} and {other.routine} of rank "
-                    f"{other.rank} are the same collective of their communicator"
+                    f"rank {thread.rank} is in {thread.routine} where rank {other.rank} is in "
+                    f"{other.routine}"
                 )
                 return
         for thread in self.stuck:
@@ -140,7 +140,7 @@ class StuckWords:
             kinds = {one.kind for rank in circle for one in by_rank[rank].awaits}
             if len(circle) == 1:
                 return (
-                    "A message to the own rank needs a receive that was begun before: use "
+                    "A rank that sends to itself needs a receive that was begun before: use "
                     "MPI_Irecv first, or MPI_Sendrecv."
                 )
             if kinds == {"receiver"}:
@@ -150,7 +150,7 @@ class StuckWords:
                 )
             if kinds == {"sender"}:
                 return "One of these ranks has to send before it receives: use MPI_Sendrecv."
-            return "Have these ranks make their calls in an order in which one can go on."
+            return "Change the order of these calls so that one of the ranks can go on."
         for thread in self.stuck:
             for rank in thread.ranks:
                 there = by_rank.get(rank)
@@ -165,7 +165,7 @@ class StuckWords:
                         "shows the line while it runs; a rank without processor time is stopped, "
                         "or waits for a file, a lock or a pipe that nobody reads."
                     )
-        return "Look for the call that these ranks wait for: no rank was about to make it."
+        return "Look for the call that these ranks wait for: no rank had made it."
 
     def lines(self) -> list[str]:
         """Ranks that were in the same call together, those that wait for others first."""

@@ -220,7 +220,7 @@ class ProfileJson(msgspec.Struct, frozen=True, kw_only=True):
         phases: in order.
         hung: whether it is proven that the program could not go on.
         stuck: where ranks were when the program was ended; empty if all had finished.
-        circles: ranks that wait for each other.
+        circles: of ranks that wait for each other; no rank is in two.
         missing: what is not in the profile, and why.
     """
 
