@@ -146,7 +146,7 @@ def _table(cases: list[Case], done: dict[Key, str]) -> Iterator[str]:
                 bad = {schedule: why for schedule, why in cell.items() if why}
                 words.append(_word(case, library, cell, bad))
                 for schedule, differs in bad.items():
-                    if why := expected(case, library, way):
+                    if (why := expected(case, library, way)) and why in differs:
                         notes.append(f"- {case.name}, {SHOWN[library]}, {way}, {schedule}: {why}")
                     else:
                         yield f"- {case.name}, {SHOWN[library]}, {way}, {schedule}: {differs}"

@@ -174,9 +174,16 @@ def test_ranks_of_a_second_program_are_no_ranks_of_the_first(tmp_path: Path) -> 
 
 def test_a_second_program_of_as_many_ranks_is_told(tmp_path: Path) -> None:
     folder = leave_records(tmp_path / "p", _ring())
-    (folder / RECORDS / OTHER_PROGRAM).touch()
+    for name, word in (
+        ("a", "4 started /bin/b\n"),
+        ("b", "1 spawned /c d"),
+        ("c", "1 spawned /c d"),
+    ):
+        (folder / RECORDS / f"{OTHER_PROGRAM}-{name}").write_text(word)
     [warning] = merge(folder, run=_no_program).missing
-    assert warning.text.startswith("the command started other MPI programs too")
+    assert ": b (4 ranks), c d (spawned, 1 rank, 2 times); profile each program" in warning.text
+    assert "spawns are not recorded yet" in warning.text
+    assert "find each other" not in warning.text
 
 
 def test_a_damaged_record_is_left_and_named(tmp_path: Path) -> None:

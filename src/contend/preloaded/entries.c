@@ -342,6 +342,9 @@ static void find_library(void* caller) {
   }
   contend_lead(contend_routine_Init, true);
   contend_lead(contend_routine_Init_thread, true);
+#if CONTEND_MPI_4
+  contend_lead(contend_routine_Session_init, true);
+#endif
 }
 
 #ifdef CONTEND_FIRST_GLIBC

@@ -3,7 +3,7 @@
 ///
 /// `entries.c` has MPI_X and PMPI_X of each routine of `routines.h`. They jump to the library's
 /// own, or to a function `contend_X` of whoever is compiled with it, which has one for each
-/// routine. To begin with, `contend_Init` and `contend_Init_thread` alone are called.
+/// routine. To begin with, only those of MPI_Init, MPI_Init_thread and MPI_Session_init are called.
 #ifndef CONTEND_PRELOADED_ENTRIES_H
 #define CONTEND_PRELOADED_ENTRIES_H
 

@@ -22,8 +22,11 @@ RECORDS = "records"
 """Folder of what ranks leave, until it is merged."""
 OTHER_LIBRARY = "other-library"
 """Among them: the path of the library of ranks for which the recorder was not compiled."""
+SESSIONS = "sessions"
+"""Among them: a session began before MPI_Init, and perhaps without it."""
 OTHER_PROGRAM = "other-program"
-"""Among them: the record that a second program would have written over."""
+"""How names among them begin of what programs leave that find another one's records: how many ranks
+they have, `spawned` or `started`, and their file."""
 EVENTS = "events.zst"
 
 _MOST_RANKS = 1 << 24

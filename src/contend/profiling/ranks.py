@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -32,10 +33,8 @@ _LOST = {
     "modules": ("memory map", "places in it have no name"),
     "routines": ("routine name", "not kept"),
 }
-_ANOTHER_PROGRAM = (
-    "the command started other MPI programs too, or ranks that did not find each other: of those "
-    "nothing is here; profile each program by itself"
-)
+_MOST_SHOWN = 8
+_WORD_BYTES = 8192
 
 
 @dataclass
@@ -97,10 +96,40 @@ def read_headers(records: Path, paths: Sequence[Path], left: Left) -> dict[int, 
         host = header["host"].partition(b"\0")[0].decode(errors="replace")
         rank = RankHeader(path, header, counter_of(header["clock"]), host)
         ranks[int(header["rank"])] = rank
-    if others or (records / OTHER_PROGRAM).exists():
+    words = [_word(path) for path in records.glob(f"{OTHER_PROGRAM}*")]
+    if others or words:
         left.names += [path.name for path in others]
-        left.warnings.append(Warned("another-program", _ANOTHER_PROGRAM))
+        left.warnings.append(Warned("another-program", _of_others(words)))
     return _with_periods(ranks)
+
+
+def _word(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(_WORD_BYTES).decode(errors="replace")
+
+
+def _of_others(words: Sequence[str]) -> str:
+    """Which programs are not recorded, and what to do about it."""
+    programs: Counter[tuple[str, str, str]] = Counter()
+    for word in words:
+        size, how, path = (word.split(maxsplit=2) + [""] * 3)[:3]
+        programs[Path(path.strip()).name or "a program", size, how] += 1
+    shown = [
+        f"{name} ({'' if how != 'spawned' else 'spawned, '}"
+        f"{size} {'rank' if size == '1' else 'ranks'}{f', {times} times' if times > 1 else ''})"
+        for (name, size, how), times in sorted(programs.items())[:_MOST_SHOWN]
+    ]
+    named = f": {', '.join(shown)}" if shown else ""
+    more = ", ..." if len(programs) > _MOST_SHOWN else ""
+    started = [size for _, size, how in programs if how != "spawned"]
+    spawned = len(started) < len(programs)
+    apart = all(size == "1" for size in started) and (started or not spawned)
+    return (
+        "only the first MPI program of a command is recorded, and others started under this one"
+        f"{', or ranks that did not find each other' if apart else ''}{named}{more}"
+        f"{'; profile each program by itself' if started or not spawned else ''}"
+        f"{'; processes that a program spawns are not recorded yet' if spawned else ''}"
+    )
 
 
 def _with_periods(ranks: Mapping[int, RankHeader]) -> dict[int, RankHeader]:

@@ -56,8 +56,20 @@ ON_WORLD(Unpublish_name, (const char* service, MPI_Info info, const char* port),
          (service, info, port))
 ON_WORLD(Lookup_name, (const char* service, MPI_Info info, char* port), (service, info, port))
 #if CONTEND_MPI_4
-ON_WORLD(Session_init, (MPI_Info info, MPI_Errhandler handler, MPI_Session* session),
-         (info, handler, session))
+int contend_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  // MPI_Init may still come; where it does not, this tells why there is no record.
+  if (contend.header == NULL) {
+    contend_leave_word(CONTEND_SESSIONS, "MPI_Session_init");
+    return REAL(Session_init)(info, handler, session);
+  }
+  CONTEND_CALL_OF(Session_init, (info, handler, session));
+  int result = REAL(Session_init)(info, handler, session);
+  contend_leave(&call);
+  if (result == MPI_SUCCESS)
+    contend_note(&call, CONTEND_WORLD, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
+  contend_done();
+  return result;
+}
 ON_WORLD(Session_finalize, (MPI_Session * session), (session))
 ON_WORLD(Comm_create_from_group,
          (MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm* made),

@@ -149,6 +149,18 @@ static bool make_cell_slots(uint64_t cells) {
   return true;
 }
 
+/// Tells whoever reads the records of a program that finds those of another one.
+static void tell_of_program(const char* host, int size) {
+  char name[128], text[4096 + 32], path[4096] = "";
+  MPI_Comm parent = MPI_COMM_NULL;
+  ((int (*)(MPI_Comm*))contend_symbol("PMPI_Comm_get_parent"))(&parent);
+  if (readlink("/proc/self/exe", path, sizeof path - 1) < 0) path[0] = '\0';
+  snprintf(name, sizeof name, "%s-%s-%ld", CONTEND_OTHER_PROGRAM, host, (long)getpid());
+  snprintf(text, sizeof text, "%d %s %s", size, parent == MPI_COMM_NULL ? "started" : "spawned",
+           path);
+  contend_leave_word(name, text);
+}
+
 bool contend_open_record(const char* folder, int rank, int size, int thread_level) {
   contend_section sections[CONTEND_SECTIONS];
   mapped_bytes = lay_out(sections, granted_memory(), size);
@@ -159,12 +171,14 @@ bool contend_open_record(const char* folder, int rank, int size, int thread_leve
   if (length < (int)sizeof path && make_cell_slots(sections[CONTEND_CELLS].capacity))
     header = map_file(path, mapped_bytes);
   if (header == NULL) {
-    bool written = errno == EEXIST;
-    const char* why = written ? "another process has written it already" : strerror(errno);
-    if (written) contend_leave_word(CONTEND_OTHER_PROGRAM, path);
+    int error = errno;
     char host[64] = "";
     gethostname(host, sizeof host - 1);
-    fprintf(stderr, "contend: rank %d on %s is not recorded: %s: %s\n", rank, host, path, why);
+    if (error != EEXIST)
+      fprintf(stderr, "contend: rank %d on %s is not recorded: %s: %s\n", rank, host, path,
+              strerror(error));
+    else if (rank == 0)
+      tell_of_program(host, size);
     return false;
   }
   contend.header = header;

@@ -20,7 +20,10 @@
 #define CONTEND_RECORD_VERSION 4u
 /// Beside the records: the path of the ranks' library, where the recorder is another's.
 #define CONTEND_OTHER_LIBRARY "other-library"
-/// Likewise: the record that a second program would have written over.
+/// Likewise: a session began before MPI_Init, and perhaps without it.
+#define CONTEND_SESSIONS "sessions"
+/// How names begin of files that ranks 0 of other programs leave, where the first has left its
+/// record: how many ranks it has, `spawned` or `started`, and its file.
 #define CONTEND_OTHER_PROGRAM "other-program"
 #define CONTEND_NO_PEER (-1)       ///< the call has no peer, or the peer is outside MPI_COMM_WORLD
 #define CONTEND_ANY_PEER (-2)      ///< of an awaited message: any source

@@ -8,6 +8,8 @@
 #include "signing_in.h"
 #include "tuned.h"
 
+static bool begun;  // by MPI_Init
+
 struct contend_library contend_library;
 bool contend_counting;
 bool contend_many_threads;
@@ -87,6 +89,7 @@ static bool anybody_reports(void) {
 static void begin(void) {
   const char* folder = getenv("CONTEND_TUNED");
   int level = MPI_THREAD_SINGLE;
+  begun = true;
   if (folder == NULL || *folder == '\0') return;
   find_library();
   if (!all_go_by_rules(folder)) return;
@@ -113,6 +116,30 @@ int contend_Init_thread(int* count, char*** words, int wanted, int* level) {
   if (result == MPI_SUCCESS) begin();
   return result;
 }
+
+#if CONTEND_MPI_4
+/// At the end, as MPI_Init may come after the first session; as far as launchers number ranks, the
+/// first says so alone.
+static void tell_of_sessions(void) {
+  static const char* const numbers[] = {"PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+  const char* folder = getenv("CONTEND_TUNED");
+  if (begun || folder == NULL || *folder == '\0') return;
+  for (size_t index = 0; index < sizeof numbers / sizeof *numbers; index++) {
+    const char* number = getenv(numbers[index]);
+    if (number && strcmp(number, "0") != 0) return;
+  }
+  fputs("contend: the program uses MPI sessions without MPI_Init: nothing is carried\n", stderr);
+}
+
+int contend_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  static bool met;
+  if (begun)
+    contend_release();
+  else if (!__atomic_exchange_n(&met, true, __ATOMIC_RELAXED))
+    atexit(tell_of_sessions);
+  return REAL(Session_init)(info, handler, session);
+}
+#endif
 
 /// The calls of all ranks, by the schedule that carried them, and their communicators.
 static void report(void) {
