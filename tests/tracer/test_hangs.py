@@ -66,14 +66,18 @@ HANGS = {
         ("Wait", "Barrier"),
         ("rank 0 waits for rank 1 in MPI_Wait", "receive from rank 1, tag 9"),
     ),
+    "either": (
+        ("Waitany", "Barrier"),
+        ("rank 0 waits for rank 1 in MPI_Waitany", "rank 1 waits for rank 0 in MPI_Barrier"),
+    ),
     "tags": (("Recv", "Ssend"), ("rank 1 sends with tag 6, and rank 0 receives tag 5",)),
     "itself": (("Ssend", "Barrier"), ("rank 0 waits for itself in MPI_Ssend",)),
     "probe": (("Probe", "Barrier"), ("rank 0 waits for rank 1 in MPI_Probe", "tag 3")),
     "window": (("Win_wait", "Barrier"), ("waits in MPI_Win_wait", "rank 1 waits for rank 0")),
     "pipe": (("Barrier", OUT), ("rank 1 has been in no MPI call for", "such as a full pipe")),
 }
-UNPROVEN = frozenset({"stopped", "lost", "window", "pipe"})
-"""A rank that is in no call, or a window's group, may be about to do what others wait for."""
+UNPROVEN = frozenset({"stopped", "lost", "either", "window", "pipe"})
+"""What is in no call, or is not followed, may be about to do what others wait for."""
 
 
 def _records(folder: Path) -> list[RankRecord]:

@@ -30,6 +30,22 @@ static void window(int waits) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static int query(void* state, MPI_Status* status) {
+  MPI_Status_set_elements(status, MPI_BYTE, 0);
+  return MPI_SUCCESS;
+}
+static int release(void* state) { return MPI_SUCCESS; }
+static int cancel(void* state, int complete) { return MPI_SUCCESS; }
+
+// A receive, or something that the program itself may say to be complete.
+static void either(void) {
+  MPI_Request two[2];
+  int which;
+  MPI_Irecv(&other, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, &two[0]);
+  MPI_Grequest_start(query, release, cancel, NULL, &two[1]);
+  MPI_Waitany(2, two, &which, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char** argv) {
   const char* mode = argv[1];
   MPI_Request request;
@@ -62,6 +78,8 @@ int main(int argc, char** argv) {
   } else if (is(mode, "wait")) {
     MPI_Irecv(&other, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, &request);
     if (rank == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (is(mode, "either")) {
+    if (rank == 0) either();
   } else if (is(mode, "tags")) {
     if (rank == 0) receive(1, 5);
     if (rank == 1) MPI_Ssend(&number, 1, MPI_INT, 0, 6, MPI_COMM_WORLD);

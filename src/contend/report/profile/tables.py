@@ -280,14 +280,14 @@ def _waits(findings: Findings) -> Iterator[ResultTable]:
     )
     saved, unsure = findings.balance_s, float(table["uncertainty_s"].sum())
     part = percent(saved / max(findings.mean_run_s, 1e-12))
-    doubt = f" The clocks leave that sum uncertain by {format_seconds(unsure)}." if unsure else ""
+    doubt = f" The clocks leave these times uncertain by {format_seconds(unsure)} in all."
     yield ResultTable(
         title="Who waits for whom",
         columns=("rank", "waits for", "most of it in", "time", "of the run"),
         rows=rows,
         numeric=frozenset({"rank", "time", "of the run"}),
         note=f"If nobody came late the run would be at most {format_seconds(saved)} ({part}) "
-        f"shorter.{doubt} {_more(table, 'pair')}".strip(),
+        f"shorter.{doubt if unsure else ''} {_more(table, 'pair')}".strip(),
     )
 
 
