@@ -453,7 +453,7 @@ static uint32_t forget(MPI_Comm handle) {
 
 #define FREES(name)                                                          \
   int contend_##name(MPI_Comm* handle) {                                     \
-    CONTEND_CALL_OF(name, (handle));                                         \
+    CONTEND_CALL_WITH(handle, name, (handle));                               \
     contend_lock();                                                          \
     uint32_t index = forget(*handle);                                        \
     contend_unlock();                                                        \

@@ -54,7 +54,7 @@ int RECORDED(NAMED(Recv))(void* data, COUNT count, MPI_Datatype type, int peer, 
 
 int RECORDED(NAMED(Mrecv))(void* data, COUNT count, MPI_Datatype type, MPI_Message* message,
                            MPI_Status* status) {
-  CONTEND_CALL_OF(NAMED(Mrecv), (data, count, type, message, status));
+  CONTEND_CALL_WITH(message, NAMED(Mrecv), (data, count, type, message, status));
   contend_live_communicator* communicator = message_communicator(*message);
   contend_await(CONTEND_AWAITS_SENDER, communicator, CONTEND_ANY_PEER, MPI_ANY_TAG, 0);
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
@@ -67,7 +67,7 @@ int RECORDED(NAMED(Mrecv))(void* data, COUNT count, MPI_Datatype type, MPI_Messa
 
 int RECORDED(NAMED(Imrecv))(void* data, COUNT count, MPI_Datatype type, MPI_Message* message,
                             MPI_Request* request) {
-  CONTEND_CALL_OF(NAMED(Imrecv), (data, count, type, message, request));
+  CONTEND_CALL_WITH(message, NAMED(Imrecv), (data, count, type, message, request));
   contend_live_communicator* communicator = message_communicator(*message);
   int result = REAL(NAMED(Imrecv))(data, count, type, message, request);
   contend_leave(&call);

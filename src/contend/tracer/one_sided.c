@@ -102,7 +102,7 @@ int contend_Win_create_dynamic(MPI_Info info, MPI_Comm communicator, MPI_Win* wi
 }
 
 int contend_Win_free(MPI_Win* window) {
-  CONTEND_CALL_OF(Win_free, (window));
+  CONTEND_CALL_WITH(window, Win_free, (window));
   // Before it is freed: afterwards another thread may be given the same handle.
   contend_lock();
   contend_live_communicator* communicator = communicator_of(*window);

@@ -319,8 +319,12 @@ static inline void note_one(contend_call* call, int result, bool done, MPI_Reque
   }
 }
 
+static inline bool are_there(const MPI_Request* handles, int count) {
+  return handles || count <= 0;
+}
+
 int contend_Wait(MPI_Request* request, MPI_Status* status) {
-  CONTEND_CALL_OF(Wait, (request, status));
+  CONTEND_CALL_WITH(request, Wait, (request, status));
   MPI_Request before = *request;
   uint32_t claimed = 0;
   claim(request, 1, &claimed);
@@ -335,7 +339,7 @@ int contend_Wait(MPI_Request* request, MPI_Status* status) {
 }
 
 int contend_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-  CONTEND_CALL_OF(Test, (request, flag, status));
+  CONTEND_CALL_WITH(request, Test, (request, flag, status));
   MPI_Request before = *request;
   uint32_t claimed = 0;
   claim(request, 1, &claimed);
@@ -362,7 +366,8 @@ int contend_Request_get_status(MPI_Request request, int* flag, MPI_Status* statu
 }
 
 int contend_Waitany(int count, MPI_Request requests_given[], int* index, MPI_Status* status) {
-  CONTEND_CALL_OF(Waitany, (count, requests_given, index, status));
+  CONTEND_CALL_WITH(are_there(requests_given, count) && index, Waitany,
+                    (count, requests_given, index, status));
   const MPI_Request* before = copied(requests_given, count);
   await(requests_given, count);
   MPI_Status own, *given = status_for(status, &own);
@@ -379,7 +384,8 @@ int contend_Waitany(int count, MPI_Request requests_given[], int* index, MPI_Sta
 
 int contend_Testany(int count, MPI_Request requests_given[], int* index, int* flag,
                     MPI_Status* status) {
-  CONTEND_CALL_OF(Testany, (count, requests_given, index, flag, status));
+  CONTEND_CALL_WITH(are_there(requests_given, count), Testany,
+                    (count, requests_given, index, flag, status));
   const MPI_Request* before = copied(requests_given, count);
   MPI_Status own, *given = status_for(status, &own);
   int result = REAL(Testany)(count, requests_given, index, flag, given);
@@ -412,7 +418,7 @@ static void note_all(contend_call* call, int result, bool done, int count,
 }
 
 int contend_Waitall(int count, MPI_Request requests_given[], MPI_Status statuses[]) {
-  CONTEND_CALL_OF(Waitall, (count, requests_given, statuses));
+  CONTEND_CALL_WITH(are_there(requests_given, count), Waitall, (count, requests_given, statuses));
   const MPI_Request* before = copied(requests_given, count);
   await(requests_given, count);
   MPI_Status* given = statuses_for(statuses);
@@ -422,7 +428,8 @@ int contend_Waitall(int count, MPI_Request requests_given[], MPI_Status statuses
 }
 
 int contend_Testall(int count, MPI_Request requests_given[], int* flag, MPI_Status statuses[]) {
-  CONTEND_CALL_OF(Testall, (count, requests_given, flag, statuses));
+  CONTEND_CALL_WITH(are_there(requests_given, count), Testall,
+                    (count, requests_given, flag, statuses));
   const MPI_Request* before = copied(requests_given, count);
   MPI_Status* given = statuses_for(statuses);
   int result = REAL(Testall)(count, requests_given, flag, given);
@@ -454,7 +461,8 @@ static void note_some(contend_call* call, int result, int count, int done, const
 #define SOME(name, before_it)                                                           \
   int contend_##name(int count, MPI_Request requests_given[], int* done, int indexes[], \
                      MPI_Status statuses[]) {                                           \
-    CONTEND_CALL_OF(name, (count, requests_given, done, indexes, statuses));            \
+    CONTEND_CALL_WITH(are_there(requests_given, count) && done, name,                   \
+                      (count, requests_given, done, indexes, statuses));                \
     const MPI_Request* before = copied(requests_given, count);                          \
     MPI_Status* given = statuses_for(statuses);                                         \
     before_it;                                                                          \
@@ -487,7 +495,7 @@ static uint64_t bytes_given(const contend_request* request) {
 }
 
 int contend_Start(MPI_Request* handle) {
-  CONTEND_CALL_OF(Start, (handle));
+  CONTEND_CALL_WITH(handle, Start, (handle));
   int result = REAL(Start)(handle);
   contend_leave(&call);
   uint32_t index = *link_to(CONTEND_KEY(*handle));
@@ -524,7 +532,7 @@ int contend_Startall(int count, MPI_Request handles[]) {
 }
 
 int contend_Request_free(MPI_Request* handle) {
-  CONTEND_CALL_OF(Request_free, (handle));
+  CONTEND_CALL_WITH(handle, Request_free, (handle));
   // Before it is freed: afterwards another thread may be given the same handle.
   contend_lock();
   uint32_t communicator = communicator_of(handle, 1, NULL);

@@ -248,6 +248,11 @@ static inline void contend_note(const contend_call* call, uint32_t communicator,
 
 /// Begins a function of the recorder: a call from within another goes straight to the library.
 #define CONTEND_CALL_OF(name, arguments) CONTEND_BEGIN_CALL(name, arguments)
+/// Likewise, where the recorder looks at what the program points to: a call that points to nothing
+/// is for the library to judge.
+#define CONTEND_CALL_WITH(places, name, arguments)          \
+  if (!CONTEND_LIKELY(places)) return REAL(name) arguments; \
+  CONTEND_BEGIN_CALL(name, arguments)
 #define CONTEND_BEGIN_CALL(name, arguments)                                      \
   contend_call call;                                                             \
   if (!contend_enter(&call, contend_routine_##name, __builtin_return_address(0), \

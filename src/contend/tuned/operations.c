@@ -333,8 +333,8 @@ static void free_failure(failure* ended) {
 
 int contend_Request_free(MPI_Request* request) {
   pthread_mutex_lock(&lock);
-  operation* freed = find(*request);
-  failure* failed = take_failure(*request);
+  operation* freed = request ? find(*request) : NULL;
+  failure* failed = request ? take_failure(*request) : NULL;
   if (failed) free_failure(failed);
   if (freed) discard(freed);
   int result = REAL(Request_free)(request);
@@ -366,7 +366,7 @@ static int tell(int result, int count, MPI_Request requests[], const MPI_Request
 #define FEW 32
 /// Requests as they are before a call that may end them; NULL where none of them can fail.
 static MPI_Request* remember(int count, const MPI_Request requests[], MPI_Request few[FEW]) {
-  bool may_fail = TELLS_ERRORS && count > 0 &&
+  bool may_fail = TELLS_ERRORS && requests && count > 0 &&
                   (__atomic_load_n(&contend_live, __ATOMIC_ACQUIRE) ||
                    __atomic_load_n(&failures, __ATOMIC_ACQUIRE));
   if (!may_fail) return NULL;
@@ -402,7 +402,8 @@ static int wait_for(MPI_Request* request, MPI_Status* status) {
 /// Whether all requests have ended, which leaves them as they are: MPI_Testall of MPICH 4.0 takes
 /// requests that have not ended for failed ones.
 static bool all_ended(int count, MPI_Request requests[]) {
-  for (int index = 0; index < count; index++) {
+  // A call without requests is for the library to judge.
+  for (int index = 0; requests && index < count; index++) {
     int flag = 0;
     if (REAL(Request_get_status)(requests[index], &flag, MPI_STATUS_IGNORE)) return true;
     if (!flag) return false;
@@ -456,7 +457,7 @@ int contend_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 
 int contend_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   GOING_ON;
-  if (!all_ended(count, requests)) {
+  if (flag && !all_ended(count, requests)) {
     *flag = 0;
     return MPI_SUCCESS;
   }

@@ -92,9 +92,30 @@ static void truncated(void) {
   said("Ialltoall", error);
 }
 
+/// No place for requests or for what is told of them, while an operation is under way.
+static void no_places(void) {
+  int index = 0, done = 0, indexes[2], a[16] = {0}, b[16];
+  MPI_Request none[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, under_way;
+  CALL(Ialltoall, a, 1, MPI_INT, b, 1, MPI_INT, comm, &under_way);
+  TRY(Wait, NULL, MPI_STATUS_IGNORE);
+  TRY(Test, NULL, &done, MPI_STATUS_IGNORE);
+  TRY(Waitany, 2, NULL, &index, MPI_STATUS_IGNORE);
+  TRY(Waitany, 2, none, NULL, MPI_STATUS_IGNORE);
+  TRY(Testany, 2, NULL, &index, &done, MPI_STATUS_IGNORE);
+  TRY(Waitall, 2, NULL, MPI_STATUSES_IGNORE);
+  TRY(Testall, 2, NULL, &done, MPI_STATUSES_IGNORE);
+  TRY(Waitsome, 2, NULL, &done, indexes, MPI_STATUSES_IGNORE);
+  TRY(Waitsome, 2, none, NULL, indexes, MPI_STATUSES_IGNORE);
+  TRY(Testsome, 2, NULL, &done, indexes, MPI_STATUSES_IGNORE);
+  TRY(Start, NULL);
+  TRY(Request_free, NULL);
+  CALL(Wait, &under_way, MPI_STATUS_IGNORE);
+}
+
 /// A handler for the world only, as the calls' communicator is that or has another.
 static void world(void) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   MPI_Comm own = comm;
   comm = MPI_COMM_WORLD;
   int a[16] = {0}, b[16];
@@ -102,6 +123,7 @@ static void world(void) {
   TRY(Send, a, 1, MPI_INT, 99, 0, comm);
   int error = MPI_Alltoall(a, 1, MPI_INT, b, 1, MPI_INT, MPI_COMM_NULL);
   said("null communicator", error);
+  no_places();
   comm = own;
 }
 
