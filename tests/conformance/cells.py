@@ -184,15 +184,11 @@ class Cells:
         ended = self._run(case, mpi, way, schedule, place)
         if ended != bare:
             return _difference(bare, ended)
+        carries = way in ("drop-in", "both") and case.alltoalls and schedule in _CARRY
+        if carries and not _carried(ended.errors):
+            return f"no call is carried: {_own_lines(ended.errors)}"
         if case.known and (way == "recorded" or (way == "both" and _outer(schedule) == "recorder")):
             return _totals_differ(place)
-        if (
-            way == "drop-in"
-            and case.alltoalls
-            and schedule in _CARRY
-            and not _carried(ended.errors)
-        ):
-            return f"no call is carried: {_own_lines(ended.errors)}"
         return ""
 
     def _new_folder(self) -> Path:

@@ -33,7 +33,6 @@ _LOST = {
     "modules": ("memory map", "places in it have no name"),
     "routines": ("routine name", "not kept"),
 }
-_MOST_SHOWN = 8
 _WORD_BYTES = 8192
 
 
@@ -117,10 +116,10 @@ def _of_others(words: Sequence[str]) -> str:
     shown = [
         f"{name} ({'' if how != 'spawned' else 'spawned, '}"
         f"{size} {'rank' if size == '1' else 'ranks'}{f', {times} times' if times > 1 else ''})"
-        for (name, size, how), times in sorted(programs.items())[:_MOST_SHOWN]
+        for (name, size, how), times in sorted(programs.items())[:_SHOWN]
     ]
     named = f": {', '.join(shown)}" if shown else ""
-    more = ", ..." if len(programs) > _MOST_SHOWN else ""
+    more = ", ..." if len(programs) > _SHOWN else ""
     started = [size for _, size, how in programs if how != "spawned"]
     spawned = len(started) < len(programs)
     apart = all(size == "1" for size in started) and (started or not spawned)

@@ -1,7 +1,6 @@
 /// A wrapper of MPI_Alltoall and MPI_Isend by PMPI: compiled with -DLIBRARY it is one to be
-/// preloaded; `wrapped own` has it in the program, `wrapped none` has not. `wrapped handle` and
-/// `wrapped default` take MPI from a library's handle, or from what is loaded, as other languages
-/// do.
+/// preloaded, with -DOWN the program has it. `wrapped taken` takes MPI from what is loaded, and
+/// `wrapped taken handle` from the library's handle, as other languages do.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
@@ -38,7 +37,7 @@ int main(int argc, char** words) {
     if (argc > 2) {
       Dl_info info;
       dladdr(dlsym(RTLD_NEXT, "MPI_Get_library_version"), &info);
-      handle = dlopen(words[2][0] == '/' ? words[2] : info.dli_fname, RTLD_NOW | RTLD_GLOBAL);
+      handle = dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL);
       if (!handle) return puts(dlerror()), 3;
     } else {
       handle = RTLD_DEFAULT;
