@@ -11,6 +11,7 @@ import pytest
 
 from contend.errors import MissingError
 from contend.mpi import Candidate, examine
+from contend.mpi.examination import examine_once
 from contend.mpi.search import packaged
 from contend.process import Finished, run_process
 
@@ -71,6 +72,40 @@ def test_launcher_of_another_library_gives_ranks_that_are_alone(
     assert library.why == (
         f"{tmp_path}/mpiexec belongs to another library: its 2 ranks do not see each other (size 1)"
     )
+
+
+def test_what_was_usable_is_tried_again_only_where_it_could_differ(
+    require_program: Require, script: Script
+) -> None:
+    wrapper = script("mpicc", _forward(require_program("mpicc.openmpi")))
+    script("mpirun", _forward(require_program("mpirun.openmpi")))
+    programs: list[str] = []
+
+    def run(
+        command: Sequence[str], environment: Mapping[str, str] | None, limit: float
+    ) -> Finished:
+        programs.append(command[0])
+        return run_process(command, environment, limit)
+
+    def tried(**changed: str) -> bool:
+        programs.clear()
+        candidate = Candidate("test", wrapper, environment={**os.environ, **changed})
+        library = examine_once(candidate, run=run)
+        assert library.usable
+        assert library.environment == candidate.environment
+        return bool(programs)
+
+    assert [tried(), tried(), tried(EDITOR="ed"), tried(OMPI_MCA_btl="self,tcp"), tried()] == [
+        *(True, False, False, True, False)
+    ]
+    os.utime(wrapper, ns=(0, 0))
+    assert tried()
+    # One that is not usable may be mended.
+    script("mpirun", "exit 1")
+    candidate = Candidate("mended", wrapper, environment=_without_launchers())
+    assert not examine_once(candidate, run=run).usable
+    script("mpirun", _forward(require_program("mpirun.openmpi")))
+    assert examine_once(candidate, run=run).usable
 
 
 def test_text_that_a_terminal_tears_is_no_other_library(require_program: Require) -> None:

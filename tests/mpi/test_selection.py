@@ -60,7 +60,13 @@ class _Machine:
         ("/opt/five", "/opt/five/mpicc", 1),
     ],
 )
-def test_names_and_places(wanted: str | None, wrapper: str, tried: int) -> None:
+def test_names_and_places(
+    wanted: str | None, wrapper: str, tried: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A desktop's program of that name is no library.
+    (tmp_path / "open").write_text("#!/bin/sh\n")
+    (tmp_path / "open").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     machine = _Machine()
     assert machine.select(wanted) == wrapper
     assert len(machine.tried) == tried

@@ -26,6 +26,9 @@ _MORE_RANKS_THAN_CORES = {
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
 }
+# What decides which library and which launcher a wrapper leads to.
+_SURROUNDINGS = re.compile(r"(PATH|LD_\w+|XDG_CACHE_HOME|(I_)?MPI\w*|(OMPI|OPAL|PMIX|PRTE)_\w+)$")
+_usable: dict[object, Library] = {}
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,25 @@ def examine(candidate: Candidate, *, run: Run = run_process, limit: float = _LIM
         else:
             library = replace(library, notes=(f"a probe without a launcher fails: {alone.why()}",))
         return _launch(library, candidate, program, run, limit)
+
+
+def examine_once(candidate: Candidate, *, run: Run = run_process) -> Library:
+    """As `examine`, which takes a second; what was usable is not tried again by this process.
+
+    A wrapper that was replaced since is tried again, and so is one in other surroundings.
+    """
+    if candidate.wrapper is None or not candidate.wrapper.exists():
+        return examine(candidate, run=run)
+    environment = candidate.environment
+    surroundings = {key: environment[key] for key in environment if _SURROUNDINGS.match(key)}
+    made = candidate.wrapper.stat().st_mtime_ns
+    key = (run, candidate.origin, candidate.wrapper, made, frozenset(surroundings.items()))
+    library = _usable.get(key)
+    if library is None:
+        library = examine(candidate, run=run)
+        if library.usable:
+            _usable[key] = library
+    return replace(library, environment=environment)
 
 
 def _compile_and_run(candidate: Candidate, run: Run, limit: float) -> tuple[Path, Finished]:

@@ -18,6 +18,7 @@ _NAMES = (
     ("MPICH", r"MPICH\s+Version\s*:\s*(\d[\w.]*)"),
     ("Open MPI", r"Open MPI v(\d[\w.]*)"),
 )
+LIBRARIES = tuple(name for name, _ in _NAMES)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from contend.errors import MissingError
 from contend.files import whole_file
 from contend.mpi.compilation import Preload, compile_preload
-from contend.mpi.examination import examine, launchers
+from contend.mpi.examination import examine_once, launchers
 from contend.mpi.library import Library
 from contend.mpi.search import Candidate, find, is_program
 from contend.mpi.selection import select
@@ -228,7 +228,7 @@ def _with_file(file: Path, program: Path, environment: Mapping[str, str], run: R
     """The library of this machine that is a file, or else one that programs load by its name."""
     tried: list[Library] = []
     for candidate in _nearest_first(find(environment=environment, run=run), file):
-        library = examine(candidate, run=run)
+        library = examine_once(candidate, run=run)
         if not library.reported:
             continue
         if Path(library.file).resolve() == file.resolve():
@@ -265,7 +265,7 @@ def _with_launcher(launcher: Path, environment: Mapping[str, str], run: Run) -> 
             launcher.resolve() == own.resolve() for own in launchers(candidate)[:1]
         ):
             continue
-        library = examine(candidate, run=run)
+        library = examine_once(candidate, run=run)
         if library.usable:
             return library
     return None

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from contend.errors import MissingError
-from contend.mpi.examination import examine
-from contend.mpi.library import Library
+from contend.mpi.examination import examine_once
+from contend.mpi.library import LIBRARIES, Library
 from contend.mpi.search import Candidate, command_file, find, packaged
 
 TO_INSTALL = (
@@ -29,7 +29,7 @@ def select(
     launched: bool = False,
     by_name: bool = False,
     finds: Find = find,
-    examines: Examine = examine,
+    examines: Examine = examine_once,
 ) -> Library:
     """The first usable library that matches; tries no more than it must.
 
@@ -84,20 +84,29 @@ def _path(name: str) -> Path | None:
     """The folder or wrapper that a name stands for, also on PATH; None for a library's name."""
     if os.sep in name or Path(name).exists():
         return Path(name)
+    match = _NAMED.fullmatch(name.lower())
+    # Desktops have a program open.
+    if match is not None and any(match[1] in _short(known) for known in LIBRARIES):
+        return None
     program = shutil.which(name)
     if program is not None:
         return Path(program)
-    return Path(name) if _NAMED.fullmatch(name.lower()) is None else None
+    return Path(name) if match is None else None
 
 
 def _is_called(library: Library, name: str) -> bool:
     match = _NAMED.fullmatch(name.lower())
     if match is None:
         return False
-    own_name = re.sub(r"[^a-z]", "", library.name.lower())
     version = match[2] or ""
     same = library.version == version or library.version.startswith(f"{version}.")
-    return match[1] in (own_name, own_name.removesuffix("mpi")) and (not version or same)
+    return match[1] in _short(library.name) and (not version or same)
+
+
+def _short(library: str) -> tuple[str, str]:
+    """The names that a library goes by: Open MPI as openmpi and open."""
+    letters = re.sub(r"[^a-z]", "", library.lower())
+    return letters, letters.removesuffix("mpi")
 
 
 def _likeliest_first(candidates: Sequence[Candidate], name: str | None) -> Iterator[Candidate]:
