@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from operator import attrgetter
 
@@ -331,6 +332,12 @@ def courses(
 
 def _drawn_start(ranks: int, scatter: float, number: int) -> NDArray[np.float64]:
     """When every rank begins in the draw of a number, from 0: uniform over the scatter."""
-    drawn: NDArray[np.float64] = np.random.default_rng(number).uniform(0.0, 1.0, ranks)
-    after = drawn - drawn.min()
+    after = _drawn_after(ranks, number)
     return np.asarray(after * (scatter / after.max() if after.max() else 0.0))
+
+
+@cache
+def _drawn_after(ranks: int, number: int) -> NDArray[np.float64]:
+    """How long after the first every rank begins, of at most one."""
+    drawn: NDArray[np.float64] = np.random.default_rng(number).uniform(0.0, 1.0, ranks)
+    return drawn - drawn.min()

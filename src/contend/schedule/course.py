@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,9 @@ class MessageClass:
     stretch: float = 1.0
     eager: bool = True
     buffered: float = 0.0
+
+
+_COLUMNS = attrgetter(*(column.name for column in fields(MessageClass)))
 
 
 @dataclass(frozen=True)
@@ -196,7 +200,7 @@ def carry_out(
 
 
 def _table(classes: Sequence[MessageClass]) -> NDArray[np.float64]:
-    return np.array([astuple(message_class) for message_class in classes], dtype=np.float64)
+    return np.array([_COLUMNS(message_class) for message_class in classes], dtype=np.float64)
 
 
 def _of_places(

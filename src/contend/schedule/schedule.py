@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
@@ -126,7 +127,7 @@ class Schedule:
         """How many ranks there are."""
         return int(self.rank_of_strand.max()) + 1
 
-    @property
+    @cached_property
     def sent_at_once(self) -> int:
         """Messages that a strand sends before it first waits, the most of any."""
         waits = np.flatnonzero(np.isin(self.action, _WAITS))
