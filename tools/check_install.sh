@@ -5,13 +5,17 @@
 set -euo pipefail
 checkout=$(cd "$(dirname "$0")/.." && pwd)
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+# At the depth of build/dev, so that a compiler's cache finds most objects of it.
+build=$checkout/build/installed
+rm -rf "$build"
+trap 'rm -rf "$scratch" "$build"' EXIT
 # Or the checkout could take the place of what is installed.
 unset PYTHONPATH PYTHONHOME
 
 "${PYTHON:-python3}" -m venv "$scratch/venv"
 cd "$scratch"
-venv/bin/python -m pip install --quiet --disable-pip-version-check "contend[mpi] @ file://$checkout"
+venv/bin/python -m pip install --quiet --disable-pip-version-check \
+  --config-settings build-dir="$build" "contend[mpi] @ file://$checkout"
 venv/bin/contend --help >/dev/null
 venv/bin/python - "$scratch" <<'END'
 import sys
