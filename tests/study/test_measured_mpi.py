@@ -120,7 +120,7 @@ def test_barriers_of_a_schedule_stand_apart(plan: MeasuredPlan, library: Library
 def test_the_points_after_a_crash_are_measured(plan: MeasuredPlan, library: Library) -> None:
     """A rank dies in the first of two points; the other one has figures, and so has the sort."""
     chosen = plan.changed(
-        only=("sweep",), ranks_per_host=(1,), algorithm=("shift",), bytes=("4,8",), budget_s=12.0
+        only=("sweep",), ranks_per_host=(1,), algorithm=("shift",), bytes=("4,8",), budget_s=8.0
     )
     killed: list[int] = []
 
@@ -139,7 +139,7 @@ def test_the_points_after_a_crash_are_measured(plan: MeasuredPlan, library: Libr
 
 
 def test_a_launch_that_stands_still_is_a_timeout(plan: MeasuredPlan, library: Library) -> None:
-    chosen = plan.changed(only=("sort",), hosts=(2,), length=("8",), budget_s=8.0)
+    chosen = plan.changed(only=("sort",), hosts=(2,), length=("8",), budget_s=6.0)
     stopped: list[int] = []
 
     def stop(step: Step) -> None:
@@ -166,7 +166,7 @@ def test_a_library_that_runs_out_of_memory_says_so(plan: MeasuredPlan, library: 
 
 
 def test_an_interrupted_study_goes_on(plan: MeasuredPlan, library: Library) -> None:
-    chosen = plan.changed(only=("sort",), hosts=(2,), budget_s=12.0)
+    chosen = plan.changed(only=("sort",), hosts=(2,), budget_s=8.0)
     ranks: list[int] = []
     first: list[int] = []
 
