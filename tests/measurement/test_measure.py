@@ -199,7 +199,7 @@ def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
     before = Run.load(folder)
     assert [launch.status for launch in before.record.launches] == ["interrupted"]
     assert before.samples.height > 20
-    (run,) = resume(folder, budget=8)
+    (run,) = resume(folder, budget=10)
     # The first launch was begun again, with a number of its own; what it had made is still there.
     assert [(launch.of, launch.status) for launch in run.record.launches] == [
         *((0, "interrupted"), (0, "done"), (1, "done"))
