@@ -235,16 +235,15 @@ static void types(void) {
 
 /// More all-to-alls under way at a time than there are tags for.
 static void outstanding(void) {
-  enum { MANY = 20000 };
-  MPI_Request* requests = malloc(MANY * sizeof *requests);
-  int *given = malloc(4l * MANY * size), *got = calloc(MANY, 4l * size);
-  for (int at = 0; at < MANY; at++) {
+  MPI_Request* requests = malloc(many * sizeof *requests);
+  int *given = malloc(4l * many * size), *got = calloc(many, 4l * size);
+  for (int at = 0; at < many; at++) {
     for (int to = 0; to < size; to++) given[at * size + to] = 100 * at + 10 * rank + to;
     int* place = got + at * size;
     CALL(Ialltoall, given + at * size, 1, MPI_INT, place, 1, MPI_INT, WORLD, &requests[at]);
   }
-  CALL(Waitall, MANY, requests, MPI_STATUSES_IGNORE);
-  say_hash("all", got, 4ul * MANY * (size_t)size);
+  CALL(Waitall, many, requests, MPI_STATUSES_IGNORE);
+  say_hash("all", got, 4ul * many * (size_t)size);
 }
 
 #if MPI_4
@@ -331,5 +330,5 @@ int main(int argc, char** words) {
                                 {0}};
   begin(&argc, &words, MPI_THREAD_SINGLE);
   fill();
-  return run_one(modes, words[1]) || end();
+  return run_one(modes, words) || end();
 }

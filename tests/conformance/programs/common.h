@@ -99,10 +99,14 @@ typedef struct {
   void (*run)(void);
 } theme;
 
+/// So many, where a mode does something many times: its second argument.
+static int many;
+
 /// Does what its first argument names.
-static inline int run_one(const theme* themes, const char* name) {
+static inline int run_one(const theme* themes, char** words) {
+  if (words[2]) many = atoi(words[2]);
   for (; themes->name; themes++)
-    if (strcmp(themes->name, name) == 0) return themes->run(), 0;
-  fprintf(stderr, "no mode %s\n", name);
+    if (strcmp(themes->name, words[1]) == 0) return themes->run(), 0;
+  fprintf(stderr, "no mode %s\n", words[1]);
   return 1;
 }

@@ -126,20 +126,19 @@ static void matched(void) {
   say("from nobody %d", status.MPI_SOURCE == MPI_PROC_NULL);
 }
 
-/// 100,000 requests under way at a time.
+/// Many requests under way at a time.
 static void outstanding(void) {
-  enum { MANY = 50000 };
-  MPI_Request* requests = malloc(2 * MANY * sizeof *requests);
-  int *given = malloc(MANY * sizeof *given), *got = calloc(MANY, sizeof *got);
-  for (int at = 0; at < MANY; at++) {
+  MPI_Request* requests = malloc(2 * (size_t)many * sizeof *requests);
+  int *given = malloc((size_t)many * sizeof *given), *got = calloc((size_t)many, sizeof *got);
+  for (int at = 0; at < many; at++) {
     given[at] = 7 * at + rank;
     CALL(Irecv, &got[at], 1, MPI_INT, LAST, 0, WORLD, &requests[at]);
   }
   CALL(Barrier, WORLD);
-  for (int at = 0; at < MANY; at++)
-    MOVE(INTS(1), Isend, &given[at], 1, MPI_INT, NEXT, 0, WORLD, &requests[MANY + at]);
-  CALL(Waitall, 2 * MANY, requests, MPI_STATUSES_IGNORE);
-  say_hash("all", got, MANY * sizeof *got);
+  for (int at = 0; at < many; at++)
+    MOVE(INTS(1), Isend, &given[at], 1, MPI_INT, NEXT, 0, WORLD, &requests[many + at]);
+  CALL(Waitall, 2 * many, requests, MPI_STATUSES_IGNORE);
+  say_hash("all", got, (size_t)many * sizeof *got);
 }
 
 static void polled(void) {
@@ -271,5 +270,5 @@ int main(int count, char** words) {
                                 {0}};
   begin(&count, &words, strcmp(words[1], "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE);
   for (int at = 0; at < N; at++) data[at] = 3 * at + rank;
-  return run_one(modes, words[1]) || end();
+  return run_one(modes, words) || end();
 }
