@@ -340,4 +340,4 @@ def _drawn_start(ranks: int, scatter: float, number: int) -> NDArray[np.float64]
 def _drawn_after(ranks: int, number: int) -> NDArray[np.float64]:
     """How long after the first every rank begins, of at most one."""
     drawn: NDArray[np.float64] = np.random.default_rng(number).uniform(0.0, 1.0, ranks)
-    return drawn - drawn.min()
+    return np.asarray(drawn - drawn.min())
