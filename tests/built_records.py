@@ -62,6 +62,11 @@ class Rank:
     members: Sequence[int] = ()
     lost: dict[str, int] = field(default_factory=dict)
     requests_lost: int = 0
+    program: str = "/nowhere/app"
+    launch: str = "launcher word"
+    unix: int = 10**18
+    spawned: int = 0
+    spawns: int = 0
 
     def cell(
         self,
@@ -153,18 +158,20 @@ class Rank:
         header = np.zeros(1, HEADER)
         header["magic"], header["version"] = MAGIC, VERSION
         header["header_bytes"] = HEADER.itemsize
-        for name in ("rank", "size", "state", "exit_code", "requests_lost"):
+        for name in ("rank", "size", "state", "exit_code", "requests_lost", "spawned", "spawns"):
             header[name] = getattr(self, name)
         header["pid"] = 1000 + self.rank
         header["collective_stride"] = self.stride
         header["host"] = self.host.encode()
-        header["library"], header["program"] = b"Open MPI v4.1.4", b"/nowhere/app"
+        header["library"], header["program"] = b"Open MPI v4.1.4", self.program.encode()
+        header["launch"] = self.launch.encode()
         clock = header["clock"]
         for name in ("begun", "started", "ended"):
             field_name = {"begun": "begun", "started": "start", "ended": "end"}[name]
             clock[f"{field_name}_ticks"] = self.base + getattr(self, name)
         clock["start_ns"] = self.monotonic + round(self.period * self.started)
         clock["end_ns"] = self.monotonic + round(self.period * self.ended)
+        clock["start_unix_ns"] = self.unix + self.started
         clock["known"], clock["parent"] = self.known, self.rank & (self.rank - 1)
         clock["offsets"] = np.array(
             [[(self.monotonic + at, shift, unsure) for at, shift, unsure in self.offsets]],
@@ -193,7 +200,10 @@ def leave_records(folder: Path, ranks: Sequence[Rank], **known: Any) -> Path:
     """The folder of a profile whose ranks have ended and are not merged yet."""
     (folder / RECORDS).mkdir(parents=True)
     write_profile_record(folder, ProfileRecord(("mpirun", "-n", "2", "./app"), **known))
+    programs = list(dict.fromkeys(rank.launch for rank in ranks))
     for rank in ranks:
-        (folder / RECORDS / f"rank-{rank.rank:06}.record").write_bytes(rank.content())
+        turn = programs.index(rank.launch)
+        name = f"rank-{rank.rank:06}{f'-{turn + 1}' if turn else ''}.record"
+        (folder / RECORDS / name).write_bytes(rank.content())
     assert (folder / PROFILE).is_file()
     return folder

@@ -47,7 +47,7 @@ _HEADER = np.dtype(
     [
         *_fields("S8 magic u4 version u4 header_bytes i4 rank i4 size i8 pid u4 state"),
         *_fields("i4 exit_code u4 thread_level u4 fortran_calls u4 stride u4 requests_lost"),
-        *_fields("S64 host S256 library S256 program"),
+        *_fields("u4 spawned u4 spawns S64 host S256 library S256 program S192 launch"),
         ("clock", _CLOCK),
         ("sections", _SECTION, 9),
     ]

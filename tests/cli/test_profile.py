@@ -96,6 +96,29 @@ def test_a_program_of_any_library(any_mpi: Mpi, built: dict[str, Path], tmp_path
     assert not (folder / "records").exists()
 
 
+def test_programs_of_one_script_are_profiles_beside_each_other(
+    any_mpi: Mpi, built: dict[str, Path], tmp_path: Path
+) -> None:
+    """Two ranks, then three, by one command: each is told, and the JSON has both."""
+    program, folder, table = _program(any_mpi, built), tmp_path / "p", tmp_path / "it.json"
+    script = f"{any_mpi.launcher} -n 2 {program} && {any_mpi.launcher} -n 3 {program}"
+    ended = _profile(
+        folder, "--json", str(table), "--mpi", any_mpi.wrapper, "--", "sh", "-c", script,
+        mpi=any_mpi,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout) == (0, "done\ndone\n"), ended.stderr
+    profiles = [contend.Profile.load(tmp_path / name) for name in ("p", "p-2")]
+    assert [profile.size for profile in profiles] == [2, 3]
+    for profile in profiles:
+        calls = profile.calls.filter(profile.calls["routine"] == "MPI_Allreduce")
+        assert calls["calls"].sum() == STEPS * profile.size
+        assert profile.findings.verdict in ended.stderr
+        assert profile.record.missing == ()
+    assert f"{program.name}, begun after p:" in ended.stderr
+    told = json.loads(table.read_text())["results"]
+    assert [one["origin"][:9] for one in told] == ["the first", "begun aft"]
+
+
 def test_a_killed_rank_leaves_what_it_did(
     openmpi: Mpi, built: dict[str, Path], tmp_path: Path
 ) -> None:

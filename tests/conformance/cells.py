@@ -19,6 +19,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+import polars as pl
+
 from contend.cure import Rule, Rules, write_rules
 from contend.loading import load
 from contend.mpi import launch_environment
@@ -369,7 +371,8 @@ def _totals_differ(place: Path) -> str:
                 moved[name] += int(size)
     if not calls:
         return "the program told nothing of its calls"
-    table = load_profile(place / "profile").calls.group_by("routine").sum()
+    profiles = [load_profile(path) for path in place.glob("profile*")]
+    table = pl.concat([profile.calls for profile in profiles]).group_by("routine").sum()
     seen = {row["routine"]: row for row in table.select("routine", "calls", "bytes").to_dicts()}
     wrong = []
     for name in sorted(calls):

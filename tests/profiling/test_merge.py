@@ -16,7 +16,7 @@ from built_records import ALLREDUCE, ALLTOALL, RECEIVE, SEND, Rank, leave_record
 from contend.errors import InputError, ShortfallError, UsageError
 from contend.process import Finished
 from contend.profiling import RECORDS, Profile, load_profile, merge, merging, record_layout
-from contend.profiling.folder import OTHER_PROGRAM, record_files
+from contend.profiling.folder import record_files
 from contend.runs import write_table
 
 
@@ -161,29 +161,6 @@ def test_what_a_rank_takes_was_sent_by_another(tmp_path: Path) -> None:
     sent = profile.matrix(kind="one-sided")
     assert (sent[0, 2], sent[2, 0], sent.sum()) == (3000, 500, 3500)
     assert profile.matrix("messages", "one-sided")[0, 2] == 2
-
-
-def test_ranks_of_a_second_program_are_no_ranks_of_the_first(tmp_path: Path) -> None:
-    """Two ranks, then four, of which two find no record of their number."""
-    folder = leave_records(tmp_path / "p", [*_ring(2), *_ring(4)[2:]])
-    record = merge(folder, run=_no_program)
-    assert (record.ranks, [warning.code for warning in record.missing]) == (2, ["another-program"])
-    assert [path.name for path in record_files(folder)] == [f"rank-00000{n}.record" for n in (2, 3)]
-    assert Profile.load(folder).ranks["rank"].to_list() == [0, 1]
-
-
-def test_a_second_program_of_as_many_ranks_is_told(tmp_path: Path) -> None:
-    folder = leave_records(tmp_path / "p", _ring())
-    for name, word in (
-        ("a", "4 started /bin/b\n"),
-        ("b", "1 spawned /c d"),
-        ("c", "1 spawned /c d"),
-    ):
-        (folder / RECORDS / f"{OTHER_PROGRAM}-{name}").write_text(word)
-    [warning] = merge(folder, run=_no_program).missing
-    assert ": b (4 ranks), c d (spawned, 1 rank, 2 times); profile each program" in warning.text
-    assert "spawns are not recorded yet" in warning.text
-    assert "find each other" not in warning.text
 
 
 def test_a_damaged_record_is_left_and_named(tmp_path: Path) -> None:

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from contend.mpi import launch_environment
-from contend.profiling.folder import OTHER_PROGRAM
 from probe_programs import Mpi
-from rank_records import ABORTED, CALL, EXITED, FINISHED, RUNNING, RankRecord, read_records
+from rank_records import ABORTED, CALL, EXITED, FINISHED, RUNNING, RankRecord, read_record
 from tracer.conftest import Build, Run, tracer_of
 
 MIB = 1 << 20
@@ -154,7 +153,7 @@ def test_a_full_disk_is_one_line_and_no_more(openmpi: Mpi, endings: Path, tmp_pa
         assert line.endswith(".record: No space left on device")
 
 
-def test_a_second_process_of_the_same_rank_does_not_destroy_the_first(
+def test_a_second_process_of_the_same_rank_leaves_a_record_of_its_own(
     openmpi: Mpi, endings: Path, tmp_path: Path
 ) -> None:
     variables = {
@@ -168,11 +167,12 @@ def test_a_second_process_of_the_same_rank_does_not_destroy_the_first(
         ).stderr
         for what in ("exit", "nothing")
     ]
-    [record] = read_records(tmp_path)
-    assert record.header["state"] == EXITED
     assert errors == ["", ""]
-    [word] = tmp_path.glob(f"{OTHER_PROGRAM}-{socket.gethostname()}-*")
-    assert word.read_text() == f"1 started {endings}\n"
+    first, second = (read_record(tmp_path / f"rank-000000{more}.record") for more in ("", "-2"))
+    assert (first.header["state"], second.header["state"]) == (EXITED, FINISHED)
+    words = [record.header["launch"].decode().split(" ") for record in (first, second)]
+    assert words[0][1] != words[1][1]
+    assert words[0][1].startswith(f"{socket.gethostname()}.{first.header['pid']}.")
 
 
 def test_programs_that_are_not_recorded_run_as_ever(

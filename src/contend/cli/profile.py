@@ -48,7 +48,7 @@ from contend.cli.program import (
 from contend.errors import ShortfallError, UsageError
 from contend.files import whole_file
 from contend.profiling import Job, Outcome, Profile, load_profile, run_recorded
-from contend.units import parse_size
+from contend.units import counted, parse_size
 
 ProfileFolderOption = Annotated[
     Path | None,
@@ -66,6 +66,9 @@ RecordOption = Annotated[
         parsed("--record", parse_size),
     )("What does not fit is counted.", default="16MiB"),
 ]
+
+# Programs of one command; test suites start hundreds.
+_MOST_TOLD = 8
 
 
 def profile(
@@ -121,8 +124,14 @@ def profile(
         job = replace(asked, shape=shape, place=place)
         outcome = run_recorded(job, output, output=target, progress=progress)
     if outcome.profile is not None:
-        _tell(console, outcome.profile)
-        write_json(json, reports.profiles_json([outcome.profile]))
+        profiles = [outcome.profile, *outcome.others]
+        for told in profiles[:_MOST_TOLD]:
+            _tell(console, told)
+        if len(profiles) > _MOST_TOLD:
+            more = counted(len(profiles) - _MOST_TOLD, "more program")
+            last = shlex.quote(str(profiles[-1].folder))
+            console.print(Text(f"{more}, up to: contend report {last}"), soft_wrap=True)
+        write_json(json, reports.profiles_json(profiles))
         if plot is not None:
             tables = reports.profile_tables(outcome.profile)
             for path in reports.draw_profiles([outcome.profile], plot, tables=tables):
@@ -139,6 +148,9 @@ def _merging() -> Iterator[Callable[[int, int], None]]:
 
 
 def _tell(console: Console, profile: Profile) -> None:
+    if profile.record.origin:
+        names = " and ".join(sorted({Path(file).name for file in profile.record.programs}))
+        console.print(Text(f"{names}, {profile.record.origin}:"), soft_wrap=True)
     console.print(Text(profile.findings.verdict, style="bold"), soft_wrap=True)
     for warning in profile.record.missing:
         console.print(Text(f"missing: {warning.text}"), soft_wrap=True)

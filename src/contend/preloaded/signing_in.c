@@ -230,16 +230,22 @@ static void rest(int64_t* nap) {
   if (*nap < LONGEST_NAP_NS) *nap *= 2;
 }
 
-/// What rank 0 sees: whether all have answered, and alike, before nobody has for a while.
-static bool all_agree(void) {
-  char path[NAME], host[HOST] = "";
-  enum answer* answers = calloc((size_t)size, sizeof *answers);
-  if (answers == NULL) return false;
+/// Makes up rank 0's word.
+static void make_word(void) {
+  char host[HOST] = "";
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   gethostname(host, sizeof host - 1);
   snprintf(word, sizeof word, "%s.%ld.%lld.%09ld", host, (long)getpid(), (long long)now.tv_sec,
            now.tv_nsec);
+}
+
+/// What rank 0 sees: whether all have answered, and alike, before nobody has for a while.
+static bool all_agree(void) {
+  char path[NAME], host[HOST] = "";
+  enum answer* answers = calloc((size_t)size, sizeof *answers);
+  if (answers == NULL) return false;
+  gethostname(host, sizeof host - 1);
   answers[0] = HERE;
   if (!leave(file_of("first", -1, path), word)) {
     fprintf(stderr, "contend: %s cannot be written on %s, where ranks sign in: ", own->folder,
@@ -316,11 +322,14 @@ static bool word_comes(int parent) {
 bool contend_sign_in(const contend_guest* guest, int own_rank, int all) {
   char path[NAME];
   own = guest, rank = own_rank, size = all;
-  if (size == 1) return true;
   name_launch();
+  if (rank == 0) make_word();
+  if (size == 1) return true;
   bool agree = rank == 0 ? all_agree() : word_comes(rank & (rank - 1));
   if (rank > 0 && *word) unlink(file_of("answer", rank, path));
   for (int distance = 1; agree && distance < size && !(rank & distance); distance *= 2)
     if (rank + distance < size) REAL(Send)(NULL, 0, MPI_BYTE, rank + distance, TAG, MPI_COMM_WORLD);
   return agree;
 }
+
+void contend_write_launch(char* text, size_t room) { snprintf(text, room, "%s %s", key, word); }

@@ -3,6 +3,7 @@
 #define CONTEND_PRELOADED_SIGNING_IN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /// What ranks sign in to.
@@ -17,5 +18,8 @@ typedef struct {
 /// Whether all ranks of MPI_COMM_WORLD have signed in, and agree; all of them get the same answer.
 /// Where they have not, one of them says who has not, and why, in one line.
 bool contend_sign_in(const contend_guest* guest, int rank, int size);
+/// Which ranks have begun together, after they have signed in: what their launcher calls them all,
+/// a space, and the word of their rank 0, which is "" on a rank that did not see it.
+void contend_write_launch(char* text, size_t room);
 
 #endif

@@ -24,9 +24,6 @@ OTHER_LIBRARY = "other-library"
 """Among them: the path of the library of ranks for which the recorder was not compiled."""
 SESSIONS = "sessions"
 """Among them: a session began before MPI_Init, and perhaps without it."""
-OTHER_PROGRAM = "other-program"
-"""How names among them begin of what programs leave that find another one's records: how many ranks
-they have, `spawned` or `started`, and their file."""
 EVENTS = "events.zst"
 
 _MOST_RANKS = 1 << 24
@@ -152,6 +149,23 @@ class Phase(msgspec.Struct, frozen=True):
     mpi_share: float
 
 
+class OtherProgram(msgspec.Struct, frozen=True):
+    """Another MPI program of a command, with a profile of its own.
+
+    Attributes:
+        folder: of that profile, from where the first one's folder is.
+        launch: what its records call it.
+        origin: how it came after the first, for people.
+        begun_unix: seconds since 1970 when it began by itself; None where it was spawned, or where
+            that is not known.
+    """
+
+    folder: str
+    launch: str
+    origin: str
+    begun_unix: float | None
+
+
 class ProfileRecord(msgspec.Struct, frozen=True):
     """``profile.json``.
 
@@ -187,6 +201,8 @@ class ProfileRecord(msgspec.Struct, frozen=True):
         missing: what is not in the profile, and why.
         stuck: where ranks were when the program was ended; empty if all had finished.
         left: names of records that could not be merged and stay in the folder.
+        origin: which of several programs of the command it is, for people; "" of a single one.
+        others: the other programs, in the profile of the first.
     """
 
     command: tuple[str, ...]
@@ -219,6 +235,8 @@ class ProfileRecord(msgspec.Struct, frozen=True):
     missing: tuple[Warned, ...] = ()
     stuck: tuple[Stuck, ...] = ()
     left: tuple[str, ...] = ()
+    origin: str = ""
+    others: tuple[OtherProgram, ...] = ()
 
 
 def write_profile_record(folder: Path, record: ProfileRecord) -> None:
@@ -245,6 +263,11 @@ def read_profile_record(folder: Path) -> ProfileRecord:
     if most >= len(record.hosts):
         raise InputError(str(path), 0, f"hosts below {len(record.hosts)} of ranks", str(most))
     return record
+
+
+def beside(folder: Path, name: str) -> Path:
+    """The folder of another program's profile, by what the first one's record calls it."""
+    return (folder if folder.name not in ("", "..") else folder.resolve()).parent / name
 
 
 def is_profile(folder: Path) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -33,15 +33,26 @@ from contend.profiling.folder import (
     PROFILE,
     RECORDS,
     SCHEMAS,
+    OtherProgram,
     Phase,
     ProfileRecord,
+    beside,
+    is_profile,
     read_profile_record,
     record_files,
     write_profile_record,
 )
 from contend.profiling.messages import MOST_EVENTS, Messages
 from contend.profiling.phases import phases_of
-from contend.profiling.ranks import Left, RankHeader, left_out, nothing, read_headers
+from contend.profiling.programs import (
+    Program,
+    RankHeader,
+    not_recorded,
+    plan,
+    read_programs,
+    until_the_end,
+)
+from contend.profiling.ranks import Left, left_out, nothing
 from contend.profiling.record_file import RankRecord, read_record
 from contend.profiling.record_layout import NO_CALL, NO_CELL, State
 from contend.profiling.sites import Places
@@ -65,12 +76,17 @@ def merge(
 ) -> ProfileRecord:
     """Merges the records in a profile's folder, and removes them when that is on the disk.
 
-    A folder that is merged already only loses records that an interrupted merge has left.
+    Of several programs the first one's profile is that of the folder; those of the others come
+    beside it, and are done first, so that one that is merged tells that all are. A folder that is
+    merged already only loses records that an interrupted merge has left.
 
     Args:
         folder: of the profile.
         run: runs binutils.
         progress: is told how many of how many records are read.
+
+    Returns:
+        What ``profile.json`` of the first program has.
 
     Raises:
         UsageError: no profile is there.
@@ -81,20 +97,82 @@ def merge(
     paths = record_files(folder)
     if not record.merged:
         left = Left()
-        ranks = read_headers(folder / RECORDS, paths, left)
-        if not ranks:
+        programs = read_programs(paths, left)
+        if not programs:
             raise ShortfallError(nothing(folder, left))
-        record = _Merge(folder, record, ranks, left, progress).whole(run)
-        # The tables are on the disk before the file that says so, and that before records go.
-        _make_lasting(folder, [path for path in folder.iterdir() if path.suffix != ".json"])
-        write_profile_record(folder, record)
-        _make_lasting(folder, [folder / PROFILE])
+        left.warnings += not_recorded(folder / RECORDS, programs)
+        record = _planned(folder, record, programs)
+        names = {other.launch: other for other in record.others}
+        firsts = [program for program in programs if program.launch not in names]
+        if not firsts:
+            raise ShortfallError(nothing(folder, left))
+        for program in programs:
+            if program.launch in names:
+                _merge_beside(folder, record, names[program.launch], program, left, run, progress)
+        for program in firsts[1:]:
+            for rank in program.ranks.values():
+                left.add(rank.path, "another-program", f"{rank.path} came after the others")
+        record = _merge_program(folder, record, firsts[0], record.others, left, run, progress)
     for path in paths:
         if path.name not in record.left:
             path.unlink(missing_ok=True)
     if not record_files(folder) and (folder / RECORDS).is_dir():
         # What else is there is the recorder, and what its ranks told each other.
         shutil.rmtree(folder / RECORDS)
+    return record
+
+
+def _planned(folder: Path, record: ProfileRecord, programs: Sequence[Program]) -> ProfileRecord:
+    """The record with the folders of other programs, which an interrupted merge finds again."""
+    if record.others or len(programs) == 1:
+        return record
+    origin, others = plan(folder, programs)
+    record = msgspec.structs.replace(record, origin=origin, others=others)
+    write_profile_record(folder, record)
+    return record
+
+
+def _merge_beside(
+    folder: Path,
+    record: ProfileRecord,
+    other: OtherProgram,
+    program: Program,
+    left: Left,
+    run: Run,
+    progress: Progress,
+) -> None:
+    """Merges a program that is not the first, if that is not done, and removes its records."""
+    target, own = beside(folder, other.folder), Left()
+    if not (is_profile(target) and read_profile_record(target).merged):
+        target.mkdir(exist_ok=True)
+        known = msgspec.structs.replace(record, origin=other.origin, others=())
+        try:
+            _merge_program(target, known, program, record.others, own, run, progress)
+        except ShortfallError:
+            left.warnings += own.warnings
+        left.names += own.names
+    for rank in program.ranks.values():
+        if rank.path.name not in left.names:
+            rank.path.unlink(missing_ok=True)
+
+
+def _merge_program(
+    folder: Path,
+    record: ProfileRecord,
+    program: Program,
+    others: Sequence[OtherProgram],
+    left: Left,
+    run: Run,
+    progress: Progress,
+) -> ProfileRecord:
+    """Merges one program's records into a folder's profile."""
+    if not until_the_end(program, others):
+        record = msgspec.structs.replace(record, ended_unix=None)
+    record = _Merge(folder, record, dict(program.ranks), left, progress).whole(run)
+    # The tables are on the disk before the file that says so, and that before records go.
+    _make_lasting(folder, [path for path in folder.iterdir() if path.suffix != ".json"])
+    write_profile_record(folder, record)
+    _make_lasting(folder, [folder / PROFILE])
     return record
 
 

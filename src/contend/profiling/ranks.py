@@ -1,8 +1,7 @@
-"""Which ranks left a record, which records cannot be merged, and what a profile lacks and why."""
+"""Which records cannot be merged, and what a profile lacks and why."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -11,10 +10,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from contend.errors import InputError
-from contend.profiling.clocks import TickCounter, counter_of
-from contend.profiling.folder import OTHER_PROGRAM
-from contend.profiling.record_file import read_header
 from contend.profiling.record_layout import State
 from contend.runs import Warned
 from contend.units import counted
@@ -33,7 +28,6 @@ _LOST = {
     "modules": ("memory map", "places in it have no name"),
     "routines": ("routine name", "not kept"),
 }
-_WORD_BYTES = 8192
 
 
 @dataclass
@@ -54,96 +48,6 @@ def nothing(folder: Path, left: Left) -> str:
     if left.warnings:
         return f"{folder}: no rank left a record that can be read: {left.warnings[0].text}"
     return f"{folder}: no rank left a record"
-
-
-@dataclass(frozen=True)
-class RankHeader:
-    """What is known of a rank by its header.
-
-    Attributes:
-        path: of its record.
-        header: as it stands there.
-        counter: its ticks on its host's clock.
-        host: where it ran.
-    """
-
-    path: Path
-    header: np.void
-    counter: TickCounter
-    host: str
-
-
-def read_headers(records: Path, paths: Sequence[Path], left: Left) -> dict[int, RankHeader]:
-    """Ranks by number; records that cannot be read, or are of another program, are left.
-
-    Of programs that one command starts one after the other the first writes rank 0's record, and
-    others those of ranks that it does not have.
-    """
-    ranks: dict[int, RankHeader] = {}
-    size = 0
-    others: list[Path] = []
-    for path in paths:
-        try:
-            header = read_header(path)
-        except InputError as error:
-            left.add(path, "unreadable", str(error))
-            continue
-        size = size or int(header["size"])
-        if int(header["size"]) != size or int(header["rank"]) in ranks:
-            others.append(path)
-            continue
-        host = header["host"].partition(b"\0")[0].decode(errors="replace")
-        rank = RankHeader(path, header, counter_of(header["clock"]), host)
-        ranks[int(header["rank"])] = rank
-    words = [_word(path) for path in records.glob(f"{OTHER_PROGRAM}*")]
-    if others or words:
-        left.names += [path.name for path in others]
-        left.warnings.append(Warned("another-program", _of_others(words)))
-    return _with_periods(ranks)
-
-
-def _word(path: Path) -> str:
-    with path.open("rb") as file:
-        return file.read(_WORD_BYTES).decode(errors="replace")
-
-
-def _of_others(words: Sequence[str]) -> str:
-    """Which programs are not recorded, and what to do about it."""
-    programs: Counter[tuple[str, str, str]] = Counter()
-    for word in words:
-        size, how, path = (word.split(maxsplit=2) + [""] * 3)[:3]
-        programs[Path(path.strip()).name or "a program", size, how] += 1
-    shown = [
-        f"{name} ({'' if how != 'spawned' else 'spawned, '}"
-        f"{size} {'rank' if size == '1' else 'ranks'}{f', {times} times' if times > 1 else ''})"
-        for (name, size, how), times in sorted(programs.items())[:_SHOWN]
-    ]
-    named = f": {', '.join(shown)}" if shown else ""
-    more = ", ..." if len(programs) > _SHOWN else ""
-    started = [size for _, size, how in programs if how != "spawned"]
-    spawned = len(started) < len(programs)
-    apart = all(size == "1" for size in started) and (started or not spawned)
-    return (
-        "only the first MPI program of a command is recorded, and others started under this one"
-        f"{', or ranks that did not find each other' if apart else ''}{named}{more}"
-        f"{'; profile each program by itself' if started or not spawned else ''}"
-        f"{'; processes that a program spawns are not recorded yet' if spawned else ''}"
-    )
-
-
-def _with_periods(ranks: Mapping[int, RankHeader]) -> dict[int, RankHeader]:
-    """Ranks that ended before their counter was read twice have the period of the others."""
-    known = [rank.counter.period for rank in ranks.values() if rank.counter.period is not None]
-    usual = float(np.median(known)) if known else None
-    return {
-        number: RankHeader(
-            rank.path,
-            rank.header,
-            TickCounter(rank.counter.ticks, rank.counter.nanoseconds, rank.counter.period or usual),
-            rank.host,
-        )
-        for number, rank in sorted(ranks.items())
-    }
 
 
 def rank_words(ranks: Iterable[int]) -> str:

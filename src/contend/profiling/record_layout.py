@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 MAGIC = b"contendR"
-VERSION = 4
+VERSION = 5
 NO_CELL = 2**32 - 1
 """Stands for the cell of a call for which there was no room any more."""
 NO_PEER = -1
@@ -190,9 +190,12 @@ HEADER = np.dtype(
         ("fortran_calls", "<u4"),
         ("collective_stride", "<u4"),
         ("requests_lost", "<u4"),
+        ("spawned", "<u4"),
+        ("spawns", "<u4"),
         ("host", "S64"),
         ("library", "S256"),
         ("program", "S256"),
+        ("launch", "S192"),
         ("clock", CLOCK),
         ("sections", SECTION, len(SECTIONS)),
     ]

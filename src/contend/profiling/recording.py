@@ -25,6 +25,8 @@ from contend.profiling.folder import (
     RECORDS,
     SESSIONS,
     ProfileRecord,
+    beside,
+    is_profile,
     read_profile_record,
     record_files,
     write_profile_record,
@@ -65,13 +67,15 @@ class Outcome:
 
     Attributes:
         status: exit status of the command; None when contend was interrupted.
-        profile: None when no rank left a record.
+        profile: of the first MPI program; None when no rank left a record.
+        others: of the other programs that the command started.
         why: why there is no profile; "" when there is one.
         interruption: what ended contend in between, to be raised again.
     """
 
     status: int | None
     profile: Profile | None = None
+    others: tuple[Profile, ...] = ()
     why: str = ""
     interruption: BaseException | None = None
 
@@ -131,10 +135,12 @@ def run_recorded(
         )
         write_profile_record(folder, ended)
         try:
-            merge(folder, progress=progress)
+            merged = merge(folder, progress=progress)
         except ShortfallError as error:
             return Outcome(status, why=str(error), interruption=interruption)
-    return Outcome(status, Profile.load(folder), interruption=interruption)
+    folders = [beside(folder, other.folder) for other in merged.others]
+    others = tuple(Profile.load(other) for other in folders if is_profile(other))
+    return Outcome(status, Profile.load(folder), others, interruption=interruption)
 
 
 def load_profile(folder: Path, *, progress: Progress = lambda done, total: None) -> Profile:

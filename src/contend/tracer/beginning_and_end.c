@@ -39,7 +39,6 @@ static void begin(uint64_t begun) {
   ((int (*)(MPI_Comm, int*))contend_symbol("PMPI_Comm_rank"))(MPI_COMM_WORLD, &rank);
   ((int (*)(MPI_Comm, int*))contend_symbol("PMPI_Comm_size"))(MPI_COMM_WORLD, &size);
   ((int (*)(int*))contend_symbol("PMPI_Query_thread"))(&level);
-  bool opened = contend_open_record(folder, rank, size, level);
   clocks.begun_ticks = begun;
   // Ranks that are recorded need the others to compare clocks with, even those without a record.
   const contend_guest guest = {
@@ -50,6 +49,7 @@ static void begin(uint64_t begun) {
       .consequence =
           "the others, such as rank %d on %s, are recorded, and clocks are not compared"};
   compares_clocks = contend_sign_in(&guest, rank, size);
+  bool opened = contend_open_record(folder, rank, size, level);
   if (compares_clocks) {
     contend_compare_clocks(0, &clocks);
     contend_lead(contend_routine_Finalize, true);

@@ -3,9 +3,12 @@
 #include "handles.h"
 
 /// `communicator` is that of the call, `bytes` what it copies.
-#define TIMED(name, parameters, arguments, communicator, bytes)                         \
+#define TIMED(name, parameters, arguments, communicator, bytes) \
+  TIMED_AFTER(, name, parameters, arguments, communicator, bytes)
+#define TIMED_AFTER(before, name, parameters, arguments, communicator, bytes)           \
   int contend_##name parameters {                                                       \
     CONTEND_CALL_OF(name, arguments);                                                   \
+    before;                                                                             \
     int result = REAL(name) arguments;                                                  \
     contend_leave(&call);                                                               \
     if (result == MPI_SUCCESS)                                                          \
@@ -35,14 +38,21 @@ TIMED(Comm_set_info, (MPI_Comm of, MPI_Info info), (of, info), of, 0)
 
 // ---- processes that are not there from the beginning
 
-TIMED(Comm_spawn,
-      (const char* command, char* words[], int processes, MPI_Info info, int root, MPI_Comm from,
-       MPI_Comm* made, int errors[]),
-      (command, words, processes, info, root, from, made, errors), from, 0)
-TIMED(Comm_spawn_multiple,
-      (int count, char* commands[], char** words[], const int processes[], const MPI_Info infos[],
-       int root, MPI_Comm from, MPI_Comm* made, int errors[]),
-      (count, commands, words, processes, infos, root, from, made, errors), from, 0)
+// The processes begin within the call.
+static inline void count_spawn(void) {
+  contend_lock();
+  contend.header->spawns++;
+  contend_unlock();
+}
+
+TIMED_AFTER(count_spawn(), Comm_spawn,
+            (const char* command, char* words[], int processes, MPI_Info info, int root,
+             MPI_Comm from, MPI_Comm* made, int errors[]),
+            (command, words, processes, info, root, from, made, errors), from, 0)
+TIMED_AFTER(count_spawn(), Comm_spawn_multiple,
+            (int count, char* commands[], char** words[], const int processes[],
+             const MPI_Info infos[], int root, MPI_Comm from, MPI_Comm* made, int errors[]),
+            (count, commands, words, processes, infos, root, from, made, errors), from, 0)
 TIMED(Comm_accept, (const char* port, MPI_Info info, int root, MPI_Comm from, MPI_Comm* made),
       (port, info, root, from, made), from, 0)
 TIMED(Comm_connect, (const char* port, MPI_Info info, int root, MPI_Comm from, MPI_Comm* made),

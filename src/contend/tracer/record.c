@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "signing_in.h"
 #include "tracer.h"
 
 // Shares of the memory that a rank may use, as 1/2^n of it; events get what is left.
@@ -75,10 +76,22 @@ static uint64_t granted_memory(void) {
   return bytes < LEAST_MEMORY ? LEAST_MEMORY : bytes;
 }
 
+/// Makes a file of this rank's that no other program has made, and its path.
+static int make_file(const char* folder, int rank, char* path, size_t room) {
+  for (int turn = 1;; turn++) {
+    char more[16] = "";
+    if (turn > 1) snprintf(more, sizeof more, "-%d", turn);
+    int length = snprintf(path, room, "%s/rank-%06d%s.record", folder, rank, more);
+    errno = ENAMETOOLONG;
+    if (length >= (int)room) return -1;
+    int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (made >= 0 || errno != EEXIST) return made;
+  }
+}
+
 /// Everything from the kernel at once: a full disk is an error here, and no signal later, and no
 /// call of the program's has to wait for a page.
 static void* map_file(const char* path, size_t bytes) {
-  file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) return NULL;
   int error = posix_fallocate(file, 0, (off_t)bytes);
   void* memory = MAP_FAILED;
@@ -127,6 +140,10 @@ static void describe(contend_header* header, int rank, int size, int thread_leve
   header->pid = getpid();
   header->thread_level = (uint32_t)thread_level;
   header->collective_stride = 1;
+  MPI_Comm parent = MPI_COMM_NULL;
+  ((int (*)(MPI_Comm*))contend_symbol("PMPI_Comm_get_parent"))(&parent);
+  header->spawned = parent != MPI_COMM_NULL;
+  contend_write_launch(header->launch, sizeof header->launch);
   gethostname(header->host, sizeof header->host - 1);
   ssize_t length = readlink("/proc/self/exe", header->program, sizeof header->program - 1);
   if (length < 0) header->program[0] = '\0';
@@ -149,36 +166,22 @@ static bool make_cell_slots(uint64_t cells) {
   return true;
 }
 
-/// Tells whoever reads the records of a program that finds those of another one.
-static void tell_of_program(const char* host, int size) {
-  char name[128], text[4096 + 32], path[4096] = "";
-  MPI_Comm parent = MPI_COMM_NULL;
-  ((int (*)(MPI_Comm*))contend_symbol("PMPI_Comm_get_parent"))(&parent);
-  if (readlink("/proc/self/exe", path, sizeof path - 1) < 0) path[0] = '\0';
-  snprintf(name, sizeof name, "%s-%s-%ld", CONTEND_OTHER_PROGRAM, host, (long)getpid());
-  snprintf(text, sizeof text, "%d %s %s", size, parent == MPI_COMM_NULL ? "started" : "spawned",
-           path);
-  contend_leave_word(name, text);
-}
-
 bool contend_open_record(const char* folder, int rank, int size, int thread_level) {
   contend_section sections[CONTEND_SECTIONS];
   mapped_bytes = lay_out(sections, granted_memory(), size);
-  char path[4096];
-  int length = snprintf(path, sizeof path, "%s/rank-%06d.record", folder, rank);
-  errno = ENAMETOOLONG;
+  char path[4096] = "";
   contend_header* header = NULL;
-  if (length < (int)sizeof path && make_cell_slots(sections[CONTEND_CELLS].capacity))
+  errno = ENOMEM;
+  if (make_cell_slots(sections[CONTEND_CELLS].capacity)) {
+    file = make_file(folder, rank, path, sizeof path);
     header = map_file(path, mapped_bytes);
+  }
   if (header == NULL) {
     int error = errno;
     char host[64] = "";
     gethostname(host, sizeof host - 1);
-    if (error != EEXIST)
-      fprintf(stderr, "contend: rank %d on %s is not recorded: %s: %s\n", rank, host, path,
-              strerror(error));
-    else if (rank == 0)
-      tell_of_program(host, size);
+    fprintf(stderr, "contend: rank %d on %s is not recorded: %s: %s\n", rank, host, path,
+            strerror(error));
     return false;
   }
   contend.header = header;

@@ -1,10 +1,12 @@
-/// What a rank leaves: one file, mapped into the rank's memory, so that what was recorded outlives
-/// the process whatever ends it. Its size is set when MPI starts and never grows: a section that is
-/// full counts what it could not keep, in `lost`. Of the memory that a rank may use (16 MiB unless
-/// CONTEND_PROFILE_MEMORY gives a number of bytes), modules and communicators get 1/128 each,
-/// members and cells 1/16 each and a cell for each routine, collectives 1/8, threads 12 KiB, and
-/// events the rest; peers come on top. Calls for which there is no cell of their own count in that
-/// of their routine, of CONTEND_ALL_SIZES on CONTEND_OTHERS from no place.
+/// What a rank leaves: one file, `rank-000000.record`, or `rank-000000-2.record` and so on where
+/// another program of the same command has left that. It is mapped into the rank's memory, so that
+/// what was recorded outlives the process whatever ends it. Its size is set when MPI starts and
+/// never grows: a section that is full counts what it could not keep, in `lost`. Of the memory that
+/// a rank may use (16 MiB unless CONTEND_PROFILE_MEMORY gives a number of bytes), modules and
+/// communicators get 1/128 each, members and cells 1/16 each and a cell for each routine,
+/// collectives 1/8, threads 12 KiB, and events the rest; peers come on top. Calls for which there
+/// is no cell of their own count in that of their routine, of CONTEND_ALL_SIZES on CONTEND_OTHERS
+/// from no place.
 ///
 /// Layout: `contend_header` at offset 0, then the sections in the order of `contend_section_kind`,
 /// each at `sections[kind].offset`, 64-byte aligned, holding `capacity` items of `item_bytes`, of
@@ -17,14 +19,11 @@
 #include <stdint.h>
 
 #define CONTEND_MAGIC "contendR"
-#define CONTEND_RECORD_VERSION 4u
+#define CONTEND_RECORD_VERSION 5u
 /// Beside the records: the path of the ranks' library, where the recorder is another's.
 #define CONTEND_OTHER_LIBRARY "other-library"
 /// Likewise: a session began before MPI_Init, and perhaps without it.
 #define CONTEND_SESSIONS "sessions"
-/// How names begin of files that ranks 0 of other programs leave, where the first has left its
-/// record: how many ranks it has, `spawned` or `started`, and its file.
-#define CONTEND_OTHER_PROGRAM "other-program"
 #define CONTEND_NO_PEER (-1)       ///< the call has no peer, or the peer is outside MPI_COMM_WORLD
 #define CONTEND_ANY_PEER (-2)      ///< of an awaited message: any source
 #define CONTEND_FOREIGN_PEER (-3)  ///< of an awaited message: a peer outside MPI_COMM_WORLD
@@ -97,9 +96,13 @@ typedef struct {
   uint32_t collective_stride;  ///< occurrences of which (turn + number) % stride == 0 are in
                                ///< CONTEND_COLLECTIVES
   uint32_t requests_lost;      ///< requests that were under way beyond the table's capacity
+  uint32_t spawned;            ///< whether MPI_Comm_spawn or the like has started these ranks
+  uint32_t spawns;             ///< calls of MPI_Comm_spawn and the like that this rank has begun
   char host[64];
   char library[256];  ///< first line of MPI_Get_library_version
   char program[256];  ///< /proc/self/exe
+  char launch[192];   ///< which ranks began together: a word of their launcher's, a space, and the
+                      ///< word of their rank 0, which is absent where that was not seen
   contend_clock clock;
   contend_section sections[CONTEND_SECTIONS];
 } contend_header;

@@ -94,8 +94,7 @@ extern CONTEND_OF_THREAD contend_thread contend_this_thread;
 
 /// Leaves word beside the records, for whoever reads them: a file of that name, and what it is of.
 void contend_leave_word(const char* name, const char* of);
-/// Makes the record of this rank; false, after one line to standard error, when it cannot be, or
-/// after a word beside the records, where they are another program's.
+/// Makes the record of this rank; false, after one line to standard error, when it cannot be.
 bool contend_open_record(const char* folder, int rank, int size, int thread_level);
 /// Ends the record: what it holds is all there will be.
 void contend_close_record(enum contend_state state, int exit_code);

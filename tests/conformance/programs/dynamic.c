@@ -50,7 +50,6 @@ static void spawn(char* program) {
   alltoall(MPI_COMM_WORLD, child ? "children" : "parents");
   CALL(Comm_free, &merged);
   CALL(Comm_disconnect, &between);
-  if (child) unsetenv("KNOWN");
 }
 
 /// Halves of the world that meet by a port.

@@ -16,7 +16,7 @@ from contend.units import counted, format_bandwidth, format_bytes, format_second
 _SHOWN_CALLS = 8
 _CROSSBAR = "any placement"
 # What may be missing of a profile so that the program itself was another one.
-_LACKING = ("no-record", "killed", "aborted", "exited", "another-program")
+_LACKING = ("no-record", "killed", "aborted", "exited")
 # Names differ between a library's own words, "Open MPI v4.1.4, package: ...", and contend's.
 _LIBRARY = re.compile(r"([A-Za-z][A-Za-z ()]*?)(?: Version)?:?\s+v?(\d+\.\d+)")
 

@@ -195,6 +195,7 @@ class ProfileJson(msgspec.Struct, frozen=True, kw_only=True):
         profile: its folder, which has everything by rank.
         verdict: one sentence.
         command: what ran.
+        origin: which of several MPI programs of the command it is; empty of a single one.
         status: its exit status; null when contend ended before it did.
         created: when it began.
         library: first line of what the MPI library says of its version.
@@ -227,6 +228,7 @@ class ProfileJson(msgspec.Struct, frozen=True, kw_only=True):
     profile: str
     verdict: str
     command: list[str]
+    origin: str
     status: int | None
     created: str
     library: str
@@ -279,6 +281,7 @@ def _profile_json(profile: Profile) -> ProfileJson:
         profile=str(profile.folder),
         verdict=findings.verdict,
         command=list(record.command),
+        origin=record.origin,
         status=record.status,
         created=record.created,
         library=record.library,

@@ -142,7 +142,7 @@ def _summary(profile: Profile) -> ResultTable:
     hosts = counted(len(record.hosts), "host")
     rows = [
         ("command", " ".join(record.command)),
-        ("program", ", ".join(record.programs)),
+        ("program", ", ".join([*record.programs, *filter(None, [record.origin])])),
         ("ranks", f"{counted(record.ranks, 'rank')} on {hosts}"),
         ("MPI library", record.library),
         ("place", record.place),

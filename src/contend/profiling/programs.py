@@ -1,0 +1,218 @@
+"""The MPI programs of one command: which ranks began together, and how programs come together."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, islice
+from math import isinf
+from pathlib import Path
+
+import numpy as np
+
+from contend.errors import InputError
+from contend.profiling.clocks import TickCounter, counter_of
+from contend.profiling.folder import OTHER_LIBRARY, OtherProgram
+from contend.profiling.ranks import Left
+from contend.profiling.record_file import read_header
+from contend.runs import Warned
+from contend.units import counted
+
+_WORD_BYTES = 8192
+_Launch = tuple[int, str, str]
+
+
+@dataclass(frozen=True)
+class RankHeader:
+    """What is known of a rank by its header.
+
+    Attributes:
+        path: of its record.
+        header: as it stands there.
+        counter: its ticks on its host's clock.
+        host: where it ran.
+    """
+
+    path: Path
+    header: np.void
+    counter: TickCounter
+    host: str
+
+    @property
+    def begun_unix(self) -> float:
+        """When it entered MPI_Init, in seconds since 1970; infinite where it never left it."""
+        clock = self.header["clock"]
+        if not int(clock["start_unix_ns"]):
+            return float("inf")
+        ticks = np.array([clock["start_ticks"] - clock["begun_ticks"]], np.uint64)
+        return 1e-9 * int(clock["start_unix_ns"]) - float(self.counter.seconds(ticks)[0])
+
+    @property
+    def seen_unix(self) -> float:
+        """When it last read its clock, likewise."""
+        clock = self.header["clock"]
+        since = int(clock["end_ns"]) - int(clock["start_ns"])
+        return 1e-9 * (int(clock["start_unix_ns"]) + since)
+
+
+@dataclass(frozen=True)
+class Program:
+    """Ranks of one MPI_COMM_WORLD.
+
+    Attributes:
+        launch: tells the program from all others.
+        ranks: those that left a record, by number.
+    """
+
+    launch: str
+    ranks: dict[int, RankHeader]
+
+    @property
+    def size(self) -> int:
+        """Ranks of MPI_COMM_WORLD."""
+        return max(int(rank.header["size"]) for rank in self.ranks.values())
+
+    @property
+    def files(self) -> frozenset[str]:
+        """What its ranks run."""
+        return frozenset(_text(rank.header["program"]) for rank in self.ranks.values())
+
+    @property
+    def begun_unix(self) -> float:
+        """When its first rank entered MPI_Init, in seconds since 1970."""
+        return min(rank.begun_unix for rank in self.ranks.values())
+
+    @property
+    def seen_unix(self) -> float:
+        """When its last rank was last heard of."""
+        return max(rank.seen_unix for rank in self.ranks.values())
+
+    @property
+    def spawned(self) -> bool:
+        """Whether another program started it by MPI_Comm_spawn."""
+        return any(rank.header["spawned"] for rank in self.ranks.values())
+
+    @property
+    def spawns(self) -> bool:
+        """Whether it called MPI_Comm_spawn."""
+        return any(rank.header["spawns"] for rank in self.ranks.values())
+
+
+def read_programs(paths: Sequence[Path], left: Left) -> list[Program]:
+    """Programs in the order in which they began; records that cannot be read are left."""
+    ranks: dict[_Launch, dict[int, RankHeader]] = {}
+    for path in paths:
+        try:
+            header = read_header(path)
+        except InputError as error:
+            left.add(path, "unreadable", str(error))
+            continue
+        number, size = int(header["rank"]), int(header["size"])
+        launcher, _, word = _text(header["launch"]).partition(" ")
+        own = ranks.setdefault((size, launcher, word), {})
+        if number in own:
+            left.add(path, "unreadable", f"{own[number].path} is of the same rank")
+            continue
+        own[number] = RankHeader(path, header, counter_of(header["clock"]), _text(header["host"]))
+    for launch in [launch for launch in ranks if not launch[2]]:
+        _join(ranks, launch)
+    programs = [
+        Program(f"{launcher} {word}", _with_periods(own))
+        for (_, launcher, word), own in ranks.items()
+    ]
+    return sorted(programs, key=lambda program: (program.begun_unix, program.launch))
+
+
+def _text(content: bytes) -> str:
+    return content.partition(b"\0")[0].decode(errors="replace")
+
+
+def _join(ranks: dict[_Launch, dict[int, RankHeader]], launch: _Launch) -> None:
+    """Ranks that did not see their rank 0 belong to the one program that they can be of."""
+    programs = [
+        other
+        for other, own in ranks.items()
+        if other != launch and other[:2] == launch[:2] and not own.keys() & ranks[launch].keys()
+    ]
+    if len(programs) == 1:
+        ranks[programs[0]].update(ranks.pop(launch))
+
+
+def _with_periods(ranks: dict[int, RankHeader]) -> dict[int, RankHeader]:
+    """Ranks that ended before their counter was read twice have the period of the others."""
+    known = [rank.counter.period for rank in ranks.values() if rank.counter.period is not None]
+    usual = float(np.median(known)) if known else None
+    return {
+        number: replace(rank, counter=replace(rank.counter, period=rank.counter.period or usual))
+        for number, rank in sorted(ranks.items())
+    }
+
+
+def plan(folder: Path, programs: Sequence[Program]) -> tuple[str, tuple[OtherProgram, ...]]:
+    """What the first of several programs is, and the others with the folders of their profiles.
+
+    These are beside that of the first, or in it where nothing can be written beside it.
+    """
+    whole = folder.resolve()
+    form = f"{whole.name}-{{}}" if os.access(whole.parent, os.W_OK) else f"{whole.name}/{{}}"
+    free = (form.format(n) for n in count(2) if not (whole.parent / form.format(n)).exists())
+    names = [whole.name, *islice(free, len(programs) - 1)]
+    others = [
+        OtherProgram(
+            name,
+            program.launch,
+            _origin(at, programs, names),
+            None if program.spawned or isinf(program.begun_unix) else program.begun_unix,
+        )
+        for at, (program, name) in enumerate(zip(programs, names, strict=True))
+        if at
+    ]
+    return f"the first of {len(programs)} MPI programs of its command", tuple(others)
+
+
+def _origin(at: int, programs: Sequence[Program], names: Sequence[str]) -> str:
+    """How a program came after others."""
+    own = programs[at]
+    before = list(zip(programs[:at], names[:at], strict=True))
+    if own.spawned:
+        by = [name for other, name in before if other.spawns]
+        return f"spawned by {' or '.join(by)}" if by else "spawned by a program without a record"
+    running = [name for other, name in before if other.seen_unix > own.begun_unix]
+    if running:
+        return f"begun while {running[-1]} ran"
+    _, last = max(before, key=lambda pair: pair[0].seen_unix)
+    return f"begun after {last}"
+
+
+def until_the_end(program: Program, others: Sequence[OtherProgram]) -> bool:
+    """Whether a program may have been there until its command ended, as none came after it."""
+    return not any(
+        other.begun_unix is not None and other.begun_unix > program.seen_unix for other in others
+    )
+
+
+def not_recorded(records: Path, programs: Sequence[Program]) -> Iterator[Warned]:
+    """What else the command started, or did not start as it was meant."""
+    if (note := records / OTHER_LIBRARY).is_file():
+        with note.open("rb") as file:
+            path = file.read(_WORD_BYTES).decode(errors="replace").strip()
+        yield Warned(
+            "another-library",
+            f"a program of the command loaded {path}, and the recorder is for another MPI library: "
+            "that program is not recorded",
+        )
+    alone = Counter(
+        program.files for program in programs if program.size == 1 and not program.spawned
+    )
+    for files, number in alone.items():
+        same = [program for program in programs if program.files == files]
+        last_begun = max(program.begun_unix for program in same)
+        if number > 1 and number == len(same) and last_begun < min(p.seen_unix for p in same):
+            yield Warned(
+                "apart",
+                f"{counted(number, 'program')} of one rank ran {Path(min(files)).name} at the same "
+                "time: if they were to be ranks of one program, they did not find each other, as "
+                "where the launcher is of another MPI library than the program",
+            )
