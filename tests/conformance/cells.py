@@ -98,7 +98,7 @@ _NO_PORTS = {"mpich": "Debian's MPICH has no spawn and no ports over UCX"}
 def _themes() -> Iterator[Case]:
     for mode in ("persistent", "freed", "cancelled", "matched", "polled", "buffered"):
         yield Case("messages.c", mode)
-    yield Case("messages.c", "threads", alltoalls=True)
+    yield Case("threads.c", alltoalls=True)
     yield Case("messages.c", "outstanding {many}", many=(50_000, 5_000))
     yield Case("messages.c", "partitioned", lacks=_NO_4)
     for mode in ("in-place", "neighbours", "attributes", "types"):
@@ -305,11 +305,11 @@ class Cells:
     def _rules(self, schedule: str) -> Path:
         folder = self._folder / f"rules-{os.getpid()}-{schedule}"
         if not folder.is_dir():
-            write_rules(_rules(schedule), folder, routes=self._routes)
+            write_rules(rules_of(schedule), folder, routes=self._routes)
         return folder
 
 
-def _rules(schedule: str) -> Rules:
+def rules_of(schedule: str) -> Rules:
     if schedule != ALL:
         return Rules((Rule((2, 64), (1, _MANY), (0, _MANY), schedule),))
     # Sizes in bands of a third of a power of ten, each of one schedule, from small to large.

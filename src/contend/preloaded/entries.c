@@ -14,6 +14,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,10 +32,14 @@
 
 void* contend_real[CONTEND_ROUTINE_COUNT];
 static void* library;                          // the MPI library itself
+static bool found_library;
 static void* wrappers[CONTEND_ROUTINE_COUNT];  // MPI_X of the user's own; NULL for none
 static const char* taken_from;                 // file that routines were taken from by its handle
 
 static void find_library(void* caller);
+
+// A sanitizer asks for symbols before it is ready to watch anything, also where it watches us.
+#define CONTEND_UNWATCHED __attribute__((no_sanitize("thread", "address")))
 
 // The loader's own dlsym. Every glibc has it by the version that was its first.
 typedef void* (*symbol_finder)(void*, const char*);
@@ -46,7 +51,7 @@ typedef void* (*symbol_finder)(void*, const char*);
 #ifdef CONTEND_FIRST_GLIBC
 static symbol_finder finder;
 
-static inline symbol_finder loaders(void) {
+static CONTEND_UNWATCHED symbol_finder loaders(void) {
   symbol_finder known = __atomic_load_n(&finder, __ATOMIC_RELAXED);
   if (CONTEND_LIKELY(known != NULL)) return known;
   known = (symbol_finder)dlvsym(RTLD_NEXT, "dlsym", CONTEND_FIRST_GLIBC);
@@ -56,7 +61,7 @@ static inline symbol_finder loaders(void) {
 #define find_symbol(handle, name) loaders()(handle, name)
 
 /// The dlsym that the program would have called without us.
-static inline symbol_finder next_dlsym(void) {
+static CONTEND_UNWATCHED symbol_finder next_dlsym(void) {
   static symbol_finder next;
   symbol_finder known = __atomic_load_n(&next, __ATOMIC_RELAXED);
   if (CONTEND_LIKELY(known != NULL)) return known;
@@ -171,7 +176,7 @@ void* contend_symbol(const char* name) { return find_symbol(library, name); }
 /// Asked by a library of contend's that was preloaded before this one: the MPI library behind both.
 __attribute__((visibility("default"))) void* contend_library_behind(void* caller);
 void* contend_library_behind(void* caller) {
-  if (library == NULL) find_library(caller);
+  find_library(caller);
   return library;
 }
 
@@ -309,8 +314,8 @@ static int forget_absent(struct dl_phdr_info* module, size_t size, void* unused)
   return 0;
 }
 
-/// Finds the library behind a caller, once; every entry then leads to it.
-static void find_library(void* caller) {
+/// Finds the library behind a caller; every entry then leads to it.
+static void look_for_library(void* caller) {
   void* scope = scope_of(caller);
   void* next = next_library(scope);
   void* (*behind)(void*) =
@@ -319,8 +324,10 @@ static void find_library(void* caller) {
       next ? (void* (*)(const char*))find_symbol(next, "contend_wrapper_behind") : NULL;
   library = behind ? behind(caller) : next;
   if (library == NULL) {
+    // As the loader ends a program that lacks a routine: what is registered for its end may call MPI.
     fputs("contend: a call of MPI came before any MPI library was loaded\n", stderr);
-    exit(127);
+    fflush(NULL);
+    _exit(127);
   }
   bool lacks = false;
   for (int index = 0; index < CONTEND_ROUTINE_COUNT; index++) {
@@ -347,6 +354,15 @@ static void find_library(void* caller) {
 #endif
 }
 
+/// Finds the library, once: the first calls of several threads may come at a time.
+static void find_library(void* caller) {
+  static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&finding);
+  if (!found_library) look_for_library(caller);
+  __atomic_store_n(&found_library, true, __ATOMIC_RELEASE);
+  pthread_mutex_unlock(&finding);
+}
+
 #ifdef CONTEND_FIRST_GLIBC
 /// Our entry for a routine that was found in the MPI library itself, or in another one of
 /// contend's; NULL where it is no such routine.
@@ -356,7 +372,9 @@ static __attribute__((noinline)) void* entry_for(void* found, void* handle, cons
   while (index < CONTEND_ROUTINE_COUNT && strcmp(names[index] + 1, name) != 0) index++;
   if (found == NULL || index == CONTEND_ROUTINE_COUNT) return NULL;
   ElfW(Addr) module = module_of(found);
-  void* known = library ? contend_real[contend_routine_Init] : find_symbol(RTLD_NEXT, "PMPI_Init");
+  void* known = __atomic_load_n(&found_library, __ATOMIC_ACQUIRE)
+                    ? contend_real[contend_routine_Init]
+                    : find_symbol(RTLD_NEXT, "PMPI_Init");
   if (known) return module == module_of(known) ? exported[index] : NULL;
   Dl_info place;
   void* init = find_symbol(handle, "PMPI_Init");
@@ -376,7 +394,7 @@ static __attribute__((noinline)) void* entry_for(void* found, void* handle, cons
 /// A program may take routines from the library's handle, as other languages do. All else is passed
 /// on by a jump, so that the loader sees who asks.
 EXPORTED void* contend_dlsym(void* handle, const char* name) __asm__("dlsym");
-void* contend_dlsym(void* handle, const char* name) {
+CONTEND_UNWATCHED void* contend_dlsym(void* handle, const char* name) {
   if (handle != RTLD_DEFAULT && handle != RTLD_NEXT &&
       (strncmp(name, "MPI_", 4) == 0 || strncmp(name, "PMPI_", 5) == 0)) {
     void* found = next_dlsym()(handle, name);

@@ -65,7 +65,6 @@ static inline void contend_await(enum contend_awaited_kind kind,
                                  uint32_t number) {
   contend_under_way* under_way = contend_this_thread.under_way;
   uint32_t place = under_way->count;
-  // Threads for which there was no room share one.
   if (place >= CONTEND_AWAITED) return;
   under_way->awaited[place] =
       contend_awaited_of(kind, on ? on->index : CONTEND_OTHERS, peer, tag, number);

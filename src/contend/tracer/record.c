@@ -13,14 +13,14 @@
 
 // Shares of the memory that a rank may use, as 1/2^n of it; events get what is left.
 enum { DEFAULT_MEMORY = 16 << 20, LEAST_MEMORY = 256 << 10, LINE = 64 };
-enum { THREADS = 64 };
+enum { THREADS = 64, MOST_TRIES = 10000 };
 enum { MEMBERS_SHIFT = 4, CELLS_SHIFT = 4, COLLECTIVES_SHIFT = 3, SMALL_SHIFT = 7 };
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
 contend_record contend;
-static contend_under_way beyond;  // calls of threads for which there was no room
+static CONTEND_OF_THREAD contend_under_way beyond;  // for a thread that has no room in the record
 CONTEND_OF_THREAD contend_thread contend_this_thread;
 
 static const char* const routine_names[] = {
@@ -214,9 +214,20 @@ static void release_rest(const contend_section* section) {
                     (off_t)(end - begin));
 }
 
+/// Keeps other threads out as long as they may be in a call. A program may end in a signal's handler,
+/// while the thread that it has interrupted is at the record.
+static bool lock_soon(void) {
+  for (int tries = 0; contend.locked && tries < MOST_TRIES; tries++) {
+    if (!atomic_flag_test_and_set_explicit(&contend.lock, memory_order_acquire)) return true;
+    sched_yield();
+  }
+  return false;
+}
+
 void contend_close_record(enum contend_state state, int exit_code) {
   contend_header* header = contend.header;
   if (header == NULL) return;
+  bool alone = lock_soon();
   contend_note_modules();
   contend_read_clocks(contend_ticks());
   header->state = state;
@@ -230,6 +241,7 @@ void contend_close_record(enum contend_state state, int exit_code) {
     if (ftruncate(file, (off_t)(events->offset + events->used * events->item_bytes)) != 0)
       return;  // The file is longer than it need be.
   }
+  if (alone) contend_unlock();
 }
 
 void contend_read_clocks(uint64_t ticks) {

@@ -12,7 +12,7 @@ static contend_request* requests;  // the first one is never used: 0 is no reque
 static uint32_t* slots;
 static uint32_t first_free, unused = 1;
 static uint32_t last_number;
-static uint32_t receiving;  // requests that may receive
+static uint32_t receiving;  // requests that may receive; calls look at it without the lock
 
 void contend_start_requests(void) {
   requests = aligned_alloc(LINE, CAPACITY * sizeof *requests);
@@ -69,6 +69,10 @@ static bool receives(const contend_request* request) {
   return request->kind == CONTEND_RECEIVES || request->kind == CONTEND_EXCHANGES;
 }
 
+static inline void count_receiving(uint32_t more) {
+  __atomic_store_n(&receiving, receiving + more, __ATOMIC_RELAXED);
+}
+
 contend_request* contend_new_request(MPI_Request handle, contend_live_communicator* communicator,
                                      enum contend_request_kind kind, bool persistent) {
   static contend_request beyond;
@@ -99,7 +103,7 @@ contend_request* contend_new_request(MPI_Request handle, contend_live_communicat
   request->parts = NULL;
   request->part_count = 0;
   request->parts_are_events = false;
-  receiving += receives(request);
+  count_receiving(receives(request));
   uint32_t* slot = slot_of(request->key);
   request->next = *slot;
   *slot = index;
@@ -110,7 +114,7 @@ static void forget(uint32_t* link) {
   uint32_t index = *link;
   contend_request* request = &requests[index];
   *link = request->next;
-  receiving -= receives(request);
+  count_receiving(-(uint32_t)receives(request));
   if (request->parts) free(request->parts);
   contend_release(request->communicator);
   request->next = first_free;
@@ -228,7 +232,8 @@ static const MPI_Request* copied(const MPI_Request* handles, int count) {
 
 /// The program's statuses, or own ones where it wants none but the record does.
 static MPI_Status* statuses_for(MPI_Status* wanted) {
-  return wanted == MPI_STATUSES_IGNORE && receiving ? statuses_room : wanted;
+  bool needed = __atomic_load_n(&receiving, __ATOMIC_RELAXED) != 0;
+  return wanted == MPI_STATUSES_IGNORE && needed ? statuses_room : wanted;
 }
 
 static MPI_Status* status_for(MPI_Status* wanted, MPI_Status* own) {

@@ -17,9 +17,12 @@
 
 enum { MOST_LIBRARIES = 16, MOST_FRAMES = 16, PLACES = 1024, SITES = 4096 };
 
-contend_range contend_own_code;
+uintptr_t contend_own_start = UINTPTR_MAX, contend_own_end;
 
-static contend_range libraries[MOST_LIBRARIES];
+// The library's own code. No part of it is unloaded before MPI ends, so that it only grows.
+static struct {
+  uintptr_t start, bytes;
+} libraries[MOST_LIBRARIES];
 static int library_count;
 
 /// A place in a library, by return address, and how far above its caller's frame the site lies.
@@ -32,7 +35,8 @@ static place places[PLACES];
 static uintptr_t sites[SITES];
 
 static bool is_own(uintptr_t address) {
-  for (int index = 0; index < library_count; index++)
+  int count = __atomic_load_n(&library_count, __ATOMIC_ACQUIRE);
+  for (int index = 0; index < count; index++)
     if (address - libraries[index].start < libraries[index].bytes) return true;
   return false;
 }
@@ -51,25 +55,19 @@ static int learn(struct dl_phdr_info* module, size_t size, void* unused) {
   for (int index = 0; index < module->dlpi_phnum; index++) {
     const ElfW(Phdr)* segment = &module->dlpi_phdr[index];
     if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
-    libraries[library_count].start = module->dlpi_addr + segment->p_vaddr;
-    libraries[library_count++].bytes = segment->p_memsz;
+    uintptr_t start = module->dlpi_addr + segment->p_vaddr, end = start + segment->p_memsz;
+    if (is_own(start)) return 0;
+    libraries[library_count].start = start;
+    libraries[library_count].bytes = segment->p_memsz;
+    __atomic_store_n(&library_count, library_count + 1, __ATOMIC_RELEASE);
+    if (start < contend_own_start) __atomic_store_n(&contend_own_start, start, __ATOMIC_RELAXED);
+    if (end > contend_own_end) __atomic_store_n(&contend_own_end, end, __ATOMIC_RELAXED);
     return 0;
   }
   return 0;
 }
 
-void contend_learn_own_code(void) {
-  library_count = 0;
-  dl_iterate_phdr(learn, NULL);
-  uintptr_t start = UINTPTR_MAX, end = 0;
-  for (int index = 0; index < library_count; index++) {
-    if (libraries[index].start < start) start = libraries[index].start;
-    if (libraries[index].start + libraries[index].bytes > end)
-      end = libraries[index].start + libraries[index].bytes;
-  }
-  contend_own_code.start = start;
-  contend_own_code.bytes = end > start ? end - start : 0;
-}
+void contend_learn_own_code(void) { dl_iterate_phdr(learn, NULL); }
 
 /// What unwinding looks for and finds.
 typedef struct {
@@ -113,7 +111,7 @@ static bool is_known_site(uintptr_t site, bool add) {
 
 uintptr_t contend_site_behind(uintptr_t address, uintptr_t frame) {
   if (!is_own(address)) return address;
-  if (contend.header) contend.header->fortran_calls = 1;
+  if (contend.header) __atomic_store_n(&contend.header->fortran_calls, 1, __ATOMIC_RELAXED);
   // Threads that may call at once would race for the tables; they all unwind.
   place* known = contend.locked ? NULL : place_of(address);
 #if defined(__x86_64__)

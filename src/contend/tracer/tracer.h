@@ -109,13 +109,10 @@ uint32_t contend_new_cell(uint64_t site, uint32_t communicator, uint16_t routine
 
 // ---- sites.c: where in the program
 
-/// Return addresses from `start` on for `bytes` are the library's own, those of its Fortran
-/// interface among them: the program's call is further up.
-typedef struct {
-  uintptr_t start, bytes;
-} contend_range;
-
-extern contend_range contend_own_code;
+/// Return addresses from the first to the second may be the library's own, as are those of its
+/// Fortran interface: the program's call is then further up. Both only move apart, so that a thread
+/// may read them while another one learns more.
+extern uintptr_t contend_own_start, contend_own_end;
 
 /// The return address in the program of a call that came out of the library's own code.
 uintptr_t contend_site_behind(uintptr_t address, uintptr_t frame);
@@ -142,7 +139,8 @@ static inline bool contend_enter(contend_call* call, uint16_t routine, void* sit
   thread->frame = (uintptr_t)frame;
   call->routine = routine;
   call->site = (uintptr_t)site;
-  if (call->site - contend_own_code.start < contend_own_code.bytes)
+  if (call->site >= __atomic_load_n(&contend_own_start, __ATOMIC_RELAXED) &&
+      call->site < __atomic_load_n(&contend_own_end, __ATOMIC_RELAXED))
     call->site = contend_site_behind(call->site, thread->frame);
   if (!CONTEND_LIKELY(thread->known)) contend_meet_thread();
   call->start = contend_ticks();

@@ -2,7 +2,6 @@
 /// of its own calls. With KNOWN=FOLDER each rank writes `NAME CALLS BYTES` of its routines there,
 /// to be held against the recorder; bytes are `?` where the program does not say them.
 #include <mpi.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,22 +17,38 @@
 
 static int rank, size;
 
-static struct {
+enum { ROUTINES = 96 };
+typedef struct {
   const char* name;
   long long calls, bytes;
   int silent;
-} known[96];
-static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
+} known_calls;
+static known_calls known[ROUTINES];
+/// Where a thread counts. A lock would bring threads into an order that they have not by themselves.
+static __thread known_calls* known_here = known;
+
+static inline known_calls* calls_of(const char* name) {
+  known_calls* at = known_here;
+  while (at->name && strcmp(at->name, name) != 0) at++;
+  at->name = name;
+  return at;
+}
 
 static inline void counted(const char* name, long long bytes) {
-  pthread_mutex_lock(&known_lock);
-  int at = 0;
-  while (known[at].name && strcmp(known[at].name, name) != 0) at++;
-  known[at].name = name;
-  known[at].calls++;
-  known[at].bytes += bytes;
-  known[at].silent |= bytes < 0;
-  pthread_mutex_unlock(&known_lock);
+  known_calls* calls = calls_of(name);
+  calls->calls++;
+  calls->bytes += bytes;
+  calls->silent |= bytes < 0;
+}
+
+/// Adds what a thread has counted that has ended.
+static inline void count_thread(const known_calls* its) {
+  for (; its->name; its++) {
+    known_calls* calls = calls_of(its->name);
+    calls->calls += its->calls;
+    calls->bytes += its->bytes;
+    calls->silent |= its->silent;
+  }
 }
 
 /// A call that is counted; MOVE says its bytes too.

@@ -212,49 +212,6 @@ static void partitioned(void) {
 }
 #endif
 
-enum { THREADS = 4, TURNS = 30 };
-static MPI_Comm comms[THREADS];
-static uint64_t hashes[THREADS];
-
-static void* work(void* given) {
-  int own = (int)(intptr_t)given, flag, *out = calloc(size, 40), *in = calloc(size, 40), got;
-  MPI_Comm comm = comms[own], copy;
-  MPI_Request requests[3];
-  for (int turn = 0; turn < TURNS; turn++) {
-    for (int at = 0; at < 10 * size; at++) out[at] = at + turn * own + rank;
-    CALL(Irecv, &got, 1, MPI_INT, LAST, own, WORLD, &requests[0]);
-    CALL(Ialltoall, out, 10, MPI_INT, in, 10, MPI_INT, comm, &requests[1]);
-    MOVE(INTS(1), Isend, &out[0], 1, MPI_INT, NEXT, own, WORLD, &requests[2]);
-    if (turn % 3 == 0)
-      CALL(Waitall, 3, requests, MPI_STATUSES_IGNORE);
-    else
-      for (int at = 0; at < 3; at++)
-        for (flag = 0; !flag;) CALL(Test, &requests[at], &flag, MPI_STATUS_IGNORE);
-    hashes[own] = 31 * hashes[own] + hash_of(in, 40 * (size_t)size) + (uint64_t)got;
-    CALL(Alltoall, in, 5, MPI_INT, out, 5, MPI_INT, comm);
-    hashes[own] = 31 * hashes[own] + hash_of(out, 20 * (size_t)size);
-    if (turn % 10) continue;
-    CALL(Comm_dup, comm, &copy);
-    CALL(Allreduce, out, in, 2, MPI_INT, MPI_SUM, copy);
-    CALL(Ialltoall, out, 1, MPI_INT, in, 1, MPI_INT, copy, &requests[0]);
-    CALL(Comm_free, &copy);
-    CALL(Wait, &requests[0], MPI_STATUS_IGNORE);
-    hashes[own] = 31 * hashes[own] + hash_of(in, 4 * (size_t)size);
-  }
-  return NULL;
-}
-
-static void threads(void) {
-  pthread_t all[THREADS];
-  for (int at = 0; at < THREADS; at++) CALL(Comm_dup, WORLD, &comms[at]);
-  for (intptr_t at = 0; at < THREADS; at++) pthread_create(&all[at], NULL, work, (void*)at);
-  for (int at = 0; at < THREADS; at++) pthread_join(all[at], NULL);
-  for (int at = 0; at < THREADS; at++) {
-    say("thread %d %016llx", at, (unsigned long long)hashes[at]);
-    CALL(Comm_free, &comms[at]);
-  }
-}
-
 int main(int count, char** words) {
   static const theme modes[] = {{"persistent", persistent},
                                 {"freed", freed},
@@ -263,12 +220,11 @@ int main(int count, char** words) {
                                 {"outstanding", outstanding},
                                 {"polled", polled},
                                 {"buffered", buffered},
-                                {"threads", threads},
 #if MPI_4
                                 {"partitioned", partitioned},
 #endif
                                 {0}};
-  begin(&count, &words, strcmp(words[1], "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE);
+  begin(&count, &words, MPI_THREAD_SINGLE);
   for (int at = 0; at < N; at++) data[at] = 3 * at + rank;
   return run_one(modes, words) || end();
 }
