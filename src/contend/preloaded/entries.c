@@ -31,7 +31,7 @@
 #endif
 
 void* contend_real[CONTEND_ROUTINE_COUNT];
-static void* library;                          // the MPI library itself
+static void* library;  // the MPI library itself
 static bool found_library;
 static void* wrappers[CONTEND_ROUTINE_COUNT];  // MPI_X of the user's own; NULL for none
 static const char* taken_from;                 // file that routines were taken from by its handle
@@ -324,7 +324,8 @@ static void look_for_library(void* caller) {
       next ? (void* (*)(const char*))find_symbol(next, "contend_wrapper_behind") : NULL;
   library = behind ? behind(caller) : next;
   if (library == NULL) {
-    // As the loader ends a program that lacks a routine: what is registered for its end may call MPI.
+    // As the loader ends a program that lacks a routine: what is registered for its end may call
+    // MPI.
     fputs("contend: a call of MPI came before any MPI library was loaded\n", stderr);
     fflush(NULL);
     _exit(127);

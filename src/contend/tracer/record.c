@@ -214,8 +214,8 @@ static void release_rest(const contend_section* section) {
                     (off_t)(end - begin));
 }
 
-/// Keeps other threads out as long as they may be in a call. A program may end in a signal's handler,
-/// while the thread that it has interrupted is at the record.
+/// Keeps other threads out as long as they may be in a call. A program may end in a signal's
+/// handler, while the thread that it has interrupted is at the record.
 static bool lock_soon(void) {
   for (int tries = 0; contend.locked && tries < MOST_TRIES; tries++) {
     if (!atomic_flag_test_and_set_explicit(&contend.lock, memory_order_acquire)) return true;

@@ -24,7 +24,8 @@ typedef struct {
   int silent;
 } known_calls;
 static known_calls known[ROUTINES];
-/// Where a thread counts. A lock would bring threads into an order that they have not by themselves.
+/// Where a thread counts. A lock would bring threads into an order that they have not by
+/// themselves.
 static __thread known_calls* known_here = known;
 
 static inline known_calls* calls_of(const char* name) {

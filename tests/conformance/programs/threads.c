@@ -23,7 +23,9 @@ typedef struct {
 static worker workers[THREADS];
 static __thread worker* own;
 
-static void take(const void* data, size_t bytes) { own->hash = 31 * own->hash + hash_of(data, bytes); }
+static void take(const void* data, size_t bytes) {
+  own->hash = 31 * own->hash + hash_of(data, bytes);
+}
 
 static void messages(int turn) {
   MPI_Request requests[4];
