@@ -75,6 +75,7 @@ static int run_window(const contend_blocks* blocks, contend_members* members,
 int contend_carry(contend_blocks* blocks, contend_members* members, const contend_plan* plan,
                   bool barriers) {
   contend_release();
+  contend_silence silence = contend_hush();
   int result = blocks->in_place ? contend_pack(blocks, members) : MPI_SUCCESS;
   // What cannot be kept must not be sent.
   if (!result) {
@@ -83,5 +84,6 @@ int contend_carry(contend_blocks* blocks, contend_members* members, const conten
                                           : run_phases(blocks, members, plan, barriers));
   }
   contend_free_packed(blocks);
+  contend_speak(silence);
   return result;
 }

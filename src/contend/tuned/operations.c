@@ -164,6 +164,7 @@ static bool advance(operation* running) {
 /// Goes on with all operations. With the lock held.
 static void advance_all(void) {
   operation** at = &live;
+  contend_silence silence = contend_hush();
   while (*at) {
     operation* running = *at;
     if (!advance(running)) {
@@ -175,6 +176,7 @@ static void advance_all(void) {
     __atomic_sub_fetch(&contend_live, 1, __ATOMIC_ACQ_REL);
     complete(running);
   }
+  contend_speak(silence);
 }
 
 /// Begins all messages that are left. With the lock held.

@@ -285,4 +285,28 @@ static inline void contend_count(enum contend_schedule schedule) {
 /// Reports an error of a call on a communicator as the library would.
 int contend_fail(MPI_Comm comm, int error);
 
+/// While our messages end: MPICH tells the handler of MPI_COMM_WORLD of an error that ends a
+/// request, whichever communicator that is on, so that meanwhile it has one that says nothing.
+/// Other threads' errors must be told, so that it keeps its own where there are any.
+typedef struct {
+  MPI_Errhandler handler;
+  bool holds;
+} contend_silence;
+
+static inline contend_silence contend_hush(void) {
+  contend_silence made = {.holds = false};
+#ifndef OPEN_MPI
+  made.holds =
+      !contend_many_threads && !contend_library.Comm_get_errhandler(MPI_COMM_WORLD, &made.handler);
+  if (made.holds) contend_library.Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+#endif
+  return made;
+}
+
+static inline void contend_speak(contend_silence silence) {
+  if (!silence.holds) return;
+  contend_library.Comm_set_errhandler(MPI_COMM_WORLD, silence.handler);
+  contend_library.Errhandler_free(&silence.handler);
+}
+
 #endif
