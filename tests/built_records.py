@@ -67,6 +67,7 @@ class Rank:
     unix: int = 10**18
     spawned: int = 0
     spawns: int = 0
+    threads: list[tuple[Any, ...]] = field(default_factory=list)
 
     def cell(
         self,
@@ -111,6 +112,12 @@ class Rank:
         instants = (self.base + start, self.base + end)
         self.events.append((*instants, size, cell, peer, tag, request, kind, thread, role))
 
+    def in_call(self, start: int, routine: int, *awaited: tuple[int, int, int]) -> None:
+        """Adds a thread that is in a call which waits for kind, peer and tag."""
+        kept = [(*one, 0, 0) for one in awaited] + [(0, 0, 0, 0, 0)] * (8 - len(awaited))
+        at = self.base + start
+        self.threads.append((at, at, SITE, routine, len(awaited), kept))
+
     def communicator(
         self, identity: int, members: Sequence[int], *, name: str = "", kind: int = 0
     ) -> int:
@@ -149,7 +156,7 @@ class Rank:
             "cells": np.array(self.cells, CELL),
             "peers": peers,
             "collectives": np.array(self.collectives, COLLECTIVE),
-            "threads": np.zeros(0, UNDER_WAY),
+            "threads": np.array(self.threads, UNDER_WAY),
             "events": np.array(self.events, EVENT),
         }
         return self._packed(sections)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -12,18 +14,21 @@ from pathlib import Path
 import pytest
 
 import contend
-from contend.errors import InputError
+from contend.errors import UsageError
 from contend.mpi import launch_environment
-from contend.profiling import Profile, merge
-from contend.profiling.folder import RECORDS, ProfileRecord, write_profile_record
-from contend.profiling.record_file import RankRecord, read_record
-from contend.profiling.record_layout import NO_CALL, State
+from contend.profiling import Profile, load_profile, merge
+from contend.profiling.folder import (
+    RECORDS,
+    ProfileRecord,
+    read_seen,
+    write_profile_record,
+    write_seen,
+)
 from contend.report import explanation_sentence, profiles_json
 from probe_programs import Mpi
 from tracer.conftest import Build, tracer_of
+from tracer.hanging import OUT, left_records, place
 
-OUT = "MPI"
-"""Stands for a rank that is in no call of MPI."""
 # Of each: in which calls its ranks come to a stop, and what is said of it.
 HANGS = {
     "missing-send": (
@@ -80,21 +85,7 @@ UNPROVEN = frozenset({"stopped", "lost", "either", "window", "pipe"})
 """What is in no call, or is not followed, may be about to do what others wait for."""
 
 
-def _records(folder: Path) -> list[RankRecord]:
-    """Of ranks that have begun to write one."""
-    records = []
-    for path in sorted(folder.glob("*.record")):
-        with suppress(InputError):
-            records.append(read_record(path))
-    return records
-
-
-def _place(record: RankRecord) -> str:
-    barrier = [cell for cell in record.cells if record.routines[cell["routine"]] == "MPI_Barrier"]
-    if record.state is State.EXITED or not len(record.threads) or not barrier:
-        return "begins"
-    routine = int(record.threads[0]["routine"])
-    return OUT if routine == NO_CALL else record.routines[routine].removeprefix("MPI_")
+CONTEND = [sys.executable, "-c", "from contend.cli import main; main()"]
 
 
 def _hang(mpi: Mpi, program: Path, mode: str, places: tuple[str, ...], folder: Path) -> Path:
@@ -112,12 +103,12 @@ def _hang(mpi: Mpi, program: Path, mode: str, places: tuple[str, ...], folder: P
         command, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as launched:
         try:
-            while tuple(map(_place, _records(records))) != places:
+            while tuple(map(place, left_records(records))) != places:
                 if launched.poll() is not None:
                     break
                 os.sched_yield()
         finally:
-            for record in _records(records):
+            for record in left_records(records):
                 with suppress(ProcessLookupError):
                     os.kill(int(record.header["pid"]), signal.SIGKILL)
             launched.wait()
@@ -166,3 +157,47 @@ def test_a_run_that_was_ended_early_has_not_hung(
     verdict = Profile.load(folder).findings.verdict
     assert verdict.startswith("When the run was ended: rank 0 waits for rank 1 in MPI_Barrier")
     assert "for an unknown time" in verdict
+
+
+def test_contend_is_killed_with_its_program(openmpi: Mpi, build: Build, tmp_path: Path) -> None:
+    """As a batch system does when time is over: what is left tells since when at least it hung."""
+    places, said = HANGS["missing-send"]
+    program = [str(build(openmpi.wrapper, "hangs.c")), "missing-send"]
+    command = [*CONTEND, "profile", "--output", str(tmp_path / "p"), "--", openmpi.launcher]
+    records = tmp_path / "p" / RECORDS
+    with subprocess.Popen(
+        [*command, "-n", "2", *program],
+        env=launch_environment(os.environ),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as contend_itself:
+        try:
+            while tuple(map(place, left_records(records))) != places:
+                assert contend_itself.poll() is None
+                os.sched_yield()
+            in_place = time.time()
+            while (read_seen(records) or 0.0) < in_place + 1:
+                os.sched_yield()
+            pids = [int(record.header["pid"]) for record in left_records(records)]
+            ends = [os.pidfd_open(pid) for pid in pids]
+            # Its launcher is told to end, and would end them.
+            for pid in pids:
+                os.kill(pid, signal.SIGSTOP)
+        finally:
+            contend_itself.kill()
+    with pytest.raises(UsageError, match="its program still runs, such as process "):
+        load_profile(tmp_path / "p")
+    for end in ends:
+        signal.pidfd_send_signal(end, signal.SIGKILL)
+        select.select([end], [], [])
+        os.close(end)
+    seen = read_seen(records)
+    assert seen is not None
+    # As if contend had seen it hang for a minute.
+    write_seen(records, seen + 60)
+    profile = load_profile(tmp_path / "p")
+    assert profile.findings.verdict.startswith(f"The run hung: {said[0]}")
+    assert "for at least " in profile.findings.verdict
+    for stuck in profile.record.stuck:
+        assert stuck.at_least
+        assert seen + 59 - in_place <= stuck.since_s < seen + 120 - in_place

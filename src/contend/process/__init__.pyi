@@ -9,6 +9,7 @@ from .folders import scratch_folder as scratch_folder
 from .processes import FirstEnded as FirstEnded
 from .processes import end_processes as end_processes
 from .processes import is_in_use as is_in_use
+from .processes import maps_file as maps_file
 from .processes import process_folders as process_folders
 from .programs import Finished as Finished
 from .programs import Program as Program

@@ -61,6 +61,15 @@ def is_in_use(file: Path) -> bool:
     return False
 
 
+def maps_file(process: int, file: Path) -> bool:
+    """Whether a process of this machine has a file in its memory, as far as one may know."""
+    try:
+        maps = (_PROC / str(process) / "maps").read_text(errors="replace")
+    except OSError:
+        return False
+    return f" {os.path.realpath(file)}\n" in maps
+
+
 def end_processes(find: Callable[[], set[int]], *, grace: float = 0.0) -> None:
     """Ends processes until none is found any more, and waits until they are gone.
 

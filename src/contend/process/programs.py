@@ -27,6 +27,7 @@ from contend.process.processes import end_processes, marked_processes, session_m
 _GRACE, _FOREGROUND_GRACE, _INTERRUPTED_GRACE = 1.6, 2.0, 5.0
 # Seconds between two looks at a program that is watched.
 _BEAT = 0.1
+_FOREGROUND_BEAT = 1.0
 # How much of a watched program's output is kept: the beginning, for the first error, and the end.
 _KEPT = 64 * 1024
 # What all children inherit, those in sessions of their own too.
@@ -184,7 +185,11 @@ def _watch(
 
 
 def run_foreground(
-    command: Sequence[str], environment: Mapping[str, str], output: IO[str] | None = None
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    output: IO[str] | None = None,
+    *,
+    watch: Callable[[], None] = lambda: None,
 ) -> int:
     """Runs a command that has the terminal, and waits for its end.
 
@@ -194,6 +199,7 @@ def run_foreground(
         command: program and arguments.
         environment: whole.
         output: where its standard output goes; None for this process's own.
+        watch: called once a second while it runs.
 
     Returns:
         Its exit status; 128 and a signal's number when that ended it, as shells say.
@@ -204,7 +210,8 @@ def run_foreground(
     try:
         with _started(_end_kindly, command, env=dict(environment), stdout=output) as program:
             try:
-                status = program.wait()
+                while (status := wait_for(program, _FOREGROUND_BEAT)) is None:
+                    watch()
             except KeyboardInterrupt:
                 wait_for(program, _INTERRUPTED_GRACE)
                 raise

@@ -27,3 +27,4 @@ from .recording import Outcome as Outcome
 from .recording import load_profile as load_profile
 from .recording import run_recorded as run_recorded
 from .stuck import Awaited as Awaited
+from .stuck import UnderWay as UnderWay

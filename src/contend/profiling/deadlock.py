@@ -119,6 +119,8 @@ def _clauses(thread: Stuck, members: _Members) -> list[Clause]:
 
 
 def _thing(thread: Stuck, one: Awaited, members: _Members) -> list[Clause]:
+    if one.under_way:
+        return []
     if one.any_source:
         anyone = frozenset(members.get(one.communicator, ()))
         return [anyone] if anyone and min(anyone) >= 0 else []

@@ -201,7 +201,9 @@ class Findings:
         stuck = self.profile.record.stuck
         finished = frozenset(ranks) - {thread.rank for thread in stuck if not thread.ended}
         places = self.profile.sites["place"].to_list()
-        return StuckWords(stuck, places, names, finished, self._anyone())
+        return StuckWords(
+            stuck, places, names, finished, self._anyone(), self.profile.record.under_way
+        )
 
     def _anyone(self) -> dict[int, list[int]]:
         """Ranks of communicators on which a stuck call waits for any of them."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
+import os
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -11,7 +14,7 @@ from msgspec import Meta
 
 from contend.errors import InputError, UsageError
 from contend.files import json_text, read_json, write_whole
-from contend.profiling.stuck import Stuck
+from contend.profiling.stuck import Stuck, UnderWay
 from contend.runs import Host, Warned
 
 VERSION = 1
@@ -24,9 +27,12 @@ OTHER_LIBRARY = "other-library"
 """Among them: the path of the library of ranks for which the recorder was not compiled."""
 SESSIONS = "sessions"
 """Among them: a session began before MPI_Init, and perhaps without it."""
+SEEN = "seen"
+"""Among them: when contend last saw the program run, in seconds since 1970."""
 EVENTS = "events.zst"
 
 _MOST_RANKS = 1 << 24
+_SEEN_BYTES = 32
 
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
@@ -200,6 +206,7 @@ class ProfileRecord(msgspec.Struct, frozen=True):
         phases: in their order.
         missing: what is not in the profile, and why.
         stuck: where ranks were when the program was ended; empty if all had finished.
+        under_way: messages that ranks waited for then, and that were on their way.
         left: names of records that could not be merged and stay in the folder.
         origin: which of several programs of the command it is, for people; "" of a single one.
         others: the other programs, in the profile of the first.
@@ -234,6 +241,7 @@ class ProfileRecord(msgspec.Struct, frozen=True):
     phases: tuple[Phase, ...] = ()
     missing: tuple[Warned, ...] = ()
     stuck: tuple[Stuck, ...] = ()
+    under_way: tuple[UnderWay, ...] = ()
     left: tuple[str, ...] = ()
     origin: str = ""
     others: tuple[OtherProgram, ...] = ()
@@ -273,6 +281,28 @@ def beside(folder: Path, name: str) -> Path:
 def is_profile(folder: Path) -> bool:
     """Whether a profile is there, merged or not."""
     return (folder / PROFILE).is_file()
+
+
+def write_seen(records: Path, now_unix: float) -> None:
+    """Leaves word of when the program was seen to run: contend may be killed with it."""
+    # Without room the word is missing, and the program goes on. A new one is written over the old,
+    # and as long, so that whoever is killed meanwhile leaves a whole one.
+    with contextlib.suppress(OSError):
+        handle = os.open(records / SEEN, os.O_WRONLY | os.O_CREAT, 0o666)
+        try:
+            os.pwrite(handle, f"{now_unix:20.3f}\n".encode(), 0)
+        finally:
+            os.close(handle)
+
+
+def read_seen(records: Path) -> float | None:
+    """When the program was last seen to run; None where nobody left word of that."""
+    try:
+        with (records / SEEN).open(encoding="ascii") as file:
+            seen = float(file.read(_SEEN_BYTES))
+    except (OSError, ValueError):
+        return None
+    return seen if math.isfinite(seen) else None
 
 
 def record_files(folder: Path) -> list[Path]:

@@ -39,6 +39,7 @@ from contend.profiling.folder import (
     beside,
     is_profile,
     read_profile_record,
+    read_seen,
     record_files,
     write_profile_record,
 )
@@ -57,6 +58,7 @@ from contend.profiling.record_file import RankRecord, read_record
 from contend.profiling.record_layout import NO_CALL, NO_CELL, State
 from contend.profiling.sites import Places
 from contend.profiling.stuck import Seen, cells_under_way, look, since_when, where_stuck
+from contend.profiling.under_way import with_messages
 from contend.profiling.waiting import Entries, Waits
 from contend.runs import Host, Warned, write_table
 
@@ -223,6 +225,8 @@ class _Merge:
         self._ranks = ranks
         self._left = left
         self._progress = progress
+        ended_unix = record.ended_unix
+        self._ended_unix = read_seen(folder / RECORDS) if ended_unix is None else ended_unix
         self._size = max(int(rank.header["size"]) for rank in ranks.values())
         self._clocks: dict[int, LinearClock] = common_clocks(
             {number: rank.header["clock"] for number, rank in ranks.items()},
@@ -319,14 +323,13 @@ class _Merge:
     def _with_calls_under_way(self, record: RankRecord) -> RankRecord:
         """A rank's record, with the calls that it was in as cells of their own."""
         clock, threads = self._ranks[record.rank].header["clock"], record.threads
-        ended_unix = self._record.ended_unix
-        ended_s, since_s = since_when(record, self._ranks[record.rank].counter, ended_unix)
+        ended_s, since_s = since_when(record, self._ranks[record.rank].counter, self._ended_unix)
         self._seen[record.rank] = look(
             record,
             self._communicators.numbers_of(record),
             self._places.number(threads["site"], record.modules),
             since_s.tolist(),
-            at_least=ended_unix is None,
+            at_least=self._record.ended_unix is None,
         )
         if record.state is State.RUNNING or (threads["routine"] != NO_CALL).any():
             started = float(self._instants(record.rank, clock["start_ticks"].reshape(1))[0])
@@ -480,6 +483,12 @@ class _Merge:
     def _write(self, name: str, table: pl.DataFrame) -> None:
         write_table(self._folder / f"{name}.parquet", table)
 
+    def _record_of(self, rank: int) -> tuple[RankRecord, NDArray[np.uint32]] | None:
+        if rank not in self._ranks:
+            return None
+        record = read_record(self._ranks[rank].path)
+        return record, self._communicators.numbers_of(record)
+
     def _described(self, ranks: pl.DataFrame, phases: tuple[Phase, ...]) -> ProfileRecord:
         held = Counter(rank.host for rank in self._ranks.values())
         names = list(held)
@@ -489,6 +498,10 @@ class _Merge:
         ]
         headers = [rank.header for rank in self._ranks.values()]
         unsure = ranks["uncertainty_s"].to_numpy()
+        members = self._communicators.by_number
+        stuck, under_way = with_messages(
+            where_stuck(self._seen, self._size, members), members, self._size, self._record_of
+        )
         return msgspec.structs.replace(
             self._record,
             merged=True,
@@ -504,7 +517,8 @@ class _Merge:
             fortran=any(header["fortran_calls"] for header in headers),
             routines=tuple(self._routines),
             phases=phases,
-            stuck=where_stuck(self._seen, self._size, self._communicators.by_number),
+            stuck=stuck,
+            under_way=under_way,
             left=tuple(self._left.names),
             missing=(
                 *self._left.warnings,

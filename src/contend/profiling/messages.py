@@ -30,6 +30,8 @@ from contend.profiling.waiting import LATE_RANK, LATE_RECEIVER, LATE_SENDER, Wai
 
 MOST_EVENTS = 1 << 24
 """Of all ranks together: of more, messages are not matched."""
+ANY = -1
+"""Stands for any source or any tag of a receive that is posted."""
 
 # Every library sends so many bytes without asking whether the receiver is ready.
 _EAGER = 1024
@@ -94,7 +96,7 @@ class Messages:
         self.whole = self.whole and self._events <= MOST_EVENTS
         if not self.whole:
             return
-        steps = _Steps(record, communicators, instants)
+        steps = Steps(record, communicators, instants)
         self._calls[record.rank] = steps.calls
         self._sent.append(steps.sends())
         self._received.append(steps.receives())
@@ -217,7 +219,7 @@ class Messages:
         )
 
 
-class _Steps:
+class Steps:
     """A rank's events as calls, and what they had to do with other ranks."""
 
     def __init__(
@@ -229,6 +231,7 @@ class _Steps:
         events = record.events
         # Behind a call whose communicator is not known nothing is the k-th any more.
         unknown = np.flatnonzero(events["cell"] == NO_CELL)
+        self.whole = not len(unknown)
         events = events[: unknown[0]] if len(unknown) else events
         self._events, self._rank = events, record.rank
         self._names = [name.removeprefix("MPI_").removesuffix("_c") for name in record.routines]
@@ -247,6 +250,7 @@ class _Steps:
         completed = np.flatnonzero(events["kind"] == EventKind.COMPLETION)
         made = np.flatnonzero((events["kind"] != EventKind.COMPLETION) & (events["request"] > 0))
         self._completed, self._maker = _joined(events["request"], completed, made)
+        self._open = np.setdiff1d(made, self._maker)
 
     def _of(self, names: frozenset[str] | Mapping[str, int]) -> NDArray[np.bool_]:
         """Whether events are of these routines."""
@@ -288,6 +292,24 @@ class _Steps:
         found = self._messages(rows, makers, makers, self._call[rows])
         found["source"], found["destination"] = events["peer"][rows], self._rank
         found["mode"] = np.where(probed[rows], _NEVER, _PERHAPS)
+        return found
+
+    def taken(self) -> NDArray[Any]:
+        """Messages that were received."""
+        found = self.receives()
+        return found[found["mode"] != _NEVER]
+
+    def posted(self) -> NDArray[Any]:
+        """Receives that were begun and are not complete; `ANY` for any source or tag."""
+        role, begins = self._events["role"][self._open], self._open
+        exchange = self._of(routines.BEGUN_EXCHANGES)[begins]
+        started = self._of(routines.STARTS)[begins] & (role == 1)
+        rows = begins[self._of(routines.BEGUN_RECEIVES)[begins] | exchange | started]
+        found = self._messages(rows, rows, rows, self._call[rows])
+        found["source"], found["destination"] = self._events["peer"][rows], self._rank
+        # What an exchange receives is not among its events.
+        for name in ("source", "tag"):
+            found[name][self._of(routines.BEGUN_EXCHANGES)[rows]] = ANY
         return found
 
     def _messages(

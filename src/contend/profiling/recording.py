@@ -6,7 +6,7 @@ import platform
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -15,10 +15,10 @@ from typing import IO
 
 import msgspec
 
-from contend.errors import ShortfallError, UsageError
+from contend.errors import InputError, ShortfallError, UsageError
 from contend.measurement import Place, RealHosts, Shape, ready_command
 from contend.mpi import Preloaded, record, this_machine
-from contend.process import run_foreground
+from contend.process import maps_file, run_foreground
 from contend.profiling.folder import (
     OTHER_LIBRARY,
     PROFILE,
@@ -30,9 +30,11 @@ from contend.profiling.folder import (
     read_profile_record,
     record_files,
     write_profile_record,
+    write_seen,
 )
 from contend.profiling.merging import Progress, merge
 from contend.profiling.profile import Profile
+from contend.profiling.record_file import read_header
 from contend.session import NoRoomError, hold, new_folder
 
 NAME = "profile"
@@ -121,7 +123,7 @@ def run_recorded(
             )
             write_profile_record(folder, begun)
             started = time.monotonic()
-            status, interruption = _run(command, environment, output)
+            status, interruption = _run(command, environment, output, records)
             elapsed = time.monotonic() - started
             ended_unix = time.time()
         if not record_files(folder):
@@ -156,16 +158,36 @@ def load_profile(folder: Path, *, progress: Progress = lambda done, total: None)
     unmerged = (folder / RECORDS).is_dir() and not known.left
     if not known.merged or unmerged:
         with hold(folder), _no_room_told(folder):
+            _check_ended(folder)
             merge(folder, progress=progress)
     return Profile.load(folder)
 
 
+def _check_ended(folder: Path) -> None:
+    """Ranks may go on where contend alone was killed; a merge would take their records away.
+
+    Raises:
+        UsageError: one is running on this machine.
+    """
+    for path in record_files(folder):
+        with suppress(InputError):
+            process = int(read_header(path)["pid"])
+            if maps_file(process, path):
+                raise UsageError(
+                    f"{folder}: its program still runs, such as process {process}: end it first"
+                )
+
+
 def _run(
-    command: Sequence[str], environment: Mapping[str, str], output: IO[str] | None
+    command: Sequence[str], environment: Mapping[str, str], output: IO[str] | None, records: Path
 ) -> tuple[int | None, BaseException | None]:
     """The command's exit status, or what ended contend in between."""
+
+    def watch() -> None:
+        write_seen(records, time.time())
+
     try:
-        return run_foreground(command, environment, output=output), None
+        return run_foreground(command, environment, output=output, watch=watch), None
     except (KeyboardInterrupt, SystemExit) as interruption:
         # The command has ended by now; what was recorded until then is kept.
         return None, interruption

@@ -43,6 +43,8 @@ class Awaited(msgspec.Struct, frozen=True):
         tag: null for any, or none.
         communicator: by number.
         number: of the collective on that communicator, from 0.
+        under_way: whether the message was sent and its receive posted, so that it was on its way;
+            null where that is not known.
     """
 
     kind: str
@@ -51,6 +53,7 @@ class Awaited(msgspec.Struct, frozen=True):
     tag: int | None
     communicator: int
     number: int
+    under_way: bool | None = False
 
 
 class Stuck(msgspec.Struct, frozen=True):
@@ -83,6 +86,22 @@ class Stuck(msgspec.Struct, frozen=True):
     others: tuple[int, ...] = ()
 
 
+class UnderWay(msgspec.Struct, frozen=True):
+    """Messages from one rank to another that were under way.
+
+    Attributes:
+        source: rank in MPI_COMM_WORLD.
+        destination: likewise.
+        messages: how many.
+        bytes: of those of which they are known.
+    """
+
+    source: int
+    destination: int
+    messages: int
+    bytes: int
+
+
 @dataclass(frozen=True)
 class Seen:
     """What a rank's record tells of where it was.
@@ -103,18 +122,20 @@ def since_when(
 ) -> tuple[float, NDArray[np.float64]]:
     """Seconds from MPI_Init's end to the program's end, and for how long threads had been in place.
 
-    Where nobody saw the end, as contend was ended first, it is the last instant that the rank has
-    told.
+    Args:
+        record: of the rank.
+        counter: of its ticks.
+        ended_unix: when the program was seen to end, or last seen to run; None where nobody told:
+            then the last instant counts that the rank itself has told.
     """
     clock, threads = record.header["clock"], record.threads
     start = np.uint64(clock["start_ticks"])
+    latest = np.concatenate([threads["start"], threads["left"], record.events["end"]])
+    since = (latest - start).view(np.int64).max(initial=0)
+    ended_s = 1e-9 * (int(clock["end_ns"]) - int(clock["start_ns"]))
+    ended_s = max(ended_s, float(counter.seconds(np.array([since], np.uint64))[0]))
     if ended_unix is not None:
-        ended_s = ended_unix - 1e-9 * int(clock["start_unix_ns"])
-    else:
-        latest = np.concatenate([threads["start"], threads["left"], record.events["end"]])
-        since = (latest - start).view(np.int64).max(initial=0)
-        ended_s = 1e-9 * (int(clock["end_ns"]) - int(clock["start_ns"]))
-        ended_s = max(ended_s, float(counter.seconds(np.array([since], np.uint64))[0]))
+        ended_s = max(ended_s, ended_unix - 1e-9 * int(clock["start_unix_ns"]))
     called = threads["routine"] != NO_CALL
     begun = np.where(called, threads["start"], threads["left"]) - start
     return ended_s, ended_s - counter.seconds(begun)

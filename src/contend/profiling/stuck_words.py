@@ -8,12 +8,15 @@ from functools import cached_property
 
 from contend.profiling.deadlock import circles, deadlocked, waits_for_any
 from contend.profiling.ranks import rank_words
-from contend.profiling.stuck import Awaited, Stuck
-from contend.units import counted, format_seconds
+from contend.profiling.stuck import Awaited, Stuck, UnderWay
+from contend.units import counted, format_bytes, format_seconds
 
 # What is on its way when a program is ended arrives sooner: only what lasts longer is a hang.
 _STILL_S = 5.0
+# Where the record cannot tell whether a message was under way: no network takes so long for one.
+_UNTOLD_S = 600.0
 _MOST_LINES = 8
+_MOST_PAIRS = 4
 # Of less, where nobody saw the end, nothing is told.
 _TOLD_S = 1.0
 
@@ -28,6 +31,7 @@ class StuckWords:
         communicators: names by number.
         finished: ranks that reached the end.
         members: of communicators on which any rank may send, by number.
+        under_way: messages that ranks waited for, and that were on their way.
     """
 
     stuck: Sequence[Stuck]
@@ -35,6 +39,7 @@ class StuckWords:
     communicators: Sequence[str]
     finished: frozenset[int] = frozenset()
     members: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    under_way: Sequence[UnderWay] = ()
 
     @cached_property
     def hung(self) -> bool:
@@ -42,7 +47,7 @@ class StuckWords:
         here = [thread for thread in self.stuck if not thread.ended]
         if self._aborted:
             return False
-        moved = {thread.rank for thread in here if thread.since_s < _STILL_S}
+        moved = {thread.rank for thread in here if thread.since_s < _still_s(thread)}
         still = [thread for thread in here if thread.rank not in moved]
         ended = self.finished | {thread.rank for thread in self.stuck if thread.ended}
         return bool(deadlocked(still, self.members, ended))
@@ -60,7 +65,23 @@ class StuckWords:
         still = min((thread.since_s for thread in here), default=0.0)
         if self._aborted or still < _STILL_S:
             return "When the run was ended"
+        if self.under_way:
+            return f"When the run was ended, {self._moving()}"
         return f"No rank began or ended an MPI call in the last {format_seconds(still)} of the run"
+
+    def _moving(self) -> str:
+        """What was under way, in words."""
+        shown = self.under_way[:_MOST_PAIRS]
+        more = len(self.under_way) - len(shown)
+        words = [
+            f"{format_bytes(one.bytes) if one.bytes else counted(one.messages, 'message')} "
+            f"from rank {one.source} to rank {one.destination}"
+            for one in shown
+        ]
+        words += [f"more between {counted(more, 'other pair')} of ranks"] if more else []
+        joined = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+        one = len(words) == 1 and not shown[0].bytes and shown[0].messages == 1
+        return f"{joined} {'was' if one else 'were'} under way"
 
     @property
     def _aborted(self) -> bool:
@@ -240,6 +261,12 @@ class StuckWords:
     def _on(self, one: Awaited) -> str:
         name = self.communicators[one.communicator]
         return name or f"communicator {one.communicator}"
+
+
+def _still_s(thread: Stuck) -> float:
+    """How long a thread must have been in place before it is said never to go on."""
+    unknown = any(one.under_way is None for one in thread.awaits)
+    return _UNTOLD_S if unknown else _STILL_S
 
 
 def _of(thread: Stuck, kind: str, peer: int) -> list[Awaited]:

@@ -15,8 +15,9 @@ import pytest
 from contend.errors import UsageError
 from contend.mpi import HostRanks, Launch, Library, launch
 from contend.mpi.launchers.srun import plugins
-from contend.profiling import Profile
+from contend.profiling import Profile, load_profile
 from slurm_machine import CPUS, NODES
+from tracer.hanging import left_records, place
 
 Libraries = dict[str, tuple[Library, Path]]
 
@@ -138,6 +139,32 @@ def test_programs_are_recorded(
     _await_no_job(slurm, 60)
     profile = Profile.load(tmp_path / "profile")
     assert (profile.size, profile.record.missing) == (2, ())
+
+
+def test_a_job_that_is_ended_tells_where_it_hung(slurm: Path, tmp_path: Path) -> None:
+    """As when its time is over: ranks, launcher and contend are killed, one with the other."""
+    source, program = Path(__file__).parents[2] / "tracer/programs/hangs.c", tmp_path / "hangs"
+    subprocess.run(["mpicc.mpich", "-g", "-w", str(source), "-o", str(program)], check=True)
+    folder = tmp_path / "profile"
+    command = [sys.executable, "-c", "from contend.cli import main; main()", "profile"]
+    command += ["--output", str(folder), "--", "srun", "--mpi=pmi2", "-n", "2"]
+    command += [str(program), "missing-send"]
+    environment = {**os.environ, **_environment(slurm)}
+    batch = ["sbatch", "--parsable", "-n", "2", f"--output={tmp_path}/said"]
+    job = subprocess.run(
+        [*batch, f"--wrap={shlex.join(command)}"],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    while tuple(map(place, left_records(folder / "records"))) != ("Recv", "Barrier"):
+        assert job in _jobs(slurm)
+    subprocess.run(["scancel", job], env=environment, check=True)
+    _await_no_job(slurm, 60)
+    told = load_profile(folder).findings.verdict
+    assert "rank 0 waits for rank 1 in MPI_Recv at hangs.c:16" in told
+    assert "waits for rank 0 in MPI_Barrier" in told
 
 
 def test_waiting_in_the_queue_does_not_count(slurm: Path, libraries: Libraries) -> None:

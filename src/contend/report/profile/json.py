@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from contend.profiling import ALL_SIZES, Awaited, Profile, circles
+from contend.profiling import ALL_SIZES, Awaited, Profile, UnderWay, circles
 from contend.report.profile.tables import communicator_words
 from contend.runs import Host, Warned
 
@@ -222,6 +222,7 @@ class ProfileJson(msgspec.Struct, frozen=True, kw_only=True):
         hung: whether it is proven that the program could not go on.
         stuck: where ranks were when the program was ended; empty if all had finished.
         circles: of ranks that wait for each other; no rank is in two.
+        under_way: messages that ranks waited for then, and that were on their way.
         missing: what is not in the profile, and why.
     """
 
@@ -255,6 +256,7 @@ class ProfileJson(msgspec.Struct, frozen=True, kw_only=True):
     hung: bool
     stuck: list[StuckJson]
     circles: list[list[int]]
+    under_way: list[UnderWay]
     missing: list[Warned]
 
 
@@ -332,6 +334,7 @@ def _profile_json(profile: Profile) -> ProfileJson:
             StuckJson,
         ),
         circles=circles(record.stuck),
+        under_way=list(record.under_way),
         missing=list(record.missing),
     )
 

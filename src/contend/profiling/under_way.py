@@ -1,0 +1,193 @@
+"""Messages that were under way when a program was ended: sent, with a receive posted for them.
+
+Who waits for one waits for the network, and not for the other rank: a large message takes its time
+on a slow cable, and one to a host that is lost never arrives. Sends and receives are counted by
+envelope (communicator, source, destination, tag), by the events of both ranks and by the calls that
+they are in. Of one envelope the k-th send goes to the k-th receive (MPI 4.1, section 3.5); receives
+from any source or of any tag take what fits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from contend.profiling import routines
+from contend.profiling.messages import ANY, Steps
+from contend.profiling.record_file import RankRecord
+from contend.profiling.record_layout import OTHERS
+from contend.profiling.stuck import Awaited, Stuck, UnderWay
+
+_MOST_PAIRS = 256
+_SENDING = routines.SENDS | routines.EXCHANGES
+_RECEIVING = routines.RECEIVES | routines.EXCHANGES
+_FOLLOWED = ("sender", "receiver")
+
+Envelope: TypeAlias = tuple[int, int, int, int]
+"""Communicator, source, destination, tag; `ANY` stands for any source, and for any tag."""
+_Read: TypeAlias = Callable[[int], tuple[RankRecord, NDArray[np.uint32]] | None]
+
+
+def with_messages(
+    stuck: Sequence[Stuck], members: Mapping[int, NDArray[np.int32]], size: int, read: _Read
+) -> tuple[tuple[Stuck, ...], tuple[UnderWay, ...]]:
+    """Where ranks were, with which of the messages that they wait for were under way.
+
+    Args:
+        stuck: where all threads were.
+        members: of communicators but MPI_COMM_WORLD, by number.
+        size: of MPI_COMM_WORLD.
+        read: gives a rank's record, with events, and the profile's numbers of its communicators;
+            None for a rank that left none.
+    """
+    wanted = [one for thread in stuck for one in thread.awaits if one.kind in _FOLLOWED]
+    if not wanted:
+        return tuple(stuck), ()
+    mail = _Mail(frozenset(_pairs(stuck)))
+    ranks = {thread.rank for thread in stuck if any(one in wanted for one in thread.awaits)}
+    ranks |= {one.peer for one in wanted if one.peer is not None}
+    for number in {one.communicator for one in wanted if one.any_source}:
+        ranks |= set(members.get(number, np.arange(size)).tolist())
+    for rank in sorted(ranks - {ANY}):
+        if (found := read(rank)) is None:
+            mail.incomplete.add(rank)
+        else:
+            mail.add(*found)
+    for thread in stuck:
+        mail.add_call(thread)
+    told = tuple(
+        msgspec.structs.replace(
+            thread,
+            awaits=tuple(
+                msgspec.structs.replace(one, under_way=mail.is_under_way(thread, one))
+                for one in thread.awaits
+            ),
+        )
+        for thread in stuck
+    )
+    return told, tuple(mail.moving(told))[:_MOST_PAIRS]
+
+
+@dataclass
+class _Mail:
+    """What ranks have sent, received, and posted receives for, by envelope.
+
+    Attributes:
+        pairs: sources and destinations that are asked for; `ANY` for any source.
+        sent: bytes of messages in their order; None where they are not known.
+        received: how many of them.
+        posted: receives that have not ended.
+        incomplete: ranks of which that is not known.
+    """
+
+    pairs: frozenset[tuple[int, int]]
+    sent: dict[Envelope, list[int | None]] = field(default_factory=lambda: defaultdict(list))
+    received: Counter[Envelope] = field(default_factory=Counter)
+    posted: Counter[Envelope] = field(default_factory=Counter)
+    incomplete: set[int] = field(default_factory=set)
+    _of: dict[tuple[int, int], set[Envelope]] = field(default_factory=lambda: defaultdict(set))
+
+    def add(self, record: RankRecord, communicators: NDArray[np.uint32]) -> None:
+        """Adds a rank's events."""
+        steps = Steps(record, communicators, lambda ticks: ticks.astype(np.int64))
+        if record.lost["events"] or int(record.header["requests_lost"]) or not steps.whole:
+            self.incomplete.add(record.rank)
+        names = ("communicator", "source", "destination", "tag")
+        sends = steps.sends()
+        for row in self._asked(sends)[[*names, "bytes"]].tolist():
+            self.sent[row[:4]].append(row[4])
+        self.received.update(self._asked(steps.taken())[list(names)].tolist())
+        self.posted.update(steps.posted()[list(names)].tolist())
+
+    def _asked(self, messages: NDArray[Any]) -> NDArray[Any]:
+        """Of messages those between ranks of which one waits for the other."""
+        ends = np.unique(messages[["source", "destination"]])
+        wanted = [
+            (ANY, end[1]) in self.pairs or end in self.pairs for end in map(tuple, ends.tolist())
+        ]
+        return messages[np.isin(messages[["source", "destination"]], ends[np.array(wanted, bool)])]
+
+    def add_call(self, thread: Stuck) -> None:
+        """Adds the message of a call that a thread is in: its event would follow."""
+        name = thread.routine.removeprefix("MPI_").removesuffix("_c")
+        for one in thread.awaits:
+            if one.kind == "receiver" and name in _SENDING:
+                self.sent[_envelope(thread, one)].append(None)
+            if one.kind == "sender" and name in _RECEIVING:
+                self.posted[_envelope(thread, one)] += 1
+
+    def is_under_way(self, thread: Stuck, one: Awaited) -> bool | None:
+        """Whether a message that a call waits for is on its way; None where nobody can tell."""
+        if one.kind not in _FOLLOWED or (one.peer is None and not one.any_source):
+            return None if one.kind == "exchange" else False
+        if thread.routine.startswith("MPI_Mrecv"):
+            return True
+        envelope = _envelope(thread, one)
+        fitting = self._fitting(envelope)
+        sends = sum(max(len(self.sent[key]) - self.received[key], 0) for key in fitting)
+        receives = sum(self.posted[key] for key in fitting)
+        name = thread.routine.removeprefix("MPI_").removesuffix("_c")
+        # What a call begins itself is the last of its envelope; of any, what fits may be for it.
+        last = name in _SENDING | _RECEIVING and not any(ANY in key for key in fitting)
+        if one.kind == "sender":
+            there = sends >= (receives if last else 1)
+        else:
+            there = receives >= (sends if last else 1)
+        both = {thread.rank} | ({one.peer} if one.peer is not None else self.incomplete)
+        if one.communicator == OTHERS or (not there and both & self.incomplete):
+            return None
+        return there
+
+    def _fitting(self, envelope: Envelope) -> list[Envelope]:
+        """Envelopes, of sends and of receives, that may be of the same messages."""
+        if not self._of:
+            for known in (*self.sent, *self.posted):
+                self._of[known[0], known[2]].add(known)
+        return [key for key in self._of[envelope[0], envelope[2]] if _fit(envelope, key)]
+
+    def moving(self, stuck: Iterable[Stuck]) -> Iterator[UnderWay]:
+        """What was under way of what calls wait for, by ranks."""
+        envelopes = {
+            key
+            for thread in stuck
+            for one in thread.awaits
+            if one.under_way
+            for key in self._fitting(_envelope(thread, one))
+            if key in self.sent
+        }
+        pairs: dict[tuple[int, int], list[int | None]] = defaultdict(list)
+        for key in sorted(envelopes):
+            receives = sum(self.posted[other] for other in self._fitting(key))
+            begun = self.sent[key][self.received[key] :]
+            pairs[key[1], key[2]] += begun[:receives]
+        for (source, destination), sizes in sorted(pairs.items()):
+            if sizes:
+                known = sum(size for size in sizes if size is not None)
+                yield UnderWay(source, destination, len(sizes), known)
+
+
+def _pairs(stuck: Iterable[Stuck]) -> Iterator[tuple[int, int]]:
+    for thread in stuck:
+        for one in thread.awaits:
+            if one.kind in _FOLLOWED:
+                _, source, destination, _ = _envelope(thread, one)
+                yield source, destination
+
+
+def _envelope(thread: Stuck, one: Awaited) -> Envelope:
+    peer, tag = ANY if one.peer is None else one.peer, ANY if one.tag is None else one.tag
+    if one.kind == "sender":
+        return one.communicator, peer, thread.rank, tag
+    return one.communicator, thread.rank, peer, tag
+
+
+def _fit(one: Envelope, other: Envelope) -> bool:
+    return all(
+        mine == theirs or ANY in (mine, theirs) for mine, theirs in zip(one, other, strict=True)
+    )

@@ -1,0 +1,116 @@
+"""Messages that were under way when a program was ended: who waits for them has not hung."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from contend.profiling import Profile, UnderWay
+from contend.profiling.record_layout import ANY_PEER, ANY_TAG, Awaits, State
+from written_programs import MS, ROUTINES, Script, profile_of
+
+SENDER, RECEIVER = int(Awaits.SENDER), int(Awaits.RECEIVER)
+LARGE = 20_000_000
+
+
+class Side:
+    """A rank that sends, posts receives, and then is in a call until its program was ended."""
+
+    def __init__(self, rank: int) -> None:
+        self.script = Script(rank, 2)
+        self._at, self._requests = 1.0, 0
+
+    def _next(self) -> tuple[float, float]:
+        self._at += 1
+        return self._at - 1, self._at - 0.5
+
+    def isend(self, tag: int = 1, size: int = LARGE) -> Side:
+        self._requests += 1
+        peer = 1 - self.script.rank.rank
+        more = {"peer": peer, "tag": tag, "size": size, "request": self._requests}
+        self.script.call("Isend", *self._next(), **more)
+        return self
+
+    def irecv(self, tag: int = 1, *, peer: int | None = None) -> Side:
+        self._requests += 1
+        peer = 1 - self.script.rank.rank if peer is None else peer
+        more = {"peer": peer, "tag": tag, "request": self._requests}
+        self.script.call("Irecv", *self._next(), **more)
+        return self
+
+    def received(self, tag: int = 1, size: int = LARGE) -> Side:
+        peer = 1 - self.script.rank.rank
+        self.script.call("Recv", *self._next(), peer=peer, tag=tag, size=size)
+        return self
+
+    def inside(self, routine: str, *awaited: tuple[int, int, int]) -> Side:
+        rank = self.script.rank
+        rank.state, rank.ended = int(State.RUNNING), round(self._at * MS)
+        rank.in_call(round(self._at * MS), ROUTINES.index(f"MPI_{routine}"), *awaited)
+        return self
+
+
+def ended(folder: Path, *sides: Side, lost: int = 0, after_s: float = 60) -> Profile:
+    for side in sides:
+        side.script.rank.lost["events"] = lost
+    return profile_of(folder, *(side.script.rank for side in sides), ended_unix=after_s)
+
+
+def test_two_large_messages_cross_on_a_slow_cable(tmp_path: Path) -> None:
+    """Both were sent by MPI_Isend, and both ranks are in MPI_Recv for a minute."""
+    sides = [Side(rank).isend().inside("Recv", (SENDER, 1 - rank, 1)) for rank in (0, 1)]
+    profile = ended(tmp_path / "p", *sides)
+    assert profile.record.under_way == (UnderWay(0, 1, 1, LARGE), UnderWay(1, 0, 1, LARGE))
+    assert not profile.findings.stuck.hung
+    assert profile.findings.verdict.startswith(
+        "When the run was ended, 19.07 MiB from rank 0 to rank 1 and 19.07 MiB from rank 1 to "
+        "rank 0 were under way: rank 0 waits for rank 1 in MPI_Recv"
+    )
+
+
+def test_what_was_received_is_not_under_way(tmp_path: Path) -> None:
+    sides = [Side(rank).isend().received().inside("Recv", (SENDER, 1 - rank, 1)) for rank in (0, 1)]
+    profile = ended(tmp_path / "p", *sides)
+    assert profile.record.under_way == ()
+    assert profile.findings.verdict.startswith("The run hung: rank 0 waits for rank 1 in MPI_Recv")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "hung"),
+    [
+        # A send and its receive: neither waits for the other to do anything.
+        (Side(0).inside("Send", (RECEIVER, 1, 1)), Side(1).inside("Recv", (SENDER, 0, 1)), False),
+        (Side(0).inside("Send", (RECEIVER, 1, 2)), Side(1).inside("Recv", (SENDER, 0, 1)), True),
+        (Side(0).inside("Send", (RECEIVER, 1, 2)),
+         Side(1).inside("Recv", (SENDER, ANY_PEER, ANY_TAG)), False),
+        # Both have posted the receive before they send, and both send.
+        (Side(0).irecv().inside("Send", (RECEIVER, 1, 1)),
+         Side(1).irecv().inside("Send", (RECEIVER, 0, 1)), False),
+        (Side(0).irecv(tag=ANY_TAG, peer=-1).inside("Send", (RECEIVER, 1, 1)),
+         Side(1).irecv(tag=ANY_TAG, peer=-1).inside("Send", (RECEIVER, 0, 1)), False),
+        (Side(0).inside("Send", (RECEIVER, 1, 1)), Side(1).inside("Send", (RECEIVER, 0, 1)), True),
+        # The receive that is posted is for the message before this one.
+        (Side(0).irecv().isend().inside("Send", (RECEIVER, 1, 1)),
+         Side(1).irecv().isend().inside("Send", (RECEIVER, 0, 1)), True),
+        # An exchange of both at once, by Isend, Irecv and Waitall.
+        (Side(0).isend().irecv().inside("Waitall", (RECEIVER, 1, 1), (SENDER, 1, 1)),
+         Side(1).isend().irecv().inside("Waitall", (RECEIVER, 0, 1), (SENDER, 0, 1)), False),
+        # ... of which one side has taken another tag.
+        (Side(0).isend().irecv(tag=2).inside("Waitall", (RECEIVER, 1, 1), (SENDER, 1, 2)),
+         Side(1).isend().irecv(tag=2).inside("Waitall", (RECEIVER, 0, 1), (SENDER, 0, 2)), True),
+    ],
+)  # fmt: skip
+def test_what_fits_is_under_way(tmp_path: Path, first: Side, second: Side, hung: bool) -> None:
+    profile = ended(tmp_path / "p", first, second)
+    assert profile.findings.stuck.hung == hung
+    assert bool(profile.record.under_way) == (not hung)
+
+
+def test_where_events_found_no_room_only_time_tells(tmp_path: Path) -> None:
+    """What was sent before is not known; but no message takes ten minutes."""
+    for seconds, hung in ((60, False), (700, True)):
+        sides = [Side(rank).inside("Recv", (SENDER, 1 - rank, 1)) for rank in (0, 1)]
+        profile = ended(tmp_path / str(seconds), *sides, lost=1, after_s=seconds)
+        assert profile.findings.stuck.hung == hung
+        assert profile.record.stuck[0].awaits[0].under_way is None
