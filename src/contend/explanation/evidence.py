@@ -104,7 +104,7 @@ class Evidence:
         fall: how many times lower the rate is than that of similar sizes, where it falls.
         rival: the fastest other schedule.
         stalled: calls of a program that lost time-outs; None where there are none.
-        hung: where a program hung; "" where it did not.
+        hung: since when a program hung; "" where it did not.
         rise: how many times longer it takes than without rivals (hot spots).
         memory: what the data need; None where that is not known.
         per_byte: how many times longer a byte takes than where data are smaller.

@@ -19,7 +19,7 @@ from contend.fabric import Fabric
 from contend.loading import load
 from contend.measurement import STANDARD
 from contend.prediction import Calibration, load_calibration
-from contend.profiling import Profile, is_profile, load_profile
+from contend.profiling import Findings, Profile, is_profile, load_profile
 from contend.runs import Run, find_runs
 from contend.study import MeasuredPlan, find_plan, read_plan, shipped_plans
 from contend.units import parse_rate, parse_size
@@ -36,12 +36,14 @@ class Explanation:
         verdicts: of every cell; of a program's run, its communication, and places in it.
         remedies: of every limit that was hit.
         remarks: what could not be known, and what would tell it.
+        stuck: of a program that hung or stood still, where its ranks were.
     """
 
     name: str
     verdicts: tuple[Verdict, ...]
     remedies: tuple[Remedy, ...]
     remarks: tuple[str, ...] = ()
+    stuck: Findings | None = None
 
 
 def explain(
@@ -127,7 +129,11 @@ def _explain_profile(
     # The run and its communication are told whatever comes of them, places where one tells more.
     verdicts = (*judged[:2], *(verdict for verdict in judged[2:] if verdict.reasons))
     return Explanation(
-        profile.name, verdicts, profile_remedies(verdicts, source), (*remarks, *source.unknown())
+        profile.name,
+        verdicts,
+        profile_remedies(verdicts, source),
+        (*remarks, *source.unknown()),
+        profile.findings if source.stood_still else None,
     )
 
 

@@ -59,10 +59,12 @@ class ProfileSource:
     def evidence(self) -> Iterator[Evidence]:
         """Of the run; where not nearly all of it computes, of communication and places in it."""
         findings = self.profile.findings
-        if findings.stuck.hung:
-            # What a hang has cost is no cost of communication: nothing else is judged.
-            hung = findings.stuck.verdict()
-            yield Evidence(**self._common(RUN), measured_s=findings.mean_run_s, hung=hung)
+        if self.stood_still:
+            # What that has cost is no cost of communication: nothing else is judged.
+            since = (
+                findings.stuck.since_when(self.profile.record.run_s) if findings.stuck.hung else ""
+            )
+            yield Evidence(**self._common(RUN), measured_s=findings.mean_run_s, hung=since)
             return
         whole = findings.cells
         computes = findings.mpi_share < SMALL_SHARE
@@ -99,6 +101,19 @@ class ProfileSource:
         if findings.stuck.hung:
             yield "No other limit is looked for in a program that hung."
             return
+        if self.stood_still:
+            since = findings.stuck.since_when(self.profile.record.run_s)
+            yield (
+                f"No limit is looked for in a run that stood still: {since}. That it could not go "
+                "on is not proven."
+            )
+            if findings.stuck.untold:
+                yield (
+                    "Whether the messages that ranks waited for had been sent is not known, as the "
+                    "record had no room for all events: a larger --record keeps more."
+                )
+            yield findings.stuck.cure()
+            return
         if stuck := findings.stuck.verdict():
             yield f"{stuck}. {findings.stuck.cure()}"
         if findings.mpi_share < SMALL_SHARE:
@@ -132,6 +147,13 @@ class ProfileSource:
                 "found no room in the record: how much of that is waiting for late ranks is not "
                 "known, and it could change the verdict. A larger --record keeps more."
             )
+
+    @cached_property
+    def stood_still(self) -> bool:
+        """Whether the run hung, or nothing moved for so long that this is what it took."""
+        stuck = self.profile.findings.stuck
+        long = stuck.still_s >= SMALL_SHARE * self.profile.findings.mean_run_s
+        return stuck.hung or (stuck.stood_still and long)
 
     def _common(self, what: str) -> dict[str, Any]:
         record = self.profile.record

@@ -297,7 +297,8 @@ class Steps:
     def taken(self) -> NDArray[Any]:
         """Messages that were received."""
         found = self.receives()
-        return found[found["mode"] != _NEVER]
+        taken: NDArray[Any] = found[found["mode"] != _NEVER]
+        return taken
 
     def posted(self) -> NDArray[Any]:
         """Receives that were begun and are not complete; `ANY` for any source or tag."""

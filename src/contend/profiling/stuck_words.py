@@ -52,6 +52,42 @@ class StuckWords:
         ended = self.finished | {thread.rank for thread in self.stuck if thread.ended}
         return bool(deadlocked(still, self.members, ended))
 
+    @property
+    def still_s(self) -> float:
+        """For how long no rank had begun or ended a call when the program was ended."""
+        here = [thread for thread in self.stuck if not thread.ended]
+        return 0.0 if self._aborted else min((thread.since_s for thread in here), default=0.0)
+
+    @property
+    def untold(self) -> bool:
+        """Whether nobody can tell of some message that a rank waits for if it was under way."""
+        return any(one.under_way is None for thread in self.stuck for one in thread.awaits)
+
+    @property
+    def stood_still(self) -> bool:
+        """Whether nothing moved for longer than what is on its way usually takes."""
+        return self.hung or self.still_s >= _STILL_S
+
+    def since_when(self, run_s: float) -> str:
+        """When ranks came to a stop, in words.
+
+        Args:
+            run_s: from the first MPI_Init to the end.
+        """
+        here = [thread for thread in self.stuck if not thread.ended]
+        first = max(here, key=lambda thread: thread.since_s)
+        last = min(here, key=lambda thread: thread.since_s)
+
+        def stopped(thread: Stuck) -> str:
+            into = format_seconds(max(run_s - thread.since_s, 0.0))
+            return f"{into} into the run, in {thread.routine or 'no MPI call'}"
+
+        words = f"rank {first.rank} stopped first, {stopped(first)}"
+        if last.rank != first.rank:
+            words += f", and rank {last.rank} last, {stopped(last)}"
+        share = 100 * last.since_s / max(run_s, last.since_s, 1e-9)
+        return f"{words}; nothing moved after that for {self.since(last)}, {share:.0f} % of the run"
+
     def verdict(self) -> str:
         """Where it was stuck, in one sentence; "" where nobody was in a call."""
         if not self.stuck:
@@ -61,13 +97,12 @@ class StuckWords:
     def _head(self) -> str:
         if self.hung:
             return "The run hung"
-        here = [thread for thread in self.stuck if not thread.ended]
-        still = min((thread.since_s for thread in here), default=0.0)
-        if self._aborted or still < _STILL_S:
+        if not self.stood_still:
             return "When the run was ended"
         if self.under_way:
             return f"When the run was ended, {self._moving()}"
-        return f"No rank began or ended an MPI call in the last {format_seconds(still)} of the run"
+        still = format_seconds(self.still_s)
+        return f"No rank began or ended an MPI call in the last {still} of the run"
 
     def _moving(self) -> str:
         """What was under way, in words."""
@@ -156,6 +191,11 @@ class StuckWords:
             )
         if mistakes:
             return f"Give both the same tag and communicator: {mistakes[0]}."
+        if self.under_way and not self.hung:
+            return (
+                "The ranks wait for the network: see whether it carries these messages as fast as "
+                "it should, and whether the hosts that they come from and go to are up."
+            )
         by_rank = {thread.rank: thread for thread in self.stuck}
         for circle in circles(self.stuck):
             kinds = {one.kind for rank in circle for one in by_rank[rank].awaits}

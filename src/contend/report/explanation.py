@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from contend.explanation import Bound, Evidence, Explanation, Limit, Reason, Remedy, Verdict
+from contend.report.profile.tables import stuck_table
 from contend.report.table import ResultTable
 from contend.units import counted, format_seconds, rounded
 
@@ -129,9 +130,8 @@ def explanation_sentence(explanation: Explanation) -> str:
     verdicts = explanation.verdicts
     if not verdicts:
         return "Nothing was measured, so nothing is proven."
-    for reason in verdicts[0].reasons:
-        if reason.limit is Limit.HANG:
-            return f"{reason.why}."
+    if explanation.stuck is not None:
+        return f"{explanation.stuck.stuck.verdict()}."
     parts = []
     for limit in Limit:
         hit = [verdict for verdict in verdicts if limit in verdict.limits]
@@ -227,7 +227,8 @@ def _nearest(verdicts: Sequence[Verdict]) -> str:
 
 def explanation_tables(explanation: Explanation) -> list[ResultTable]:
     """Cells with their bounds, the evidence of every verdict, and what helps."""
-    tables = [_cells(explanation)]
+    stuck = explanation.stuck
+    tables = [_cells(explanation)] if stuck is None else [*stuck_table(stuck)]
     if any(verdict.reasons for verdict in explanation.verdicts):
         tables.append(_evidence(explanation))
     if explanation.remedies:

@@ -160,6 +160,7 @@ def test_a_job_that_is_ended_tells_where_it_hung(slurm: Path, tmp_path: Path) ->
     ).stdout.strip()
     while tuple(map(place, left_records(folder / "records"))) != ("Recv", "Barrier"):
         assert job in _jobs(slurm)
+        time.sleep(0.05)
     subprocess.run(["scancel", job], env=environment, check=True)
     _await_no_job(slurm, 60)
     told = load_profile(folder).findings.verdict

@@ -32,7 +32,7 @@ def profile_tables(profile: Profile) -> list[ResultTable]:
     return [
         ResultTable(title=findings.verdict, columns=(), rows=()),
         _summary(profile),
-        *_stuck(findings),
+        *stuck_table(findings),
         *_missing(profile),
         _routines(findings),
         _places(findings),
@@ -184,7 +184,7 @@ def _missing(profile: Profile) -> Iterator[ResultTable]:
         )
 
 
-def _stuck(findings: Findings) -> Iterator[ResultTable]:
+def stuck_table(findings: Findings) -> Iterator[ResultTable]:
     """Where each rank was when the program was ended."""
     words = findings.stuck
     if not words.stuck:
