@@ -64,8 +64,8 @@ def test_two_large_messages_cross_on_a_slow_cable(tmp_path: Path) -> None:
     assert profile.record.under_way == (UnderWay(0, 1, 1, LARGE), UnderWay(1, 0, 1, LARGE))
     assert not profile.findings.stuck.hung
     assert profile.findings.verdict.startswith(
-        "When the run was ended, 19.07 MiB from rank 0 to rank 1 and 19.07 MiB from rank 1 to "
-        "rank 0 were under way: rank 0 waits for rank 1 in MPI_Recv"
+        "When the run was ended, 19.07 MiB from rank 0 on node1 to rank 1 on node2 and "
+        "19.07 MiB from rank 1 on node2 to rank 0 on node1 were under way: rank 0 waits for "
     )
 
 

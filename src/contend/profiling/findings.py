@@ -201,8 +201,17 @@ class Findings:
         stuck = self.profile.record.stuck
         finished = frozenset(ranks) - {thread.rank for thread in stuck if not thread.ended}
         places = self.profile.sites["place"].to_list()
+        record = self.profile.record
+        several = len(record.hosts) > 1
+        hosts = ["" if at is None else record.hosts[at].name for at in record.rank_hosts]
         return StuckWords(
-            stuck, places, names, finished, self._anyone(), self.profile.record.under_way
+            stuck,
+            places,
+            names,
+            finished,
+            self._anyone(),
+            record.under_way,
+            hosts if several else (),
         )
 
     def _anyone(self) -> dict[int, list[int]]:

@@ -32,6 +32,7 @@ class StuckWords:
         finished: ranks that reached the end.
         members: of communicators on which any rank may send, by number.
         under_way: messages that ranks waited for, and that were on their way.
+        hosts: of ranks, where they ran on several; "" for unknown ones.
     """
 
     stuck: Sequence[Stuck]
@@ -40,6 +41,7 @@ class StuckWords:
     finished: frozenset[int] = frozenset()
     members: Mapping[int, Sequence[int]] = field(default_factory=dict)
     under_way: Sequence[UnderWay] = ()
+    hosts: Sequence[str] = ()
 
     @cached_property
     def hung(self) -> bool:
@@ -110,13 +112,17 @@ class StuckWords:
         more = len(self.under_way) - len(shown)
         words = [
             f"{format_bytes(one.bytes) if one.bytes else counted(one.messages, 'message')} "
-            f"from rank {one.source} to rank {one.destination}"
+            f"from {self._end(one.source)} to {self._end(one.destination)}"
             for one in shown
         ]
         words += [f"more between {counted(more, 'other pair')} of ranks"] if more else []
         joined = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
         one = len(words) == 1 and not shown[0].bytes and shown[0].messages == 1
         return f"{joined} {'was' if one else 'were'} under way"
+
+    def _end(self, rank: int) -> str:
+        host = self.hosts[rank] if rank < len(self.hosts) else ""
+        return f"rank {rank}{f' on {host}' if host else ''}"
 
     @property
     def _aborted(self) -> bool:
