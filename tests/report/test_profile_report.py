@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from built_records import ALLREDUCE, SEND, WAIT, Rank, leave_records
+from built_records import ALLREDUCE, RECEIVE, SEND, WAIT, Rank, leave_records
 from contend import Profile
 from contend.errors import UsageError
 from contend.profiling import load_profile
@@ -140,7 +140,35 @@ def test_a_page_has_all_pictures_and_tables(profile: Profile, tmp_path: Path) ->
     draw_profiles([profile], path, tables=profile_tables(profile))
     page = path.read_text()
     assert page.count("<svg") == len(Picture)
-    assert "By communicator" in page
+    # The verdict first, as wide as the page.
+    assert page.index(f"<h1>{profile.findings.verdict}</h1>") < page.index("<svg")
+    assert page.rindex("</svg>") < page.index("By communicator")
+
+
+def test_a_page_begins_with_where_ranks_were_and_has_no_empty_picture(tmp_path: Path) -> None:
+    sides = [Rank(rank, 2, state=0) for rank in (0, 1)]
+    for side in sides:
+        side.in_call(200, RECEIVE, (2, 1 - side.rank, 7))
+    profile = load_profile(leave_records(tmp_path / "p", sides, ended_unix=60.0))
+    draw_profiles([profile], tmp_path / "it.html", tables=profile_tables(profile))
+    page = (tmp_path / "it.html").read_text()
+    assert page.index("<h1>The run hung") < page.index("Where ranks were") < page.index("<svg")
+    assert page.count("<svg") == len(Picture) - 2
+
+
+def test_no_legend_lies_over_bars(tmp_path: Path) -> None:
+    """One bar, as long as the axes are wide."""
+    ranks = [Rank(rank, 2) for rank in (0, 1)]
+    for rank in ranks:
+        cell = rank.cell(ALLREDUCE, ticks=900_000)
+        rank.collective(1000 + 400_000 * rank.rank, 900_000, cell)
+    figure = profile_figure(load_profile(leave_records(tmp_path / "p", ranks)), "shares")
+    figure.draw_without_rendering()
+    [axes] = figure.axes
+    legend = axes.get_legend()
+    assert legend is not None
+    box = legend.get_window_extent()
+    assert not [patch for patch in axes.patches if box.overlaps(patch.get_window_extent())]
 
 
 def test_shares_end_where_the_bars_say(profile: Profile) -> None:

@@ -182,10 +182,12 @@ def test_contend_is_killed_with_its_program(openmpi: Mpi, build: Build, tmp_path
             while (read_seen(records) or 0.0) < in_place + 1:
                 os.sched_yield()
             pids = [int(record.header["pid"]) for record in left_records(records)]
+            # Their launcher is told to end, and would end them.
+            stat = Path(f"/proc/{pids[0]}/stat").read_text().rpartition(")")[2]
+            pids.append(int(stat.split()[1]))
             ends = [os.pidfd_open(pid) for pid in pids]
-            # Its launcher is told to end, and would end them.
-            for pid in pids:
-                os.kill(pid, signal.SIGSTOP)
+            for end in ends:
+                signal.pidfd_send_signal(end, signal.SIGSTOP)
         finally:
             contend_itself.kill()
     with pytest.raises(UsageError, match="its program still runs, such as process "):

@@ -35,7 +35,7 @@ def save_figure(figure: Figure, path: Path, tables: Sequence[ResultTable] = ()) 
         figure: any of this package's figures.
         path: .svg, .png and .pdf hold the figure; .html is one page of its own with the figure and
             the tables.
-        tables: what the page shows below the figure.
+        tables: what the page shows: those that lead before the figure, others below.
 
     Raises:
         UsageError: for another ending.
@@ -58,7 +58,7 @@ def save_figures(
         figures: names and figures; drawn one after the other.
         path: .html becomes one page with all of them; for the others the name of each figure goes
             before the ending, ``study.svg`` becomes ``study-bisect.svg``.
-        tables: what a page shows below the figures.
+        tables: what a page shows, as in `save_figure`.
 
     Returns:
         The files, in order.
@@ -111,7 +111,8 @@ _LOOK = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 52rem; margin: 2rem auto;
        padding: 0 1rem; }
 svg { width: 100%; height: auto; max-width: 44rem; }
-figure { margin: 0 0 2rem; }
+h1 { font-size: 1.2rem; line-height: 1.4; margin: 1.2rem 0 1.5rem; overflow-wrap: anywhere; }
+figure { margin: 1.5rem 0 2rem; }
 table { border-collapse: collapse; margin: 0 0 .4rem; }
 caption { text-align: left; font-weight: 600; padding: 1.2rem 0 .3rem; }
 th, td { text-align: left; padding: .15rem .9rem .15rem 0; border-bottom: 1px solid #ddd;
@@ -141,15 +142,24 @@ def html_page(pictures: Sequence[str], tables: Sequence[ResultTable]) -> str:
             '<html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width">',
             f"<title>{title}</title><style>{_LOOK}</style></head><body>",
+            *(line for table in tables if _leads(table) for line in _table(table)),
             *(f"<figure>{_PROLOGUE.sub('', picture)}</figure>" for picture in pictures),
-            *(line for table in tables for line in _table(table)),
+            *(line for table in tables if not _leads(table) for line in _table(table)),
             "</body></html>",
             "",
         )
     )
 
 
+def _leads(table: ResultTable) -> bool:
+    return table.leads or not table.columns
+
+
 def _table(table: ResultTable) -> Iterator[str]:
+    if not table.columns:
+        # A verdict: as a table's caption it would be as narrow as the table.
+        yield f"<h1>{escape(table.title)}</h1>"
+        return
     numeric = [head in table.numeric for head in table.columns]
     yield f"<table><caption>{escape(table.title)}</caption>"
     if any(table.columns):

@@ -24,6 +24,7 @@ class ResultTable:
         rows: each as long as `columns`.
         numeric: names of the columns that are aligned right.
         note: a sentence below the table, or "".
+        leads: whether it stands before the figures of a page, as verdicts (without columns) do.
     """
 
     title: str
@@ -31,6 +32,7 @@ class ResultTable:
     rows: tuple[tuple[str, ...], ...]
     numeric: frozenset[str] = frozenset()
     note: str = ""
+    leads: bool = False
 
     def __post_init__(self) -> None:
         """Replaces what no terminal or page should be sent: names from dumps may hold anything."""

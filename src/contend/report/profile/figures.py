@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -76,16 +76,24 @@ def draw_profiles(
         UsageError: for another ending, or a picture that there is not.
     """
     page = path.suffix.lower() == ".html"
-    pictures = list(Picture) if page and picture is None else [_known(picture)]
     named = [
         (name if len(profiles) == 1 else f"{profile.name}-{name}", profile_figure(profile, name))
         for profile in profiles
-        for name in pictures
+        for name in (_telling(profile) if page and picture is None else [_known(picture)])
     ]
     if len(named) == 1:
         save_figure(named[0][1], path, tables)
         return [path]
     return save_figures(named, path, tables)
+
+
+def _telling(profile: Profile) -> Iterator[Picture]:
+    """The pictures of a profile that are not empty."""
+    empty = {
+        Picture.MATRIX: not profile.peers["bytes"].sum(),
+        Picture.WAITS: not profile.findings.waits["seconds"].sum(),
+    }
+    yield from (picture for picture in Picture if not empty.get(picture))
 
 
 def profile_figure(profile: Profile, picture: str | None = None) -> Figure:
@@ -183,7 +191,9 @@ def draw_shares(axes: Axes, profile: Profile) -> str:
     axes.set_xlabel("of the run times of all ranks")
     axes.tick_params(axis="y", length=0)
     if waiting.any():
-        axes.legend(frameon=False, fontsize=6.5, loc="lower right")
+        # Below the last bar, which may be as long as the axes are wide.
+        axes.set_ylim(len(names) - 0.5 + 0.15 * (len(names) + 1), -0.5)
+        axes.legend(frameon=False, fontsize=6.5, loc="lower right", ncols=2, borderaxespad=0.2)
     run = format_seconds(findings.mean_run_s)
     who = counted(len(profile.ranks), "rank")
     return f"{percent(findings.mpi_share, 0)} of the {run} of {who} is in MPI"
@@ -222,7 +232,8 @@ def draw_waits(axes: Axes, profile: Profile) -> str:
     part = percent(float(waits["seconds"].sum()) / max(run_s, 1e-12), 0)
     caused = waits.group_by("awaited").agg(pl.col("seconds").sum())
     most = caused.sort("seconds", "awaited", descending=[True, False])["awaited"][0]
-    return f"Ranks wait {part} of their time, most for rank {most}"
+    until = " before they stood still" if profile.findings.stuck.stood_still else ""
+    return f"Ranks wait {part} of their time{until}, most for rank {most}"
 
 
 def _draw_pairs(

@@ -203,6 +203,7 @@ def stuck_table(findings: Findings) -> Iterator[ResultTable]:
         rows=tuple(rows),
         numeric=frozenset({"rank", "for how long"}),
         note=f"{counted(hidden, 'further rank')}: --json has all." if hidden > 0 else "",
+        leads=True,
     )
 
 
