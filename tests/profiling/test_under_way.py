@@ -54,7 +54,7 @@ class Side:
 def ended(folder: Path, *sides: Side, lost: int = 0, after_s: float = 60) -> Profile:
     for side in sides:
         side.script.rank.lost["events"] = lost
-    return profile_of(folder, *(side.script.rank for side in sides), ended_unix=after_s)
+    return profile_of(folder, *(side.script.rank for side in sides), ended_unix=1e9 + after_s)
 
 
 def test_two_large_messages_cross_on_a_slow_cable(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_a_page_begins_with_where_ranks_were_and_has_no_empty_picture(tmp_path: 
     sides = [Rank(rank, 2, state=0) for rank in (0, 1)]
     for side in sides:
         side.in_call(200, RECEIVE, (2, 1 - side.rank, 7))
-    profile = load_profile(leave_records(tmp_path / "p", sides, ended_unix=60.0))
+    profile = load_profile(leave_records(tmp_path / "p", sides, ended_unix=1e9 + 60.0))
     draw_profiles([profile], tmp_path / "it.html", tables=profile_tables(profile))
     page = (tmp_path / "it.html").read_text()
     assert page.index("<h1>The run hung") < page.index("Where ranks were") < page.index("<svg")

@@ -168,9 +168,14 @@ def _merge_program(
     progress: Progress,
 ) -> ProfileRecord:
     """Merges one program's records into a folder's profile."""
+    seen_unix = record.ended_unix
     if not until_the_end(program, others):
         record = msgspec.structs.replace(record, ended_unix=None)
-    record = _Merge(folder, record, dict(program.ranks), left, progress).whole(run)
+        seen_unix = None
+    elif seen_unix is None:
+        [records] = {rank.path.parent for rank in program.ranks.values()}
+        seen_unix = read_seen(records)
+    record = _Merge(folder, record, seen_unix, dict(program.ranks), left, progress).whole(run)
     # The tables are on the disk before the file that says so, and that before records go.
     _make_lasting(folder, [path for path in folder.iterdir() if path.suffix != ".json"])
     write_profile_record(folder, record)
@@ -216,6 +221,7 @@ class _Merge:
         self,
         folder: Path,
         record: ProfileRecord,
+        seen_unix: float | None,
         ranks: dict[int, RankHeader],
         left: Left,
         progress: Progress,
@@ -225,8 +231,7 @@ class _Merge:
         self._ranks = ranks
         self._left = left
         self._progress = progress
-        ended_unix = record.ended_unix
-        self._ended_unix = read_seen(folder / RECORDS) if ended_unix is None else ended_unix
+        self._seen_unix = seen_unix
         self._size = max(int(rank.header["size"]) for rank in ranks.values())
         self._clocks: dict[int, LinearClock] = common_clocks(
             {number: rank.header["clock"] for number, rank in ranks.items()},
@@ -323,7 +328,7 @@ class _Merge:
     def _with_calls_under_way(self, record: RankRecord) -> RankRecord:
         """A rank's record, with the calls that it was in as cells of their own."""
         clock, threads = self._ranks[record.rank].header["clock"], record.threads
-        ended_s, since_s = since_when(record, self._ranks[record.rank].counter, self._ended_unix)
+        ended_s, since_s = since_when(record, self._ranks[record.rank].counter, self._seen_unix)
         self._seen[record.rank] = look(
             record,
             self._communicators.numbers_of(record),
