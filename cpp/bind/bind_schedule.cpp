@@ -43,21 +43,15 @@ Columns run_schedule(const Resolver& resolver, const Vector<std::uint32_t>& rank
                      const Vector<std::uint64_t>& begin, const Vector<std::uint8_t>& action,
                      const Vector<std::uint32_t>& peer, const Vector<std::int32_t>& tag,
                      const Vector<double>& amount, const Vector<std::uint32_t>& place_of_rank,
-                     const Vector<double>& rate, const Vector<double>& burst,
-                     const Vector<double>& queue, double piece, double peak,
-                     const Matrix<double>& between, const Matrix<double>& within,
+                     const Vector<double>& rate, const Vector<double>& burst, double piece,
+                     double peak, const Matrix<double>& between, const Matrix<double>& within,
                      const Vector<std::uint32_t>& processor_of_rank,
                      const Vector<std::uint32_t>& processors, double patience, double look_every,
                      const Vector<double>& start) {
   const Schedule schedule{as_span(rank_of_strand), as_span(begin), as_span(action),
                           as_span(peer),           as_span(tag),   as_span(amount)};
-  const Network network{resolver,
-                        as_vector(place_of_rank),
-                        as_vector(rate),
-                        as_vector(burst),
-                        as_vector(queue),
-                        piece,
-                        peak};
+  const Network network{
+      resolver, as_vector(place_of_rank), as_vector(rate), as_vector(burst), piece, peak};
   const Costs costs{classes_of(between),   classes_of(within), as_vector(processor_of_rank),
                     as_vector(processors), patience,           look_every,
                     as_vector(start)};
@@ -100,10 +94,9 @@ Columns find_phases(const Resolver& resolver, const Vector<std::uint32_t>& place
 void bind_schedule(nb::module_& m) {
   m.def("carry_out", &run_schedule, nb::arg("resolver"), nb::arg("rank_of_strand"),
         nb::arg("begin"), nb::arg("action"), nb::arg("peer"), nb::arg("tag"), nb::arg("amount"),
-        nb::arg("place_of_rank"), nb::arg("rate"), nb::arg("burst"), nb::arg("queue"),
-        nb::arg("piece"), nb::arg("peak"), nb::arg("between"), nb::arg("within"),
-        nb::arg("processor_of_rank"), nb::arg("processors"), nb::arg("patience"),
-        nb::arg("look_every"), nb::arg("start"));
+        nb::arg("place_of_rank"), nb::arg("rate"), nb::arg("burst"), nb::arg("piece"),
+        nb::arg("peak"), nb::arg("between"), nb::arg("within"), nb::arg("processor_of_rank"),
+        nb::arg("processors"), nb::arg("patience"), nb::arg("look_every"), nb::arg("start"));
   m.def("phases_by_routes", &find_phases, nb::arg("resolver"), nb::arg("place_of_rank"));
 }
 

@@ -54,7 +54,7 @@ def test_an_overhead_is_no_more_than_half_of_a_trip(tmp_path: Path) -> None:
 
 def test_pieces_are_those_of_the_emulated_cables() -> None:
     """Ten packets fit a burst of 16 KiB, and five a twelfth of 100 kB."""
-    calibration = msgspec.structs.replace(known(0, 0), buffer=4e6)
+    calibration = msgspec.structs.replace(known(0), buffer=4e6)
     assert calibration.cables(6.25e6).piece == 10 * 1514
     assert calibration.cables(6.25e6, buffer=1e5).piece == 5 * 1514
     assert msgspec.structs.replace(calibration, burst=0.0).cables(6.25e6).piece == 0
@@ -94,7 +94,7 @@ def test_streams_are_needed(tmp_path: Path) -> None:
         fit(Measurements(run.fold()))
 
 
-def known(queue: float, look: float, buffer: float = 0.0) -> Calibration:
+def known(look: float, buffer: float = 0.0) -> Calibration:
     exact = Parameter.exactly
     one = {
         "latency_s": exact(2e-5),
@@ -117,17 +117,16 @@ def known(queue: float, look: float, buffer: float = 0.0) -> Calibration:
         within=within,
         processors=2,
         patience_s=5e-4,
-        queue_at_host=exact(queue),
         look_every_s=exact(look),
         send_buffer=exact(buffer),
     )
 
 
-def test_what_waits_in_a_port_is_found_by_carrying_out_what_was_measured(tmp_path: Path) -> None:
-    """A run made by the model with 80 kB, 0.8 ms and 250 kB gives those back, or as good ones."""
+def test_what_hosts_take_over_is_found_by_carrying_out_what_was_measured(tmp_path: Path) -> None:
+    """A run made by the model with 0.8 ms and 250 kB gives those back, or as good ones."""
     # Ranks of the samples that tests make start a millionth of a second apart.
     truth = msgspec.structs.replace(
-        known(8e4, 8e-4, 2.5e5),
+        known(8e-4, 2.5e5),
         scatter_per_rank_s=Parameter.exactly(2.5e-8),
     )
     record = RunRecord(
@@ -145,8 +144,8 @@ def test_what_waits_in_a_port_is_found_by_carrying_out_what_was_measured(tmp_pat
     launch.write(run.raw_path(0))
     between = _streams(tmp_path / "between")
     calibration = fit(Measurements(between, exchanges=run.fold(), processors=2, burst=16_384))
-    found = calibration.queue_at_host, calibration.look_every_s, calibration.send_buffer
-    for parameter, true in zip(found, (8e4, 8e-4, 2.5e5), strict=True):
+    found = calibration.look_every_s, calibration.send_buffer
+    for parameter, true in zip(found, (8e-4, 2.5e5), strict=True):
         assert parameter.low <= true <= parameter.high
     assert "% off the all-to-alls" in calibration.remarks[-1]
 
@@ -180,7 +179,7 @@ def _streams(folder: Path, each: float = 1e-5) -> Run:
 
 
 def test_a_calibration_comes_back_as_it_was_kept(tmp_path: Path) -> None:
-    calibration = known(1.0, 2.0)
+    calibration = known(2.0)
     save_calibration(tmp_path / "calibration.json", calibration)
     assert load_calibration(tmp_path) == calibration
     assert load_calibration(tmp_path / "calibration.json") == calibration
@@ -209,6 +208,6 @@ def test_a_calibration_that_is_not_there_says_how_to_get_one(tmp_path: Path) -> 
 
 
 def test_a_newer_version_is_refused(tmp_path: Path) -> None:
-    save_calibration(tmp_path / "c", msgspec.structs.replace(known(0, 0), version=99))
+    save_calibration(tmp_path / "c", msgspec.structs.replace(known(0), version=99))
     with pytest.raises(InputError, match="version"):
         load_calibration(tmp_path / "c")

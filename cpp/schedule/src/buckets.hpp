@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -21,11 +20,6 @@ class Buckets {
   double line_up(std::uint32_t channel, double bytes, double now);
   /// Seconds until what stands in line there has passed.
   double wait(std::uint32_t channel, double now) const;
-  /// Bytes that may pass at once now.
-  double stored(std::uint32_t channel, double now) {
-    bring_up(channel, now);
-    return std::max(bucket_[channel].left, 0.0);
-  }
   /// Brings gathered channels up to now, and says at which rate each of them goes on.
   void before_fill(std::span<const std::uint32_t> channels, double now);
   /// Foresees when their bursts will be used up.

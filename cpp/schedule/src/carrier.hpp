@@ -39,8 +39,6 @@ class Carrier {
     double wire = 0;   ///< those that pass a cable for it
     double rest = 0;   ///< of what is under way
     double rate = 0;
-    double ahead = 0;  ///< of that, what its host has sent, and how fast it becomes more
-    double gains = 0;
     double updated = 0;
     /// Where it goes piece by piece: how many have come to its host's port, and are there; and its
     /// bytes that have not come to that port, and those that wait in front of it.
@@ -92,16 +90,14 @@ class Carrier {
   }
   bool is_light(std::uint32_t message, Part part) const;
   bool start(std::uint32_t message, Part part, bool behind);
-  bool goes_in_pieces(std::uint32_t message) const;
   void begin_pieces(std::uint32_t message);
+  void set_out(const Piece& piece);
   void line_up(std::uint32_t piece);
   void pass(std::uint32_t piece);
   void land(std::uint32_t message, Part part);
   void begin_flow(std::uint32_t message);
   void end_flow(std::uint32_t message);
   void end_crossing(std::uint32_t message);
-  double wait(std::uint32_t channel) const;
-  double waiting(std::uint32_t flow, std::uint32_t channel) const;
   void arrive(std::uint32_t message, Part part);
   void look(Strand& strand);
   double next_look(std::uint32_t strand) const;
@@ -125,18 +121,9 @@ class Carrier {
   std::span<const std::uint32_t> channels_of(std::uint32_t message, Part part = Part::ahead) const {
     return roads_.crossings().of_message(route_of(message, part));
   }
-  /// Whether a channel leads from a host into the network.
-  bool is_port(std::uint32_t channel) const {
-    const std::size_t first = network_.resolver.switch_channels();
-    return channel >= first && channel < first + network_.resolver.places();
-  }
   double rest_of(std::uint32_t flow) const {
     const Message& message = messages_[owner_[flow]];
     return std::max(message.rest - message.rate * (now_ - message.updated), 0.0);
-  }
-  double ahead_of(std::uint32_t flow) const {
-    const Message& message = messages_[owner_[flow]];
-    return std::clamp(message.ahead + message.gains * (now_ - message.updated), 0.0, rest_of(flow));
   }
   [[noreturn]] void refuse_deadlock() const;
 
@@ -151,7 +138,8 @@ class Carrier {
   double now_ = 0;
   double touched_at_ = 0;
   std::vector<Message> messages_;
-  std::vector<Piece> pieces_;  ///< all that ever were
+  std::vector<Piece> pieces_;
+  std::vector<std::uint32_t> landed_;  ///< pieces whose place is free
   std::vector<Strand> strands_;
   std::vector<std::uint32_t> message_of_;  ///< by operation
   std::vector<std::uint8_t> done_;         ///< by operation

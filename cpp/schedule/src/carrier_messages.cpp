@@ -11,8 +11,6 @@ namespace {
 /// Messages of so few bytes are no flows: they wait behind others, and take of them only what a
 /// channel has stored.
 constexpr double kLight = 256;
-/// A channel is full from this part of its rate on.
-constexpr double kFull = 0.999;
 
 }  // namespace
 
@@ -77,13 +75,12 @@ bool Carrier::start(std::uint32_t m, Part part, bool behind) {
     if (behind || roads_.within(m)) {
       land(m, part);
     } else {
-      pieces_.push_back({m, part, 0, is_data(m, part) ? message.wire : message.of_class->extra});
-      line_up(static_cast<std::uint32_t>(pieces_.size() - 1));
+      set_out({m, part, 0, is_data(m, part) ? message.wire : message.of_class->extra});
     }
     return false;
   }
   crowds_.join(channels_of(m), message.bytes);
-  if (goes_in_pieces(m)) {
+  if (network_.piece > 0 && !roads_.within(m)) {
     message.to_come = message.wire;
     begin_pieces(m);
   } else {
@@ -92,20 +89,14 @@ bool Carrier::start(std::uint32_t m, Part part, bool behind) {
   return true;
 }
 
-/// Whether a message is sent at once and no flow is on its way.
-bool Carrier::goes_in_pieces(std::uint32_t m) const {
-  const auto channels = channels_of(m);
-  return network_.piece > 0 && messages_[m].of_class->eager && !roads_.within(m) &&
-         std::none_of(channels.begin(), channels.end(),
-                      [&](std::uint32_t channel) { return flows_.count(channel) > 0; });
-}
-
 /// Pieces come to their host's port as the kernel's limit on small queues lets them: while less
 /// than twice a piece's bytes of its message wait there, so a short last one once the others have
 /// left; from the third on also when only one of those before it is not at the other host yet,
-/// which acknowledgements without a delay are taken to tell.
+/// which acknowledgements without a delay are taken to tell. What is not there its host keeps, and
+/// the send ends once it has room for all of that.
 void Carrier::begin_pieces(std::uint32_t m) {
   Message& message = messages_[m];
+  if (message.wire - message.there * network_.piece <= message.of_class->buffered) end_send(m);
   while (message.to_come > 0) {
     const double bytes = std::min(network_.piece, message.to_come);
     const bool one_out = message.begun > 1 && message.there + 1 >= message.begun;
@@ -113,16 +104,27 @@ void Carrier::begin_pieces(std::uint32_t m) {
     ++message.begun;
     message.to_come -= bytes;
     message.in_line += bytes;
-    pieces_.push_back({m, Part::ahead, 0, bytes});
-    line_up(static_cast<std::uint32_t>(pieces_.size() - 1));
+    set_out({m, Part::ahead, 0, bytes});
   }
+}
+
+/// Lines a piece up in front of its host's port, at the place of one that is there.
+void Carrier::set_out(const Piece& piece) {
+  if (landed_.empty()) {
+    landed_.push_back(static_cast<std::uint32_t>(pieces_.size()));
+    pieces_.emplace_back();
+  }
+  const std::uint32_t p = landed_.back();
+  landed_.pop_back();
+  pieces_[p] = piece;
+  line_up(p);
 }
 
 /// Lines a piece up in front of the next channel on its way.
 void Carrier::line_up(std::uint32_t p) {
   const auto [m, part, crossed, bytes] = pieces_[p];
   const std::uint32_t channel = channels_of(m, part)[crossed];
-  const double behind = now_ + wait(channel);
+  const double behind = now_ + buckets_.wait(channel, now_);
   const double stored = buckets_.line_up(channel, bytes, now_);
   const bool light = is_light(m, part);
   if (light && behind <= now_) {
@@ -144,7 +146,10 @@ void Carrier::pass(std::uint32_t p) {
   }
   if (crossed + 1 < channels_of(m, part).size()) {
     line_up(p);
-  } else if (light) {
+    return;
+  }
+  landed_.push_back(p);
+  if (light) {
     land(m, part);
   } else if (++message.there == message.begun && message.to_come <= 0) {
     end_crossing(m);
@@ -165,11 +170,7 @@ void Carrier::begin_flow(std::uint32_t m) {
   Message& message = messages_[m];
   if (!flows_.changed()) touched_at_ = now_;
   message.flow = flows_.begin(roads_.route(m));
-  const std::uint32_t port = channels_of(m)[0];
   message.rest = message.wire;
-  // What its port lets pass at once its host sends at once.
-  message.ahead = flows_.count(port) == 1 ? buckets_.stored(port, now_) : 0;
-  message.gains = 0;
   message.updated = now_;
   if (message.flow >= owner_.size()) owner_.resize(message.flow + 1);
   owner_[message.flow] = m;
@@ -196,31 +197,6 @@ void Carrier::end_crossing(std::uint32_t m) {
   const std::uint32_t road = roads_.ahead(m);
   roads_.leave(road);
   depart(road, true);
-}
-
-/// How long something waits in front of a channel: for what stands in line there or, where flows
-/// fill it, for what it holds of them.
-double Carrier::wait(std::uint32_t channel) const {
-  const double rate = network_.rate[channel];
-  if (flows_.count(channel) == 0 || flows_.used(channel) < kFull * rate) {
-    return buckets_.wait(channel, now_);
-  }
-  double bytes = 0;
-  for (const std::uint32_t flow : flows_.on(channel)) bytes += waiting(flow, channel);
-  return bytes / rate;
-}
-
-/// The bytes of a flow in front of a full channel on its way: at its host's port what its host has
-/// not sent, and at the first full one behind it what its host has sent and that has not passed.
-double Carrier::waiting(std::uint32_t flow, std::uint32_t channel) const {
-  const double most = network_.queue[channel];
-  if (most <= 0) return 0;
-  const auto channels = channels_of(owner_[flow]);
-  if (channel == channels[0]) return std::min(rest_of(flow) - ahead_of(flow), most);
-  for (std::size_t i = 1; channels[i] != channel; ++i) {
-    if (flows_.used(channels[i]) >= kFull * network_.rate[channels[i]]) return 0;
-  }
-  return std::min(ahead_of(flow), most);
 }
 
 /// A rank sees what comes while it waits, and otherwise when it waits next.
@@ -278,9 +254,7 @@ void Carrier::handle(std::uint32_t m, Part part) {
 /// Brings what is known of a flow up to now.
 void Carrier::bring_up(std::uint32_t flow) {
   Message& message = messages_[owner_[flow]];
-  const double rest = rest_of(flow);
-  message.ahead = ahead_of(flow);
-  message.rest = rest;
+  message.rest = rest_of(flow);
   message.updated = now_;
 }
 
@@ -299,17 +273,6 @@ void Carrier::share_out() {
       events_.push(now_ + before / message.rate, Event::Kind::sent, m, message.version);
     }
     events_.push(now_ + message.rest / message.rate, Event::Kind::leave, m, message.version);
-  }
-  // A host sends as fast as its port lets it, also what waits in the network then.
-  for (const std::uint32_t channel : gathered) {
-    if (!is_port(channel)) continue;
-    const double spare = network_.rate[channel] - flows_.used(channel);
-    for (const std::uint32_t flow : flows_.on(channel)) {
-      bring_up(flow);
-      Message& message = messages_[owner_[flow]];
-      message.gains = spare < 0 ? spare * message.rate / flows_.used(channel)
-                                : spare / static_cast<double>(flows_.count(channel));
-    }
   }
   buckets_.after_fill(now_, events_);
 }

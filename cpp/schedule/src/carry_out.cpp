@@ -24,15 +24,14 @@ void check(const Schedule& schedule, const Network& network, const Costs& costs)
   for (const std::uint32_t rank : schedule.rank_of_strand) {
     if (rank >= ranks) throw Error("rank " + std::to_string(rank) + " has no place");
   }
-  if (ranks == 0 || network.rate.size() != channels || network.burst.size() != channels ||
-      network.queue.size() != channels) {
-    throw Error("a rate, a burst and a queue for each of " + std::to_string(channels) +
+  if (ranks == 0 || network.rate.size() != channels || network.burst.size() != channels) {
+    throw Error("a rate and a burst for each of " + std::to_string(channels) +
                 " channels, and a place for every rank");
   }
   for (std::size_t c = 0; c < channels; ++c) {
-    if (!(network.rate[c] > 0) || !(network.burst[c] >= 0) || !(network.queue[c] >= 0) ||
+    if (!(network.rate[c] > 0) || !(network.burst[c] >= 0) ||
         (network.burst[c] > 0 && !(network.peak >= network.rate[c]))) {
-      throw Error("rates above 0, bursts and queues of 0 or more, and a peak above every rate");
+      throw Error("rates above 0, bursts of 0 or more, and a peak above every rate");
     }
   }
   if (!(network.piece >= 0)) throw Error("pieces of 0 bytes or more");

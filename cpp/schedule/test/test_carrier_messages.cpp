@@ -95,28 +95,38 @@ TEST_CASE("pieces that meet at a channel pass in the order in which they come") 
   CHECK(outcome.operation_end[3] == near(140));
 }
 
-TEST_CASE("where something streams, messages that go off at once take their share of it") {
-  Ring ring(3);
-  ring.network.piece = 930;
-  ring.network.peak = 10;
-  MessageClass large = Ring::free();
-  large.eager = false;
-  ring.costs.between[0].up_to = 1000;
-  ring.costs.between.push_back(large);
+TEST_CASE("messages that ask first go in pieces too, and ask behind what came before them") {
+  RingWithPieces ring;
+  ring.network.burst.assign(ring.network.rate.size(), 0);
+  ring.costs.between[0].eager = false;
+  // Both cross the cable from switch 0; the second one asks when half of the first has passed it.
   Written written;
-  written.sender(0, 1, 2000);
+  written.sender(0, 1, 930);
   written.strand(1);
   written.receive(0);
   written.receive(2);
   written.wait_all();
   written.strand(2);
-  written.compute(10);
-  written.send(1, 900);
+  written.compute(140);
+  written.send(1, 930);
   written.wait_all();
-  // 100 alone, then halves: 900 by 190, and the rest alone.
+  // Three channels of 93 each, with the asking behind them, and four for the second one's piece.
   const Outcome outcome = ring.run(written);
-  CHECK(outcome.operation_end[3] == near(190));
-  CHECK(outcome.operation_end[2] == near(290));
+  CHECK(outcome.operation_end[2] == near(279));
+  CHECK(outcome.operation_end[3] == near(279 + 4 * 93));
+}
+
+TEST_CASE("a send that asks first ends once its host has room for what is not there yet") {
+  RingWithPieces ring;
+  ring.network.burst.assign(ring.network.rate.size(), 0);
+  ring.costs.between[0].eager = false;
+  // Pieces leave the port at 93, 186, 279 and 372, and are there two channels later.
+  Outcome outcome = ring.run(one_message(3720));
+  CHECK(outcome.operation_end[0] == near(372 + 2 * 93));
+  ring.costs.between[0].buffered = 1860;
+  outcome = ring.run(one_message(3720));
+  CHECK(outcome.operation_end[0] == near(186 + 2 * 93));
+  CHECK(outcome.rank_end[1] == near(372 + 2 * 93));
 }
 
 TEST_CASE("small messages use bursts up, and wait in line") {
@@ -141,40 +151,6 @@ TEST_CASE("small messages use bursts up, and wait in line") {
   CHECK(ring.run(written).rank_end[2] == near(0));
 }
 
-TEST_CASE("what sets out behind others at a full channel waits for them") {
-  Ring ring(3);
-  ring.network.queue[ring.channels] = 500;
-  ring.costs.between[0].latency = 5;
-  Written written;
-  written.strand(0);
-  written.send(1, 10000);
-  written.compute(10);
-  written.send(2, 0);
-  written.receiver(1, 0);
-  written.receiver(2, 0);
-  const Outcome outcome = ring.run(written);
-  // 10 + 500 / 10 + 5.
-  CHECK(outcome.rank_end[2] == near(65));
-  CHECK(outcome.rank_end[1] == near(1005));
-}
-
-TEST_CASE("each message at a full channel lets as much of it wait") {
-  Ring ring(4);
-  ring.network.queue[ring.channels] = 500;
-  ring.costs.between[0].latency = 5;
-  Written written;
-  written.strand(0);
-  written.send(1, 10000);
-  written.send(2, 300);
-  written.compute(10);
-  written.send(3, 0);
-  written.receiver(1, 0);
-  written.receiver(2, 0);
-  written.receiver(3, 0);
-  // 10, half of 100 bytes of the shorter one having gone: 500 of the first, 250 of the second.
-  CHECK(ring.run(written).rank_end[3] == near(10 + (500 + 250) / 10.0 + 5));
-}
-
 TEST_CASE("the gap keeps messages of a host apart") {
   Ring ring(3);
   ring.costs.between[0].gap = 30;
@@ -187,33 +163,4 @@ TEST_CASE("the gap keeps messages of a host apart") {
   const Outcome outcome = ring.run(written);
   CHECK(outcome.rank_end[1] == near(0));
   CHECK(outcome.rank_end[2] == near(30));
-}
-
-TEST_CASE("small messages wait behind what hosts have sent and a switch has not passed on") {
-  Ring ring(4);
-  Written written;
-  written.sender(0, 2, 1000);
-  written.strand(1);
-  written.send(2, 1000);
-  written.compute(10);
-  written.send(3, 100);
-  written.wait_all();
-  written.strand(2);
-  written.receive(0);
-  written.receive(1);
-  written.wait_all();
-  written.receiver(3, 1);
-  // The cable from switch 1 to 2 is shared, so after 10 s half of what hosts can send stands there:
-  // 2 * 10 * (10 - 5) bytes, which it takes 10 s for.
-  ring.network.queue[2] = 1e9;
-  CHECK(ring.run(written).rank_end[3] == near(20));
-  // No more than it has room for.
-  ring.network.queue[2] = 30;
-  CHECK(ring.run(written).rank_end[3] == near(16));
-  ring.network.queue[2] = 0;
-  CHECK(ring.run(written).rank_end[3] == near(10));
-  // Hosts have sent all by 100 s; the last of 1000 bytes that waited then leaves at 200.
-  written.amount[3] = 130;
-  ring.network.queue[2] = 1e9;
-  CHECK(ring.run(written).rank_end[3] == near(200));
 }

@@ -276,8 +276,7 @@ TEST_CASE("random exchanges end, carry all bytes, and do so alike again") {
     ring.costs.between[0].latency = 0.25;
     ring.costs.between[0].eager = round % 2 == 0;
     ring.network.burst.assign(ring.network.rate.size(), round % 3 == 0 ? 700 : 0);
-    ring.network.queue.assign(ring.network.rate.size(), 300);
-    ring.network.piece = round % 4 == 0 ? 600 : 0;
+    ring.network.piece = round % 4 < 2 ? 600 : 0;
     ring.network.peak = 500;
     std::vector<std::vector<double>> bytes(6, std::vector<double>(6));
     double hops = 0;

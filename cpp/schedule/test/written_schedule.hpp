@@ -62,12 +62,11 @@ struct Ring {
       : ring(size),
         resolver(make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(),
                                       {hosts_of(size), false})),
-        network{*resolver, hosts_of(size), {}, {}, {}} {
+        network{*resolver, hosts_of(size), {}, {}} {
     channels = resolver->switch_channels();
     const std::size_t all = channels + 3 * std::size_t{size};
     network.rate.assign(all, 10);
     network.burst.assign(all, 0);
-    network.queue.assign(all, 0);
     costs.between.push_back(free());
     costs.within.push_back(free());
     own_processors(size);

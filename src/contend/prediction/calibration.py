@@ -93,8 +93,6 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         within: one host, by size.
         extra_bytes: on the wire for each message beside its own and what every byte of it costs.
         copy_per_byte_s: of a byte that a rank copies within its memory.
-        queue_at_host: bytes of each message of a host that wait in its port at most, and that all
-            else it sends has to wait for.
         send_buffer: bytes of what a rank sends that its host takes over at most, so that the send
             ends before they have left.
         processors: that all ranks share; 0 where each has its own.
@@ -120,7 +118,6 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     within: tuple[SizeClass, ...]
     extra_bytes: NotNegative = 0.0
     copy_per_byte_s: NotNegative = 0.0
-    queue_at_host: Parameter = Parameter(0.0, 0.0, 0.0)
     send_buffer: Parameter = Parameter(0.0, 0.0, 0.0)
     processors: Annotated[int, Meta(ge=0)] = 0
     patience_s: NotNegative = 0.0
@@ -170,7 +167,6 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
             self,
             between=tuple(map(of_class, self.between)),
             within=tuple(map(of_class, self.within)),
-            queue_at_host=at(self.queue_at_host),
             look_every_s=at(self.look_every_s),
             send_buffer=at(self.send_buffer),
         )
@@ -201,8 +197,6 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
             burst=self.burst,
             piece=PACKET * packets_at_once(self.burst, most) if self.burst else 0.0,
             peak=max(self.peak, 4 * float(np.max(rate))),
-            queue=most if self.burst else 0.0,
-            queue_at_host=self.queue_at_host.value,
         )
 
     def costs(self) -> Costs:

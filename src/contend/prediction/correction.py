@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from contend.fabric import Fabric
 from contend.prediction.calibration import Calibration, Parameter
 from contend.prediction.conditions import Conditions
+from contend.prediction.fitting import drawn_start
 from contend.prediction.program import Program, program_of
 from contend.prediction.seats import where_recorded
 from contend.profiling import Profile
@@ -126,7 +127,10 @@ def _fitted(program: Program, where: Conditions, seconds: float) -> Correction:
 
 
 def carried_out(
-    program: Program, where: Conditions, rates: NDArray[np.float64] | None = None
+    program: Program,
+    where: Conditions,
+    rates: NDArray[np.float64] | None = None,
+    draw: int | None = None,
 ) -> Course:
     """How a program goes somewhere.
 
@@ -134,11 +138,12 @@ def carried_out(
         program: its schedule.
         where: fabric, hosts and costs.
         rates: bytes per second of every channel, shape [channels]; None for that of `where`.
+        draw: number of a draw by which ranks begin later than recorded; None for as recorded.
     """
-    cables = where.cables
+    cables, start = where.cables, program.start
     if rates is not None:
         cables = replace(cables, rate=rates, peak=max(cables.peak, float(rates.max())))
+    if draw is not None:
+        start = start + drawn_start(where.calibration, program.schedule, len(start), draw)
     costs = where.calibration.costs()
-    return carry_out(
-        where.fabric, program.schedule, where.hosts, cables, costs, start=program.start
-    )
+    return carry_out(where.fabric, program.schedule, where.hosts, cables, costs, start=start)

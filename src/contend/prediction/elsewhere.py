@@ -25,6 +25,7 @@ from contend.units import format_seconds
 MOST_OPERATIONS = 5_000_000
 """Of a program whose cables are tried one by one."""
 _CABLES = 5
+_DRAWS = 5
 _SMALL = 1024
 _MUCH = 0.25
 
@@ -53,7 +54,8 @@ class Elsewhere:
     Attributes:
         where: fabric, hosts and costs.
         seconds: of the whole run, corrected by what the model is off by where it was recorded.
-        low: the least that the calibration's intervals and the correction leave possible.
+        low: the least that the calibration's intervals, the correction, and draws of when ranks
+            begin leave possible: which of two messages goes first may decide how long both take.
         high: likewise the most.
         communication: part of the run time in MPI, on the mean of ranks.
         small: part of the run time in collectives of a kibibyte or less.
@@ -145,6 +147,9 @@ def predict_program(recorded: Recorded, where: Conditions) -> Elsewhere:
             for other in others
         ),
     ]
+    if here.calibration.scatter_per_rank_s.value:
+        drawn = (carried_out(program, here, draw=number) for number in range(_DRAWS))
+        possible += [course.seconds * factor for course in drawn]
     calls = _calls(program, course)
     small = calls.filter(pl.col("bytes") <= _SMALL)["predicted_s"].sum()
     unhindered = where.rates.copy()

@@ -36,7 +36,6 @@ _EXTRA = 110.0
 _FASTEST_MEMORY = 1e-12
 # contend's probes on crowded processors look a hundred times without pause, then nap.
 _PATIENCE = 5e-4
-_QUEUES = (0.0, 2e4, 3e4, 4e4, 5e4, 6e4, 8e4, 1e5, 1.25e5, 1.6e5)
 _LOOKS = (0.0, 1e-4, 2e-4, 4e-4, 6e-4, 8e-4, 1.2e-3, 1.6e-3)
 _BUFFERS = (0.0, 1.25e5, 2.5e5, 5e5, 1e6, 2e6)
 _ONE_AT_A_TIME = ("shift", "shift-barrier")
@@ -72,9 +71,9 @@ def fit(measured: Measurements) -> Calibration:
 
     Overhead is the time of a message in a stream of the smallest ones, but no more than half of the
     shortest trip of a ping-pong, latency what that trip takes beyond two overheads, and the gap per
-    byte the slope between the two largest sizes of a protocol. What a host's port lets wait, what a
-    host takes over, and how often waiting ranks look, show in no ping-pong: they are the middle of
-    the values under which the model comes nearest to the all-to-alls.
+    byte the slope between the two largest sizes of a protocol. What a host takes over, and how
+    often waiting ranks look, show in no ping-pong: they are the middle of the values under which
+    the model comes nearest to the all-to-alls.
 
     Raises:
         ShortfallError: a size that it needs has no figure.
@@ -217,7 +216,7 @@ def _scatter(run: Run) -> Parameter:
 
 
 def _fit_waits(calibration: Calibration, run: Run) -> Calibration:
-    """Finds what ports let wait, what hosts take over, and how often ranks look.
+    """Finds how often ranks look and what hosts take over.
 
     Carries out what was measured with each of them.
     """
@@ -225,7 +224,7 @@ def _fit_waits(calibration: Calibration, run: Run) -> Calibration:
     cases = [_Case.of(cell, calibration) for cell in run.summaries]
     if not cases:
         raise ShortfallError("no all-to-all has a figure")
-    every = list(product(_QUEUES, looks, _BUFFERS))
+    every = list(product(looks, _BUFFERS))
     # One draw tells which are worth more.
     every.sort(key=lambda waits: _error(with_waits(calibration, *waits), cases, draws=1))
     tried = {
@@ -235,29 +234,23 @@ def _fit_waits(calibration: Calibration, run: Run) -> Calibration:
     least = min(tried.values())
     good = [waits for waits, error in tried.items() if error <= least + _AS_GOOD]
     # Which of them is the best is chance; the middle is not.
-    queue, look, buffer = (
+    look, buffer = (
         Parameter(sorted(values)[len(values) // 2], min(values), max(values))
         for values in zip(*good, strict=True)
     )
-    found = msgspec.structs.replace(
-        calibration, queue_at_host=queue, look_every_s=look, send_buffer=buffer
-    )
+    found = msgspec.structs.replace(calibration, look_every_s=look, send_buffer=buffer)
     off = math.expm1(_error(found, cases, draws=_DRAWS))
     remark = (
         f"with them the model is {100 * off:.1f} % off the all-to-alls that "
-        "queue_at_host, send_buffer and look_every_s are taken from, on the geometric mean"
+        "send_buffer and look_every_s are taken from, on the geometric mean"
     )
     return msgspec.structs.replace(found, remarks=(*calibration.remarks, remark))
 
 
-def with_waits(calibration: Calibration, queue: float, look: float, buffer: float) -> Calibration:
-    """A calibration under which a port lets so much wait, and ranks look so often.
-
-    A host takes over as much of a send as the buffer holds.
-    """
+def with_waits(calibration: Calibration, look: float, buffer: float) -> Calibration:
+    """A calibration under which ranks look so often, and hosts take over so much of a send."""
     return msgspec.structs.replace(
         calibration,
-        queue_at_host=Parameter.exactly(queue),
         look_every_s=Parameter.exactly(look),
         send_buffer=Parameter.exactly(buffer),
     )
@@ -314,9 +307,6 @@ def courses(
     """How a schedule goes, for several draws of when its ranks begin."""
     ranks = len(hosts)
     costs = calibration.costs()
-    scatter = calibration.scatter_per_rank_s.value * ranks
-    if 0 < calibration.processors < ranks:
-        scatter *= schedule.sent_at_once
     return [
         carry_out(
             fabric,
@@ -324,14 +314,19 @@ def courses(
             hosts,
             cables,
             costs,
-            start=_drawn_start(ranks, scatter, number),
+            start=drawn_start(calibration, schedule, ranks, number),
         )
         for number in range(draws)
     ]
 
 
-def _drawn_start(ranks: int, scatter: float, number: int) -> NDArray[np.float64]:
+def drawn_start(
+    calibration: Calibration, schedule: Schedule, ranks: int, number: int
+) -> NDArray[np.float64]:
     """When every rank begins in the draw of a number, from 0: uniform over the scatter."""
+    scatter = calibration.scatter_per_rank_s.value * ranks
+    if 0 < calibration.processors < ranks:
+        scatter *= schedule.sent_at_once
     after = _drawn_after(ranks, number)
     return np.asarray(after * (scatter / after.max() if after.max() else 0.0))
 

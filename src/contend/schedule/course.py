@@ -60,21 +60,15 @@ class Cables:
         rate: bytes per second of every channel, those of hosts included; or of each, shape
             [channels].
         burst: bytes that pass at once after a pause; 0 for none.
-        piece: bytes of the pieces in which messages that go off at once cross channels, each as a
-            whole and behind what came before it; 0 where they share channels.
+        piece: bytes of the pieces in which messages cross channels, each as a whole and behind
+            what came before it; 0 where they share channels.
         peak: bytes per second of a burst, and of messages within a host.
-        queue: bytes of a message that wait at a full channel at most, where its host sends faster
-            than the network takes it, and that others which set out meanwhile have to wait for;
-            `queue_at_host` at the channels into the network.
-        queue_at_host: the same.
     """
 
     rate: float | NDArray[np.float64]
     burst: float = 0.0
     piece: float = 0.0
     peak: float = 1e9
-    queue: float = 0.0
-    queue_at_host: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -156,12 +150,11 @@ def carry_out(
         raise UsageError(f"expected hosts 0 .. {fabric.hosts - 1}, got {used[0]} .. {used[-1]}")
     resolver = make_resolver(fabric, used.astype(np.uint32), messages=len(schedule.action))
     between, places = 2 * fabric.cables, len(used)
-    rate, burst, queue = (np.zeros(between + 3 * places) for _ in range(3))
-    rate[:], burst[:], queue[:] = cables.peak, cables.burst, cables.queue
+    rate = np.full(between + 3 * places, cables.peak)
+    burst = np.full(between + 3 * places, cables.burst)
     rate[: between + 2 * places] = _of_places(fabric, used, cables.rate)
-    queue[between : between + places] = cables.queue_at_host
-    # A host's memory has neither.
-    burst[between + 2 * places :] = queue[between + 2 * places :] = 0
+    # A host's memory has none.
+    burst[between + 2 * places :] = 0
     shared = costs.processors > 0
     own = np.zeros(len(hosts)) if shared else np.arange(len(hosts))
     outcome = _core.carry_out(
@@ -175,7 +168,6 @@ def carry_out(
         np.searchsorted(used, hosts).astype(np.uint32),
         rate,
         burst,
-        queue,
         cables.piece,
         cables.peak,
         _table(costs.between),

@@ -36,10 +36,6 @@ def calibration_tables(calibration: Calibration) -> list[ResultTable]:
         note="Brackets hold 95 % intervals.",
     )
     place = [
-        (
-            "bytes of a message that wait in a host's port",
-            _words(calibration.queue_at_host, format_bytes),
-        ),
         ("bytes of a send that a host takes over", _words(calibration.send_buffer, format_bytes)),
         ("ranks that wait look every", _words(calibration.look_every_s, format_seconds)),
         ("starts lie apart, a rank", _words(calibration.scatter_per_rank_s, format_seconds)),

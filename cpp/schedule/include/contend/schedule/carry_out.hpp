@@ -40,12 +40,8 @@ struct Network {
   std::vector<double> rate;
   /// Bytes that pass a channel at `peak` after a pause, and are made up for at its rate.
   std::vector<double> burst;
-  /// The most bytes of one message that wait at a full channel, at its host's port or where its
-  /// host sends faster than the network takes it; what sets out behind them waits as long as the
-  /// channel takes for them.
-  std::vector<double> queue;
-  /// Bytes of the pieces in which messages that go off at once cross channels, each piece as a
-  /// whole and behind what came before it; 0 where they are flows.
+  /// Bytes of the pieces in which messages cross channels, each piece as a whole and behind what
+  /// came before it, as through queues of switches; 0 where they are flows, which share channels.
   double piece = 0;
   double peak = 0;
 };
@@ -80,11 +76,11 @@ struct Outcome {
 /// Carries a schedule out to its end.
 ///
 /// A send takes the processor for its overhead, waits for the gap of its host's port, then for what
-/// went before it from its rank to the other, then is a flow on its route, or its pieces are in
-/// line at one channel after the other. It has ended as it has left its processor (eager) or its
-/// host. One that is not eager first asks, and is answered when its receive has been posted; both
-/// wait behind what is under way. A receive takes its processor for its overhead when the message
-/// is there.
+/// went before it from its rank to the other, then its pieces are in line at one channel of its
+/// route after the other, or it is a flow there. It has ended as it has left its processor (eager)
+/// or its host. One that is not eager first asks, and is answered when its receive has been posted;
+/// both wait behind what is under way. A receive takes its processor for its overhead when the
+/// message is there.
 ///
 /// Throws Error as match(), for a network or costs that do not fit, and, naming rank and operation,
 /// when all wait for each other. The same input gives the same output to the bit.
