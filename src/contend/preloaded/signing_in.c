@@ -39,7 +39,9 @@ static const int64_t PATIENCE_NS = 3 * INT64_C(1000000000);  // with ranks that 
 
 static const contend_guest* own;
 static int rank, size;
-static char key[KEY];    // begins the names of a launch's files
+static uint64_t launch_hash;  // of what the launcher calls the ranks
+static char key[KEY];         // begins the names of a launch's files
+static MPI_Comm together;
 static char word[WORD];  // rank 0's
 
 enum answer { ABSENT, HERE, DIFFERS };
@@ -87,7 +89,7 @@ static void name_launch(void) {
   for (size_t index = 0; index < sizeof told / sizeof *told; index++)
     hash = add_hash(hash, getenv(told[index]));
   if (getenv("PMIX_NAMESPACE") == NULL && getenv("PMI_FD")) hash = add_control_port(hash);
-  snprintf(key, sizeof key, "%016llx", (unsigned long long)hash);
+  launch_hash = hash;
 }
 
 /// Path of one of the launch's files.
@@ -302,8 +304,7 @@ static bool word_comes(int parent) {
   int64_t begun = now_ns(), nap = SHORTEST_NAP_NS, look = begun;
   MPI_Request request;
   MPI_Status status;
-  if (REAL(Irecv)(NULL, 0, MPI_BYTE, parent, TAG, MPI_COMM_WORLD, &request) != MPI_SUCCESS)
-    return false;
+  if (REAL(Irecv)(NULL, 0, MPI_BYTE, parent, TAG, together, &request) != MPI_SUCCESS) return false;
   while (REAL(Test)(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
     sched_yield();
     if (now_ns() < look) continue;
@@ -319,17 +320,25 @@ static bool word_comes(int parent) {
   return done;
 }
 
-bool contend_sign_in(const contend_guest* guest, int own_rank, int all) {
-  char path[NAME];
+void contend_get_ready_to_sign_in(const contend_guest* guest, int own_rank, int all) {
   own = guest, rank = own_rank, size = all;
   name_launch();
   if (rank == 0) make_word();
+}
+
+bool contend_sign_in(MPI_Comm all, const char* name) {
+  char path[NAME];
+  together = all;
+  uint64_t hash = name ? add_hash(launch_hash, name) : launch_hash;
+  snprintf(key, sizeof key, "%016llx", (unsigned long long)hash);
   if (size == 1) return true;
   bool agree = rank == 0 ? all_agree() : word_comes(rank & (rank - 1));
   if (rank > 0 && *word) unlink(file_of("answer", rank, path));
   for (int distance = 1; agree && distance < size && !(rank & distance); distance *= 2)
-    if (rank + distance < size) REAL(Send)(NULL, 0, MPI_BYTE, rank + distance, TAG, MPI_COMM_WORLD);
+    if (rank + distance < size) REAL(Send)(NULL, 0, MPI_BYTE, rank + distance, TAG, together);
   return agree;
 }
 
-void contend_write_launch(char* text, size_t room) { snprintf(text, room, "%s %s", key, word); }
+void contend_write_launch(char* text, size_t room) {
+  snprintf(text, room, "%016llx %s", (unsigned long long)launch_hash, word);
+}

@@ -23,7 +23,6 @@ from contend.profiling.folder import (
     OTHER_LIBRARY,
     PROFILE,
     RECORDS,
-    SESSIONS,
     ProfileRecord,
     beside,
     is_profile,
@@ -217,11 +216,6 @@ def _silence(job: Job, status: int | None, records: Path) -> str:
         return (
             f"{job.words[0]} left no record: its ranks loaded {file}, and the recorder is for "
             "another MPI library; name theirs with --mpi"
-        )
-    if (records / SESSIONS).is_file():
-        return (
-            f"{job.words[0]} left no record: the program uses MPI sessions without MPI_Init, which "
-            "are not recorded yet"
         )
     if status:
         return f"{job.words[0]} ended with {status} before any rank had left a record"

@@ -104,10 +104,10 @@ static bool ask(int parent, MPI_Comm own, int64_t until, contend_offset* offset)
 
 /// A communicator of the recorder's own. Not all ranks may have the recorder, so none waits for
 /// ever.
-static MPI_Comm own_communicator(int64_t until) {
+static MPI_Comm own_communicator(MPI_Comm all, int64_t until) {
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Request request;
-  if (REAL(Comm_idup)(MPI_COMM_WORLD, &made, &request) != MPI_SUCCESS) return MPI_COMM_NULL;
+  if (REAL(Comm_idup)(all, &made, &request) != MPI_SUCCESS) return MPI_COMM_NULL;
   int done = 0;
   while (REAL(Test)(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
     // The request stays under way: there is no way to cancel it.
@@ -120,18 +120,18 @@ static MPI_Comm own_communicator(int64_t until) {
   return made;
 }
 
-void contend_compare_clocks(int when, contend_clock* clock) {
+void contend_compare_clocks(int when, bool last, MPI_Comm all, contend_clock* clock) {
   static MPI_Comm own;
   int64_t until = contend_monotonic() + PATIENCE_NS;
   int rank = 0, size = 1;
-  ((int (*)(MPI_Comm, int*))contend_symbol("PMPI_Comm_rank"))(MPI_COMM_WORLD, &rank);
-  ((int (*)(MPI_Comm, int*))contend_symbol("PMPI_Comm_size"))(MPI_COMM_WORLD, &size);
+  ((int (*)(MPI_Comm, int*))contend_symbol("PMPI_Comm_rank"))(all, &rank);
+  ((int (*)(MPI_Comm, int*))contend_symbol("PMPI_Comm_size"))(all, &size);
   clock->parent = rank == 0 ? -1 : (rank & (rank - 1));
   if (size == 1) {
     clock->known = (uint32_t)when + 1;
     return;
   }
-  if (when == 0) own = own_communicator(until);
+  if (when == 0) own = own_communicator(all, until);
   if (own == MPI_COMM_NULL) return;
   // The tree's levels, one after the other: in each, a rank is a parent, or a child and then done.
   bool known = rank == 0;
@@ -143,5 +143,5 @@ void contend_compare_clocks(int when, contend_clock* clock) {
     if (rank + distance < size) answer(rank + (int)distance, own, until);
   }
   if (known && clock->known == (uint32_t)when) clock->known++;
-  if (when == 1) REAL(Comm_free)(&own);
+  if (last) REAL(Comm_free)(&own);
 }

@@ -45,8 +45,11 @@ static ranks_of_group ranks_of(MPI_Group group, MPI_Group world_group) {
   int* own_ranks = malloc((size_t)size * sizeof *own_ranks + 1);
   result.ranks = malloc((size_t)size * sizeof *result.ranks + 1);
   if (own_ranks == NULL || result.ranks == NULL) abort();
-  for (int rank = 0; rank < size; rank++) own_ranks[rank] = rank;
-  translate(group, size, own_ranks, world_group, result.ranks);
+  for (int rank = 0; rank < size; rank++) {
+    own_ranks[rank] = rank;
+    result.ranks[rank] = MPI_UNDEFINED;
+  }
+  if (world_group != MPI_GROUP_NULL) translate(group, size, own_ranks, world_group, result.ranks);
   bool as_in_world = true;
   for (int rank = 0; rank < size; rank++) {
     if (result.ranks[rank] == MPI_UNDEFINED) result.ranks[rank] = CONTEND_NO_PEER;
@@ -62,26 +65,39 @@ static ranks_of_group ranks_of(MPI_Group group, MPI_Group world_group) {
 
 /// The groups of a communicator; `remote` is empty within one group.
 static void groups_of(MPI_Comm handle, ranks_of_group* local, ranks_of_group* remote) {
+  *remote = (ranks_of_group){NULL, 0, CONTEND_NO_PEER};
+  // Programs with sessions alone have neither of these, but what is recorded has.
+  const contend_header* header = contend.header;
+  if (handle == MPI_COMM_WORLD) {
+    *local = (ranks_of_group){NULL, header->size, header->rank};
+    return;
+  }
+  if (handle == MPI_COMM_SELF) {
+    *local = (ranks_of_group){NULL, 1, 0};
+    if (header->rank == 0) return;
+    local->ranks = malloc(sizeof *local->ranks);
+    if (local->ranks == NULL) abort();
+    local->ranks[0] = header->rank;
+    return;
+  }
   int (*group_of)(MPI_Comm, MPI_Group*) = (__typeof__(group_of))contend_symbol("PMPI_Comm_group");
   int (*remote_of)(MPI_Comm, MPI_Group*) =
       (__typeof__(remote_of))contend_symbol("PMPI_Comm_remote_group");
   int (*is_between)(MPI_Comm, int*) =
       (__typeof__(is_between))contend_symbol("PMPI_Comm_test_inter");
   int (*drop)(MPI_Group*) = (__typeof__(drop))contend_symbol("PMPI_Group_free");
-  MPI_Group all, group;
+  MPI_Group all = contend_world_group(), group;
   int between = 0;
-  group_of(MPI_COMM_WORLD, &all);
   group_of(handle, &group);
   *local = ranks_of(group, all);
   drop(&group);
-  *remote = (ranks_of_group){NULL, 0, CONTEND_NO_PEER};
   is_between(handle, &between);
   if (between) {
     remote_of(handle, &group);
     *remote = ranks_of(group, all);
     drop(&group);
   }
-  drop(&all);
+  if (all != MPI_GROUP_NULL) drop(&all);
 }
 
 /// The first item of a section of members that holds these, or UINT64_MAX when they do not fit.
@@ -401,6 +417,45 @@ int contend_Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm bridge, 
   note_made_by_members(&call, result, local, UINT64_C(1) << 32 | (uint32_t)tag, made);
   return result;
 }
+
+#if CONTEND_MPI_4
+/// What tells communicators that sessions make from groups of the same ranks.
+static uint64_t salt_of(const char* name) {
+  uint64_t hash = 5;
+  for (; name && *name; name++) hash = mix(hash, (unsigned char)*name);
+  return UINT64_C(1) << 32 | hash >> 32;
+}
+
+int contend_Comm_create_from_group(MPI_Group group, const char* name, MPI_Info info,
+                                   MPI_Errhandler handler, MPI_Comm* made) {
+  CONTEND_CALL_OF(Comm_create_from_group, (group, name, info, handler, made));
+  int result = REAL(Comm_create_from_group)(group, name, info, handler, made);
+  contend_leave(&call);
+  bool all = false;
+  if (result == MPI_SUCCESS && *made != MPI_COMM_NULL) {
+    contend_live_communicator* live = add(*made, (origin){world, salt_of(name)}, NULL);
+    all = live->world_ranks == NULL && live->size == world->size;
+  }
+  if (result == MPI_SUCCESS)
+    contend_note(&call, CONTEND_WORLD, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
+  contend_unlock();
+  if (all) contend_met_all_ranks(*made, name);
+  contend_this_thread.inside = false;
+  return result;
+}
+
+int contend_Intercomm_create_from_groups(MPI_Group local, int local_leader, MPI_Group remote,
+                                         int remote_leader, const char* name, MPI_Info info,
+                                         MPI_Errhandler handler, MPI_Comm* made) {
+  CONTEND_CALL_OF(Intercomm_create_from_groups,
+                  (local, local_leader, remote, remote_leader, name, info, handler, made));
+  int result = REAL(Intercomm_create_from_groups)(local, local_leader, remote, remote_leader, name,
+                                                  info, handler, made);
+  contend_leave(&call);
+  note_made_by_members(&call, result, MPI_COMM_WORLD, salt_of(name), made);
+  return result;
+}
+#endif
 
 /// A communicator that is still being made: its handle is there, which may not be used yet, and
 /// everything about it is known from its parent. Where the program wanted the handle is no place to

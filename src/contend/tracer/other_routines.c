@@ -65,30 +65,6 @@ ON_WORLD(Publish_name, (const char* service, MPI_Info info, const char* port),
 ON_WORLD(Unpublish_name, (const char* service, MPI_Info info, const char* port),
          (service, info, port))
 ON_WORLD(Lookup_name, (const char* service, MPI_Info info, char* port), (service, info, port))
-#if CONTEND_MPI_4
-int contend_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
-  // MPI_Init may still come; where it does not, this tells why there is no record.
-  if (contend.header == NULL) {
-    contend_leave_word(CONTEND_SESSIONS, "MPI_Session_init");
-    return REAL(Session_init)(info, handler, session);
-  }
-  CONTEND_CALL_OF(Session_init, (info, handler, session));
-  int result = REAL(Session_init)(info, handler, session);
-  contend_leave(&call);
-  if (result == MPI_SUCCESS)
-    contend_note(&call, CONTEND_WORLD, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST);
-  contend_done();
-  return result;
-}
-ON_WORLD(Session_finalize, (MPI_Session * session), (session))
-ON_WORLD(Comm_create_from_group,
-         (MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm* made),
-         (group, tag, info, handler, made))
-ON_WORLD(Intercomm_create_from_groups,
-         (MPI_Group local, int local_leader, MPI_Group remote, int remote_leader, const char* tag,
-          MPI_Info info, MPI_Errhandler handler, MPI_Comm* made),
-         (local, local_leader, remote, remote_leader, tag, info, handler, made))
-#endif
 
 // ---- copies in memory: only counted, as they may be many and end when they have been carried out
 

@@ -22,8 +22,6 @@
 #define CONTEND_RECORD_VERSION 5u
 /// Beside the records: the path of the ranks' library, where the recorder is another's.
 #define CONTEND_OTHER_LIBRARY "other-library"
-/// Likewise: a session began before MPI_Init, and perhaps without it.
-#define CONTEND_SESSIONS "sessions"
 #define CONTEND_NO_PEER (-1)       ///< the call has no peer, or the peer is outside MPI_COMM_WORLD
 #define CONTEND_ANY_PEER (-2)      ///< of an awaited message: any source
 #define CONTEND_FOREIGN_PEER (-3)  ///< of an awaited message: a peer outside MPI_COMM_WORLD
@@ -37,7 +35,7 @@
 
 enum contend_state {
   CONTEND_RUNNING = 0,   ///< still running, or killed: nobody was left to say more
-  CONTEND_FINISHED = 1,  ///< MPI_Finalize was reached
+  CONTEND_FINISHED = 1,  ///< MPI_Finalize was reached, or the last session was finalized
   CONTEND_ABORTED = 2,   ///< this rank called MPI_Abort, with `exit_code`
   CONTEND_EXITED = 3,    ///< the process ended through exit() without MPI_Finalize
 };
@@ -74,7 +72,8 @@ typedef struct {
 
 typedef struct {
   uint64_t start_ticks,
-      end_ticks;             ///< counter and CLOCK_MONOTONIC read together, at MPI_Init's end ...
+      end_ticks;             ///< counter and CLOCK_MONOTONIC read together, at MPI_Init's end (or
+                             ///< MPI_Session_init's, which came first) ...
   int64_t start_ns, end_ns;  ///< ... and at the end (or at the last chunk of work before it)
   uint64_t begun_ticks;      ///< when MPI_Init was entered
   int64_t start_unix_ns;  ///< CLOCK_REALTIME with `start_ns`, to be compared with other programs'

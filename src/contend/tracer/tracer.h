@@ -57,8 +57,9 @@ static inline uint64_t contend_ticks(void) {
 void contend_choose_counter(void);
 /// How fast the counter has been since it was chosen, roughly.
 uint64_t contend_ticks_per_second(void);
-/// Compares this rank's clock with its parent's; all ranks together, `when` 0 and then 1.
-void contend_compare_clocks(int when, contend_clock* clock);
+/// Compares this rank's clock with its parent's, all ranks together, on a communicator of all of
+/// them in their order; `when` 0 and then 1, or only 0 where that is the `last`.
+void contend_compare_clocks(int when, bool last, MPI_Comm all, contend_clock* clock);
 
 // ---- record.c: the file, its cells and events
 
@@ -92,8 +93,19 @@ typedef struct {
 
 extern CONTEND_OF_THREAD contend_thread contend_this_thread;
 
-/// Leaves word beside the records, for whoever reads them: a file of that name, and what it is of.
-void contend_leave_word(const char* name, const char* of);
+// ---- beginning_and_end.c
+
+/// The ranks of MPI_COMM_WORLD, to be freed; MPI_GROUP_NULL where neither it nor a session is
+/// there.
+MPI_Group contend_world_group(void);
+#if CONTEND_MPI_4
+/// A session has made a communicator of all ranks, in their order: the first one of a program
+/// without MPI_Init is where they sign in.
+void contend_met_all_ranks(MPI_Comm all, const char* name);
+#endif
+
+// ---- record.c
+
 /// Makes the record of this rank; false, after one line to standard error, when it cannot be.
 bool contend_open_record(const char* folder, int rank, int size, int thread_level);
 /// Ends the record: what it holds is all there will be.
