@@ -101,6 +101,17 @@ def test_what_is_not_proven_is_told_as_it_was_seen() -> None:
     )
 
 
+def test_a_collective_that_all_have_entered_waits_for_the_network() -> None:
+    told = words(*(collective(rank, "MPI_Allreduce") for rank in range(4)))
+    assert told.verdict().endswith(
+        ": ranks 0-3 wait in MPI_Allreduce at app.c:1 (collective 1 on MPI_COMM_WORLD, which all "
+        "members have entered) for 60 s"
+    )
+    assert told.cure().startswith("These ranks wait for the network")
+    written = words(*(collective(rank, "MPI_File_write_all") for rank in range(4)))
+    assert not written.cure().startswith("These ranks wait for the network")
+
+
 def test_tags_are_wrong_only_where_no_other_message_fits() -> None:
     one = stuck(1, "MPI_Ssend", receiver(0, tag=6))
     assert [*words(stuck(0, "MPI_Recv", sender(1, tag=5)), one).mistakes()] == [

@@ -215,12 +215,12 @@ class Findings:
         )
 
     def _anyone(self) -> dict[int, list[int]]:
-        """Ranks of communicators on which a stuck call waits for any of them."""
+        """Ranks of communicators on which a stuck call waits for any of them, or for all."""
         numbers = {
             one.communicator
             for thread in self.profile.record.stuck
             for one in thread.awaits
-            if one.any_source
+            if one.any_source or one.kind == "members"
         }
         known = self.profile.members.filter(pl.col("communicator").is_in(numbers))
         ranks = {

@@ -248,9 +248,10 @@ class Steps:
         self.calls["start"], self.calls["end"] = self._at[rows], instants(events["end"][rows])
         self.calls["any"] = self._of(_WITH_ANY)[rows]
         completed = np.flatnonzero(events["kind"] == EventKind.COMPLETION)
-        made = np.flatnonzero((events["kind"] != EventKind.COMPLETION) & (events["request"] > 0))
-        self._completed, self._maker = _joined(events["request"], completed, made)
-        self._open = np.setdiff1d(made, self._maker)
+        self._made = np.flatnonzero(
+            (events["kind"] != EventKind.COMPLETION) & (events["request"] > 0)
+        )
+        self._completed, self._maker = _joined(events["request"], completed, self._made)
 
     def _of(self, names: frozenset[str] | Mapping[str, int]) -> NDArray[np.bool_]:
         """Whether events are of these routines."""
@@ -302,7 +303,8 @@ class Steps:
 
     def posted(self) -> NDArray[Any]:
         """Receives that were begun and are not complete; `ANY` for any source or tag."""
-        role, begins = self._events["role"][self._open], self._open
+        begins = np.setdiff1d(self._made, self._maker)
+        role = self._events["role"][begins]
         exchange = self._of(routines.BEGUN_EXCHANGES)[begins]
         started = self._of(routines.STARTS)[begins] & (role == 1)
         rows = begins[self._of(routines.BEGUN_RECEIVES)[begins] | exchange | started]

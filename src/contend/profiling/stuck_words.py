@@ -30,7 +30,8 @@ class StuckWords:
         places: of sites, by number.
         communicators: names by number.
         finished: ranks that reached the end.
-        members: of communicators on which any rank may send, by number.
+        members: of communicators on which any rank may send, or that have a collective under way,
+            by number.
         under_way: messages that ranks waited for, and that were on their way.
         hosts: of ranks, where they ran on several; "" for unknown ones.
     """
@@ -80,13 +81,11 @@ class StuckWords:
         first = max(here, key=lambda thread: thread.since_s)
         last = min(here, key=lambda thread: thread.since_s)
 
-        def stopped(thread: Stuck) -> str:
-            into = format_seconds(max(run_s - thread.since_s, 0.0))
-            return f"{into} into the run, in {thread.routine or 'no MPI call'}"
-
-        words = f"rank {first.rank} stopped first, {stopped(first)}"
-        if last.rank != first.rank:
-            words += f", and rank {last.rank} last, {stopped(last)}"
+        began, ended = (format_seconds(max(run_s - t.since_s, 0.0)) for t in (first, last))
+        inside = [f"in {thread.routine or 'no MPI call'}" for thread in (first, last)]
+        words = f"rank {first.rank} stopped first, {began} into the run, {inside[0]}"
+        if ended != began:
+            words += f", and rank {last.rank} last, {ended} into the run, {inside[1]}"
         share = 100 * last.since_s / max(run_s, last.since_s, 1e-9)
         return f"{words}; nothing moved after that for {self.since(last)}, {share:.0f} % of the run"
 
@@ -197,10 +196,15 @@ class StuckWords:
             )
         if mistakes:
             return f"Give both the same tag and communicator: {mistakes[0]}."
-        if self.under_way and not self.hung:
+        entered = any(
+            self._all_entered(thread, one) and not thread.routine.startswith("MPI_File_")
+            for thread in self.stuck
+            for one in thread.awaits
+        )
+        if (self.under_way or entered) and not self.hung:
             return (
-                "The ranks wait for the network: see whether it carries these messages as fast as "
-                "it should, and whether the hosts that they come from and go to are up."
+                "These ranks wait for the network: see whether it carries their messages as fast "
+                "as it should, and whether all their hosts are up."
             )
         by_rank = {thread.rank: thread for thread in self.stuck}
         for circle in circles(self.stuck):
@@ -294,6 +298,8 @@ class StuckWords:
                         text = f"{which[one.kind]} {way} {peer}, {text}"
                 case "members":
                     text = f"collective {one.number + 1} on {self._on(one)}"
+                    if self._all_entered(thread, one):
+                        text += ", which all members have entered"
                 case "target":
                     text = f"window on {self._on(one)}"
                 case _:
@@ -303,6 +309,10 @@ class StuckWords:
         if thread.requests > len(thread.awaits):
             words.append(f"{thread.requests} requests in all")
         return f" ({'; '.join(words)})" if words else ""
+
+    def _all_entered(self, thread: Stuck, one: Awaited) -> bool:
+        """Whether nobody is missing in a collective that has not ended."""
+        return one.kind == "members" and not thread.ranks and one.communicator in self.members
 
     def _on(self, one: Awaited) -> str:
         name = self.communicators[one.communicator]
