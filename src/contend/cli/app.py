@@ -13,7 +13,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from contend.cli.options import in_options
+from contend.cli.option import in_options
 from contend.cli.verbs import Verb, group
 from contend.errors import (
     FULL,

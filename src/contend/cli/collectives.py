@@ -8,12 +8,12 @@ from rich.text import Text
 
 from contend import report
 from contend.cli.common import console_for, load, write_json
+from contend.cli.option import BytesPerSecond
 from contend.cli.options import (
     BYTES,
     PLACEMENT,
     PLACEMENTS,
     RATE,
-    BytesPerSecond,
     FabricArgument,
     HostsOption,
     JsonOption,

@@ -15,16 +15,15 @@ import typer
 from rich.console import Console
 
 from contend.cli.common import load, write_json
+from contend.cli.option import Bytes, Option, parsed
 from contend.cli.options import (
     RANKS_PER_HOST,
     BufferOption,
-    Bytes,
     FabricArgument,
     HostsOption,
     JsonOption,
     Loading,
     MpiOption,
-    Option,
     PlacementOption,
     RanksOption,
     RateOption,
@@ -32,7 +31,6 @@ from contend.cli.options import (
     RoutesOption,
     RtoMinOption,
     cable_settings,
-    parsed,
 )
 from contend.emulate import Network, bring_up
 from contend.errors import UsageError

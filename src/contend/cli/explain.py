@@ -9,13 +9,12 @@ import typer
 
 from contend import report as reports
 from contend.cli.common import console_for, load, write_json, write_text
+from contend.cli.option import Bytes, BytesPerSecond
 from contend.cli.options import (
     CALIBRATION,
     FABRIC,
     MEMORY,
     WIRE,
-    Bytes,
-    BytesPerSecond,
     JsonOption,
     Loading,
     MarkdownOption,

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from contend import report
 from contend.cli.common import console_for, load, write_json
+from contend.cli.option import Option
 from contend.cli.options import (
     HOSTS,
     PATTERN,
@@ -17,7 +18,6 @@ from contend.cli.options import (
     FabricArgument,
     JsonOption,
     Loading,
-    Option,
     PlotOption,
     RouteOption,
     RoutesOption,

@@ -7,18 +7,24 @@ option, those of single verbs too, and tests/cli/test_vocabulary.py holds all ve
 
 from __future__ import annotations
 
-import functools
-import inspect
-import re
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
+from contend.cli.option import (
+    Bytes,
+    BytesPerSecond,
+    Numbers,
+    Seconds,
+    Share,
+    option,
+    parsed,
+    words,
+    writable,
+)
 from contend.errors import UsageError
-from contend.files import check_place
 from contend.units import (
     parse_numbers,
     parse_rate,
@@ -26,38 +32,6 @@ from contend.units import (
     parse_share,
     parse_size,
 )
-
-# Typer reads words; the callback of an option makes its value of them. So what typer is told is
-# `str`, and what a verb gets is what stands here for the type checker.
-if TYPE_CHECKING:
-    Bytes: TypeAlias = int
-    BytesPerSecond: TypeAlias = float
-    Seconds: TypeAlias = float
-    Share: TypeAlias = float
-    Numbers: TypeAlias = tuple[int, ...]
-else:
-    Bytes = BytesPerSecond = Seconds = Share = Numbers = str
-
-Value = TypeVar("Value")
-_Target = TypeVar("_Target", str, Path, str | None, Path | None)
-
-
-def parsed(flag: str, parse: Callable[[str], Value]) -> Callable[[str | None], Value | None]:
-    """A callback that makes an option's value of its text; None stays None.
-
-    Raises:
-        UsageError: as the parser does, with the option's name.
-    """
-
-    def value(text: str | None) -> Value | None:
-        if text is None:
-            return None
-        try:
-            return parse(text)
-        except UsageError as error:
-            raise UsageError(f"{flag}: {error}") from None
-
-    return value
 
 
 def _share(text: str) -> float:
@@ -82,47 +56,6 @@ def _memory(text: str) -> int:
     return size
 
 
-def with_options(
-    verb: Callable[..., object], options: type[Any], name: str, call: Callable[..., None]
-) -> Callable[..., None]:
-    """A command that lays open to typer the fields of a dataclass behind a verb's own arguments.
-
-    Args:
-        verb: its arguments come first on the command line; its name and words are the command's.
-        options: the dataclass.
-        name: of the argument by which the verb may take the options as one value.
-        call: is given that value and the verb's own arguments by their names.
-    """
-    shared = inspect.signature(options).parameters
-
-    @functools.wraps(verb)
-    def command(**given: Any) -> None:
-        call(options(**{option: given.pop(option) for option in shared}), given)
-
-    hints = get_type_hints(verb, include_extras=True)
-    hints |= get_type_hints(options, include_extras=True)
-    parameters = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name])
-        for parameter in (*inspect.signature(verb).parameters.values(), *shared.values())
-        if parameter.name != name
-    ]
-    # Typer reads what a command takes from here.
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return command
-
-
-def words(texts: list[str] | None) -> list[str] | None:
-    """The words of an option that may be repeated and takes several with commas; None for none."""
-    return [part.strip() for part in ",".join(texts).split(",")] if texts else None
-
-
-def labels(texts: Iterable[str] | None) -> dict[str, str]:
-    """``flow control=on`` by its parts; a text without ``=`` is a condition that holds."""
-    parts = [text.partition("=") for text in texts or ()]
-    return {name.strip(): value.strip() for name, _, value in parts}
-
-
 def cable_settings(rate: float | None, buffer: int | None, rto_min: float | None) -> dict[str, Any]:
     """What `contend.emulate.bring_up` is told of cables: as options say, or else their defaults."""
     return {
@@ -132,111 +65,24 @@ def cable_settings(rate: float | None, buffer: int | None, rto_min: float | None
     }
 
 
-def writable(target: _Target) -> _Target:
-    """The same target of an option, refused before any work where it could not be written."""
-    if target is not None and str(target) != "-":
-        check_place(Path(target))
-    return target
-
-
-@dataclass(frozen=True)
-class Option:
-    """An option as every verb has it.
-
-    Attributes:
-        names: its names, the long one first.
-        metavar: what it takes; None for a switch.
-        help: what it means, without the last full stop, so that a verb may go on.
-        callback: what makes its value of its text.
-    """
-
-    names: tuple[str, ...]
-    metavar: str | None
-    help: str
-    callback: Callable[..., Any] | None = None
-
-    def __call__(
-        self, more: str = "", *, default: str = "", many: bool = False, **others: Any
-    ) -> Any:
-        """The option for a verb.
-
-        Args:
-            more: what the verb adds to the help: after the full stop, or as ``: such as ...``.
-            default: in words, where the option that was not given is None.
-            many: whether it takes a list.
-            others: as of typer.Option.
-        """
-        glue = "" if more.startswith((":", ",", ";")) else "." if not more else ". "
-        shown = f" [default: {default}]" if default else ""
-        return typer.Option(
-            *self.names,
-            metavar=f"{self.metavar},..." if many and self.metavar else self.metavar,
-            # Brackets are marks of style where help is printed.
-            help=f"{self.help}{glue}{more}{shown}".replace("[", r"\["),
-            callback=others.pop("callback", self.callback),
-            show_default=not default,
-            **others,
-        )
-
-
-def _option(
-    *names: str, takes: str | None, means: str, by: Callable[[str], Any] | None = None
-) -> Option:
-    return Option(names, takes, means, parsed(names[0], by) if by is not None else None)
-
-
-# Arguments whose names stand in messages; a name behind a comma is an engine's option.
-_ARGUMENTS = (
-    "bytes",
-    "hosts",
-    "launcher",
-    "length",
-    "load_bytes",
-    "mpi",
-    "packets",
-    "part",
-    "patterns",
-    "pattern",
-    "picture",
-    "placement",
-    "ranks",
-    "ranks_per_host",
-    "route",
-    "routes",
-    "samples",
-    "seed",
-    "vectors",
-    "window",
-    "without",
-)
-_ARGUMENT = re.compile(rf"(?<![^\s(])({'|'.join(_ARGUMENTS)})=(?=([A-Z])|[\s;:.)]|$)")
-
-
-def in_options(message: str) -> str:
-    """A message with options instead of arguments: ``--routes FILE`` for ``routes=FILE``."""
-    return _ARGUMENT.sub(
-        lambda match: f"--{match[1].replace('_', '-')}{' ' if match[2] else ''}", message
-    )
-
-
 # What is looked at.
 FABRIC_HELP = (
     "A topology file of any kind that contend knows (compressed or not, - for standard input), or "
     "a generator with its parameters, such as thunderbird or xgft:2;18,36;1,18."
 )
 FabricArgument = Annotated[str, typer.Argument(metavar="FABRIC", help=FABRIC_HELP)]
-ROUTES = _option("--routes", takes="FILE", means="Read the fabric's forwarding tables from FILE")
-ROUTE = _option("--route", takes="ENGINE", means="Compute the routes with ENGINE")
+ROUTES = option("--routes", takes="FILE", means="Read the fabric's forwarding tables from FILE")
+ROUTE = option("--route", takes="ENGINE", means="Compute the routes with ENGINE")
 ENGINES = ": contend, minhop, updn, dor or dmodk, or opensm:NAME, which runs the real OpenSM."
-LANES = _option("--lanes", takes="N", means="How many virtual lanes routes may be spread over")
+LANES = option("--lanes", takes="N", means="How many virtual lanes routes may be spread over")
 RoutesOption = Annotated[str | None, ROUTES()]
 RouteOption = Annotated[str | None, ROUTE(ENGINES)]
 RouteListOption = Annotated[list[str] | None, ROUTE(f"{ENGINES} Repeat it to compare engines.")]
 
-FABRIC = _option("--fabric", takes="FABRIC", means="Use this fabric")
-PART = _option("--part", takes="PART", means="Load only one plane of a fabric that has several")
-WITHOUT = _option("--without", takes="WHAT", means="Load the fabric without what has died")
-STRICT = _option(
+FABRIC = option("--fabric", takes="FABRIC", means="Use this fabric")
+PART = option("--part", takes="PART", means="Load only one plane of a fabric that has several")
+WITHOUT = option("--without", takes="WHAT", means="Load the fabric without what has died")
+STRICT = option(
     "--strict", takes=None, means="Fail if a topology file is incomplete, instead of warning"
 )
 
@@ -264,15 +110,15 @@ WHOLE = Loading()
 
 
 # Who communicates: patterns, ranks, hosts.
-PATTERN = _option("--pattern", "-p", takes="PATTERN", means="Who sends to whom")
-PLACEMENT = _option("--placement", takes="PLACEMENT", means="Which rank runs on which host")
+PATTERN = option("--pattern", "-p", takes="PATTERN", means="Who sends to whom")
+PLACEMENT = option("--placement", takes="PLACEMENT", means="Which rank runs on which host")
 PLACEMENTS = (
     ": linear, guid, bfs, round-robin, given, same-leaf, leaves:K, spread, port-group:K, random, "
     "or file:PATH."
 )
-HOSTS = _option("--hosts", takes="CHOICE", means="Use these hosts only")
-RANKS = _option("--ranks", "-n", takes="N", means="Number of ranks")
-RANKS_PER_HOST = _option("--ranks-per-host", takes="N", means="Number of ranks on every host")
+HOSTS = option("--hosts", takes="CHOICE", means="Use these hosts only")
+RANKS = option("--ranks", "-n", takes="N", means="Number of ranks")
+RANKS_PER_HOST = option("--ranks-per-host", takes="N", means="Number of ranks on every host")
 PlacementOption = Annotated[str, PLACEMENT(PLACEMENTS)]
 MaybePlacementOption = Annotated[
     str | None,
@@ -296,19 +142,19 @@ RanksPerHostListOption = Annotated[
 ]
 
 # Where it is measured.
-ON = _option("--on", takes="HOSTFILE", means="Run on the hosts of a host file")
-MPI = _option("--mpi", takes="LIBRARY", means="The MPI library")
+ON = option("--on", takes="HOSTFILE", means="Run on the hosts of a host file")
+MPI = option("--mpi", takes="LIBRARY", means="The MPI library")
 _LIBRARIES = ": openmpi, mpich-4.0 and the like, a folder with bin/mpicc, or a compiler wrapper."
-LAUNCHER = _option("--launcher", takes="COMMAND", means="What starts the ranks")
-MEMORY = _option("--memory", takes="SIZE", means="Free memory of a host, such as 24GiB", by=_memory)
-WIRE = _option(
+LAUNCHER = option("--launcher", takes="COMMAND", means="What starts the ranks")
+MEMORY = option("--memory", takes="SIZE", means="Free memory of a host, such as 24GiB", by=_memory)
+WIRE = option(
     "--wire", takes="RATE", means="What the port of a host carries, such as 1Gbit/s", by=parse_rate
 )
-RATE = _option("--rate", takes="RATE", means="What a cable carries each way", by=parse_rate)
-BUFFER = _option(
+RATE = option("--rate", takes="RATE", means="What a cable carries each way", by=parse_rate)
+BUFFER = option(
     "--buffer", takes="SIZE", means="How many bytes may wait for an emulated channel", by=parse_size
 )
-RTO_MIN = _option(
+RTO_MIN = option(
     "--rto-min", takes="TIME", means="The shortest time-out of TCP on an emulated fabric", by=_time
 )
 DEFAULT_RATE, DEFAULT_BUFFER, DEFAULT_RTO_MIN = "100Mbit", "200kB", "200ms"
@@ -348,36 +194,36 @@ RtoMinOption = Annotated[
 ]
 
 # What is measured, and how often.
-ALGORITHM = _option("--algorithm", "-a", takes="NAME", means="Algorithms to measure or predict")
-CALIBRATION = _option("--calibration", takes="PATH", means="What messages cost")
-MEASURED = _option("--measured", takes="RUN", means="Put a run beside what is predicted")
-BYTES = _option("--bytes", takes="SIZE", means="Bytes of a message")
-VECTORS = _option("--vectors", takes="N", means="How many vectors are sorted, over all ranks")
-LENGTH = _option("--length", "-m", takes="M", means="Doubles in a vector")
-PATTERNS = _option("--patterns", takes="N", means="How many random patterns to measure")
-PACKETS = _option("--packets", takes="N", means="Packets that make up a message")
-TWO_WAY = _option("--two-way", takes=None, means="Both ranks of a pair send")
-SAMPLES = _option("--samples", takes="N", means="How many random patterns or placements to draw")
-SEED = _option("--seed", takes="N", means="Seed of every random choice")
-PRECISION = _option(
+ALGORITHM = option("--algorithm", "-a", takes="NAME", means="Algorithms to measure or predict")
+CALIBRATION = option("--calibration", takes="PATH", means="What messages cost")
+MEASURED = option("--measured", takes="RUN", means="Put a run beside what is predicted")
+BYTES = option("--bytes", takes="SIZE", means="Bytes of a message")
+VECTORS = option("--vectors", takes="N", means="How many vectors are sorted, over all ranks")
+LENGTH = option("--length", "-m", takes="M", means="Doubles in a vector")
+PATTERNS = option("--patterns", takes="N", means="How many random patterns to measure")
+PACKETS = option("--packets", takes="N", means="Packets that make up a message")
+TWO_WAY = option("--two-way", takes=None, means="Both ranks of a pair send")
+SAMPLES = option("--samples", takes="N", means="How many random patterns or placements to draw")
+SEED = option("--seed", takes="N", means="Seed of every random choice")
+PRECISION = option(
     "--precision",
     takes="SHARE",
     means="Stop once the 95 % interval is within this share of the result, such as 5% or 0.05",
     by=_share,
 )
-LAUNCHES = _option("--launches", takes="N", means="How often to launch every cell")
-BUDGET = _option(
+LAUNCHES = option("--launches", takes="N", means="How often to launch every cell")
+BUDGET = option(
     "--budget", takes="TIME", means="Time limit for everything, such as 10min", by=_time
 )
-VERIFY = _option("--verify", takes=None, means="Check the data of every sample, not only the first")
-LABEL = _option(
+VERIFY = option("--verify", takes=None, means="Check the data of every sample, not only the first")
+LABEL = option(
     "--label",
     takes="TEXT",
     means='A condition that no program can see, such as "flow control=on"',
 )
-RETRY = _option("--retry", takes=None, means="Retry what failed before")
-LIST = _option("--list", takes=None, means="List what can be given here and exit")
-ONLY = _option("--only", takes="NAME", means="Run only this part of the plan")
+RETRY = option("--retry", takes=None, means="Retry what failed before")
+LIST = option("--list", takes=None, means="List what can be given here and exit")
+ONLY = option("--only", takes="NAME", means="Run only this part of the plan")
 CalibrationOption = Annotated[
     Path | None,
     CALIBRATION(
@@ -403,20 +249,18 @@ RetryOption = Annotated[bool, RETRY()]
 OnlyOption = Annotated[list[str] | None, ONLY(many=True, callback=words)]
 
 # What comes out.
-JSON = _option("--json", takes="FILE", means="Write the result as JSON; - is standard output")
-PLOT = _option("--plot", takes="FILE", means="Draw a figure: .svg, .png, .pdf or .html")
-MARKDOWN = _option(
+JSON = option("--json", takes="FILE", means="Write the result as JSON; - is standard output")
+PLOT = option("--plot", takes="FILE", means="Draw a figure: .svg, .png, .pdf or .html")
+MARKDOWN = option(
     "--markdown", takes="FILE", means="Write the tables as Markdown; - is standard output"
 )
-CSV = _option(
-    "--csv", takes="FILE", means="Write every cell as a line of CSV; - is standard output"
-)
-FORMAT = _option("--format", takes=None, means="Form of the list")
-OUTPUT = _option("--output", "-o", takes="PATH", means="Where to write the result")
-MATRIX = _option(
+CSV = option("--csv", takes="FILE", means="Write every cell as a line of CSV; - is standard output")
+FORMAT = option("--format", takes=None, means="Form of the list")
+OUTPUT = option("--output", "-o", takes="PATH", means="Where to write the result")
+MATRIX = option(
     "--matrix", takes="FILE", means="Write the bytes from every rank to every other as .npy"
 )
-PICTURE = _option("--picture", takes="NAME", means="What --plot draws")
+PICTURE = option("--picture", takes="NAME", means="What --plot draws")
 JsonOption = Annotated[str | None, JSON(callback=writable)]
 PlotOption = Annotated[Path | None, PLOT(callback=writable)]
 FigureOption = Annotated[Path, PLOT(callback=writable)]

@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from contend.cli.common import console_for, load, write_json
+from contend.cli.option import BytesPerSecond, parsed
 from contend.cli.options import (
     FORMAT,
     FORMS,
@@ -17,7 +18,6 @@ from contend.cli.options import (
     RANKS,
     RANKS_PER_HOST,
     RATE,
-    BytesPerSecond,
     FabricArgument,
     HostsOption,
     JsonOption,
@@ -26,7 +26,6 @@ from contend.cli.options import (
     RouteOption,
     RoutesOption,
     SeedOption,
-    parsed,
 )
 from contend.cure import better_seats
 from contend.errors import UsageError

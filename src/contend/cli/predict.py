@@ -12,6 +12,7 @@ import typer
 from rich.text import Text
 
 from contend.cli.common import console_for, load, write_json
+from contend.cli.option import Bytes, BytesPerSecond, parsed
 from contend.cli.options import (
     ALGORITHM,
     BUFFER,
@@ -22,8 +23,6 @@ from contend.cli.options import (
     PLACEMENTS,
     RANKS_PER_HOST,
     RATE,
-    Bytes,
-    BytesPerSecond,
     CalibrationOption,
     FabricArgument,
     JsonOption,
@@ -36,7 +35,6 @@ from contend.cli.options import (
     RouteListOption,
     RouteOption,
     RoutesOption,
-    parsed,
 )
 from contend.errors import UsageError
 from contend.placement import parse

@@ -18,24 +18,21 @@ from rich.text import Text
 from contend import report as reports
 from contend.cli.common import console_for, write_json, write_text
 from contend.cli.measure.options import Common
+from contend.cli.option import Bytes, Option, labels, parsed
 from contend.cli.options import (
     OUTPUT,
     BufferOption,
-    Bytes,
     JsonOption,
     LabelOption,
     LauncherOption,
     Loading,
     MaybePlacementOption,
-    Option,
     PlotOption,
     RanksOption,
     RateOption,
     RouteOption,
     RoutesOption,
     RtoMinOption,
-    labels,
-    parsed,
 )
 from contend.cli.program import (
     CommandArgument,

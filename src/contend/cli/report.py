@@ -9,16 +9,8 @@ import typer
 
 from contend import report as reports
 from contend.cli.common import console_for, write_json, write_text
-from contend.cli.options import (
-    MATRIX,
-    PICTURE,
-    Bytes,
-    CsvOption,
-    JsonOption,
-    MarkdownOption,
-    PlotOption,
-    parsed,
-)
+from contend.cli.option import Bytes, parsed
+from contend.cli.options import MATRIX, PICTURE, CsvOption, JsonOption, MarkdownOption, PlotOption
 from contend.cli.profile import report_profiles
 from contend.errors import UsageError
 from contend.profiling import is_profile

@@ -9,6 +9,7 @@ from typing import Annotated
 from rich.text import Text
 
 from contend.cli.common import console_for, load, write_json
+from contend.cli.option import Option
 from contend.cli.options import (
     LANES,
     PLACEMENT,
@@ -17,7 +18,6 @@ from contend.cli.options import (
     JsonOption,
     Loading,
     MaybeFileOption,
-    Option,
     RouteOption,
     RoutesOption,
     SeedOption,

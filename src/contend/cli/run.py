@@ -10,12 +10,12 @@ from rich.console import Console
 from rich.text import Text
 
 from contend.cli.measure.options import Common
+from contend.cli.option import Option
 from contend.cli.options import (
     BufferOption,
     LauncherOption,
     Loading,
     MaybePlacementOption,
-    Option,
     RanksOption,
     RateOption,
     RouteOption,

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from contend import report
 from contend.cli.common import console_for, load, write_json
+from contend.cli.option import BytesPerSecond, Option, Seconds, Share, parsed
 from contend.cli.options import (
     FABRIC_HELP,
     LIST,
@@ -22,21 +23,16 @@ from contend.cli.options import (
     PRECISION,
     RATE,
     SAMPLES,
-    BytesPerSecond,
     HostsOption,
     JsonOption,
     Loading,
-    Option,
     PlacementOption,
     PlotOption,
     RanksOption,
     RanksPerHostOption,
     RouteListOption,
     RoutesOption,
-    Seconds,
     SeedOption,
-    Share,
-    parsed,
 )
 from contend.congestion import (
     BesideCounters,

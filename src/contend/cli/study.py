@@ -12,6 +12,16 @@ import typer
 from contend import report
 from contend.cli import options as shared
 from contend.cli.common import console_for
+from contend.cli.option import (
+    Bytes,
+    BytesPerSecond,
+    Numbers,
+    Seconds,
+    Share,
+    parsed,
+    with_options,
+    words,
+)
 from contend.errors import UsageError
 from contend.measurement import VectorLength
 from contend.study import MeasuredPlan, copy_plan, find_plan, read_plan, shipped_plans
@@ -38,7 +48,7 @@ def _lengths(texts: list[str] | None) -> tuple[str, ...] | None:
                 raise UsageError(f"expected every length once, got {length} again")
         return tuple(lengths)
 
-    return shared.parsed("--length", lengths)(_listed(texts))
+    return parsed("--length", lengths)(_listed(texts))
 
 
 def _sizes(texts: list[str] | None) -> tuple[str, ...] | None:
@@ -48,11 +58,11 @@ def _sizes(texts: list[str] | None) -> tuple[str, ...] | None:
         parse_sizes(text)
         return tuple(text.split(","))
 
-    return shared.parsed("--bytes", sizes)(_listed(texts))
+    return parsed("--bytes", sizes)(_listed(texts))
 
 
 def _counts(flag: str) -> Callable[[str | None], tuple[int, ...] | None]:
-    return shared.parsed(flag, parse_numbers)
+    return parsed(flag, parse_numbers)
 
 
 @dataclass(frozen=True)
@@ -63,7 +73,7 @@ class Options:
     only: shared.OnlyOption = None
     seed: shared.MaybeSeedOption = None
     precision: Annotated[
-        shared.Share | None,
+        Share | None,
         shared.PRECISION(default=_PLAN),
     ] = None
     samples: Annotated[
@@ -74,7 +84,7 @@ class Options:
     plot: shared.PlotOption = None
     markdown: shared.MarkdownOption = None
     hosts: Annotated[
-        shared.Numbers | None,
+        Numbers | None,
         shared.HOSTS(
             f": the first N of them. {_IN_TURNS}",
             many=True,
@@ -84,7 +94,7 @@ class Options:
         ),
     ] = None
     ranks: Annotated[
-        shared.Numbers | None,
+        Numbers | None,
         shared.RANKS(
             f"They run on as many hosts as they need. {_IN_TURNS}",
             many=True,
@@ -94,7 +104,7 @@ class Options:
         ),
     ] = None
     ranks_per_host: Annotated[
-        shared.Numbers | None,
+        Numbers | None,
         shared.RANKS_PER_HOST(
             _IN_TURNS,
             many=True,
@@ -118,9 +128,7 @@ class Options:
     ] = None
     algorithm: Annotated[
         list[str] | None,
-        shared.ALGORITHM(
-            many=True, default=_PLAN, callback=shared.words, rich_help_panel=_MEASURED
-        ),
+        shared.ALGORITHM(many=True, default=_PLAN, callback=words, rich_help_panel=_MEASURED),
     ] = None
     bytes: Annotated[
         list[str] | None,
@@ -139,7 +147,7 @@ class Options:
             "Several libraries are compared.",
             many=True,
             default=_PLAN,
-            callback=shared.words,
+            callback=words,
             rich_help_panel=_MEASURED,
         ),
     ] = None
@@ -148,7 +156,7 @@ class Options:
         shared.LAUNCHES(default=_PLAN, min=1, max=10_000, rich_help_panel=_MEASURED),
     ] = None
     budget: Annotated[
-        shared.Seconds | None,
+        Seconds | None,
         shared.BUDGET(
             default=_PLAN,
             rich_help_panel=_MEASURED,
@@ -189,14 +197,14 @@ class Options:
     ] = None
     loading: shared.Loading = shared.WHOLE
     rate: Annotated[
-        shared.BytesPerSecond | None,
+        BytesPerSecond | None,
         shared.RATE(default=shared.DEFAULT_RATE, rich_help_panel=_WHERE),
     ] = None
     buffer: Annotated[
-        shared.Bytes | None, shared.BUFFER(default=shared.DEFAULT_BUFFER, rich_help_panel=_WHERE)
+        Bytes | None, shared.BUFFER(default=shared.DEFAULT_BUFFER, rich_help_panel=_WHERE)
     ] = None
     rto_min: Annotated[
-        shared.Seconds | None,
+        Seconds | None,
         shared.RTO_MIN(default=shared.DEFAULT_RTO_MIN, rich_help_panel=_WHERE),
     ] = None
     placement: Annotated[
@@ -213,13 +221,13 @@ class Options:
         ),
     ] = ""
     wire: Annotated[
-        shared.BytesPerSecond | None,
+        BytesPerSecond | None,
         shared.WIRE(
             "Figures and tables compare rates with it.", default=_PLAN, rich_help_panel=_WHERE
         ),
     ] = None
     memory: Annotated[
-        shared.Bytes | None,
+        Bytes | None,
         shared.MEMORY(
             default="this machine's, if it is the host",
             rich_help_panel=_WHERE,
@@ -268,7 +276,7 @@ _OF_ALL = frozenset({"output", "retry", "json", "plot", "markdown", "loading"})
 
 
 def _with_options(verb: Callable[..., None]) -> Callable[..., None]:
-    return shared.with_options(
+    return with_options(
         verb, Options, "options", lambda options, given: verb(options=options, **given)
     )
 

@@ -13,7 +13,8 @@ from typing import Any, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from contend.cli.options import Loading, with_options
+from contend.cli.option import with_options
+from contend.cli.options import Loading
 from contend.errors import UsageError
 
 

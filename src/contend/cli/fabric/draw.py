@@ -8,15 +8,8 @@ import typer
 from matplotlib.figure import Figure
 
 from contend.cli.common import load
-from contend.cli.options import (
-    WHOLE,
-    FigureOption,
-    Loading,
-    Numbers,
-    RouteOption,
-    RoutesOption,
-    parsed,
-)
+from contend.cli.option import Numbers, parsed
+from contend.cli.options import WHOLE, FigureOption, Loading, RouteOption, RoutesOption
 from contend.errors import UsageError
 from contend.report import alltoall_figure, check_suffix, fabric_figure, save_figure
 from contend.routes import all_to_all_load

@@ -9,19 +9,16 @@ from rich.text import Text
 
 from contend import report
 from contend.cli.common import console_for, load, write_json
+from contend.cli.option import Option, Seconds, in_options, parsed
 from contend.cli.options import (
     ROUTE,
     FabricArgument,
     HostsOption,
     JsonOption,
     Loading,
-    Option,
     PlotOption,
     RoutesOption,
-    Seconds,
     SeedOption,
-    in_options,
-    parsed,
 )
 from contend.cure import compare_engines
 from contend.errors import ShortfallError

@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from contend.cli.common import console_for, load, write_json
+from contend.cli.option import Option, Share, parsed
 from contend.cli.options import (
     LIST,
     ROUTE,
@@ -20,12 +21,9 @@ from contend.cli.options import (
     JsonOption,
     Loading,
     MaybeFileOption,
-    Option,
     RouteOption,
     RoutesOption,
     SeedOption,
-    Share,
-    parsed,
 )
 from contend.errors import UsageError
 from contend.fabric import (

@@ -10,6 +10,7 @@ from rich.text import Text
 from contend import report
 from contend.cli.common import console_for, load, write_json
 from contend.cli.fabric.files import ToOption, kind_for, write_fabric
+from contend.cli.option import Option
 from contend.cli.options import (
     ENGINES,
     PATTERN,
@@ -21,7 +22,6 @@ from contend.cli.options import (
     JsonOption,
     Loading,
     MaybeFileOption,
-    Option,
     PlotOption,
     RoutesOption,
     SeedOption,

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from contend.cli.common import console_for, write_json
 from contend.cli.measure.options import Common, find_place
-from contend.cli.options import with_options
+from contend.cli.option import with_options
 from contend.errors import ShortfallError
 from contend.measurement import OptionValue, Place, make_workload, measure_workload, resume
 from contend.report import (

@@ -14,7 +14,8 @@ from contend import report
 from contend.cli.common import load
 from contend.cli.measure.command import Asked, Report, measures
 from contend.cli.measure.options import Common, emulated, emulated_fabric, is_emulated
-from contend.cli.options import BYTES, FABRIC, parsed
+from contend.cli.option import parsed
+from contend.cli.options import BYTES, FABRIC
 from contend.congestion import HotSpot
 from contend.congestion import hotspot as choose
 from contend.errors import UsageError

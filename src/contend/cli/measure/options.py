@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from contend.cli.common import load
+from contend.cli.option import labels
 from contend.cli.options import (
     WHOLE,
     BudgetOption,
@@ -39,7 +40,6 @@ from contend.cli.options import (
     VerifyOption,
     WireOption,
     cable_settings,
-    labels,
 )
 from contend.emulate import EmulatedHosts, bring_up
 from contend.errors import UsageError

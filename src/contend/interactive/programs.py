@@ -1,0 +1,212 @@
+"""Profiles of programs in a notebook, and what messages cost: to record, to draw, to predict."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from contend import report
+from contend.errors import ShortfallError
+from contend.fabric import Fabric
+from contend.measurement import Place, make_shapes, place_of
+from contend.prediction import (
+    DEFAULT_BUDGET,
+    Calibration,
+    Elsewhere,
+    conditions_of,
+    costs_of,
+    predict_program,
+    record_of,
+)
+from contend.prediction import calibrate as take_costs
+from contend.profiling import Job, load_profile, run_recorded
+from contend.profiling import Profile as KeptProfile
+from contend.session import Observer
+from contend.units import parse_rate, parse_size
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Profile(KeptProfile):
+    """A profile that shows itself in a notebook and draws itself into matplotlib axes."""
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Reads a profile; one whose merge was interrupted is merged first.
+
+        Raises:
+            UsageError: no profile is there, or its program still runs.
+            InputError: it is damaged, or of a newer version.
+            ShortfallError: no rank left a record that can be read.
+        """
+        kept = load_profile(Path(folder))
+        return cls(kept.folder, kept.record)
+
+    def plot(self, picture: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draws one picture of the profile.
+
+        Args:
+            picture: ``shares`` of the run time by place in the program, the ``matrix`` of peers,
+                or ``ranks``; None: shares.
+            ax: where to draw; None makes a figure.
+
+        Returns:
+            The axes.
+
+        Raises:
+            UsageError: there is no such picture.
+        """
+        return report.draw_profile(self, picture, ax)
+
+    def predict(
+        self,
+        fabric: Fabric,
+        calibration: str | Path | Calibration | None = None,
+        *,
+        placement: str | None = None,
+        ranks_per_host: int | None = None,
+        rate: float | str | None = None,
+        buffer: int | str | None = None,
+        recorded_on: str | None = None,
+    ) -> Elsewhere:
+        """Predicts how long the program takes elsewhere, as ``contend predict PROFILE`` does.
+
+        Args:
+            fabric: where it is to run, with routes.
+            calibration: what `contend.calibrate` returned, or the folder or the file that it left;
+                None for usual costs, which `remarks` of the result's calibration state.
+            placement: which rank sits on which host; None for the hosts that the profile names if
+                the fabric has them all, and otherwise for ``linear``.
+            ranks_per_host: that share a host; None for as many as were recorded.
+            rate: bytes per second of every cable, or words such as ``100Gbit/s``; None for the
+                calibration's, or without one the fabric's own.
+            buffer: bytes that wait for a channel at most; None for the calibration's.
+            recorded_on: fabric on which it was recorded; None for what is known of emulated ones.
+
+        Returns:
+            Run time with its interval, the bounds, the dearest cables, and ``calls``, a frame.
+
+        Raises:
+            UsageError: for what does not fit together.
+            ShortfallError: a rank left no record or no events.
+        """
+        if isinstance(calibration, Calibration):
+            costs = calibration
+        else:
+            path = None if calibration is None else Path(calibration)
+            costs = costs_of(path, self.record.library)
+        where = conditions_of(
+            self,
+            fabric,
+            costs,
+            placement=placement,
+            ranks_per_host=ranks_per_host,
+            rate=parse_rate(rate) if isinstance(rate, str) else rate,
+            buffer=parse_size(buffer) if isinstance(buffer, str) else buffer,
+        )
+        return predict_program(record_of(self, costs, recorded_on), where)
+
+    def _repr_html_(self) -> str:
+        findings = self.findings
+        rows = "".join(
+            f"<tr><td>{escape(str(row['routine']))}</td><td>{escape(str(row['place']))}</td>"
+            f"<td>{100 * row['share']:.3g} %</td></tr>"
+            for row in findings.places.head(5).iter_rows(named=True)
+        )
+        return f"<table><caption>{escape(findings.verdict)}</caption>{rows}</table>"
+
+
+def calibrate(
+    hosts: str | Path | Sequence[str] | Place | None = None,
+    *,
+    mpi: str | None = None,
+    launcher: str = "",
+    budget: float = DEFAULT_BUDGET,
+    seed: int = 1,
+    output: str | Path | None = None,
+    progress: Observer | None = None,
+) -> Calibration:
+    """Takes what messages cost from measurements, as ``contend calibrate`` does.
+
+    Args:
+        hosts: a host file, names of hosts of one leaf switch, or an emulated fabric; None for the
+            hosts of the job that this runs in.
+        mpi: the MPI library; see `contend.measure`.
+        launcher: see `contend.measure`.
+        budget: seconds for all of it.
+        seed: of the order of cells.
+        output: folder of the runs and of ``calibration.json``; None for a new one in
+            ``contend-runs``. A calibration that was interrupted goes on in its folder.
+        progress: is told what happens.
+
+    Returns:
+        What messages cost; `contend.Profile.predict` takes it, or its folder.
+
+    Raises:
+        UsageError: for what does not fit together, or a place of a single host.
+        MissingError: the machine lacks a library, a compiler, memory or a launcher.
+        ShortfallError: something that it needs was not measured.
+    """
+    taken, _ = take_costs(
+        mpi=mpi,
+        place=place_of(hosts, launcher),
+        budget=budget,
+        seed=seed,
+        folder=None if output is None else Path(output),
+        observer=progress,
+    )
+    return taken
+
+
+def profile(
+    command: str | Sequence[str],
+    *,
+    ranks: int | None = None,
+    mpi: str | None = None,
+    hosts: str | Path | Sequence[str] | Place | None = None,
+    ranks_per_host: int | None = None,
+    labels: Mapping[str, str] | None = None,
+    record: int | str | None = None,
+    output: str | Path | None = None,
+) -> Profile:
+    """Records what an MPI program communicates, as ``contend profile`` does.
+
+    Args:
+        command: what starts the program, as words or as a line; with `ranks` the program itself.
+        ranks: how many contend starts; None where the command starts them.
+        mpi: the MPI library; see `contend.measure`. None: that of the command.
+        hosts: where ranks run; see `contend.measure`.
+        ranks_per_host: on every host.
+        labels: conditions that no program can see.
+        record: bytes that the record of a rank may take, or a size such as ``64MiB``.
+        output: folder of the profile; None for a new one in ``contend-runs``.
+
+    Raises:
+        UsageError: for what does not fit together.
+        MissingError: the machine lacks a library, a compiler, or room.
+        ShortfallError: no rank left a record.
+    """
+    words = shlex.split(command) if isinstance(command, str) else list(command)
+    place = shape = None
+    if ranks is not None:
+        place = place_of(hosts)
+        each = () if ranks_per_host is None else (ranks_per_host,)
+        [shape] = make_shapes((ranks,), each, place.slots, alone=place.alone)
+    job = Job(
+        tuple(words),
+        shape=shape,
+        place=place,
+        mpi=mpi,
+        labels=labels or {},
+        memory=parse_size(record) if isinstance(record, str) else record,
+    )
+    outcome = run_recorded(job, None if output is None else Path(output))
+    if outcome.interruption is not None:
+        raise outcome.interruption
+    if outcome.profile is None:
+        raise ShortfallError(outcome.why)
+    return Profile(outcome.profile.folder, outcome.profile.record)
