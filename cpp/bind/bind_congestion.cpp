@@ -99,6 +99,16 @@ Judged judge_messages(const Resolver& resolver, const Vector<std::uint32_t>& sou
                                to_numpy(std::move(found.channel_messages))));
 }
 
+Numpy<std::uint64_t> sum_amounts(const Resolver& resolver, const Vector<std::uint32_t>& source,
+                                 const Vector<std::uint32_t>& target,
+                                 const Vector<std::uint64_t>& amount) {
+  const Released released;
+  std::vector<std::uint64_t> found =
+      channel_amounts(resolver, as_span(source), as_span(target), as_span(amount));
+  nb::gil_scoped_acquire acquire;
+  return to_numpy(std::move(found));
+}
+
 Numpy<double> share_fairly(const Resolver& resolver, const Vector<std::uint32_t>& source,
                            const Vector<std::uint32_t>& target, const Vector<double>& rate,
                            std::uint64_t draw) {
@@ -235,6 +245,8 @@ void bind_congestion(nb::module_& m) {
   m.def("routes_draw", &routes_draw, nb::arg("seed"), nb::arg("sample"));
   m.def("message_congestion", &judge_messages, nb::arg("resolver"), nb::arg("source"),
         nb::arg("target"), nb::arg("rate"), nb::arg("draw"));
+  m.def("channel_amounts", &sum_amounts, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
+        nb::arg("amount"));
   m.def("fair_share", &share_fairly, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),
         nb::arg("rate"), nb::arg("draw"));
   m.def("fluid_times", &find_fluid_times, nb::arg("resolver"), nb::arg("source"), nb::arg("target"),

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "channel_rates.hpp"
+#include "contend/base/error.hpp"
 #include "contend/congestion/crossings.hpp"
 
 namespace contend {
@@ -40,6 +42,25 @@ MessageCongestion message_congestion(const Resolver& resolver, std::span<const P
     found.share.push_back(least / rates->port(source[m], target[m]));
   }
   return found;
+}
+
+std::vector<std::uint64_t> channel_amounts(const Resolver& resolver, std::span<const Place> source,
+                                           std::span<const Place> target,
+                                           std::span<const std::uint64_t> amount) {
+  if (amount.size() != source.size()) {
+    throw Error("expected an amount for each of " + std::to_string(source.size()) +
+                " messages, got " + std::to_string(amount.size()));
+  }
+  const Crossings crossings(resolver, source, target, false, 0);
+  std::vector<std::uint64_t> through(crossings.channels(), 0);
+  for (std::size_t m = 0; m < crossings.messages(); ++m) {
+    for (const std::uint32_t channel : crossings.of_message(m)) {
+      if (__builtin_add_overflow(through[channel], amount[m], &through[channel])) {
+        throw Error("more than 2^64 - 1 in all cross a channel");
+      }
+    }
+  }
+  return through;
 }
 
 }  // namespace contend

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <vector>
 
 #include "../../routes/test/small_ring.hpp"
@@ -14,11 +15,20 @@ using contend::Place;
 namespace {
 
 /// Four hosts on a ring that is walked clockwise only: channel 2 h leads from switch h to h + 1.
-MessageCongestion judge(const std::vector<Place>& source, const std::vector<Place>& target) {
+std::unique_ptr<contend::Resolver> four_on_a_ring() {
   const contend::test::ClockwiseRing ring(4);
-  const auto resolver =
-      make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), {{0, 1, 2, 3}, false});
-  return message_congestion(*resolver, source, target);
+  return make_tabled_resolver(ring.fabric, ring.tables(), ring.addresses(), {{0, 1, 2, 3}, false});
+}
+
+MessageCongestion judge(const std::vector<Place>& source, const std::vector<Place>& target) {
+  return message_congestion(*four_on_a_ring(), source, target);
+}
+
+using Amounts = std::vector<std::uint64_t>;
+
+Amounts through(const std::vector<Place>& source, const std::vector<Place>& target,
+                const Amounts& amount) {
+  return channel_amounts(*four_on_a_ring(), source, target, amount);
 }
 
 }  // namespace
@@ -45,4 +55,13 @@ TEST_CASE("places that do not exist and lists of different length are refused") 
   CHECK_THROWS_AS(judge({4}, {0}), contend::Error);
   CHECK_THROWS_AS(judge({0}, {4}), contend::Error);
   CHECK_THROWS_AS(judge({0, 1}, {2}), contend::Error);
+}
+
+TEST_CASE("a channel carries the amounts of the messages that cross it") {
+  CHECK(through({0, 1, 3, 2}, {2, 2, 0, 2}, {5, 1, 7, 9}) ==
+        Amounts{5, 0, 6, 0, 0, 0, 7, 0, 5, 1, 0, 7, 7, 0, 6, 0});
+  CHECK(through({}, {}, {}) == Amounts(16, 0));
+  CHECK(through({0}, {1}, {~0ULL})[0] == ~0ULL);
+  CHECK_THROWS_AS(through({0, 0}, {1, 1}, {~0ULL, 1}), contend::Error);
+  CHECK_THROWS_AS(through({0, 0}, {1, 1}, {1}), contend::Error);
 }

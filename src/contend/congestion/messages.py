@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 Hosts = Sequence[int] | NDArray[np.integer]
 """Host numbers, shape [messages]."""
 
-_ALIKE = np.zeros(0, dtype=np.float64)
 _COLUMNS = (
     *("pattern", "round", "source_rank", "target_rank", "source_host", "target_host"),
     *("congestion", "share", "fair_share", "port"),
@@ -115,15 +114,9 @@ def channel_bytes(
             f"expected as many targets and sizes as sources, got {len(receivers)} and "
             f"{len(sizes)} of {len(senders)}"
         )
-    # The core counts messages; those whose sizes have a bit in common count its value each.
-    bits = range(int(sizes.max(initial=np.uint64(0))).bit_length())
-    having = [(sizes >> np.uint64(bit)) & np.uint64(1) == 1 for bit in bits]
-    placed = place_messages(fabric, [(senders[bit], receivers[bit]) for bit in having])
-    total = np.zeros(fabric.channels)
-    for bit, messages in enumerate(placed.rounds):
-        _, _, counted = _core.message_congestion(placed.resolver, *messages, _ALIKE, 0)
-        total += 2.0**bit * channels_of_fabric(fabric, placed.hosts, counted)
-    return total
+    placed = place_messages(fabric, [(senders, receivers)])
+    counted = _core.channel_amounts(placed.resolver, *placed.rounds[0], sizes)
+    return channels_of_fabric(fabric, placed.hosts, counted).astype(np.float64)
 
 
 def fair_share(

@@ -27,4 +27,11 @@ MessageCongestion message_congestion(const Resolver& resolver, std::span<const P
                                      std::span<const Place> target,
                                      std::span<const double> rate = {}, std::uint64_t draw = 0);
 
+/// What crosses every channel, as channel_messages above, when every message carries an amount of
+/// its own. Throws Error as message_congestion() does, for an amount too few, and where a channel's
+/// sum does not fit.
+std::vector<std::uint64_t> channel_amounts(const Resolver& resolver, std::span<const Place> source,
+                                           std::span<const Place> target,
+                                           std::span<const std::uint64_t> amount);
+
 }  // namespace contend
