@@ -15,7 +15,15 @@ import pytest
 from built_records import ALLREDUCE, ALLTOALL, RECEIVE, SEND, Rank, leave_records
 from contend.errors import InputError, ShortfallError, UsageError
 from contend.process import Finished
-from contend.profiling import RECORDS, Profile, load_profile, merge, merging, record_layout
+from contend.profiling import (
+    RECORDS,
+    Profile,
+    gathering,
+    load_profile,
+    merge,
+    merging,
+    record_layout,
+)
 from contend.profiling.folder import record_files
 from contend.runs import write_table
 
@@ -195,7 +203,7 @@ def test_a_merge_that_was_interrupted_is_done_again(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         write_table(path, table)
 
-    monkeypatch.setattr(merging, "write_table", write)
+    monkeypatch.setattr(gathering, "write_table", write)
     monkeypatch.setattr(merging, "write_profile_record", lambda *_: write(folder, pl.DataFrame()))
     with pytest.raises(OSError, match="No space left"):
         merge(folder)

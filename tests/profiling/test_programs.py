@@ -13,7 +13,7 @@ import pytest
 
 from built_records import ALLREDUCE, Rank, leave_records
 from contend.process import Finished
-from contend.profiling import RECORDS, Profile, load_profile, merge, merging
+from contend.profiling import RECORDS, Profile, gathering, load_profile, merge
 from contend.profiling.folder import record_files
 from contend.runs import write_table
 
@@ -104,7 +104,7 @@ def test_a_merge_that_was_interrupted_goes_on(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         write_table(path, table)
 
-    monkeypatch.setattr(merging, "write_table", write)
+    monkeypatch.setattr(gathering, "write_table", write)
     with pytest.raises(OSError, match="No space left"):
         merge(folder, run=_no_program)
     monkeypatch.undo()

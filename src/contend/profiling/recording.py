@@ -31,7 +31,8 @@ from contend.profiling.folder import (
     write_profile_record,
     write_seen,
 )
-from contend.profiling.merging import Progress, merge
+from contend.profiling.gathering import Progress
+from contend.profiling.merging import merge
 from contend.profiling.profile import Profile
 from contend.profiling.record_file import read_header
 from contend.session import NoRoomError, hold, new_folder

@@ -1,0 +1,396 @@
+"""Gathers what the ranks of one program left into the tables of a profile.
+
+Headers are read before: they give the ranks, their hosts and the common clock. Every record is read
+once for its tables and once more for its collectives, which can be judged when the entries of all
+ranks are known: one file after the other, so that memory stays small.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from contend.errors import InputError, ShortfallError
+from contend.files import whole_file
+from contend.process import Run
+from contend.profiling.clocks import LinearClock, common_clocks
+from contend.profiling.communicators import Communicators
+from contend.profiling.events import packed_events
+from contend.profiling.folder import (
+    EVENTS,
+    SCHEMAS,
+    Phase,
+    ProfileRecord,
+)
+from contend.profiling.messages import MOST_EVENTS, Messages
+from contend.profiling.phases import phases_of
+from contend.profiling.programs import (
+    RankHeader,
+)
+from contend.profiling.ranks import Left, left_out, nothing
+from contend.profiling.record_file import RankRecord, read_record
+from contend.profiling.record_layout import NO_CALL, NO_CELL, State
+from contend.profiling.sites import Places
+from contend.profiling.stuck import Seen, cells_under_way, look, since_when, where_stuck
+from contend.profiling.under_way import with_messages
+from contend.profiling.waiting import Entries, Waits
+from contend.runs import Host, Warned, write_table
+
+Progress = Callable[[int, int], None]
+
+# What is counted of a peer, of which of `KINDS` it is, and whether it came from the peer.
+_OF_PEERS = (
+    ("bytes", "messages", 0, False),
+    ("collective_bytes", "collective_messages", 1, False),
+    ("one_sided_bytes", "one_sided_operations", 2, False),
+    ("taken_bytes", "taken_operations", 2, True),
+)
+
+
+@dataclass
+class _Columns:
+    """Columns of a table, gathered rank by rank."""
+
+    parts: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
+
+    def add(self, **columns: NDArray[Any]) -> None:
+        for name, column in columns.items():
+            self.parts.setdefault(name, []).append(column)
+
+    def table(self, name: str) -> pl.DataFrame:
+        schema = SCHEMAS[name]
+        return pl.DataFrame(
+            {
+                column: np.concatenate(self.parts.pop(column)) if column in self.parts else []
+                for column in schema
+            },
+            schema=schema,
+        )
+
+
+class Gathering:
+    """One program's records: all are gathered into tables, then these are written."""
+
+    def __init__(
+        self,
+        folder: Path,
+        record: ProfileRecord,
+        seen_unix: float | None,
+        ranks: dict[int, RankHeader],
+        left: Left,
+        progress: Progress,
+    ) -> None:
+        self._folder = folder
+        self._record = record
+        self._ranks = ranks
+        self._left = left
+        self._progress = progress
+        self._seen_unix = seen_unix
+        self._size = max(int(rank.header["size"]) for rank in ranks.values())
+        self._clocks: dict[int, LinearClock] = common_clocks(
+            {number: rank.header["clock"] for number, rank in ranks.items()},
+            {number: rank.host for number, rank in ranks.items()},
+        )
+        self._origin = min(
+            int(self._instants(number, rank.header["clock"]["begun_ticks"].reshape(1))[0])
+            for number, rank in ranks.items()
+        )
+        self._routines: dict[str, int] = {}
+        self._communicators = Communicators()
+        self._places = Places()
+        self._entries = Entries()
+        self._calls, self._peers, self._rows = _Columns(), _Columns(), _Columns()
+        self._collectives, self._waits = _Columns(), _Columns()
+        self._messages = Messages()
+        self._caused = np.zeros(self._size)
+        self._programs: dict[str, None] = {}
+        self._events_at = 0
+        self._events: dict[int, tuple[int, int, int]] = {}
+        self._last: dict[int, float] = {}
+        self._seen: dict[int, Seen] = {}
+        self._mpi: dict[int, float] = {}
+        self._lost: dict[int, Mapping[str, int]] = {}
+        self._library = ""
+
+    def whole(self, run: Run) -> ProfileRecord:
+        """Reads everything and writes all tables; returns what ``profile.json`` shall be."""
+        with whole_file(self._folder / EVENTS) as events:
+            self._read_all(events)
+        if not self._ranks:
+            raise ShortfallError(nothing(self._folder, self._left))
+        self._judge_collectives()
+        self._judge_messages()
+        calls = self._calls.table("calls")
+        phases = self._phases(calls)
+        for number, rank in self._ranks.items():
+            self._add_rank(number, rank)
+        self._write("calls", calls)
+        self._write("collectives", self._collectives.table("collectives"))
+        self._write("waits", self._waits.table("waits"))
+        self._write("peers", self._peers.table("peers"))
+        self._write("communicators", self._communicators.table())
+        self._write("members", self._communicators.members())
+        self._write("sites", self._places.table(run))
+        ranks = self._rows.table("ranks")
+        self._write("ranks", ranks)
+        return self._described(ranks, phases)
+
+    def _instants(self, rank: int, ticks: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Ticks of a rank as nanoseconds of the common clock."""
+        return self._clocks[rank].on(self._ranks[rank].counter.at(ticks))
+
+    def _read_all(self, events: BinaryIO) -> None:
+        for done, number in enumerate(list(self._ranks)):
+            self._progress(done, len(self._ranks))
+            try:
+                record = read_record(self._ranks[number].path)
+            except InputError as error:
+                self._left.add(self._ranks.pop(number).path, "unreadable", str(error))
+                continue
+            self._add_calls(self._with_calls_under_way(record))
+            self._add_peers(record)
+            self._keep_events(record, events)
+            if self._clocks[number].uncertainty is not None:
+                collectives = self._renumbered(record)
+                entries = self._instants(number, collectives["entry"])
+                self._entries.add(number, collectives, entries)
+                numbers = self._communicators.numbers_of(record)
+                self._messages.add(record, numbers, partial(self._instants, number))
+            self._programs.setdefault(record.program)
+            self._lost[number] = record.lost
+            self._library = self._library or record.library
+
+    def _add_calls(self, record: RankRecord) -> None:
+        cells, number = record.cells, record.rank
+        counter = self._ranks[number].counter
+        known = [self._routines.setdefault(name, len(self._routines)) for name in record.routines]
+        seconds = counter.seconds(cells["ticks"])
+        self._mpi[number] = float(seconds.sum())
+        self._calls.add(
+            rank=np.full(len(cells), number, np.uint32),
+            cell=np.arange(len(cells), dtype=np.uint32),
+            routine=np.array(known, np.uint16)[cells["routine"]],
+            communicator=self._communicators.numbers_of(record)[cells["communicator"]],
+            site=self._places.number(cells["site"], record.modules),
+            size_class=cells["size_class"],
+            calls=cells["calls"],
+            bytes=cells["bytes"],
+            seconds=seconds,
+            longest_s=counter.seconds(cells["longest"]),
+        )
+
+    def _with_calls_under_way(self, record: RankRecord) -> RankRecord:
+        """A rank's record, with the calls that it was in as cells of their own."""
+        clock, threads = self._ranks[record.rank].header["clock"], record.threads
+        ended_s, since_s = since_when(record, self._ranks[record.rank].counter, self._seen_unix)
+        self._seen[record.rank] = look(
+            record,
+            self._communicators.numbers_of(record),
+            self._places.number(threads["site"], record.modules),
+            since_s.tolist(),
+            at_least=self._record.ended_unix is None,
+        )
+        if record.state is State.RUNNING or (threads["routine"] != NO_CALL).any():
+            started = float(self._instants(record.rank, clock["start_ticks"].reshape(1))[0])
+            self._last[record.rank] = max(1e-9 * (started - self._origin) + ended_s, 0.0)
+        period = 1e-9 * (self._ranks[record.rank].counter.period or 1.0)
+        cells = cells_under_way(threads, np.clip(since_s, 0, 1e9) / period)
+        return replace(record, cells=np.concatenate([record.cells, cells]))
+
+    def _add_peers(self, record: RankRecord) -> None:
+        for size, messages, kind, taken in _OF_PEERS:
+            others = np.flatnonzero(record.peers[messages] | record.peers[size])
+            own = np.full(len(others), record.rank, np.uint32)
+            ends = (own, others.astype(np.uint32))
+            source, destination = reversed(ends) if taken else ends
+            self._peers.add(
+                source=source,
+                destination=destination,
+                kind=np.full(len(others), kind, np.uint8),
+                bytes=record.peers[size][others],
+                messages=record.peers[messages][others],
+            )
+
+    def _keep_events(self, record: RankRecord, events: BinaryIO) -> None:
+        starts = self._instants(record.rank, record.events["start"]) - self._origin
+        ends = self._instants(record.rank, record.events["end"]) - self._origin
+        packed = packed_events(record.events, starts, ends)
+        events.write(packed)
+        self._events[record.rank] = (len(record.events), self._events_at, len(packed))
+        self._events_at += len(packed)
+        # A rank that was ended from outside read its clock some time before.
+        self._last[record.rank] = max(
+            self._last.get(record.rank, 0.0), 1e-9 * float(ends.max(initial=0))
+        )
+
+    def _renumbered(self, record: RankRecord) -> NDArray[Any]:
+        """Collectives with the profile's numbers of communicators."""
+        collectives = record.collectives.copy()
+        numbers = self._communicators.numbers_of(record)
+        collectives["communicator"] = numbers[collectives["communicator"]]
+        return collectives
+
+    @property
+    def _unsure(self) -> NDArray[np.float64]:
+        """Nanoseconds of every rank's clock."""
+        unsure = np.zeros(self._size)
+        for number in self._ranks:
+            unsure[number] = self._clocks[number].uncertainty or 0.0
+        return unsure
+
+    def _judge_collectives(self) -> None:
+        sizes, unsure = self._communicators.comparable(), self._unsure
+        for number, rank in self._ranks.items():
+            if self._clocks[number].uncertainty is None:
+                continue
+            record = read_record(rank.path, events=False)
+            collectives = self._renumbered(record)
+            totals = np.zeros((4, len(record.cells)))
+            for share in self._entries.shares(
+                number,
+                collectives,
+                self._instants(number, collectives["entry"]),
+                self._instants(number, collectives["exit"]),
+                sizes=sizes,
+                uncertainty=unsure,
+            ):
+                known = share.cells != NO_CELL
+                for row, weights in enumerate((known, share.seconds, share.waiting, share.last)):
+                    totals[row] += np.bincount(
+                        share.cells[known], weights[known], len(record.cells)
+                    )
+                self._add_waits(number, share.waits())
+            self._add_collectives(record, totals)
+
+    def _judge_messages(self) -> None:
+        hosts = {number: rank.host for number, rank in self._ranks.items()}
+        sizes = self._communicators.comparable()
+        for number, waits in self._messages.waits(sizes, self._unsure, hosts):
+            self._add_waits(number, waits)
+
+    def _add_waits(self, number: int, waits: Waits) -> None:
+        self._caused += np.bincount(waits.awaited, waits.seconds, self._size)
+        sums = waits.sums()
+        self._waits.add(rank=np.full(len(sums["cell"]), number, np.uint32), **sums)
+
+    def _add_collectives(self, record: RankRecord, totals: NDArray[np.float64]) -> None:
+        rows = np.flatnonzero(totals[0])
+        # The last rows that were added for this rank's calls.
+        of_cell = self._calls_of(record)
+        self._collectives.add(
+            **{name: column[rows] for name, column in of_cell.items()},
+            occurrences=totals[0][rows].astype(np.uint64),
+            seconds=totals[1][rows],
+            waiting_s=totals[2][rows],
+            last=totals[3][rows].astype(np.uint64),
+        )
+
+    def _calls_of(self, record: RankRecord) -> dict[str, NDArray[Any]]:
+        """What tells the cells of a rank apart, from the table of calls."""
+        at = list(self._ranks).index(record.rank)
+        names = ("rank", "cell", "routine", "communicator", "site", "size_class")
+        return {name: self._calls.parts[name][at] for name in names}
+
+    def _add_rank(self, number: int, rank: RankHeader) -> None:
+        clock = rank.header["clock"]
+        instants = self._instants(
+            number, np.array([clock[name] for name in ("begun_ticks", "start_ticks", "end_ticks")])
+        )
+        begun, started, ended = (1e-9 * (instants - self._origin)).tolist()
+        unsure = self._clocks[number].uncertainty
+        kept, at, length = self._events[number]
+        values = {
+            "rank": number,
+            "pid": int(rank.header["pid"]),
+            "state": int(rank.header["state"]),
+            "exit_code": int(rank.header["exit_code"]),
+            "begun_s": begun,
+            "started_s": started,
+            "ended_s": max(ended, self._last[number]),
+            "uncertainty_s": np.nan if unsure is None else 1e-9 * unsure,
+            "mpi_s": self._mpi[number],
+            "caused_s": float(self._caused[number]),
+            "stride": int(rank.header["collective_stride"]),
+            "events": kept,
+            "events_at": at,
+            "events_bytes": length,
+        }
+        self._rows.add(
+            host=np.array([rank.host], object),
+            **{name: np.array([value]) for name, value in values.items()},
+        )
+
+    def _phases(self, calls: pl.DataFrame) -> tuple[Phase, ...]:
+        """Phases by what the lowest rank called that has most events."""
+        number = max(self._ranks, key=lambda rank: self._events[rank][0])
+        record = read_record(self._ranks[number].path)
+        cells = calls.filter(pl.col("rank") == number)
+        return phases_of(
+            record,
+            [cells[name].to_numpy() for name in ("routine", "communicator", "site")],
+            lambda ticks: 1e-9 * (self._instants(number, ticks) - self._origin),
+        )
+
+    def _unmatched(self) -> Iterator[Warned]:
+        if not self._messages.whole:
+            yield Warned(
+                "unmatched",
+                f"the ranks' records have more than {MOST_EVENTS:,} events: late senders and "
+                "receivers are not looked for",
+            )
+
+    def _write(self, name: str, table: pl.DataFrame) -> None:
+        write_table(self._folder / f"{name}.parquet", table)
+
+    def _record_of(self, rank: int) -> tuple[RankRecord, NDArray[np.uint32]] | None:
+        if rank not in self._ranks:
+            return None
+        record = read_record(self._ranks[rank].path)
+        return record, self._communicators.numbers_of(record)
+
+    def _described(self, ranks: pl.DataFrame, phases: tuple[Phase, ...]) -> ProfileRecord:
+        held = Counter(rank.host for rank in self._ranks.values())
+        names = list(held)
+        hosts = [
+            names.index(self._ranks[number].host) if number in self._ranks else None
+            for number in range(self._size)
+        ]
+        headers = [rank.header for rank in self._ranks.values()]
+        unsure = ranks["uncertainty_s"].to_numpy()
+        members = self._communicators.by_number
+        stuck, under_way = with_messages(
+            where_stuck(self._seen, self._size, members), members, self._size, self._record_of
+        )
+        return msgspec.structs.replace(
+            self._record,
+            merged=True,
+            ranks=self._size,
+            library=self._library,
+            programs=tuple(self._programs),
+            hosts=tuple(Host(name, count) for name, count in held.items()),
+            rank_hosts=tuple(hosts),
+            record_bytes=max(rank.path.stat().st_size for rank in self._ranks.values()),
+            run_s=float(ranks["ended_s"].max()),  # type: ignore[arg-type]
+            uncertainty_s=None if np.isnan(unsure).any() else float(unsure.max()),
+            thread_level=max(int(header["thread_level"]) for header in headers),
+            fortran=any(header["fortran_calls"] for header in headers),
+            routines=tuple(self._routines),
+            phases=phases,
+            stuck=stuck,
+            under_way=under_way,
+            left=tuple(self._left.names),
+            missing=(
+                *self._left.warnings,
+                *left_out(ranks, self._size, self._lost, headers),
+                *self._unmatched(),
+            ),
+        )
