@@ -15,6 +15,7 @@ from built_records import ALLREDUCE, Rank, leave_records
 from contend.process import Finished
 from contend.profiling import RECORDS, Profile, gathering, load_profile, merge
 from contend.profiling.folder import record_files
+from contend.report import profile_tables
 from contend.runs import write_table
 
 SECOND = 10**9
@@ -71,6 +72,19 @@ def test_folders_that_are_there_stay_as_they_are(tmp_path: Path) -> None:
     [other] = merge(folder, run=_no_program).others
     assert other.folder == "p-3"
     assert (_calls(tmp_path / "p-3"), list((tmp_path / "p-2").iterdir())) == (4, [])
+
+
+def test_where_nothing_can_be_written_beside_it_others_are_in_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = leave_records(tmp_path / "p", [*_program("a", 1, 0.0), *_program("b", 2, 1.0)])
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path) != tmp_path)
+    [other] = merge(folder, run=_no_program).others
+    monkeypatch.undo()
+    assert (other.folder, other.origin) == ("p/2", "begun after p")
+    assert (_calls(folder / "2"), _calls(folder)) == (4, 1)
+    rows = {row[0]: row[1] for row in profile_tables(Profile.load(folder))[1].rows}
+    assert rows["other programs"] == "p/2 (begun after p)"
 
 
 def test_a_rank_that_did_not_see_rank_0_is_of_its_program(tmp_path: Path) -> None:

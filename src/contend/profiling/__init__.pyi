@@ -9,6 +9,7 @@ from .folder import PROFILE as PROFILE
 from .folder import RECORDS as RECORDS
 from .folder import SCHEMAS as SCHEMAS
 from .folder import WAITS as WAITS
+from .folder import OtherProgram as OtherProgram
 from .folder import Phase as Phase
 from .folder import ProfileRecord as ProfileRecord
 from .folder import is_profile as is_profile

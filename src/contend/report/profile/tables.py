@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from contend.profiling import ALL_SIZES, Findings, Phase, Profile
+from contend.profiling import ALL_SIZES, Findings, OtherProgram, Phase, Profile
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
 from contend.units import counted, format_bytes, format_seconds
@@ -143,6 +143,7 @@ def _summary(profile: Profile) -> ResultTable:
     rows = [
         ("command", " ".join(record.command)),
         ("program", ", ".join([*record.programs, *filter(None, [record.origin])])),
+        ("other programs", _others_words(record.others)),
         ("ranks", f"{counted(record.ranks, 'rank')} on {hosts}"),
         ("MPI library", record.library),
         ("place", record.place),
@@ -158,6 +159,12 @@ def _summary(profile: Profile) -> ResultTable:
         columns=("", ""),
         rows=tuple(row for row in rows if row[1]),
     )
+
+
+def _others_words(others: Sequence[OtherProgram]) -> str:
+    """Profiles of the command's other programs, each with how it came."""
+    named = [f"{other.folder} ({other.origin})" for other in others[:_SHOWN]]
+    return ", ".join([*named, *(["..."] if len(others) > _SHOWN else [])])
 
 
 def _run_words(findings: Findings) -> str:
