@@ -10,6 +10,10 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+/// Declares a variable of this library, which no other one can have taken the place of: it is read
+/// where it lies, and not by way of a table.
+#define CONTEND_OWN extern __attribute__((visibility("hidden")))
+
 // Open MPI 5 has some of MPI 4, but still calls itself 3.1.
 #define CONTEND_BIG_COUNTS (MPI_VERSION >= 4)
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
@@ -40,7 +44,7 @@
   X(ompi_request_null)      \
   X(ompi_message_no_proc)   \
   X(ompi_mpi_errors_return)
-extern struct contend_handles {
+CONTEND_OWN struct contend_handles {
 #define X(name) void* name;
   CONTEND_HANDLES(X)
 #undef X
@@ -54,7 +58,7 @@ enum contend_routine {
 };
 
 /// The library's own routines.
-extern void* contend_real[CONTEND_ROUTINE_COUNT];
+CONTEND_OWN void* contend_real[CONTEND_ROUTINE_COUNT];
 #define REAL(name) CONTEND_REAL(name)
 #define CONTEND_REAL(name) ((__typeof__(&MPI_##name))contend_real[contend_routine_##name])
 #define CONTEND_LIKELY(condition) __builtin_expect(!!(condition), 1)

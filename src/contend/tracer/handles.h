@@ -28,7 +28,7 @@ struct contend_live_communicator {
 void contend_start_communicators(void);
 /// The communicator of a handle that a successful call has used; never NULL.
 contend_live_communicator* contend_communicator_slowly(MPI_Comm handle);
-extern contend_live_communicator* contend_last_communicator;
+CONTEND_OWN contend_live_communicator* contend_last_communicator;
 
 static inline contend_live_communicator* contend_find(MPI_Comm handle) {
   contend_live_communicator* last = contend_last_communicator;
@@ -126,7 +126,7 @@ typedef struct {
 } contend_type_size;
 
 #define CONTEND_TYPE_SLOTS 1024u
-extern contend_type_size contend_type_sizes[CONTEND_TYPE_SLOTS];
+CONTEND_OWN contend_type_size contend_type_sizes[CONTEND_TYPE_SLOTS];
 uint64_t contend_size_slowly(MPI_Datatype type);
 
 static inline uint32_t contend_type_slot(uint64_t key) {
@@ -147,13 +147,14 @@ typedef struct {
   uint64_t bytes;
 } contend_part;
 
-/// What becomes known when a request completes, and what it does when it is started again.
+/// What becomes known when a request completes, and what it does when it is started again: as what
+/// who waits for it awaits.
 enum contend_request_kind {
-  CONTEND_SENDS,
-  CONTEND_RECEIVES,
-  CONTEND_EXCHANGES,  ///< sends and receives
-  CONTEND_COLLECTIVE,
-  CONTEND_OPERATES  ///< one-sided
+  CONTEND_SENDS = CONTEND_AWAITS_RECEIVER,
+  CONTEND_RECEIVES = CONTEND_AWAITS_SENDER,
+  CONTEND_EXCHANGES = CONTEND_AWAITS_EXCHANGE,  ///< sends and receives
+  CONTEND_COLLECTIVE = CONTEND_AWAITS_MEMBERS,
+  CONTEND_OPERATES = CONTEND_AWAITS_TARGET  ///< one-sided
 };
 
 /// A request under way, or a persistent one, in one line of the processor's cache.

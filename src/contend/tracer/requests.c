@@ -51,6 +51,17 @@ static void claim(const MPI_Request* handles, int count, uint32_t* claims) {
   contend_unlock();
 }
 
+/// Likewise of one request, whose claim stays in a register where there are no other threads.
+static __attribute__((noinline)) uint32_t claim_among_threads(const MPI_Request* handle) {
+  uint32_t claimed;
+  claim(handle, 1, &claimed);
+  return claimed;
+}
+
+static inline uint32_t claim_one(const MPI_Request* handle) {
+  return CONTEND_LIKELY(!contend.locked) ? 0 : claim_among_threads(handle);
+}
+
 /// Gives up claims, those of requests that are gone too.
 static void give_up(const uint32_t* claims, int count) {
   if (!contend.locked) return;
@@ -134,8 +145,13 @@ void contend_add_parts(const contend_call* call, uint32_t cell, const contend_pa
   }
 }
 
-/// The communicator that a call on requests is counted on: that of the first one that is known.
-/// `claims` may be NULL.
+/// The communicator that a call on one request is counted on.
+static inline uint32_t communicator_of_one(MPI_Request handle, uint32_t claimed) {
+  uint32_t known = *claimed_link(CONTEND_KEY(handle), claimed);
+  return CONTEND_LIKELY(known) ? requests[known].communicator->index : CONTEND_WORLD;
+}
+
+/// Likewise of several: that of the first one that is known. `claims` may be NULL.
 static uint32_t communicator_of(const MPI_Request* handles, int count, const uint32_t* claims) {
   for (int index = 0; index < count; index++) {
     uint64_t key = CONTEND_KEY(handles[index]);
@@ -145,31 +161,31 @@ static uint32_t communicator_of(const MPI_Request* handles, int count, const uin
   return CONTEND_WORLD;
 }
 
-/// Notes what a call on requests waits for. It is told by the program's own handles: what the
-/// library has just written there is not at hand as fast in a copy.
-static void await(const MPI_Request* handles, int count) {
-  static const enum contend_awaited_kind kinds[] = {[CONTEND_SENDS] = CONTEND_AWAITS_RECEIVER,
-                                                    [CONTEND_RECEIVES] = CONTEND_AWAITS_SENDER,
-                                                    [CONTEND_EXCHANGES] = CONTEND_AWAITS_EXCHANGE,
-                                                    [CONTEND_COLLECTIVE] = CONTEND_AWAITS_MEMBERS,
-                                                    [CONTEND_OPERATES] = CONTEND_AWAITS_TARGET};
+/// Notes what a call on requests waits for; gives the communicator that it is counted on. The
+/// program's own handles tell: what the library has just written there is not at hand as fast in a
+/// copy.
+static uint32_t await(const MPI_Request* handles, int count, const uint32_t* claims) {
   contend_under_way* under_way = contend_this_thread.under_way;
-  uint32_t awaited = 0;
+  uint32_t awaited = 0, first = 0;
   contend_lock();
   for (int index = 0; index < count && awaited < CONTEND_AWAITED; index++) {
-    uint32_t known = *link_to(CONTEND_KEY(handles[index]));
+    uint32_t known = *claimed_link(CONTEND_KEY(handles[index]), claims[index]);
     const contend_request* request = &requests[known];
+    if (first == 0) first = known;
     if (known == 0 && handles[index] != MPI_REQUEST_NULL)
       under_way->awaited[awaited++] = contend_awaited_of(CONTEND_AWAITS_UNKNOWN, CONTEND_OTHERS,
                                                          CONTEND_NO_PEER, CONTEND_ANY_TAG, 0);
     // One that is complete, or a persistent one that is not under way.
     if (request->number == CONTEND_NO_REQUEST) continue;
     under_way->awaited[awaited++] =
-        contend_awaited_of(kinds[request->kind], request->communicator->index, request->peer,
-                           request->tag, request->collective);
+        contend_awaited_of(request->kind, request->communicator->index, request->peer, request->tag,
+                           request->collective);
   }
   under_way->count = awaited;
+  uint32_t communicator = CONTEND_LIKELY(first) ? requests[first].communicator->index
+                                                : communicator_of(handles, count, claims);
   contend_unlock();
+  return communicator;
 }
 
 /// A request is complete. Its status says what has arrived; NULL when it failed.
@@ -211,23 +227,32 @@ static CONTEND_OF_THREAD MPI_Status* statuses_room;
 static CONTEND_OF_THREAD uint32_t* claims_room;
 static CONTEND_OF_THREAD int room;
 
+static __attribute__((noinline)) void make_room(int count) {
+  int wanted = count < 64 ? 64 : 2 * count;
+  free(handles_room);
+  free(statuses_room);
+  free(claims_room);
+  handles_room = malloc((size_t)wanted * sizeof *handles_room);
+  statuses_room = malloc((size_t)wanted * sizeof *statuses_room);
+  claims_room = malloc((size_t)wanted * sizeof *claims_room);
+  if (handles_room == NULL || statuses_room == NULL || claims_room == NULL) abort();
+  room = wanted;
+}
+
 /// The handles as they are before a call: the library overwrites those that are complete. They are
 /// claimed.
-static const MPI_Request* copied(const MPI_Request* handles, int count) {
-  if (count > room || room == 0) {
-    int wanted = count < 64 ? 64 : 2 * count;
-    free(handles_room);
-    free(statuses_room);
-    free(claims_room);
-    handles_room = malloc((size_t)wanted * sizeof *handles_room);
-    statuses_room = malloc((size_t)wanted * sizeof *statuses_room);
-    claims_room = malloc((size_t)wanted * sizeof *claims_room);
-    if (handles_room == NULL || statuses_room == NULL || claims_room == NULL) abort();
-    room = wanted;
+static inline const MPI_Request* copied(const MPI_Request* handles, int count) {
+  if (!CONTEND_LIKELY(count <= room && room)) make_room(count);
+  MPI_Request* copies = handles_room;
+  if (count > 2) {
+    memcpy(copies, handles, (size_t)count * sizeof *handles);
+  } else if (count > 0) {
+    // Most often a message there and one back, for which a call of memcpy takes longer.
+    copies[0] = handles[0];
+    copies[count - 1] = handles[count - 1];
   }
-  if (count > 0) memcpy(handles_room, handles, (size_t)count * sizeof *handles);
   claim(handles, count, claims_room);
-  return handles_room;
+  return copies;
 }
 
 /// The program's statuses, or own ones where it wants none but the record does.
@@ -249,6 +274,8 @@ static const MPI_Status no_status = {0};
 enum { AT_ONCE = 8, PART_OF_WAIT = 4, FAR_MORE = 256 };
 static CONTEND_OF_THREAD struct {
   uint64_t since, until, last;  ///< of questions in vain: the first, the last one's end and time
+  uint64_t events;              ///< that there were when the last one was asked
+  uint32_t cell;                ///< of the last one
   uint64_t read;                ///< when both of these were read last
   int64_t wall, used;           ///< nanoseconds, and those on a processor
 } polling;
@@ -277,12 +304,13 @@ static bool was_idle(uint64_t pause, uint64_t instant) {
 static inline uint64_t settle(contend_call* call, bool answered, bool again) {
   uint64_t events = contend.header->sections[CONTEND_EVENTS].used, own = call->end - call->start;
   // What else the thread called meanwhile is no waiting for an answer.
-  if (events && contend.events[events - 1].end > polling.until) again = false;
+  if (events != polling.events) again = false;
   uint64_t since = again ? polling.since : call->start;
   if (again) call->start = polling.until;
   polling.since = since;
   polling.until = answered ? 0 : call->end;
   polling.last = own;
+  polling.events = events;
   return since;
 }
 
@@ -292,7 +320,7 @@ static __attribute__((noinline)) uint64_t asked_later(contend_call* call, bool a
   return settle(call, answered, again);
 }
 
-uint64_t contend_asked(contend_call* call, bool answered) {
+static inline uint64_t asked(contend_call* call, bool answered) {
   uint64_t pause = call->start - polling.until;
   bool again = polling.until && (pause <= AT_ONCE * polling.last ||
                                  pause <= (polling.until - polling.since) / PART_OF_WAIT);
@@ -301,23 +329,40 @@ uint64_t contend_asked(contend_call* call, bool answered) {
   return settle(call, answered, again);
 }
 
+uint64_t contend_asked(contend_call* call, bool answered) { return asked(call, answered); }
+
+/// The cell of a question in vain. Who polls asks again at the same place.
+static inline uint32_t cell_of_question(const contend_call* call, uint32_t communicator) {
+  const contend_cell* cell = &contend.cells[polling.cell];
+  if (!CONTEND_LIKELY(contend_is_cell_of(cell, call, communicator, 0)))
+    polling.cell = contend_cell_of(call, communicator, 0);
+  return polling.cell;
+}
+
 /// Counts a call that completes requests; its event too, unless it is a test in vain.
 static inline uint32_t begin(contend_call* call, uint32_t communicator, bool as_event) {
+  if (!as_event) {
+    uint64_t since = asked(call, false);
+    uint32_t cell = cell_of_question(call, communicator);
+    contend_count_in(call, cell, 0);
+    call->start = since;
+    return cell;
+  }
   // Most calls that are answered at once have asked nothing in vain before.
-  bool asked = !as_event || polling.until;
-  uint64_t since = asked ? contend_asked(call, as_event) : call->start;
+  uint64_t since = polling.until ? contend_asked(call, true) : call->start;
   uint32_t cell = contend_count(call, communicator, 0, 0);
   call->start = since;
-  if (as_event && contend_room_for_events(1))
+  if (contend_room_for_events(1))
     contend_append(call, cell, CONTEND_CALL, 0, CONTEND_NO_PEER, 0, CONTEND_NO_REQUEST, 0);
   return cell;
 }
 
 /// Notes a call on one request, or on the one of several that it chose.
-static inline void note_one(contend_call* call, int result, bool done, MPI_Request before,
-                            MPI_Request after, uint32_t claimed, const MPI_Status* status) {
+static inline void note_one(contend_call* call, int result, uint32_t communicator, bool done,
+                            MPI_Request before, MPI_Request after, uint32_t claimed,
+                            const MPI_Status* status) {
   if (result == MPI_SUCCESS) {
-    uint32_t cell = begin(call, communicator_of(&before, 1, &claimed), done);
+    uint32_t cell = begin(call, communicator, done);
     if (done) complete(call, cell, before, claimed, status);
   } else if (before != after) {
     complete(call, CONTEND_NONE, before, claimed, NULL);
@@ -331,13 +376,12 @@ static inline bool are_there(const MPI_Request* handles, int count) {
 int contend_Wait(MPI_Request* request, MPI_Status* status) {
   CONTEND_CALL_WITH(request, Wait, (request, status));
   MPI_Request before = *request;
-  uint32_t claimed = 0;
-  claim(request, 1, &claimed);
-  await(&before, 1);
+  uint32_t claimed = claim_one(request);
+  uint32_t communicator = await(&before, 1, &claimed);
   MPI_Status own, *given = status_for(status, &own);
   int result = REAL(Wait)(request, given);
   contend_leave(&call);
-  note_one(&call, result, true, before, *request, claimed, given);
+  note_one(&call, result, communicator, true, before, *request, claimed, given);
   give_up(&claimed, 1);
   contend_done();
   return result;
@@ -346,12 +390,12 @@ int contend_Wait(MPI_Request* request, MPI_Status* status) {
 int contend_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   CONTEND_CALL_WITH(request, Test, (request, flag, status));
   MPI_Request before = *request;
-  uint32_t claimed = 0;
-  claim(request, 1, &claimed);
+  uint32_t claimed = claim_one(request);
   MPI_Status own, *given = status_for(status, &own);
   int result = REAL(Test)(request, flag, given);
   contend_leave(&call);
-  note_one(&call, result, result == MPI_SUCCESS && *flag, before, *request, claimed, given);
+  note_one(&call, result, communicator_of_one(before, claimed), result == MPI_SUCCESS && *flag,
+           before, *request, claimed, given);
   give_up(&claimed, 1);
   contend_done();
   return result;
@@ -374,14 +418,15 @@ int contend_Waitany(int count, MPI_Request requests_given[], int* index, MPI_Sta
   CONTEND_CALL_WITH(are_there(requests_given, count) && index, Waitany,
                     (count, requests_given, index, status));
   const MPI_Request* before = copied(requests_given, count);
-  await(requests_given, count);
+  await(requests_given, count, claims_room);
   MPI_Status own, *given = status_for(status, &own);
   int result = REAL(Waitany)(count, requests_given, index, given);
   bool chosen = *index != MPI_UNDEFINED && *index >= 0 && *index < count;
   MPI_Request one = chosen ? before[*index] : MPI_REQUEST_NULL;
   contend_leave(&call);
-  note_one(&call, result, chosen, one, chosen ? requests_given[*index] : one,
-           chosen ? claims_room[*index] : 0, given);
+  uint32_t claimed = chosen ? claims_room[*index] : 0;
+  note_one(&call, result, communicator_of_one(one, claimed), chosen, one,
+           chosen ? requests_given[*index] : one, claimed, given);
   give_up(claims_room, count);
   contend_done();
   return result;
@@ -397,19 +442,19 @@ int contend_Testany(int count, MPI_Request requests_given[], int* index, int* fl
   bool chosen = result == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED;
   MPI_Request one = chosen ? before[*index] : MPI_REQUEST_NULL;
   contend_leave(&call);
-  note_one(&call, result, chosen, one, one, chosen ? claims_room[*index] : 0, given);
+  uint32_t claimed = chosen ? claims_room[*index] : 0;
+  note_one(&call, result, communicator_of_one(one, claimed), chosen, one, one, claimed, given);
   give_up(claims_room, count);
   contend_done();
   return result;
 }
 
 /// Notes a call on all of several requests.
-static void note_all(contend_call* call, int result, bool done, int count,
+static void note_all(contend_call* call, int result, uint32_t communicator, bool done, int count,
                      const MPI_Request* before, const MPI_Request* after,
                      const MPI_Status* statuses) {
-  contend_leave(call);
   if (result == MPI_SUCCESS) {
-    uint32_t cell = begin(call, communicator_of(before, count, claims_room), done);
+    uint32_t cell = begin(call, communicator, done);
     bool told = statuses != MPI_STATUSES_IGNORE;
     for (int index = 0; done && index < count; index++)
       complete(call, cell, before[index], claims_room[index], told ? &statuses[index] : &no_status);
@@ -425,10 +470,11 @@ static void note_all(contend_call* call, int result, bool done, int count,
 int contend_Waitall(int count, MPI_Request requests_given[], MPI_Status statuses[]) {
   CONTEND_CALL_WITH(are_there(requests_given, count), Waitall, (count, requests_given, statuses));
   const MPI_Request* before = copied(requests_given, count);
-  await(requests_given, count);
+  uint32_t communicator = await(requests_given, count, claims_room);
   MPI_Status* given = statuses_for(statuses);
   int result = REAL(Waitall)(count, requests_given, given);
-  note_all(&call, result, true, count, before, requests_given, given);
+  contend_leave(&call);
+  note_all(&call, result, communicator, true, count, before, requests_given, given);
   return result;
 }
 
@@ -438,7 +484,9 @@ int contend_Testall(int count, MPI_Request requests_given[], int* flag, MPI_Stat
   const MPI_Request* before = copied(requests_given, count);
   MPI_Status* given = statuses_for(statuses);
   int result = REAL(Testall)(count, requests_given, flag, given);
-  note_all(&call, result, result == MPI_SUCCESS && *flag, count, before, requests_given, given);
+  contend_leave(&call);
+  note_all(&call, result, communicator_of(before, count, claims_room),
+           result == MPI_SUCCESS && *flag, count, before, requests_given, given);
   return result;
 }
 
@@ -476,7 +524,7 @@ static void note_some(contend_call* call, int result, int count, int done, const
     return result;                                                                      \
   }
 
-SOME(Waitsome, await(requests_given, count))
+SOME(Waitsome, await(requests_given, count, claims_room))
 SOME(Testsome, (void)0)
 
 // ---- persistent requests

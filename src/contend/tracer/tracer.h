@@ -34,7 +34,7 @@
 
 // ---- clock.c
 
-extern bool contend_counter_runs;  ///< whether the processor's counter may be used
+CONTEND_OWN bool contend_counter_runs;  ///< whether the processor's counter may be used
 
 static inline int64_t contend_monotonic(void) {
   struct timespec now;
@@ -81,7 +81,7 @@ typedef struct {
   atomic_uint threads;
 } contend_record;
 
-extern contend_record contend;
+CONTEND_OWN contend_record contend;
 
 typedef struct {
   uintptr_t frame;  ///< of the routine that the program called
@@ -91,7 +91,7 @@ typedef struct {
   contend_under_way* under_way;
 } contend_thread;
 
-extern CONTEND_OF_THREAD contend_thread contend_this_thread;
+CONTEND_OWN CONTEND_OF_THREAD contend_thread contend_this_thread;
 
 // ---- beginning_and_end.c
 
@@ -124,7 +124,7 @@ uint32_t contend_new_cell(uint64_t site, uint32_t communicator, uint16_t routine
 /// Return addresses from the first to the second may be the library's own, as are those of its
 /// Fortran interface: the program's call is then further up. Both only move apart, so that a thread
 /// may read them while another one learns more.
-extern uintptr_t contend_own_start, contend_own_end;
+CONTEND_OWN uintptr_t contend_own_start, contend_own_end;
 
 /// The return address in the program of a call that came out of the library's own code.
 uintptr_t contend_site_behind(uintptr_t address, uintptr_t frame);
@@ -190,6 +190,13 @@ static inline void contend_done(void) {
   contend_this_thread.inside = false;
 }
 
+/// Whether a cell is that of such calls.
+static inline bool contend_is_cell_of(const contend_cell* cell, const contend_call* call,
+                                      uint32_t communicator, uint16_t size_class) {
+  return cell->site == call->site && cell->communicator == communicator &&
+         cell->routine == call->routine && cell->size_class == size_class;
+}
+
 /// The cell of a call.
 static inline uint32_t contend_cell_of(const contend_call* call, uint32_t communicator,
                                        uint64_t bytes) {
@@ -201,23 +208,25 @@ static inline uint32_t contend_cell_of(const contend_call* call, uint32_t commun
     uint32_t index = contend.cell_slots[slot];
     if (index == CONTEND_NONE)
       return contend_new_cell(call->site, communicator, call->routine, size_class, slot);
-    const contend_cell* cell = &contend.cells[index];
-    if (cell->site == call->site && cell->communicator == communicator &&
-        cell->routine == call->routine && cell->size_class == size_class)
-      return index;
+    if (contend_is_cell_of(&contend.cells[index], call, communicator, size_class)) return index;
   }
 }
 
-/// Counts a call in the class of `size` with the bytes that it `gave`; gives its cell.
-static inline uint32_t contend_count(const contend_call* call, uint32_t communicator, uint64_t size,
-                                     uint64_t gave) {
-  uint32_t index = contend_cell_of(call, communicator, size);
+/// Counts a call in its cell with the bytes that it `gave`.
+static inline void contend_count_in(const contend_call* call, uint32_t index, uint64_t gave) {
   contend_cell* cell = &contend.cells[index];
   uint64_t ticks = call->end - call->start;
   cell->calls++;
   cell->bytes += gave;
   cell->ticks += ticks;
   if (ticks > cell->longest) cell->longest = ticks;
+}
+
+/// Counts a call in the class of `size`; gives its cell.
+static inline uint32_t contend_count(const contend_call* call, uint32_t communicator, uint64_t size,
+                                     uint64_t gave) {
+  uint32_t index = contend_cell_of(call, communicator, size);
+  contend_count_in(call, index, gave);
   return index;
 }
 

@@ -39,7 +39,7 @@
   X(Pack)                  \
   X(Pack_size)             \
   X(Query_thread)
-extern struct contend_library {
+CONTEND_OWN struct contend_library {
 #define X(name) __typeof__(&MPI_##name) name;
   CONTEND_LIBRARY(X)
 #undef X
@@ -83,7 +83,7 @@ typedef struct {
   uint64_t hash;               ///< of the file
   char folder[4096];
 } contend_rule_book;
-extern contend_rule_book contend_rules;
+CONTEND_OWN contend_rule_book contend_rules;
 
 /// Reads rules.toml of a folder; what is wrong is written to standard error, and false.
 bool contend_read_rules(const char* folder);
@@ -165,7 +165,7 @@ void contend_agree_on_phases(contend_members* members);
 contend_plan* contend_routed_plan(const contend_members* members);
 /// Communicators with phases that were found, with kept ones, and without, on this rank as their
 /// first.
-extern uint64_t contend_phase_counts[3];
+CONTEND_OWN uint64_t contend_phase_counts[3];
 
 // ---- blocks.c: what is sent to and received from each
 
@@ -236,7 +236,7 @@ int contend_carry(contend_blocks* blocks, contend_members* members, const conten
 
 // ---- operations.c: what is under way beside the program
 
-extern int contend_live;  ///< operations under way
+CONTEND_OWN int contend_live;  ///< operations under way
 
 /// Gets ready for requests, when MPI begins.
 void contend_start_operations(void);
@@ -270,12 +270,12 @@ void contend_watch_communicators(void);
 // ---- beginning_and_end.c
 
 /// Several threads may call MPI at a time.
-extern bool contend_many_threads;
+CONTEND_OWN bool contend_many_threads;
 /// Memory; ends the program when there is none.
 void* contend_room(size_t bytes);
 
 // How many calls were carried, by schedule.
-extern bool contend_counting;
+CONTEND_OWN bool contend_counting;
 void contend_count_slowly(enum contend_schedule schedule);
 
 static inline void contend_count(enum contend_schedule schedule) {
