@@ -194,3 +194,16 @@ def test_a_program_ends_with_a_contend_that_was_killed(run: str, tmp_path: Path)
     ended, _, _ = select.select([program], [], [], 60)
     os.close(program)
     assert ended
+
+
+@pytest.mark.parametrize("knows_ends", [True, False], ids=["told of the end", "asks for it"])
+def test_the_terminals_program_is_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, knows_ends: bool
+) -> None:
+    """It ends once it was looked at, and not before."""
+    if not knows_ends:
+        monkeypatch.delattr(os, "pidfd_open", raising=False)
+    script = 'while [ ! -e "$0" ]; do sleep 0.02; done; exit 3'
+    seen = tmp_path / "seen"
+    command = ["sh", "-c", script, str(seen)]
+    assert run_foreground(command, dict(os.environ), watch=seen.touch) == 3

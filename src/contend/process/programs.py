@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import select
 import signal
 import subprocess
 import sys
@@ -210,14 +211,32 @@ def run_foreground(
     try:
         with _started(_end_kindly, command, env=dict(environment), stdout=output) as program:
             try:
-                while (status := wait_for(program, _FOREGROUND_BEAT)) is None:
-                    watch()
+                status = _wait_watching(program, watch)
             except KeyboardInterrupt:
                 wait_for(program, _INTERRUPTED_GRACE)
                 raise
     except _NotStartedError as error:
         raise MissingError(error.finished.why()) from None
     return status if status >= 0 else _BY_SIGNAL - status
+
+
+def _wait_watching(program: Program, watch: Callable[[], None]) -> int:
+    """The exit status of a program; its end is noticed at once, and nothing is asked meanwhile."""
+    try:
+        ended = os.pidfd_open(program.pid)
+    except (OSError, AttributeError):
+        # A kernel that cannot: then the program is asked.
+        while (status := wait_for(program, _FOREGROUND_BEAT)) is None:
+            watch()
+        return status
+    poll = select.poll()
+    poll.register(ended, select.POLLIN)
+    try:
+        while not poll.poll(1000 * _FOREGROUND_BEAT):
+            watch()
+    finally:
+        os.close(ended)
+    return program.wait()
 
 
 def start_program(
