@@ -150,6 +150,14 @@ def test_what_hosts_take_over_is_found_by_carrying_out_what_was_measured(tmp_pat
     assert "% off the all-to-alls" in calibration.remarks[-1]
 
 
+def test_a_calibration_tells_of_medians_that_are_of_two_kinds(tmp_path: Path) -> None:
+    run = _streams(tmp_path / "between", stalled=True)
+    (remark,) = (text for text in fit(Measurements(run)).remarks if "two kinds" in text)
+    assert remark.startswith(
+        "stream of 512 KiB, between hosts, was measured in two kinds: 25 % near"
+    )
+
+
 def test_all_to_alls_of_several_samples_are_needed(tmp_path: Path) -> None:
     record = RunRecord("alltoall", launches=(LaunchRecord(0, 4),))
     run = Run.create(tmp_path / "run", record)
@@ -159,8 +167,11 @@ def test_all_to_alls_of_several_samples_are_needed(tmp_path: Path) -> None:
         fit(Measurements(_streams(tmp_path / "between"), exchanges=run.fold(), processors=2))
 
 
-def _streams(folder: Path, each: float = 1e-5) -> Run:
-    """A ping-pong of 40 us, streams of 10 us and 1.05 times the bytes on a wire of 50 Mbit/s."""
+def _streams(folder: Path, each: float = 1e-5, *, stalled: bool = False) -> Run:
+    """A ping-pong of 40 us, streams of 10 us and 1.05 times the bytes on a wire of 50 Mbit/s.
+
+    Where it stalled, a quarter of the streams of 512 KiB took 5 s more.
+    """
     record = RunRecord(
         "pingpong",
         library=LibraryRecord("Open MPI", "4.1.4"),
@@ -173,7 +184,10 @@ def _streams(folder: Path, each: float = 1e-5) -> Run:
         gap = 1.05 / 6.25e6 * size
         labels = {"bytes": size, "inner": 1}
         launch.cell([2 * (4e-5 + gap)] * 6, algorithm="pingpong", window=1, **labels)
-        launch.cell([8 * (each + gap)] * 6, algorithm="stream", window=8, **labels)
+        times = [8 * (each + gap) * (1 + 1e-4 * n) for n in range(12)]
+        if stalled and size == 524_288:
+            times = [time + (5.0 if n % 4 == 0 else 0.0) for n, time in enumerate(times)]
+        launch.cell(times if stalled else times[:1] * 6, algorithm="stream", window=8, **labels)
     launch.write(run.raw_path(0))
     return run.fold()
 

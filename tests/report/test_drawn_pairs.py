@@ -48,7 +48,10 @@ def agreement() -> DrawnAgreement:
 
 
 def _pairs() -> pl.DataFrame:
-    return pl.DataFrame({"pattern": [0, 1], "bandwidth_Bps": [50.0, 100.0], "late": [False, False]})
+    no = [False, False]
+    bandwidth = [50.0, 100.0]
+    columns = {"bandwidth_Bps": bandwidth, "late": no, "beyond_wire": no}
+    return pl.DataFrame({"pattern": [0, 1], **columns})
 
 
 def test_tables_hold_measured_and_simulated_parts(run: Run, agreement: DrawnAgreement) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import polars as pl
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -16,23 +18,26 @@ _LARGE = 1 << 20
 
 
 def operations(
-    sizes: dict[int, list[int]], algorithms: tuple[str, ...] = ("round-trip", "stream")
+    sizes: dict[int, list[int]],
+    algorithms: tuple[str, ...] = ("round-trip", "stream"),
+    wire: float = math.inf,
 ) -> pl.DataFrame:
     """Three samples of one operation each: a time of k + 1 ms, a bandwidth of 60 MB/s over k + 1.
 
     Args:
         sizes: message sizes that were measured beside each number of rivals.
         algorithms: what was measured.
+        wire: bytes per second that hosts' ports carry.
     """
     rows = [
-        (0, algorithm, size, k, sample, (k + 1) * 1e-3, 6e7 / (k + 1), False)
+        (0, algorithm, size, k, sample, (k + 1) * 1e-3, 6e7 / (k + 1), False, 6e7 / (k + 1) > wire)
         for algorithm in algorithms
         for k, measured in sizes.items()
         for size in measured
         for sample in range(3)
     ]
     names = ["launch", "algorithm", "bytes", "rivals", "sample", "seconds", "bandwidth_Bps", "late"]
-    return pl.DataFrame(rows, schema=names, orient="row")
+    return pl.DataFrame(rows, schema=[*names, "beyond_wire"], orient="row")
 
 
 def title(sizes: dict[int, list[int]], *algorithms: str) -> str:
@@ -52,14 +57,27 @@ def test_the_pairs_are_named() -> None:
 def test_a_pair_shares_a_channel_with_two_others() -> None:
     every = {k: [1, _LARGE] for k in (0, 1, 2)}
     latency, bandwidth = hotspot_tables(operations(every))
-    assert latency.rows == (("1 B", "1 ms", "2 ms", "3 ms"), ("1 MiB", "1 ms", "2 ms", "3 ms"))
-    assert [row[3:] for row in bandwidth.rows] == [
+    assert latency.rows == tuple((size, "1 ms", "2 ms", "3 ms", "") for size in ("1 B", "1 MiB"))
+    assert [row[3:5] for row in bandwidth.rows] == [
         *(("100.0 %", "100.0 %"), ("50.0 %", "50.0 %"), ("33.3 %", "33.3 %")),
     ]
     assert title(every, "stream") == (
         "fig1: a pair with 2 other pairs on its route gets 33.3 % of its bandwidth"
     )
     assert "a pair with 2 other pairs on its route takes 3.0 times" in title(every, "round-trip")
+
+
+def test_what_is_faster_than_the_wire_is_marked() -> None:
+    """60 MB/s alone and 30 beside one pair, where hosts' ports carry 40."""
+    measured = operations({0: [1, _LARGE], 1: [1, _LARGE]}, wire=4e7)
+    latency, bandwidth = hotspot_tables(measured)
+    assert [row[-1] for row in latency.rows] == ["k = 0: beyond the wire"] * 2
+    assert [row[-1] for row in bandwidth.rows] == ["beyond the wire", ""]
+    assert "faster than hosts' ports carry" in bandwidth.note
+    for axes in hotspot_figure(measured, "fig1").axes:
+        legend = axes.get_legend()
+        assert legend is not None
+        assert "beyond the wire" in [text.get_text() for text in legend.get_texts()]
 
 
 def test_the_names_of_lines_hide_none_of_them() -> None:

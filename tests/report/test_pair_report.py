@@ -38,6 +38,7 @@ def messages(congestion: list[int]) -> pl.DataFrame:
             "target_rank": [(rank + 1) % count for rank in range(count)],
             "bandwidth_Bps": [100.0 * part for part in share],
             "late": [False] * count,
+            "beyond_wire": [100.0 * part > 125.0 for part in share],
             "congestion": congestion,
             "share": share,
             "fair_share": share,
@@ -120,6 +121,22 @@ def test_ranges_of_equal_ends_are_one_number(run: Run, between_hosts: pl.DataFra
     judged = agreement(between_hosts)
     groups = table(pair_tables(run, between_hosts, judged), "Messages by congestion")
     assert [row[4] for row in groups.rows] == ["100.0 %", "50.0 %"]
+
+
+def test_messages_faster_than_the_wire_are_marked(run: Run, between_hosts: pl.DataFrame) -> None:
+    """All messages get twice as much, half of them 200 B/s of a wire of 125."""
+    fast = between_hosts.with_columns(pl.col("bandwidth_Bps") * 2).with_columns(
+        beyond_wire=pl.col("bandwidth_Bps") > 125.0
+    )
+    (bandwidths,) = pair_tables(run, fast)
+    marked = {row[0]: "beyond the wire" in row[2] for row in bandwidths.rows}
+    assert marked["most"]
+    assert not marked["least"]
+    assert "4 messages beyond the wire" in bandwidths.note
+    assert as_read(pair_json(fast))["beyond_wire"] == 4
+    legend = pair_figure({"Open MPI 4.1.4": fast}, 125.0).axes[0].get_legend()
+    assert legend is not None
+    assert "50.0 % beyond the wire" in legend.get_texts()[0].get_text()
 
 
 def test_json_has_the_agreement_where_it_is_known(

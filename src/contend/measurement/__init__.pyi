@@ -11,6 +11,7 @@ from .draws import drawn_agreement as drawn_agreement
 from .hotspot import ROUND_TRIP as ROUND_TRIP
 from .hotspot import STREAM as STREAM
 from .hotspot import HotspotWork as HotspotWork
+from .hotspot import are_beyond_wire as are_beyond_wire
 from .hotspot import victim_operations as victim_operations
 from .hotspot import victim_samples as victim_samples
 from .measuring import measure as measure

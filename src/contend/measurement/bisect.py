@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from contend.fabric import Fabric, make
 from contend.files import read_bounded
 from contend.measurement.question import MeasuredCell, Workload, make_workload
 from contend.pattern import parse
-from contend.runs import Run
+from contend.runs import Run, rate_limit
 from contend.units import parse_numbers, parse_size
 
 PATTERNS = "patterns.txt"
@@ -183,7 +184,8 @@ def pair_bandwidths(run: Run) -> pl.DataFrame:
     Returns:
         One row a message: ``launch``, ``sample`` (from 0, without warm-ups), ``pattern``,
         ``source_rank``, ``target_rank``, ``seconds`` (from the agreed start until the receiver had
-        everything), ``bandwidth_Bps`` and ``late`` (a rank of the sample had started late).
+        everything), ``bandwidth_Bps``, ``late`` (a rank of the sample had started late) and
+        ``beyond_wire`` (it is more than hosts' ports carry).
 
     Raises:
         UsageError: the run is of another probe.
@@ -196,6 +198,7 @@ def pair_bandwidths(run: Run) -> pl.DataFrame:
     cell = run.record.cells[0]
     repeats, packets = (int(cell.labels[name] or 1) for name in ("repeats", "packets"))
     size = (cell.bytes or 0) * packets
+    limit = rate_limit(run.record.probe, cell, run.record.wire_Bps) or math.inf
     messages = pl.DataFrame(
         {
             "pattern": np.repeat(np.arange(len(patterns)), [int((p >= 0).sum()) for p in patterns]),
@@ -219,10 +222,11 @@ def pair_bandwidths(run: Run) -> pl.DataFrame:
     return (
         received.join(messages, on=["pattern", "target_rank"])
         .with_columns(bandwidth_Bps=size / pl.col("seconds"))
+        .with_columns(beyond_wire=pl.col("bandwidth_Bps") > limit)
         .sort("launch", "sample", "source_rank")
         .select(
             *("launch", "sample", "pattern", "source_rank", "target_rank"),
-            *("seconds", "bandwidth_Bps", "late"),
+            *("seconds", "bandwidth_Bps", "late", "beyond_wire"),
         )
     )
 

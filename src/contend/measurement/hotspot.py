@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from contend.measurement.question import (
     Workload,
     make_workload,
 )
-from contend.runs import Run
+from contend.runs import Run, rate_limit
 from contend.units import parse_size
 
 STREAM, ROUND_TRIP = "stream", "round-trip"
@@ -98,7 +99,8 @@ def victim_operations(run: Run) -> pl.DataFrame:
     Returns:
         One row an operation: ``launch``, ``algorithm`` (``round-trip`` or ``stream``), ``bytes``,
         ``rivals``, ``sample`` (the operations of one follow each other at once), ``seconds`` (one
-        way for a round trip, the whole window for a stream), ``bandwidth_Bps`` and ``late``.
+        way for a round trip, the whole window for a stream), ``bandwidth_Bps``, ``late``,
+        ``beyond_wire`` (it is more than hosts' ports carry) and ``cell``.
 
     Raises:
         ShortfallError: nothing was measured.
@@ -113,6 +115,9 @@ def victim_operations(run: Run) -> pl.DataFrame:
     times = victim.select(instants).to_numpy()
     each = times.shape[1] - 1
     labels = {cell.cell: cell.labels for cell in run.record.cells}
+    wire = run.record.wire_Bps
+    limits = {cell.cell: rate_limit("hotspot", cell, wire) or math.inf for cell in run.record.cells}
+    limit = np.array([limits[cell] for cell in victim["cell"].to_list()]).repeat(each)
     cells = [labels[cell] for cell in victim["cell"].to_list()]
     rivals = np.array([label.get("rivals-active") for label in cells]).repeat(each)
     window = np.array([int(label.get("window") or 1) for label in cells]).repeat(each)
@@ -131,10 +136,21 @@ def victim_operations(run: Run) -> pl.DataFrame:
             "seconds": np.where(names == STREAM, seconds, seconds / 2),
             "bandwidth_Bps": size * messages / seconds,
             "late": victim["late"].to_numpy().repeat(each),
+            "beyond_wire": size * messages / seconds > limit,
+            "cell": victim["cell"].to_numpy().repeat(each),
         }
     )
     # Cells of long messages have fewer operations than the columns that all share.
     return operations.filter(pl.col("seconds").is_not_nan())
+
+
+def are_beyond_wire(operations: pl.DataFrame) -> bool:
+    """Whether some operations of a victim were faster than hosts' ports carry, at the median.
+
+    Args:
+        operations: of `victim_operations`.
+    """
+    return 2 * int(operations["beyond_wire"].sum()) > len(operations)
 
 
 def victim_samples(operations: pl.DataFrame) -> pl.DataFrame:

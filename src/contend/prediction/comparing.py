@@ -31,9 +31,9 @@ class Compared:
         return self.prediction.seconds / self.measured.median.value
 
     @property
-    def timed_out(self) -> bool:
-        """Whether samples are of two kinds, one of which waits for time-outs."""
-        return self.measured.modes is not None
+    def of_two_kinds(self) -> bool:
+        """Whether samples, or launches, are of two kinds, one of which may wait for time-outs."""
+        return self.measured.modes is not None or self.measured.apart is not None
 
 
 @dataclass(frozen=True)

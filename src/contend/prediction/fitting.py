@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -87,7 +87,7 @@ def fit(measured: Measurements) -> Calibration:
     )
     wire = record.wire_Bps or 1.0 / between[-1].gap_per_byte_s.value
     within = _within(measured.within, between, wire)
-    remarks = [f"messages of up to {eager:,} bytes are taken to go off at once"]
+    remarks = [f"messages of up to {eager:,} bytes are taken to go off at once", *_kinds(measured)]
     if measured.within is None:
         remarks.append("messages within a host were not measured: ten times as fast as the wire")
     calibration = Calibration(
@@ -109,6 +109,17 @@ def fit(measured: Measurements) -> Calibration:
         calibration, scatter_per_rank_s=_scatter(measured.exchanges)
     )
     return _fit_waits(scattered, measured.exchanges)
+
+
+def _kinds(measured: Measurements) -> Iterator[str]:
+    """Cells whose median, which all parameters go by, is that of two kinds of samples."""
+    where = {"between hosts": measured.between, "within one": measured.within}
+    for place, run in {**where, "all-to-all": measured.exchanges}.items():
+        for cell in () if run is None else run.summaries:
+            kinds = cell.modes or cell.apart
+            if kinds is not None:
+                size = format_bytes(cell.record.bytes or 0)
+                yield f"{cell.schedule} of {size}, {place}, was measured in two kinds: {kinds}"
 
 
 Times = Mapping[tuple[str, int], Estimate]

@@ -6,7 +6,7 @@ import msgspec
 
 from contend.measurement import Distribution, DrawnAgreement
 from contend.report.table import ResultTable
-from contend.report.words import percent, percent_range
+from contend.report.words import link_words, percent, percent_range
 from contend.units import counted, format_bandwidth
 
 _RANGE = "95 % of simulations"
@@ -30,7 +30,7 @@ def drawn_tables(name: str, agreement: DrawnAgreement, wire: float | None) -> li
 def _effective(name: str, agreement: DrawnAgreement, wire: float | None) -> ResultTable:
     free = "what a message got that no other can meet"
     if wire is not None:
-        free = f"{percent(agreement.gamma / wire)} of the link's {format_bandwidth(wire)}"
+        free = link_words(agreement.gamma, wire, f"the link's {format_bandwidth(wire)}")
     slowest = agreement.slowest
     likeness = "as near as" if slowest.usual else "further than"
     rows = (

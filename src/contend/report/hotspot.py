@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
-from contend.measurement import ROUND_TRIP, STREAM, victim_samples
+from contend.measurement import ROUND_TRIP, STREAM, are_beyond_wire, victim_samples
 from contend.report.table import ResultTable
-from contend.report.words import percent
-from contend.runs import median_interval
+from contend.report.words import BEYOND_WIRE, BEYOND_WIRE_NOTE, modes_words, percent
+from contend.runs import median_interval, modes_of
 from contend.units import format_bandwidth, format_bytes, format_seconds
 
 
@@ -28,19 +30,20 @@ def _latency(trips: pl.DataFrame) -> ResultTable:
     rivals = trips["rivals"].unique().sort().to_list()
     rows = []
     for size in trips["bytes"].unique().sort().to_list():
-        words = [format_bytes(size)]
+        words, told = [format_bytes(size)], []
         for k in rivals:
             beside = trips.filter((pl.col("bytes") == size) & (pl.col("rivals") == k))
             seconds = beside["seconds"].to_numpy()
             words.append(format_seconds(float(np.median(seconds))) if len(seconds) else "-")
-        rows.append(tuple(words))
-    columns = ("bytes", *(f"k = {k}" for k in rivals))
+            told += [f"k = {k}: {text}" for text in _remarks(beside, beside)]
+        rows.append((*words, "; ".join(told)))
+    columns = ("bytes", *(f"k = {k}" for k in rivals), "")
     return ResultTable(
         title="The victim's time one way while k other pairs send",
         columns=columns,
         rows=tuple(rows),
-        numeric=frozenset(columns),
-        note="Medians of single round trips, halved.",
+        numeric=frozenset(columns[:-1]),
+        note="Medians of single round trips, halved." + _why(rows),
     )
 
 
@@ -52,7 +55,10 @@ def _bandwidth(streams: pl.DataFrame) -> ResultTable:
     gamma = float(alone.median()) if len(alone) else None  # type: ignore[arg-type]
     rows = []
     for k in shown["rivals"].unique().sort().to_list():
-        bandwidth = shown.filter(pl.col("rivals") == k)["bandwidth_Bps"].to_numpy()
+        beside = pl.col("rivals") == k
+        samples = shown.filter(beside)
+        bandwidth = samples["bandwidth_Bps"].to_numpy()
+        operations = streams.filter(beside & (pl.col("bytes") == largest))
         median = median_interval(bandwidth)
         interval = "-"
         if median.low is not None and median.high is not None:
@@ -64,17 +70,31 @@ def _bandwidth(streams: pl.DataFrame) -> ResultTable:
                 interval,
                 "-" if gamma is None else percent(median.value / gamma),
                 percent(1 / (k + 1)),
+                "; ".join(_remarks(operations, samples)),
             )
         )
     return ResultTable(
         title=(
             f"The victim's bandwidth while k other pairs send, messages of {format_bytes(largest)}"
         ),
-        columns=("k", "bandwidth", "95 % interval", "of γ", "1/(k + 1)"),
+        columns=("k", "bandwidth", "95 % interval", "of γ", "1/(k + 1)", ""),
         rows=tuple(rows),
         numeric=frozenset({"k", "bandwidth", "of γ", "1/(k + 1)"}),
         note=(
             "Medians over samples of several operations in a row, with 95 % intervals. γ is its "
             "bandwidth alone; 1/(k + 1) is its share of the channel."
-        ),
+        )
+        + _why(rows),
     )
+
+
+def _why(rows: Sequence[tuple[str, ...]]) -> str:
+    """What the mark means where there is one."""
+    return f" {BEYOND_WIRE_NOTE}" if any(BEYOND_WIRE in row[-1] for row in rows) else ""
+
+
+def _remarks(operations: pl.DataFrame, samples: pl.DataFrame) -> list[str]:
+    """What is to be told of a median, and of the kinds of samples that it is of."""
+    texts = [BEYOND_WIRE] if are_beyond_wire(operations) else []
+    modes = modes_of([part["seconds"].to_numpy() for part in samples.partition_by("launch")])
+    return texts if modes is None else [*texts, modes_words(modes)]

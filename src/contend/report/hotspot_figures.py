@@ -9,8 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contend.errors import UsageError
-from contend.measurement import ROUND_TRIP, STREAM
+from contend.measurement import ROUND_TRIP, STREAM, are_beyond_wire
 from contend.report.style import (
+    BEYOND,
     COLOURS,
     COLUMN_WIDTH,
     QUIET,
@@ -21,7 +22,7 @@ from contend.report.style import (
     time_axis,
     title,
 )
-from contend.report.words import percent
+from contend.report.words import BEYOND_WIRE, percent
 from contend.units import counted, format_bytes
 
 _SPREAD = 0.25
@@ -59,6 +60,7 @@ def _latency(axes: Axes, trips: pl.DataFrame) -> None:
     rivals = trips["rivals"].unique().sort().to_list()
     shades = mpl.colormaps["viridis_r"](np.linspace(0.15, 0.95, len(rivals)))
     random = np.random.default_rng(1)
+    beyond = False
     for k, shade in zip(rivals, shades, strict=True):
         beside = trips.filter(pl.col("rivals") == k)
         aside = 2 ** (_SPREAD * (random.random(len(beside)) - 0.5))
@@ -74,11 +76,14 @@ def _latency(axes: Axes, trips: pl.DataFrame) -> None:
         )
         medians = beside.group_by("bytes").agg(pl.col("seconds").median()).sort("bytes")
         axes.plot(medians["bytes"], medians["seconds"], color=shade, label=f"k = {k}")
+        beyond |= _mark_beyond(axes, beside, ("bytes", "seconds"), shade)
     axes.set_yscale("log")
     size_axis(axes, trips["bytes"].unique().to_list())
     time_axis(axes, "y")
     axes.set_xlabel("bytes of a message")
     axes.set_ylabel("victim's time one way")
+    if beyond:
+        axes.plot([], [], markeredgecolor=QUIET, label=BEYOND_WIRE, **BEYOND)
     # Above, where no line can be.
     axes.legend(
         loc="lower left",
@@ -87,6 +92,18 @@ def _latency(axes: Axes, trips: pl.DataFrame) -> None:
         handlelength=1,
         borderpad=0,
     )
+
+
+def _mark_beyond(
+    axes: Axes, operations: pl.DataFrame, across: tuple[str, str], colour: object
+) -> bool:
+    """Hollow triangles at medians that are beyond the wire; whether there are any."""
+    x, y = across
+    fast = [part for part in operations.partition_by(x) if are_beyond_wire(part)]
+    if fast:
+        at = [part[x][0] for part in fast], [part[y].median() for part in fast]
+        axes.plot(*at, markeredgecolor=colour, zorder=3, **BEYOND)  # type: ignore[arg-type]
+    return bool(fast)
 
 
 def _bandwidth(axes: Axes, streams: pl.DataFrame) -> None:
@@ -111,12 +128,16 @@ def _bandwidth(axes: Axes, streams: pl.DataFrame) -> None:
     axes.plot(numbers, 1 / (numbers + 1), color=QUIET, linewidth=0.8, label="γ/(k + 1)")
     medians = shown.group_by("rivals").agg(pl.col("bandwidth_Bps").median()).sort("rivals")
     axes.plot(medians["rivals"], medians["bandwidth_Bps"] / gamma, "_", color="black", markersize=9)
+    shares = shown.with_columns(pl.col("bandwidth_Bps") / gamma)
+    beyond = _mark_beyond(axes, shares, ("rivals", "bandwidth_Bps"), "black")
     axes.set_xticks(numbers)
     axes.set_ylim(0, None)
     percent_axis(axes.yaxis)
     axes.set_xlabel("k, other pairs that send over the channel")
     size = format_bytes(float(largest))  # type: ignore[arg-type]
     axes.set_ylabel(f"victim's bandwidth, {size} messages")
+    if beyond:
+        axes.plot([], [], markeredgecolor=QUIET, label=BEYOND_WIRE, **BEYOND)
     axes.legend(loc="upper right")
 
 

@@ -22,7 +22,7 @@ from contend.measurement import (
 )
 from contend.report.simulation.histograms import fractions, outline
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
-from contend.report.words import percent, percent_range
+from contend.report.words import BEYOND_WIRE, link_words, percent, percent_range
 from contend.units import counted, format_bandwidth
 
 _AGREEMENT_BINS = 50
@@ -272,7 +272,9 @@ def pair_figure(pairs: Mapping[str, pl.DataFrame], wire: float | None = None) ->
         for (name, values), colour in zip(bandwidths.items(), COLOURS, strict=False):
             outline(axes, fractions(values, edges), edges / scale, colour)
             mean = format_bandwidth(float(values.mean()))
-            axes.plot([], [], color=colour, linewidth=3, label=f"{name}: mean {mean}")
+            above = 0.0 if wire is None else float((values > wire).mean())
+            beyond = f", {percent(above)} {BEYOND_WIRE}" if above else ""
+            axes.plot([], [], color=colour, linewidth=3, label=f"{name}: mean {mean}{beyond}")
         if wire is not None:
             axes.axvline(wire / scale, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)))
         axes.set_xlim(0, edges[-1] / scale)
@@ -290,7 +292,7 @@ def pair_figure(pairs: Mapping[str, pl.DataFrame], wire: float | None = None) ->
         first = float(next(iter(bandwidths.values())).mean())
         finding = f"Random pairs get {format_bandwidth(first)} on average"
         if wire is not None:
-            finding += f", {percent(first / wire)} of a link"
+            finding += f", {link_words(first, wire)}"
         title(figure, finding)
     return figure
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -12,7 +13,13 @@ from msgspec import UNSET, UnsetType
 from contend.measurement import RATE_OVER_LOAD, TOLERANCE, Agreement, DrawnAgreement, usable
 from contend.report.drawn_pairs import DrawnAgreementJson, drawn_json, drawn_tables
 from contend.report.table import ResultTable
-from contend.report.words import percent, percent_range
+from contend.report.words import (
+    BEYOND_WIRE,
+    BEYOND_WIRE_NOTE,
+    link_words,
+    percent,
+    percent_range,
+)
 from contend.runs import Run
 from contend.units import counted, format_bandwidth
 
@@ -34,11 +41,14 @@ def pair_tables(
     if agreement is None:
         return [_bandwidths(run, pairs)]
     name = run.record.placement or "the network"
+    wire = run.record.wire_Bps
     if isinstance(agreement, DrawnAgreement):
-        return drawn_tables(name, agreement, run.record.wire_Bps)
-    tables = agreement_tables(name, agreement, run.record.wire_Bps)
-    messages = _messages(pairs, agreement)
-    return [*tables, messages] if messages is not None else tables
+        first, *tables = drawn_tables(name, agreement, wire)
+    else:
+        first, *tables = agreement_tables(name, agreement, wire)
+        messages = _messages(pairs, agreement)
+        tables += [messages] if messages is not None else []
+    return [replace(first, note=first.note + _beyond(usable(pairs))), *tables]
 
 
 def agreement_tables(
@@ -64,7 +74,7 @@ def _effective(name: str, agreement: Agreement, wire: float | None) -> ResultTab
     simulated = agreement.models[0].effective
     free = "what a message that shared no channel got"
     if wire is not None:
-        free = f"{percent(agreement.gamma / wire)} of the link's {format_bandwidth(wire)}"
+        free = link_words(agreement.gamma, wire, f"the link's {format_bandwidth(wire)}")
     rows = (
         ("γ, an uncontended pair", format_bandwidth(agreement.gamma), free),
         (
@@ -174,6 +184,7 @@ def _messages(pairs: pl.DataFrame, agreement: Agreement) -> ResultTable | None:
             least=share.min(),
             most=share.max(),
             samples=pl.len(),
+            beyond=pl.col("beyond_wire").mean() > 0.5,
         )
         .sort("pattern", "congestion", "source_rank", descending=[False, True, False])
     )
@@ -182,7 +193,7 @@ def _messages(pairs: pl.DataFrame, agreement: Agreement) -> ResultTable | None:
     predicted = (RATE_OVER_LOAD if agreement.weighed else "γ/π", "fair share")
     return ResultTable(
         title="Every message",
-        columns=("ranks", "π", *predicted, "measured", "least to most", "samples"),
+        columns=("ranks", "π", *predicted, "measured", "least to most", "samples", ""),
         rows=tuple(
             (
                 f"{row['source_rank']} -> {row['target_rank']}",
@@ -192,6 +203,7 @@ def _messages(pairs: pl.DataFrame, agreement: Agreement) -> ResultTable | None:
                 percent(row["median"]),
                 percent_range(row["least"], row["most"]),
                 str(row["samples"]),
+                BEYOND_WIRE if row["beyond"] else "",
             )
             for row in messages.iter_rows(named=True)
         ),
@@ -208,7 +220,7 @@ def _bandwidths(run: Run, pairs: pl.DataFrame) -> ResultTable:
         (
             name,
             format_bandwidth(value),
-            "" if wire is None else f"{percent(value / wire)} of a link",
+            "" if wire is None else link_words(value, wire),
         )
         for name, value in (
             ("mean, the effective bisection bandwidth", float(bandwidth.mean())),
@@ -224,13 +236,19 @@ def _bandwidths(run: Run, pairs: pl.DataFrame) -> ResultTable:
         columns=("pairs", "bandwidth", ""),
         rows=tuple(rows),
         numeric=frozenset({"bandwidth"}),
-        note=_compared(len(used), used["pattern"].n_unique(), len(pairs) - len(used)),
+        note=_compared(len(used), used["pattern"].n_unique(), len(pairs) - len(used))
+        + _beyond(used),
     )
 
 
 def _compared(messages: int, patterns: int, late: int) -> str:
     left_out = f", {late:,} left out because a rank started late" if late else ""
     return f"{counted(messages, 'message')} of {counted(patterns, 'pattern')}{left_out}"
+
+
+def _beyond(used: pl.DataFrame) -> str:
+    count = int(used["beyond_wire"].sum())
+    return f"; {counted(count, 'message')} {BEYOND_WIRE}. {BEYOND_WIRE_NOTE}" if count else ""
 
 
 class GroupJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -314,6 +332,7 @@ class PairsJson(msgspec.Struct, frozen=True, kw_only=True):
         messages: number of messages that count.
         late: number of messages left out because a rank had started late.
         patterns: number of patterns.
+        beyond_wire: number of messages that got more than hosts' ports carry.
         mean_Bps: mean bandwidth of a message in bytes per second.
         median_Bps: median bandwidth in bytes per second.
         agreement: with the predictions; there where the routes are known.
@@ -323,6 +342,7 @@ class PairsJson(msgspec.Struct, frozen=True, kw_only=True):
     messages: int
     late: int
     patterns: int
+    beyond_wire: int
     mean_Bps: float | None  # noqa: N815
     median_Bps: float | None  # noqa: N815
     agreement: AgreementJson | UnsetType = UNSET
@@ -362,6 +382,7 @@ def pair_json(
         messages=len(used),
         late=len(pairs) - len(used),
         patterns=used["pattern"].n_unique(),
+        beyond_wire=int(used["beyond_wire"].sum()),
         mean_Bps=_number(used["bandwidth_Bps"].mean()),
         median_Bps=_number(used["bandwidth_Bps"].median()),
         agreement=agreement_json(agreement) if isinstance(agreement, Agreement) else UNSET,

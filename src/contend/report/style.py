@@ -235,6 +235,15 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
     return result
 
 
+BEYOND: dict[str, Any] = {
+    "marker": "^",
+    "markersize": 4.5,
+    "markerfacecolor": "white",
+    "markeredgewidth": 0.8,
+    "linestyle": "",
+}
+"""Marks what is beyond the wire."""
+
 # The axis is logarithmic: so many times the limit leaves room for the name above the line.
 _ROOM = 2.5
 
@@ -252,4 +261,5 @@ def mark_wire(axes: Axes, limit: float, *, named: bool = True) -> None:
             textcoords="offset points",
             fontsize=6.5,
             color=QUIET,
+            bbox={"facecolor": "white", "alpha": 0.8, "pad": 0.5, "linewidth": 0},
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from contend.units import counted, format_bytes, format_seconds, rounded
 
 if TYPE_CHECKING:
-    from contend.runs import CellRecord, Condition, Estimate, Modes, RunRecord
+    from contend.runs import CellRecord, CellSummary, Condition, Estimate, Modes, RunRecord
 
 UNKNOWN = "-"
 _UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\ud800-\\udfff\\ufffe\\uffff]")
@@ -101,11 +101,7 @@ def _covered(estimate: Estimate, before: str, after: str = "") -> str:
 
 def modes_words(modes: Modes) -> str:
     """Both kinds of samples: ``two kinds: 32 % near 201 ms, others near 1.2 ms``."""
-    share = f"{100 * modes.slow_share:.0f} %"
-    return (
-        f"two kinds: {share} near {format_seconds(modes.slow_s)}, the others near "
-        f"{format_seconds(modes.fast_s)}"
-    )
+    return f"two kinds: {modes}"
 
 
 def apart_words(launches: Modes) -> str:
@@ -114,6 +110,24 @@ def apart_words(launches: Modes) -> str:
         f"two kinds of launches: {launches.slow} of {launches.count} near "
         f"{format_seconds(launches.slow_s)}, the others near {format_seconds(launches.fast_s)}"
     )
+
+
+BEYOND_WIRE = "beyond the wire"
+BEYOND_WIRE_NOTE = (
+    "Beyond the wire: faster than hosts' ports carry, as so few bytes go into buffers, or through "
+    "the burst of an emulated cable, at once."
+)
+
+
+def link_words(rate: float, wire: float, link: str = "a link") -> str:
+    """What part of a link a message got: ``93.1 % of a link``."""
+    return f"{percent(rate / wire)} of {link}" + (f", {BEYOND_WIRE}" if rate > wire else "")
+
+
+def kinds_words(cell: CellSummary) -> list[str]:
+    """What is to be told wherever the median of a cell of two kinds stands."""
+    kinds = [] if cell.modes is None else [modes_words(cell.modes)]
+    return kinds if cell.apart is None else [*kinds, apart_words(cell.apart)]
 
 
 def condition_words(condition: Condition) -> str:

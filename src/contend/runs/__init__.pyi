@@ -36,6 +36,7 @@ from .statistics import Modes as Modes
 from .statistics import combine_launches as combine_launches
 from .statistics import difference as difference
 from .statistics import median_interval as median_interval
+from .statistics import modes_of as modes_of
 from .statistics import ratio as ratio
 from .summary import COMPARED as COMPARED
 from .summary import ROUND_TRIPS as ROUND_TRIPS
@@ -43,6 +44,7 @@ from .summary import CellSummary as CellSummary
 from .summary import Condition as Condition
 from .summary import condition as condition
 from .summary import port_limit as port_limit
+from .summary import rate_limit as rate_limit
 from .summary import summarise as summarise
 from .winners import Basis as Basis
 from .winners import Contest as Contest

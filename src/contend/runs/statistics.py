@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
 
+from contend.units import format_seconds
+
 Values = NDArray[np.float64]
 
 FEWEST = 6
@@ -222,6 +224,12 @@ class Modes:
     def slow_share(self) -> float:
         """Part of the samples that is of the slower kind."""
         return self.slow / self.count
+
+    def __str__(self) -> str:
+        return (
+            f"{100 * self.slow_share:.0f} % near {format_seconds(self.slow_s)}, the others near "
+            f"{format_seconds(self.fast_s)}"
+        )
 
 
 def two_modes(times: Values) -> Modes | None:

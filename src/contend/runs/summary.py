@@ -23,6 +23,7 @@ from contend.runs.statistics import (
 )
 
 COMPARED = ("alltoall", "sort")
+_PAIRS = ("pingpong", "bisect", "hotspot")
 """Probes whose algorithms do the same work, so that one of them can win."""
 ROUND_TRIPS = ("pingpong", "bounce")
 """Algorithms of ping-pong that send a message there and back."""
@@ -95,21 +96,23 @@ def in_a_row(probe: str, cell: CellRecord) -> int:
 def bytes_sent(probe: str, cell: CellRecord) -> int | None:
     """Bytes that a rank sends in one operation; None when the probe's do not say it.
 
-    That is (p - 1) times the bytes per destination in an all-to-all and in a sort's exchange, and
-    one message in a ping-pong.
+    That is (p - 1) times the bytes per destination in an all-to-all and in a sort's exchange, one
+    message in a ping-pong, and one of several packets in a pattern.
     """
     if cell.bytes is None:
         return None
     if probe in COMPARED:
         return (cell.ranks - 1) * cell.bytes
+    if probe == "bisect":
+        return cell.bytes * _count(cell.labels.get("packets"))
     return cell.bytes if probe == "pingpong" else None
 
 
 def rate_limit(probe: str, cell: CellRecord, wire: float | None) -> float | None:
     """Bytes per second that a rank can send at most by what hosts' ports carry.
 
-    In an all-to-all ranks share their host's port, see `port_limit`. A message of a ping-pong has
-    it for itself.
+    In an all-to-all ranks share their host's port, see `port_limit`. A message between two ranks
+    has it for itself at best.
 
     Args:
         probe: what was measured.
@@ -121,7 +124,7 @@ def rate_limit(probe: str, cell: CellRecord, wire: float | None) -> float | None
     """
     if wire is None or cell.hosts < 2:
         return None
-    if probe == "pingpong":
+    if probe in _PAIRS:
         return wire
     return port_limit(cell.ranks, -(-cell.ranks // cell.hosts), wire) if probe in COMPARED else None
 

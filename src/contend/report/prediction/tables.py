@@ -164,7 +164,7 @@ def prediction_comparison_table(comparison: Comparison, name: str) -> ResultTabl
                     None,
                     [
                         doubt(cell.prediction),
-                        "measured in two kinds" if cell.timed_out else "",
+                        "measured in two kinds" if cell.of_two_kinds else "",
                         ""
                         if abs(cell.ratio - 1) <= _GOAL
                         else f"off by more than {percent(_GOAL, 0)}",

@@ -21,6 +21,7 @@ from contend.report.run.rates import run_rate_figures
 from contend.report.run.times import distribution_figure, sort_figure
 from contend.report.save import save_figure, save_figures
 from contend.report.style import (
+    BEYOND,
     COLUMN_WIDTH,
     MOST_VECTOR_POINTS,
     QUIET,
@@ -39,7 +40,7 @@ from contend.report.style import (
     title,
 )
 from contend.report.table import ResultTable
-from contend.report.words import MEBI, rate_words, size_words
+from contend.report.words import BEYOND_WIRE, MEBI, rate_words, size_words
 from contend.runs import ROUND_TRIPS, CellSummary, Pair, Run
 from contend.units import counted, format_seconds, nearest, rounded
 
@@ -76,7 +77,7 @@ def run_figures(
         fitting = [run for run in sampled if run.record.probe == probe]
         if fitting:
             pictures[picture] = functools.partial(_each, fitting, picture.value, draw)
-    if any(cell.sent for run in runs for cell in run.summaries):
+    if any(cell.sent for run in runs if run.record.probe != "bisect" for cell in run.summaries):
         pictures[Picture.RATES] = lambda: _rates(runs)
     if any(run.summaries for run in runs):
         drawn = [run for run in runs if run.summaries]
@@ -174,6 +175,8 @@ def pingpong_figure(run: Run) -> Figure:
         latency.set_yscale("log")
         time_axis(latency, "y")
         rate_axis(rate)
+        if any(cell.beyond_wire for cell in cells):
+            rate.plot([], [], markeredgecolor=QUIET, label=BEYOND_WIRE, **BEYOND)
         if run.record.wire_Bps:
             mark_wire(rate, run.record.wire_Bps)
         for axes, words in ((latency, "time one way"), (rate, "MiB/s, one direction")):
@@ -218,11 +221,16 @@ def _curve(
     axes.plot(
         sizes, line, color=look.colour, linestyle=look.line, linewidth=0.9, zorder=1.5, label=name
     )
+    fast = [n for n, cell in enumerate(cells) if cell.beyond_wire]
+    at = [sizes[n] for n in fast], [line[n] for n in fast]
+    axes.plot(*at, markeredgecolor=look.colour, zorder=3, **BEYOND)
 
 
 def _pingpong_finding(cells: Sequence[CellSummary]) -> str:
     trips = [cell for cell in cells if cell.record.algorithm in ROUND_TRIPS]
-    fastest = max(cells, key=lambda cell: (cell.record.bytes or 0) / cell.median.value)
+    # What lay in buffers tells nothing of the network, unless nothing else was measured.
+    sound = [cell for cell in cells if not cell.beyond_wire] or cells
+    fastest = max(sound, key=lambda cell: (cell.record.bytes or 0) / cell.median.value)
     rate = (fastest.record.bytes or 0) / fastest.median.value
     at = size_words(fastest.record.bytes)
     most = f"at most {rate_words(rate)}, {fastest.schedule} at {at}"

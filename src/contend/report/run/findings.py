@@ -13,6 +13,7 @@ from contend.report.words import (
     UNKNOWN,
     condition_words,
     factor_words,
+    kinds_words,
     modes_words,
     rate_words,
     size_words,
@@ -33,7 +34,7 @@ from contend.runs import (
 )
 from contend.units import format_seconds, rounded
 
-_WINNER_COLUMNS = ("bytes", "fastest", "median", "runner-up", "times slower", "p", "tied with")
+_WINNER_COLUMNS = ("bytes", "fastest", "median", "runner-up", "times slower", "p", "tied with", "")
 _WINNER_NUMERIC = frozenset({"bytes", "median", "times slower", "p"})
 
 
@@ -66,7 +67,12 @@ def _winner_row(contest: Contest) -> tuple[str, ...]:
         factor_words(rival.factor),
         _probability(rival.p),
         ", ".join(level) if level else UNKNOWN,
+        _named_kinds([contest.winner, rival.cell]),
     )
+
+
+def _named_kinds(cells: Sequence[CellSummary]) -> str:
+    return "; ".join(f"{cell.schedule}: {words}" for cell in cells for words in kinds_words(cell))
 
 
 def _probability(p: float) -> str:
@@ -209,7 +215,7 @@ def _table(base: str, other: str, pairs: Sequence[Pair]) -> ResultTable:
             format_seconds(pair.base.median.value),
             format_seconds(pair.other.median.value),
             factor_words(pair.factor),
-            _verdict(pair),
+            "; ".join([_verdict(pair), *_kinds(pair, base, other)]),
         )
         for pair in sorted(pairs, key=in_order)
     )
@@ -225,6 +231,11 @@ def in_order(pair: Pair) -> tuple[int, int, str, int]:
     """Sorts pairs by ranks, hosts, schedule and size."""
     cell = pair.base.record
     return cell.ranks, cell.hosts, pair.base.schedule, cell.bytes or 0
+
+
+def _kinds(pair: Pair, base: str, other: str) -> list[str]:
+    named = ((base, pair.base), (other, pair.other))
+    return [f"{name}: {words}" for name, cell in named for words in kinds_words(cell)]
 
 
 def _verdict(pair: Pair) -> str:

@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from contend.congestion import HotSpot
 from contend.fabric import Fabric
+from contend.measurement import are_beyond_wire, victim_operations
 from contend.report.pairs import PairsJson
 from contend.report.run.findings import (
     CollapseJson,
@@ -258,6 +259,7 @@ def measure_json(
     record = run.record
     summaries = {cell.record.cell: cell for cell in run.summaries}
     judged = record.probe in COMPARED
+    beyond = _beyond_wire(run)
     return MeasurementJson(
         probe=record.probe,
         mpi=msgspec.convert(record.library, LibraryJson, from_attributes=True),
@@ -266,7 +268,9 @@ def measure_json(
         host_names=_host_names(run),
         labels=record.labels,
         cells=[
-            _measured(summaries[cell.cell]) if cell.cell in summaries else _without(run, cell)
+            _measured(summaries[cell.cell], beyond_wire=cell.cell in beyond)
+            if cell.cell in summaries
+            else _without(run, cell)
             for cell in record.cells
         ],
         winners=[winner_json(contest) for contest in run.findings.contests] if judged else UNSET,
@@ -284,6 +288,14 @@ def measure_json(
         pairs=pairs,
         hotspot=hotspot,
     )
+
+
+def _beyond_wire(run: Run) -> set[int]:
+    """Cells in which ranks sent faster than hosts' ports carry; of a hot spot, the victim did."""
+    if run.record.probe == "hotspot" and not run.samples.is_empty():
+        operations = victim_operations(run).partition_by("cell")
+        return {part["cell"][0] for part in operations if are_beyond_wire(part)}
+    return {cell.record.cell for cell in run.summaries if cell.beyond_wire}
 
 
 def hotspot_json(spot: HotSpot, fabric: Fabric) -> HotspotPairsJson:
@@ -321,7 +333,7 @@ def comparison_json(runs: Sequence[Run]) -> list[ComparedRunJson]:
     ]
 
 
-def _measured(cell: CellSummary) -> CellJson:
+def _measured(cell: CellSummary, *, beyond_wire: bool) -> CellJson:
     rate = cell.rate
     return CellJson(
         **_labels(cell.record),
@@ -341,7 +353,7 @@ def _measured(cell: CellSummary) -> CellJson:
         mean_rate_Bps_per_rank=cell.mean_rate,
         two_kinds=_modes(cell.modes),
         two_kinds_of_launches=_modes(cell.apart),
-        beyond_wire=cell.beyond_wire,
+        beyond_wire=beyond_wire,
         verified=cell.verified,
         ended=list(cell.reasons),
         said=list(cell.said),

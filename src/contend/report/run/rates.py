@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 
 from contend.report.run.findings import collapse_words, judged_rate
 from contend.report.style import (
+    BEYOND,
     COLUMN_WIDTH,
     FAINT,
     MOST_VECTOR_POINTS,
@@ -31,7 +32,7 @@ from contend.report.style import (
     styled,
     title,
 )
-from contend.report.words import MEBI, condition_words, rate_words, size_words
+from contend.report.words import BEYOND_WIRE, MEBI, condition_words, rate_words, size_words
 from contend.runs import CellSummary, Collapse, Condition, Run
 
 # Samples are spread over this part of the step between sizes, either way.
@@ -42,13 +43,6 @@ _RING: dict[str, Any] = {
     "markerfacecolor": "none",
     "markeredgecolor": _COLLAPSED,
     "markeredgewidth": 0.9,
-    "linestyle": "",
-}
-_BEYOND: dict[str, Any] = {
-    "marker": "^",
-    "markersize": 4.5,
-    "markerfacecolor": "white",
-    "markeredgewidth": 0.8,
     "linestyle": "",
 }
 _DIAMOND: dict[str, Any] = {
@@ -183,7 +177,7 @@ def _draw(axes: Axes, panel: Panel, many: bool) -> None:
         for cell in curve.cells:
             if cell.beyond_wire:
                 at = [cell.record.bytes or 0], [median_rate(cell) / MEBI]
-                axes.plot(*at, markeredgecolor=curve.look.colour, zorder=3, **_BEYOND)
+                axes.plot(*at, markeredgecolor=curve.look.colour, zorder=3, **BEYOND)
         for size, rate in curve.published:
             axes.plot(
                 [size], [rate / MEBI], markeredgecolor=curve.look.colour, zorder=4, **_DIAMOND
@@ -222,7 +216,7 @@ def _legend(figure: Figure, panels: Sequence[Panel], curves: Sequence[Curve]) ->
     if any(curve.published for curve in curves):
         handles.append(Line2D([], [], markeredgecolor=QUIET, label="published", **_DIAMOND))
     if any(cell.beyond_wire for curve in curves for cell in curve.cells):
-        handles.append(Line2D([], [], markeredgecolor=QUIET, label="beyond the wire", **_BEYOND))
+        handles.append(Line2D([], [], markeredgecolor=QUIET, label=BEYOND_WIRE, **BEYOND))
     if any(panel.collapses for panel in panels):
         handles.append(Line2D([], [], markersize=5, label="collapse", **_RING))
     mark: dict[str, Any] = {"linestyle": "", "color": QUIET}

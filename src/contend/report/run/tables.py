@@ -14,10 +14,9 @@ from contend.report.run.findings import collapse_tables, winner_tables
 from contend.report.table import ResultTable
 from contend.report.words import (
     UNKNOWN,
-    apart_words,
     condition_words,
     interval_words,
-    modes_words,
+    kinds_words,
     rate_words,
     run_words,
     size_label_words,
@@ -103,10 +102,7 @@ def _remarks(cell: CellSummary) -> list[str]:
         texts.append("DATA WRONG")
     if cell.beyond_wire:
         texts.append("beyond the wire")
-    if cell.modes is not None:
-        texts.append(modes_words(cell.modes))
-    if cell.apart is not None:
-        texts.append(apart_words(cell.apart))
+    texts += kinds_words(cell)
     if cell.late_count:
         texts.append("late samples count")
     unusual = dict.fromkeys(reason for reason in cell.reasons if reason not in _USUAL)
@@ -142,10 +138,11 @@ def _table(run: Run, members: list[CellParts]) -> ResultTable:
             parts.cell.schedule,
             format_seconds(parts.cell.sample_s),
             *(_part(parts, name, sort) for name in names),
+            "; ".join(kinds_words(parts.cell)),
         )
         for parts in ordered
     )
-    columns = (*sizes, "bytes", "schedule", whole, *heads)
+    columns = (*sizes, "bytes", "schedule", whole, *heads, "")
     what = "Steps" if sort else "Parts"
     note = (
         "Steps are timed one after the other; the result of a sample is the exchange alone."
@@ -153,7 +150,9 @@ def _table(run: Run, members: list[CellParts]) -> ResultTable:
         else "Times are the slowest rank's, waiting included; brackets give shares of the whole."
     )
     title = f"{what}, {condition_words(members[0].cell.condition)}"
-    return ResultTable(title, columns, rows, frozenset(columns) - {"schedule"}, f"Medians. {note}")
+    return ResultTable(
+        title, columns, rows, frozenset(columns) - {"schedule", ""}, f"Medians. {note}"
+    )
 
 
 def _part(parts: CellParts, name: str, sort: bool) -> str:
