@@ -34,6 +34,9 @@ _USUAL_LATENCY, _USUAL_OVERHEAD = 1.2e-6, 0.3e-6
 _OFF = 2.0
 _HEADERS, _MOST_HEADERS = 1.03, 1.1
 
+TWO_KINDS = "was measured in two kinds"
+"""In each remark about a median that is of neither kind."""
+
 Positive = Annotated[float, Meta(gt=0)]
 NotNegative = Annotated[float, Meta(ge=0)]
 
@@ -144,6 +147,11 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
                 raise ValueError("size classes ascend, and the last one is for all above")
             if classes[-1].gap_per_byte_s.value == 0:
                 raise ValueError("a byte of the largest messages takes some time")
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What must be told with all that is predicted by it."""
+        return tuple(text for text in self.remarks if self.assumed or TWO_KINDS in text)
 
     @property
     def ends(self) -> tuple[Calibration, Calibration]:

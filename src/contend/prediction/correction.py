@@ -89,8 +89,7 @@ def record_of(
         ContendError: as of `program_of` and `where_recorded`.
     """
     program = program_of(profile, calibration.copy_per_byte_s)
-    if calibration.assumed:
-        program = replace(program, remarks=(*program.remarks, *calibration.remarks))
+    program = replace(program, remarks=(*program.remarks, *calibration.doubts))
     where = where_recorded(profile, calibration, fabric)
     return held_against(program, profile.record.run_s, where)
 

@@ -19,6 +19,7 @@ from contend.fabric import Fabric
 from contend.loading import load
 from contend.prediction.calibration import (
     COPY_PER_BYTE,
+    TWO_KINDS,
     Calibration,
     Parameter,
     SizeClass,
@@ -119,7 +120,7 @@ def _kinds(measured: Measurements) -> Iterator[str]:
             kinds = cell.modes or cell.apart
             if kinds is not None:
                 size = format_bytes(cell.record.bytes or 0)
-                yield f"{cell.schedule} of {size}, {place}, was measured in two kinds: {kinds}"
+                yield f"{cell.schedule} of {size}, {place}, {TWO_KINDS}: {kinds}"
 
 
 Times = Mapping[tuple[str, int], Estimate]

@@ -68,10 +68,12 @@ def _finding(compared: Sequence[Compared]) -> str:
     weighed = any(item.agreement.weighed for item in compared)
     model = RATE_OVER_LOAD if weighed else "π"
     most = " at most" if len(compared) > 1 else ""
+    fast = max(float(usable(item.pairs)["beyond_wire"].mean()) for item in compared)  # type: ignore[arg-type]
+    beyond = f"; {percent(fast)} of the messages are{most} {BEYOND_WIRE}" if fast else ""
     return (
         f"Measured and simulated effective bisection bandwidth differ by {100 * max(gaps):.1f} "
         f"percentage points{most}; {share} of the pairs get what {model} predicts, "
-        f"give or take {100 * TOLERANCE:.0f} %"
+        f"give or take {100 * TOLERANCE:.0f} %{beyond}"
     )
 
 

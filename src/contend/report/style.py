@@ -255,11 +255,12 @@ def mark_wire(axes: Axes, limit: float, *, named: bool = True) -> None:
     if named:
         axes.annotate(
             f"wire {rate_words(limit)}",
-            (0.02, limit / MEBI),
+            # At large sizes nothing but this line is above it.
+            (0.98, limit / MEBI),
             xycoords=axes.get_yaxis_transform(),
             xytext=(0, 2),
             textcoords="offset points",
             fontsize=6.5,
             color=QUIET,
-            bbox={"facecolor": "white", "alpha": 0.8, "pad": 0.5, "linewidth": 0},
+            ha="right",
         )

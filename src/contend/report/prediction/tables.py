@@ -140,8 +140,7 @@ def prediction_tables(
             note="The interval spans draws of when ranks begin and the intervals of all costs. "
             "Counted: rounds one after the other, each as long as its fullest channel takes. "
             "Small and crowded: messages that go off at once on more ranks than processors take up "
-            "to three times as long. "
-            + remarks_words(calibration.remarks if calibration.assumed else ()),
+            "to three times as long. " + remarks_words(calibration.doubts),
         )
     ]
 
