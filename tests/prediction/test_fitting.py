@@ -151,8 +151,9 @@ def test_what_hosts_take_over_is_found_by_carrying_out_what_was_measured(tmp_pat
 
 
 def test_a_calibration_tells_of_medians_that_are_of_two_kinds(tmp_path: Path) -> None:
-    run = _streams(tmp_path / "between", stalled=True)
-    (remark,) = (text for text in fit(Measurements(run)).remarks if "two kinds" in text)
+    calibration = fit(Measurements(_streams(tmp_path / "between", stalled=True)))
+    (remark,) = (text for text in calibration.remarks if "two kinds" in text)
+    assert calibration.doubts == (remark,)
     assert remark.startswith(
         "stream of 512 KiB, between hosts, was measured in two kinds: 25 % near"
     )
