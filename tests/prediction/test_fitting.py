@@ -155,7 +155,8 @@ def test_a_calibration_tells_of_medians_that_are_of_two_kinds(tmp_path: Path) ->
     (remark,) = (text for text in calibration.remarks if "two kinds" in text)
     assert calibration.doubts == (remark,)
     assert remark.startswith(
-        "stream of 512 KiB, between hosts, was measured in two kinds: 25 % near"
+        "1 cell of the calibration measured in two kinds of samples: "
+        "stream of 512 KiB between hosts (25 % near"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -27,7 +27,7 @@ from contend.prediction.calibration import (
 )
 from contend.runs import FEWEST, CellSummary, Estimate, Run, difference, median_interval
 from contend.schedule import Cables, Course, Exchange, Schedule, alltoall, carry_out
-from contend.units import format_bytes
+from contend.units import counted, format_bytes
 
 # A message's header, that of its last packet, and an acknowledgement on the way back, which its
 # like in the other direction meet: counted on emulated cables under Open MPI, 108 of a barrier's
@@ -43,6 +43,7 @@ _ONE_AT_A_TIME = ("shift", "shift-barrier")
 # Parameters are as good as the best within so much of their mean error.
 _AS_GOOD = 0.01
 _DRAWS, _MORE_DRAWS_FOR = 7, 6
+_NAMED = 2
 _VALUE = attrgetter("value")
 
 
@@ -112,15 +113,21 @@ def fit(measured: Measurements) -> Calibration:
     return _fit_waits(scattered, measured.exchanges)
 
 
-def _kinds(measured: Measurements) -> Iterator[str]:
+def _kinds(measured: Measurements) -> list[str]:
     """Cells whose median, which all parameters go by, is that of two kinds of samples."""
-    where = {"between hosts": measured.between, "within one": measured.within}
-    for place, run in {**where, "all-to-all": measured.exchanges}.items():
+    runs = {"between hosts": measured.between, "within one": measured.within}
+    named = []
+    for place, run in {**runs, "all-to-all": measured.exchanges}.items():
         for cell in () if run is None else run.summaries:
             kinds = cell.modes or cell.apart
             if kinds is not None:
                 size = format_bytes(cell.record.bytes or 0)
-                yield f"{cell.schedule} of {size}, {place}, {TWO_KINDS}: {kinds}"
+                named.append(f"{cell.schedule} of {size} {place} ({kinds})")
+    if not named:
+        return []
+    few = "; ".join(named[:_NAMED])
+    others = f"; and {counted(len(named) - _NAMED, 'other')}" if len(named) > _NAMED else ""
+    return [f"{counted(len(named), 'cell')} of the calibration {TWO_KINDS}: {few}{others}"]
 
 
 Times = Mapping[tuple[str, int], Estimate]
