@@ -155,7 +155,7 @@ def test_a_calibration_tells_of_medians_that_are_of_two_kinds(tmp_path: Path) ->
     (remark,) = (text for text in calibration.remarks if "two kinds" in text)
     assert calibration.doubts == (remark,)
     assert remark.startswith(
-        "1 cell of the calibration measured in two kinds of samples: "
+        "samples of 1 cell of the calibration are of two kinds: "
         "stream of 512 KiB between hosts (25 % near"
     )
 

@@ -34,7 +34,7 @@ _USUAL_LATENCY, _USUAL_OVERHEAD = 1.2e-6, 0.3e-6
 _OFF = 2.0
 _HEADERS, _MOST_HEADERS = 1.03, 1.1
 
-TWO_KINDS = "measured in two kinds of samples"
+TWO_KINDS = "are of two kinds"
 """In each remark about a median that is of neither kind."""
 
 Positive = Annotated[float, Meta(gt=0)]

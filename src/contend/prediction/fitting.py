@@ -127,7 +127,8 @@ def _kinds(measured: Measurements) -> list[str]:
         return []
     few = "; ".join(named[:_NAMED])
     others = f"; and {counted(len(named) - _NAMED, 'other')}" if len(named) > _NAMED else ""
-    return [f"{counted(len(named), 'cell')} of the calibration {TWO_KINDS}: {few}{others}"]
+    cells = counted(len(named), "cell")
+    return [f"samples of {cells} of the calibration {TWO_KINDS}: {few}{others}"]
 
 
 Times = Mapping[tuple[str, int], Estimate]
