@@ -59,6 +59,7 @@ _MESSAGE = np.dtype(
         ("mode", "<i8"),
     ]
 )
+_ENVELOPE = ("communicator", "source", "destination", "tag")
 _ENTRY = np.dtype(
     [("communicator", "<i8"), ("routine", "<i8"), ("number", "<i8"), ("at", "<i8"), ("call", "<i8")]
 )
@@ -130,7 +131,7 @@ class Messages:
         sent, received = np.concatenate(self._sent), np.concatenate(self._received)
         sent, received = (side[sizes[side["communicator"]] > 0] for side in (sent, received))
         both = np.concatenate((sent, received))
-        group = _groups(both, ("communicator", "source", "destination", "tag"))
+        group = _groups(both, _ENVELOPE)
         first, second = group[: len(sent)], group[len(sent) :]
         # A probe tells of a message that a later receive takes.
         taking = received["mode"] != _NEVER
@@ -347,6 +348,17 @@ def _joined(requests: NDArray[Any], completed: _Numbers, made: _Numbers) -> tupl
     maker = order[np.maximum(at, 0)]
     known = (at >= 0) & (requests[maker] == requests[completed])
     return completed[known], maker[known]
+
+
+def by_envelope(
+    messages: NDArray[Any],
+) -> Iterator[tuple[tuple[int, int, int, int], _Numbers]]:
+    """Bytes of messages in their order, by communicator, source, destination and tag."""
+    group = _groups(messages, _ENVELOPE)
+    order = np.argsort(group, kind="stable")
+    parts = np.split(messages[order], np.flatnonzero(np.diff(group[order])) + 1)
+    for part in parts if len(messages) else ():
+        yield tuple(part[0][list(_ENVELOPE)].tolist()), part["bytes"]
 
 
 def _groups(rows: NDArray[Any], names: tuple[str, ...]) -> _Numbers:

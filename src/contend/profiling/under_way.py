@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.profiling import routines
-from contend.profiling.messages import ANY, Steps
+from contend.profiling.messages import ANY, Steps, by_envelope
 from contend.profiling.record_file import RankRecord
 from contend.profiling.record_layout import OTHERS
 from contend.profiling.stuck import Awaited, Stuck, UnderWay
 
 _MOST_PAIRS = 256
+_NOTHING = np.zeros(0, np.int64)
 _SENDING = routines.SENDS | routines.EXCHANGES
 _RECEIVING = routines.RECEIVES | routines.EXCHANGES
 _FOLLOWED = ("sender", "receiver")
@@ -46,13 +47,9 @@ def with_messages(
         read: gives a rank's record, with events, and the profile's numbers of its communicators;
             None for a rank that left none.
     """
-    wanted = [one for thread in stuck for one in thread.awaits if one.kind in _FOLLOWED]
-    if not wanted:
-        return tuple(stuck), ()
     mail = _Mail(frozenset(_pairs(stuck)))
-    ranks = {thread.rank for thread in stuck if any(one in wanted for one in thread.awaits)}
-    ranks |= {one.peer for one in wanted if one.peer is not None}
-    for number in {one.communicator for one in wanted if one.any_source}:
+    ranks = {rank for pair in mail.pairs for rank in pair}
+    for number in {one.communicator for thread in stuck for one in thread.awaits if one.any_source}:
         ranks |= set(members.get(number, np.arange(size)).tolist())
     for rank in sorted(ranks - {ANY}):
         if (found := read(rank)) is None:
@@ -80,14 +77,16 @@ class _Mail:
 
     Attributes:
         pairs: sources and destinations that are asked for; `ANY` for any source.
-        sent: bytes of messages in their order; None where they are not known.
+        sent: bytes of messages in their order.
+        sending: how many more, by calls that have not returned.
         received: how many of them.
         posted: receives that have not ended.
         incomplete: ranks of which that is not known.
     """
 
     pairs: frozenset[tuple[int, int]]
-    sent: dict[Envelope, list[int | None]] = field(default_factory=lambda: defaultdict(list))
+    sent: dict[Envelope, NDArray[np.int64]] = field(default_factory=dict)
+    sending: Counter[Envelope] = field(default_factory=Counter)
     received: Counter[Envelope] = field(default_factory=Counter)
     posted: Counter[Envelope] = field(default_factory=Counter)
     incomplete: set[int] = field(default_factory=set)
@@ -98,27 +97,25 @@ class _Mail:
         steps = Steps(record, communicators, lambda ticks: ticks.astype(np.int64))
         if record.lost["events"] or int(record.header["requests_lost"]) or not steps.whole:
             self.incomplete.add(record.rank)
-        names = ("communicator", "source", "destination", "tag")
-        sends = steps.sends()
-        for row in self._asked(sends)[[*names, "bytes"]].tolist():
-            self.sent[row[:4]].append(row[4])
-        self.received.update(self._asked(steps.taken())[list(names)].tolist())
-        self.posted.update(steps.posted()[list(names)].tolist())
+        for envelope, sizes in self._asked(steps.sends()):
+            self.sent[envelope] = sizes
+        for envelope, sizes in self._asked(steps.taken()):
+            self.received[envelope] += len(sizes)
+        for envelope, sizes in by_envelope(steps.posted()):
+            self.posted[envelope] += len(sizes)
 
-    def _asked(self, messages: NDArray[Any]) -> NDArray[Any]:
-        """Of messages those between ranks of which one waits for the other."""
-        ends = np.unique(messages[["source", "destination"]])
-        wanted = [
-            (ANY, end[1]) in self.pairs or end in self.pairs for end in map(tuple, ends.tolist())
-        ]
-        return messages[np.isin(messages[["source", "destination"]], ends[np.array(wanted, bool)])]
+    def _asked(self, messages: NDArray[Any]) -> Iterator[tuple[Envelope, NDArray[np.int64]]]:
+        """Messages by envelope, between ranks of which one waits for the other."""
+        for envelope, sizes in by_envelope(messages):
+            if (ANY, envelope[2]) in self.pairs or envelope[1:3] in self.pairs:
+                yield envelope, sizes
 
     def add_call(self, thread: Stuck) -> None:
         """Adds the message of a call that a thread is in: its event would follow."""
         name = thread.routine.removeprefix("MPI_").removesuffix("_c")
         for one in thread.awaits:
             if one.kind == "receiver" and name in _SENDING:
-                self.sent[_envelope(thread, one)].append(None)
+                self.sending[_envelope(thread, one)] += 1
             if one.kind == "sender" and name in _RECEIVING:
                 self.posted[_envelope(thread, one)] += 1
 
@@ -130,7 +127,7 @@ class _Mail:
             return True
         envelope = _envelope(thread, one)
         fitting = self._fitting(envelope)
-        sends = sum(max(len(self.sent[key]) - self.received[key], 0) for key in fitting)
+        sends = sum(max(self._begun(key) - self.received[key], 0) for key in fitting)
         receives = sum(self.posted[key] for key in fitting)
         name = thread.routine.removeprefix("MPI_").removesuffix("_c")
         # What a call begins itself is the last of its envelope; of any, what fits may be for it.
@@ -147,9 +144,17 @@ class _Mail:
     def _fitting(self, envelope: Envelope) -> list[Envelope]:
         """Envelopes, of sends and of receives, that may be of the same messages."""
         if not self._of:
-            for known in (*self.sent, *self.posted):
+            for known in (*self.sent, *self.sending, *self.posted):
                 self._of[known[0], known[2]].add(known)
         return [key for key in self._of[envelope[0], envelope[2]] if _fit(envelope, key)]
+
+    def _begun(self, envelope: Envelope) -> int:
+        return len(self.sent.get(envelope, _NOTHING)) + self.sending[envelope]
+
+    def _unreceived(self, envelope: Envelope) -> list[int | None]:
+        """Bytes of messages that were sent and not received; None where they are not known."""
+        known = self.sent.get(envelope, _NOTHING).tolist()
+        return [*known, *[None] * self.sending[envelope]][self.received[envelope] :]
 
     def moving(self, stuck: Iterable[Stuck]) -> Iterator[UnderWay]:
         """What was under way of what calls wait for, by ranks."""
@@ -159,13 +164,12 @@ class _Mail:
             for one in thread.awaits
             if one.under_way
             for key in self._fitting(_envelope(thread, one))
-            if key in self.sent
+            if ANY not in key
         }
         pairs: dict[tuple[int, int], list[int | None]] = defaultdict(list)
         for key in sorted(envelopes):
             receives = sum(self.posted[other] for other in self._fitting(key))
-            begun = self.sent[key][self.received[key] :]
-            pairs[key[1], key[2]] += begun[:receives]
+            pairs[key[1], key[2]] += self._unreceived(key)[:receives]
         for (source, destination), sizes in sorted(pairs.items()):
             if sizes:
                 known = sum(size for size in sizes if size is not None)
