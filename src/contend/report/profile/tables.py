@@ -149,7 +149,10 @@ def _summary(profile: Profile) -> ResultTable:
         ("place", record.place),
         ("conditions", ", ".join(f"{name}: {value}" for name, value in record.labels.items())),
         ("run time", _run_words(findings)),
-        ("whole run", f"{format_seconds(record.run_s)}, from the first MPI_Init to the last end"),
+        (
+            "whole run",
+            f"{format_seconds(record.run_s)}, from the first MPI_Init or session to the last end",
+        ),
         ("exit status", "" if record.status is None else str(record.status)),
         ("clock", _clock_words(record.uncertainty_s)),
         ("record of a rank", f"{format_bytes(record.record_bytes)} at most"),
