@@ -60,15 +60,18 @@ static inline contend_awaited contend_awaited_of(enum contend_awaited_kind kind,
 
 /// Notes, before a call goes to the library, what else it will wait for; `number` is that of a
 /// collective, else 0.
-static inline void contend_await(enum contend_awaited_kind kind,
-                                 const contend_live_communicator* on, int32_t peer, int tag,
-                                 uint32_t number) {
+static inline void contend_await_at(uint32_t place, enum contend_awaited_kind kind,
+                                    const contend_live_communicator* on, int32_t peer, int tag,
+                                    uint32_t number) {
   contend_under_way* under_way = contend_this_thread.under_way;
-  uint32_t place = under_way->count;
-  if (place >= CONTEND_AWAITED) return;
   under_way->awaited[place] =
       contend_awaited_of(kind, on ? on->index : CONTEND_OTHERS, peer, tag, number);
   under_way->count = place + 1;
+}
+static inline void contend_await(enum contend_awaited_kind kind,
+                                 const contend_live_communicator* on, int32_t peer, int tag,
+                                 uint32_t number) {
+  contend_await_at(0, kind, on, peer, tag, number);
 }
 
 /// Collectives so far on all communicators of its index, those among them that make communicators.
@@ -104,13 +107,18 @@ static inline int32_t contend_world_rank(const contend_live_communicator* commun
   return communicator->world_ranks ? communicator->world_ranks[rank] : rank;
 }
 
-static inline void contend_await_peer(enum contend_awaited_kind kind, MPI_Comm handle, int peer,
-                                      int tag) {
+static inline void contend_await_peer_at(uint32_t place, enum contend_awaited_kind kind,
+                                         MPI_Comm handle, int peer, int tag) {
   contend_lock();
   const contend_live_communicator* on = contend_known(handle);
   int32_t world_rank = on ? contend_world_rank(on, peer) : CONTEND_NO_PEER;
-  contend_await(kind, on, world_rank >= 0 ? world_rank : contend_awaited_peer(on, peer), tag, 0);
+  int32_t awaited = world_rank >= 0 ? world_rank : contend_awaited_peer(on, peer);
+  contend_await_at(place, kind, on, awaited, tag, 0);
   contend_unlock();
+}
+static inline void contend_await_peer(enum contend_awaited_kind kind, MPI_Comm handle, int peer,
+                                      int tag) {
+  contend_await_peer_at(0, kind, handle, peer, tag);
 }
 
 /// The neighbours that neighbourhood collectives send to: their number, and ranks in the

@@ -84,7 +84,7 @@ int RECORDED(NAMED(Sendrecv))(const void* data, COUNT count, MPI_Datatype type, 
   CONTEND_CALL_OF(NAMED(Sendrecv), (data, count, type, peer, tag, room, room_count, room_type,
                                     source, receive_tag, communicator, status));
   contend_await_peer(CONTEND_AWAITS_SENDER, communicator, source, receive_tag);
-  contend_await_peer(CONTEND_AWAITS_RECEIVER, communicator, peer, tag);
+  contend_await_peer_at(1, CONTEND_AWAITS_RECEIVER, communicator, peer, tag);
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(NAMED(Sendrecv))(data, count, type, peer, tag, room, room_count, room_type,
                                      source, receive_tag, communicator, given);
@@ -100,7 +100,7 @@ int RECORDED(NAMED(Sendrecv_replace))(void* data, COUNT count, MPI_Datatype type
   CONTEND_CALL_OF(NAMED(Sendrecv_replace),
                   (data, count, type, peer, tag, source, receive_tag, communicator, status));
   contend_await_peer(CONTEND_AWAITS_SENDER, communicator, source, receive_tag);
-  contend_await_peer(CONTEND_AWAITS_RECEIVER, communicator, peer, tag);
+  contend_await_peer_at(1, CONTEND_AWAITS_RECEIVER, communicator, peer, tag);
   MPI_Status own, *given = status == MPI_STATUS_IGNORE ? &own : status;
   int result = REAL(NAMED(Sendrecv_replace))(data, count, type, peer, tag, source, receive_tag,
                                              communicator, given);
