@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -41,10 +41,10 @@ def _program(mpi: Mpi, built: dict[str, Path]) -> Path:
 
 
 def _profile(
-    folder: Path, *arguments: str, mpi: Mpi | None = None
+    folder: Path, *arguments: str, mpi: Mpi | None = None, within: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*CONTEND, "profile", "--output", str(folder), *arguments],
+        [*within, *CONTEND, "profile", "--output", str(folder), *arguments],
         capture_output=True,
         text=True,
         timeout=240,
@@ -248,6 +248,54 @@ def test_a_command_without_mpi_gets_one_line(openmpi: Mpi, tmp_path: Path) -> No
     assert ended.returncode == 5
     [line] = ended.stderr.splitlines()
     assert line == "contend: sh ended with 5 before any rank had left a record"
+
+
+@pytest.mark.parametrize(
+    ("record", "line", "said"),
+    [
+        (
+            "64MiB",
+            "ulimit -f 20000",
+            "a record of 64 MiB is more than ulimit -f lets ranks write",
+        ),
+        (
+            "1GiB",
+            "ulimit -v 2000000",
+            "no memory for a record of 1 GiB in ranks, as with ulimit",
+        ),
+        ("1MiB", "export LD_PRELOAD=", "line 2 of {script} sets LD_PRELOAD anew: let it set"),
+        ("1MiB", "unset CONTEND_PROFILE", "line 2 of {script} takes CONTEND_PROFILE away"),
+    ],
+)
+def test_why_ranks_have_no_record(
+    openmpi: Mpi, built: dict[str, Path], tmp_path: Path, record: str, line: str, said: str
+) -> None:
+    """And the program runs on, with what it is left."""
+    script = tmp_path / "wrap.sh"
+    script.write_text(f'#!/bin/sh\n{line}\nexec "$@"\n')
+    script.chmod(0o755)
+    ended = _profile(
+        tmp_path / "p", "--record", record, "--",
+        openmpi.launcher, "-n", "2", str(script), str(_program(openmpi, built)),
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout) == (1, "done\n"), ended.stderr
+    why = f"contend: {openmpi.launcher} left no record: {said.format(script=script)}"
+    assert ended.stderr.splitlines()[-1].startswith(why)
+
+
+def test_a_disk_without_room_for_records(
+    openmpi: Mpi, built: dict[str, Path], tmp_path: Path
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    script = f'mount -t tmpfs -o size=16m none {disk} && exec "$@"'
+    within = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"]
+    ended = _profile(
+        disk / "p", "--", openmpi.launcher, "-n", "2", str(_program(openmpi, built)), within=within
+    )
+    assert (ended.returncode, ended.stdout) == (1, "done\n"), ended.stderr
+    why = f"left no record: no room for a record of 16 MiB of each rank in {disk / 'p'}: use another --output"
+    assert why in ended.stderr.splitlines()[-1]
 
 
 def test_what_is_no_program_of_mpi_is_refused(tmp_path: Path) -> None:

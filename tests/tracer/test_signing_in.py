@@ -55,6 +55,8 @@ def test_ranks_without_the_recorder(
     names += "" if any_mpi.name == "mpich" else f" on {socket.gethostname()}"
     assert line.startswith(f"contend: {len(missing)} of 4 ranks ({names}) run without the recorder")
     assert f"on {socket.gethostname()}" in line
+    sees = "" if any_mpi.name != "mpich" else f"their hosts do not see {recorded.folder}, or "
+    assert f": {sees}their environment lacks LD_PRELOAD or variables of contend; " in line
 
 
 def test_with_all_ranks_nothing_is_said_and_clocks_are_compared(

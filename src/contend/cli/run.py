@@ -32,9 +32,10 @@ from contend.cli.program import (
 )
 from contend.cure import read_rules
 from contend.measurement import ready_command
-from contend.mpi import Preloaded, carry
+from contend.mpi import Preloaded, carry, lost_on_the_way
 from contend.process import run_foreground
 
+_NEEDED = ("LD_PRELOAD", "CONTEND_TUNED", "CONTEND_TUNED_RUN", "CONTEND_TUNED_SIGN_IN")
 TUNED = Option(("--tuned",), "RULES", "Carry all-to-alls by these rules")
 TunedOption = Annotated[Path, TUNED(": the folder that contend tune wrote, which all hosts see.")]
 
@@ -77,8 +78,11 @@ def run(
     read_rules(tuned)
     console = Console(stderr=True, highlight=False)
 
+    carried: list[Preloaded] = []
+
     def load(library: str | None) -> Preloaded:
-        return carry(command, tuned, library)
+        carried.append(carry(command, tuned, library))
+        return carried[-1]
 
     with (
         seated(common, ranks, ranks_per_host, console) as (shape, place),
@@ -87,4 +91,11 @@ def run(
         status = run_foreground(*ready)
         if place is not None and (drops := place.counters().get("drops")) is not None:
             console.print(Text(f"{drops:,} packets dropped"), soft_wrap=True)
+    if not carried[-1].took() and status == 0:
+        lost = lost_on_the_way(command, [name for name in _NEEDED if name in carried[-1].variables])
+        why = lost or (
+            "no MPI program began, it is of another library (name that with --mpi), or its ranks "
+            "have not the variables LD_PRELOAD and CONTEND_TUNED of this command"
+        )
+        console.print(Text(f"contend: no all-to-all went by rules: {why}"), soft_wrap=True)
     raise typer.Exit(status)

@@ -17,6 +17,7 @@ from .library import merge as merge
 from .preloading import Preloaded as Preloaded
 from .preloading import carry as carry
 from .preloading import library_of as library_of
+from .preloading import lost_on_the_way as lost_on_the_way
 from .preloading import preloaded as preloaded
 from .preloading import record as record
 from .scratch import launch_folder as launch_folder

@@ -24,6 +24,8 @@ _LIMIT = 60.0
 # What the dynamic loader lists of a program, as `name => path (address)`.
 _LOADED = re.compile(r"^[ \t]*(\S+) => (/\S+) \(", re.MULTILINE)
 _MPI = re.compile(r"^lib(?:mpi|mpich)[\w-]*\.so\b")
+# Where words of a script's line end.
+_SPLIT = re.compile(r"[\s\"'=;&|()<>`]+")
 # Where the loader, or a launcher, takes a list of libraries apart.
 _APART = re.compile("[ :;]")
 _LAUNCHERS = ("mpirun", "mpiexec", "prterun", "srun", "orterun")
@@ -33,6 +35,17 @@ _LIST = "OMPI_MCA_mca_base_env_list"
 _OWN = b"contend_library_behind"
 # What srun passes on, where that is not everything.
 _EXPORTED = "SLURM_EXPORT_ENV"
+_PRELOAD = "LD_PRELOAD"
+# What loses variables on the way to ranks, as scripts write it; scripts that are longer are no
+# launch scripts.
+_SCRIPT_BYTES = 1 << 20
+_ASSIGNS = re.compile(rf"{_PRELOAD}=\S*")
+_SETS_ANEW = re.compile(rf"(?<!\w){_PRELOAD}=(?!\S*\$\{{?{_PRELOAD}\b)")
+_TAKES_AWAY = re.compile(
+    rf"(?:\bunset\b.*|(?<!\S)-u ?|--unset[= ]|\bexport -n .*)\b({_PRELOAD}|CONTEND_[A-Z_]+)\b"
+)
+_EMPTIES = re.compile(r"\benv\s+(?:-\S+\s+)*(?:-i\b|-(?=\s)|--ignore-environment\b)")
+_ELSEWHERE = re.compile(r"^\s*(?:exec\s+)?ssh\s")
 
 
 @dataclass(frozen=True)
@@ -46,6 +59,14 @@ class Preloaded:
 
     words: tuple[str, ...]
     variables: Mapping[str, str]
+
+    def took(self) -> bool:
+        """Whether a rank had the drop-in library, asked once when the command has ended."""
+        folder = self.variables.get("CONTEND_TUNED_SIGN_IN", self.variables["CONTEND_TUNED"])
+        word = Path(folder) / f"{self.variables['CONTEND_TUNED_RUN']}.met"
+        met = word.is_file()
+        word.unlink(missing_ok=True)
+        return met
 
 
 def record(
@@ -139,15 +160,16 @@ def preloaded(
             f"{library}: the loader takes no library whose path has a space or a colon in it; "
             "set XDG_CACHE_HOME to another folder"
         )
-    already = [word for word in re.split("[ :]", environment.get("LD_PRELOAD", "")) if word]
-    at = next((index for index, word in enumerate(already) if _is_own(word)), len(already))
     added = dict(variables)
-    added["LD_PRELOAD"] = ":".join([*already[:at], str(library), *already[at:]])
+    added[_PRELOAD] = _with(environment.get(_PRELOAD, ""), library)
     names = list(added)
+    words = _with_in_words(words, library)
     if "-x" in words:
         # Open MPI's launcher takes options or a list, but not both.
-        at = list(words).index("-x")
-        options = [word for name in names for word in ("-x", name)]
+        at = words.index("-x")
+        assigned = any(_ASSIGNS.fullmatch(word) for word in words)
+        passed = [name for name in names if not (assigned and name == _PRELOAD)]
+        options = [word for name in passed for word in ("-x", name)]
         words = [*words[:at], *options, *words[at:]]
     else:
         listed = environment.get(_LIST, "")
@@ -157,6 +179,77 @@ def preloaded(
         kept = [] if exported in ("NONE", "NIL") else [exported]
         added[_EXPORTED] = ",".join([*kept, *names])
     return Preloaded(tuple(words), added)
+
+
+def _with(listed: str, library: Path) -> str:
+    """What is preloaded, with a library after the user's own and before others of contend's."""
+    already = [word for word in re.split("[ :]", listed) if word]
+    at = next((index for index, word in enumerate(already) if _is_own(word)), len(already))
+    return ":".join([*already[:at], str(library), *already[at:]])
+
+
+def _with_in_words(words: Sequence[str], library: Path) -> list[str]:
+    """A command that itself sets what its ranks preload, as `-x LD_PRELOAD=theirs.so` does."""
+    made = list(words)
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        if _ASSIGNS.fullmatch(word):
+            name, listed = word.split("=", 1)
+            made[at] = f"{name}={_with(listed, library)}"
+        elif before == _PRELOAD and at > 1 and words[at - 2].lstrip("-") in ("genv", "env"):
+            made[at] = _with(word, library)
+    return made
+
+
+def lost_on_the_way(words: Sequence[str], names: Sequence[str]) -> str:
+    """Where a command, or a script that it names, keeps variables from its ranks, and the remedy.
+
+    Args:
+        words: the command.
+        names: the variables that ranks need, LD_PRELOAD among them.
+
+    Returns:
+        A clause for people; "" where neither shows such a place.
+    """
+    passed = " ".join(f'{name}="${name}"' for name in names)
+    for where, line in _lines_of(words):
+        if _SETS_ANEW.search(line):
+            return (
+                f"{where} sets {_PRELOAD} anew: let it set {_PRELOAD}=theirs.so:${_PRELOAD}, which "
+                "keeps contend's library"
+            )
+        if taken := _TAKES_AWAY.search(line):
+            return f"{where} takes {taken[1]} away: leave it as it is"
+        if _EMPTIES.search(line):
+            return f"{where} empties the environment: let it pass on {passed}"
+        if _ELSEWHERE.search(line):
+            return f"{where} goes over ssh, which passes no variables on: give it {passed}"
+    return ""
+
+
+def _lines_of(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The command, and lines of the scripts that it names, each with where it is."""
+    yield "the command", " ".join(word for word in words if not _ASSIGNS.fullmatch(word))
+    for path, number, line in _script_lines(words, os.environ):
+        yield f"line {number} of {path}", line
+
+
+def _script_lines(
+    words: Sequence[str], environment: Mapping[str, str]
+) -> Iterator[tuple[Path, int, str]]:
+    """Lines of the scripts that a command names, without comments: file, number, text."""
+    for word in words:
+        near = os.sep in word or os.path.isfile(word)
+        path = Path(word) if near else _on_path(word, environment)
+        if path is None or not path.is_file() or not os.access(path, os.R_OK):
+            continue
+        with path.open("rb") as file:
+            text = file.read(_SCRIPT_BYTES)
+        if not text.startswith(b"#!") and path.suffix != ".sh":
+            continue
+        for number, line in enumerate(text.decode(errors="replace").splitlines(), 1):
+            if not line.lstrip().startswith("#"):
+                yield path, number, line
 
 
 def _is_own(library: str) -> bool:
@@ -176,13 +269,30 @@ def library_of(
     """The MPI library that a command's program is for.
 
     The first word that is a program linked with one decides; where none is, as with Python, it is
-    the library that the launcher belongs to.
+    the library that the launcher belongs to. Where the words name a script, and tell nothing by
+    themselves, those of its lines do.
 
     Raises:
         MissingError: when neither tells, or no usable library of this machine is the one.
     """
     environment = dict(os.environ if environment is None else environment)
-    programs = list(_programs(words, environment))
+    library = _told_by(words, environment, run)
+    if library is None:
+        lines = (line for _, _, line in _script_lines(words, environment))
+        library = _told_by(
+            [word for line in lines for word in _SPLIT.split(line)], environment, run
+        )
+    if library is not None:
+        return library
+    raise MissingError(
+        f"cannot tell which MPI library {' '.join(words)} is for; name it with --mpi: contend mpi "
+        "lists those of this machine, and --mpi openmpi or --mpi mpich before the -- is enough"
+    )
+
+
+def _told_by(words: Sequence[str], environment: Mapping[str, str], run: Run) -> Library | None:
+    """The library that programs and launchers among words tell."""
+    programs = list(dict.fromkeys(_programs(words, environment)))
     for program in programs:
         file = linked_library(program, environment, run)
         if file is not None:
@@ -192,10 +302,7 @@ def library_of(
             library = _with_launcher(program, environment, run)
             if library is not None:
                 return library
-    raise MissingError(
-        f"cannot tell which MPI library {' '.join(words)} is for; name it with --mpi: contend mpi "
-        "lists those of this machine, and --mpi openmpi or --mpi mpich before the -- is enough"
-    )
+    return None
 
 
 def linked_library(program: Path, environment: Mapping[str, str], run: Run) -> Path | None:

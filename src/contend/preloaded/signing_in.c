@@ -203,19 +203,35 @@ static int list(const enum answer* answers, enum answer which, char* text, size_
   return count;
 }
 
+/// Whether all that are missing are known to be on this host.
+static bool all_near(const enum answer* answers) {
+  char host[HOST], here[HOST] = "";
+  find_host(rank, here);
+  for (int who = 0; who < size; who++) {
+    if (answers[who] != ABSENT) continue;
+    find_host(who, host);
+    if (*host == '\0' || strcmp(host, here) != 0) return false;
+  }
+  return true;
+}
+
 /// Says who is missing or differs, in one line.
 static void tell(enum answer* answers) {
   char host[HOST] = "", absent[1024], other[1024], line[NAME + 2048];
   answers[rank] = HERE;
   count_answers(answers);
+  bool near = all_near(answers);
   int missing = list(answers, ABSENT, absent, sizeof absent);
   int differ = list(answers, DIFFERS, other, sizeof other);
   gethostname(host, sizeof host - 1);
   int length = snprintf(line, sizeof line, "contend: ");
   if (missing)
-    length += snprintf(line + length, sizeof line - (size_t)length,
-                       "%d of %d ranks (%s) run without %s: their hosts do not see %s%s", missing,
-                       size, absent, own->library, own->folder, differ ? ", and " : "");
+    length +=
+        snprintf(line + length, sizeof line - (size_t)length,
+                 "%d of %d ranks (%s) run without %s: %s%s%stheir environment lacks LD_PRELOAD or "
+                 "variables of contend%s",
+                 missing, size, absent, own->library, near ? "" : "their hosts do not see ",
+                 near ? "" : own->folder, near ? "" : ", or ", differ ? ", and " : "");
   if (differ && length < (int)sizeof line)
     snprintf(line + length, sizeof line - (size_t)length,
              "%d of %d ranks (%s) have another %s than rank %d on %s", differ, size, other,

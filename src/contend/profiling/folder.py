@@ -27,6 +27,9 @@ OTHER_LIBRARY = "other-library"
 """Among them: the path of the library of ranks for which the recorder was not compiled."""
 SEEN = "seen"
 """Among them: when contend last saw the program run, in seconds since 1970."""
+UNRECORDED = "unrecorded-"
+"""Among them: how names begin that end with the number of the system's error by which ranks have
+no record."""
 EVENTS = "events.zst"
 
 _MOST_RANKS = 1 << 24

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import platform
 import shutil
 import time
@@ -17,12 +19,13 @@ import msgspec
 
 from contend.errors import InputError, ShortfallError, UsageError
 from contend.measurement import Place, RealHosts, Shape, ready_command
-from contend.mpi import Preloaded, record, this_machine
+from contend.mpi import Preloaded, lost_on_the_way, record, this_machine
 from contend.process import maps_file, run_foreground
 from contend.profiling.folder import (
     OTHER_LIBRARY,
     PROFILE,
     RECORDS,
+    UNRECORDED,
     ProfileRecord,
     beside,
     is_profile,
@@ -36,7 +39,10 @@ from contend.profiling.merging import merge
 from contend.profiling.profile import Profile
 from contend.profiling.record_file import read_header
 from contend.session import NoRoomError, hold, new_folder
+from contend.units import format_bytes
 
+# As in the recorder.
+_USUAL = 16 << 20
 NAME = "profile"
 """What folders begin with that nobody named."""
 
@@ -218,13 +224,36 @@ def _silence(job: Job, status: int | None, records: Path) -> str:
             f"{job.words[0]} left no record: its ranks loaded {file}, and the recorder is for "
             "another MPI library; name theirs with --mpi"
         )
+    for note in sorted(records.glob(f"{UNRECORDED}*")):
+        return f"{job.words[0]} left no record: {_refusal(note, records, job.memory)}"
+    lost = lost_on_the_way(job.words, ("LD_PRELOAD", "CONTEND_PROFILE"))
+    if lost:
+        return f"{job.words[0]} left no record: {lost}"
     if status:
         return f"{job.words[0]} ended with {status} before any rank had left a record"
     return (
         f"{job.words[0]} left no record: no MPI program began, it is of another library (name that "
-        "with --mpi), or the command itself sets LD_PRELOAD for its ranks: let it set "
-        "theirs.so:$LD_PRELOAD, which keeps the recorder"
+        "with --mpi), or its ranks have not the variables LD_PRELOAD and CONTEND_PROFILE of this "
+        "command"
     )
+
+
+def _refusal(note: Path, records: Path, memory: int | None) -> str:
+    """Why ranks have no record, and what helps, by the name of the word that they left."""
+    number = note.name.removeprefix(UNRECORDED)
+    error = int(number) if number.isdecimal() else 0
+    size = f"a record of {format_bytes(memory or _USUAL)}"
+    least = "a smaller --record"
+    if error == errno.EFBIG:
+        return f"{size} is more than ulimit -f lets ranks write: raise that, or take {least}"
+    if error in (errno.ENOSPC, errno.EDQUOT):
+        return (
+            f"no room for {size} of each rank in {records.parent}: use another --output, or {least}"
+        )
+    if error == errno.ENOMEM:
+        return f"no memory for {size} in ranks, as with ulimit -v: raise that, or take {least}"
+    where = note.read_text(errors="replace").strip() or records
+    return f"ranks cannot write {where}: {os.strerror(error)}"
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 // The record's beginning, with MPI_Init or the first session, and its end, whichever way the
 // program ends.
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -65,7 +66,6 @@ static void record_from(uint64_t start_ticks, int64_t start_ns) {
   contend_learn_own_code();
   contend_note_modules();
   contend_start_communicators();
-  contend_start_requests();
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   clocks.start_unix_ns =
@@ -299,15 +299,20 @@ int contend_Abort(MPI_Comm communicator, int code) {
   return REAL(Abort)(communicator, code);
 }
 
-// Its ranks run unrecorded: a file beside the records says of which library they are.
-void contend_other_library(const char* library) {
+bool contend_leave_word(const char* name, const char* of) {
   const char* folder = folder_of_records();
   char path[4096];
-  if (folder == NULL) return;
-  if (snprintf(path, sizeof path, "%s/%s", folder, CONTEND_OTHER_LIBRARY) >= (int)sizeof path)
-    return;
+  errno = ENAMETOOLONG;
+  if (folder == NULL) return false;
+  if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return false;
   int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) return;
-  dprintf(file, "%s\n", library);
+  if (file < 0) return false;
+  dprintf(file, "%s\n", of);
   close(file);
+  return true;
+}
+
+// Its ranks run unrecorded.
+void contend_other_library(const char* library) {
+  contend_leave_word(CONTEND_OTHER_LIBRARY, library);
 }

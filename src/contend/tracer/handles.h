@@ -184,7 +184,8 @@ typedef struct {
   bool claimed;  ///< a call waits for it
 } contend_request;
 
-void contend_start_requests(void);
+/// Whether there is room for requests.
+bool contend_start_requests(void);
 /// Remembers a request. What the caller does not fill in is 0; its number is CONTEND_NO_REQUEST
 /// when the table is full, and for a persistent one, which has one only while it is under way.
 contend_request* contend_new_request(MPI_Request handle, contend_live_communicator* communicator,

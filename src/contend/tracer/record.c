@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "handles.h"
 #include "signing_in.h"
-#include "tracer.h"
 
 // Shares of the memory that a rank may use, as 1/2^n of it; events get what is left.
 enum { DEFAULT_MEMORY = 16 << 20, LEAST_MEMORY = 256 << 10, LINE = 64 };
@@ -93,7 +94,10 @@ static int make_file(const char* folder, int rank, char* path, size_t room) {
 /// call of the program's has to wait for a page.
 static void* map_file(const char* path, size_t bytes) {
   if (file < 0) return NULL;
-  int error = posix_fallocate(file, 0, (off_t)bytes);
+  // A file beyond this limit would end the program by a signal.
+  struct rlimit most = {RLIM_INFINITY, RLIM_INFINITY};
+  (void)getrlimit(RLIMIT_FSIZE, &most);
+  int error = bytes > most.rlim_cur ? EFBIG : posix_fallocate(file, 0, (off_t)bytes);
   void* memory = MAP_FAILED;
   if (error == 0) {
     memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -166,22 +170,41 @@ static bool make_cell_slots(uint64_t cells) {
   return true;
 }
 
+/// Says why a rank has no record, the first of all for each reason.
+static void tell(int rank, const char* path, int error) {
+  char host[64] = "", name[64];
+  snprintf(name, sizeof name, "%s%d", CONTEND_UNRECORDED, error);
+  if (!contend_leave_word(name, path) && errno == EEXIST) return;
+  gethostname(host, sizeof host - 1);
+  fprintf(stderr, "contend: rank %d on %s is not recorded: %s: %s\n", rank, host, path,
+          strerror(error));
+}
+
+/// Whether a rank whose memory is limited, as by ulimit -v, keeps most of what is left of it.
+static bool leaves_memory(uint64_t bytes) {
+  struct rlimit most;
+  if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY) return true;
+  unsigned long pages = 0;
+  FILE* sizes = fopen("/proc/self/statm", "re");
+  bool known = sizes && fscanf(sizes, "%lu", &pages) == 1;
+  if (sizes) fclose(sizes);
+  uint64_t taken = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+  return !known || (taken < most.rlim_cur && bytes <= (most.rlim_cur - taken) / 4);
+}
+
 bool contend_open_record(const char* folder, int rank, int size, int thread_level) {
   contend_section sections[CONTEND_SECTIONS];
   mapped_bytes = lay_out(sections, granted_memory(), size);
   char path[4096] = "";
   contend_header* header = NULL;
   errno = ENOMEM;
-  if (make_cell_slots(sections[CONTEND_CELLS].capacity)) {
+  if (leaves_memory(mapped_bytes) && make_cell_slots(sections[CONTEND_CELLS].capacity) &&
+      contend_start_requests()) {
     file = make_file(folder, rank, path, sizeof path);
     header = map_file(path, mapped_bytes);
   }
   if (header == NULL) {
-    int error = errno;
-    char host[64] = "";
-    gethostname(host, sizeof host - 1);
-    fprintf(stderr, "contend: rank %d on %s is not recorded: %s: %s\n", rank, host, path,
-            strerror(error));
+    tell(rank, *path ? path : folder, errno);
     return false;
   }
   contend.header = header;

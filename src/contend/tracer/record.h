@@ -22,6 +22,9 @@
 #define CONTEND_RECORD_VERSION 5u
 /// Beside the records: the path of the ranks' library, where the recorder is another's.
 #define CONTEND_OTHER_LIBRARY "other-library"
+/// Likewise: how names of files begin that say, by their ends, a number of errno's, why ranks have
+/// no record.
+#define CONTEND_UNRECORDED "unrecorded-"
 #define CONTEND_NO_PEER (-1)       ///< the call has no peer, or the peer is outside MPI_COMM_WORLD
 #define CONTEND_ANY_PEER (-2)      ///< of an awaited message: any source
 #define CONTEND_FOREIGN_PEER (-3)  ///< of an awaited message: a peer outside MPI_COMM_WORLD

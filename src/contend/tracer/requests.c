@@ -14,11 +14,12 @@ static uint32_t first_free, unused = 1;
 static uint32_t last_number;
 static uint32_t receiving;  // requests that may receive; calls look at it without the lock
 
-void contend_start_requests(void) {
+bool contend_start_requests(void) {
   requests = aligned_alloc(LINE, CAPACITY * sizeof *requests);
   slots = calloc(SLOTS, sizeof *slots);
-  if (requests == NULL || slots == NULL) abort();
+  if (requests == NULL || slots == NULL) return false;
   requests[0] = (contend_request){0};
+  return true;
 }
 
 static uint32_t* slot_of(uint64_t key) {

@@ -104,6 +104,10 @@ MPI_Group contend_world_group(void);
 void contend_met_all_ranks(MPI_Comm all, const char* name);
 #endif
 
+/// Leaves word beside the records, for whoever reads them: a file of that name, and what it is of;
+/// false, with errno, where it cannot be left or is there already.
+bool contend_leave_word(const char* name, const char* of);
+
 // ---- record.c
 
 /// Makes the record of this rank; false, after one line to standard error, when it cannot be.

@@ -1,9 +1,11 @@
 // The drop-in library's beginning with MPI_Init, and what it says at the end when it is asked:
 // CONTEND_TUNED names the folder of the rules, CONTEND_TUNED_REPORT=1 asks for a line on what was
 // carried.
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "signing_in.h"
 #include "tuned.h"
@@ -61,6 +63,17 @@ static void find_library(void) {
 #undef X
 }
 
+/// Leaves word for who has started the command that this library was there: an empty file.
+static void leave_word(void) {
+  const char *folder = getenv("CONTEND_TUNED_SIGN_IN"), *run = getenv("CONTEND_TUNED_RUN");
+  char path[4096];
+  if (folder == NULL || *folder == '\0') folder = getenv("CONTEND_TUNED");
+  if (folder == NULL || run == NULL || *run == '\0') return;
+  if (snprintf(path, sizeof path, "%s/%s.met", folder, run) >= (int)sizeof path) return;
+  int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (file >= 0) close(file);
+}
+
 /// Whether all ranks have this library and the same rules; where they have not, none goes by any.
 static bool all_go_by_rules(const char* folder) {
   const char* signs = getenv("CONTEND_TUNED_SIGN_IN");
@@ -76,7 +89,9 @@ static bool all_go_by_rules(const char* folder) {
   contend_library.Comm_rank(MPI_COMM_WORLD, &rank);
   contend_library.Comm_size(MPI_COMM_WORLD, &size);
   contend_get_ready_to_sign_in(&guest, rank, size);
-  return contend_sign_in(MPI_COMM_WORLD, NULL) && good;
+  bool agree = contend_sign_in(MPI_COMM_WORLD, NULL);
+  if (rank == 0 || !agree) leave_word();
+  return agree && good;
 }
 
 /// Whether any rank was asked for a report, which all make together.
@@ -129,6 +144,7 @@ static void tell_of_sessions(void) {
     const char* number = getenv(numbers[index]);
     if (number && strcmp(number, "0") != 0) return;
   }
+  leave_word();
   fputs("contend: the program uses MPI sessions without MPI_Init: nothing is carried\n", stderr);
 }
 
@@ -178,9 +194,10 @@ int contend_Finalize(void) {
 
 void contend_other_library(const char* library) {
   const char* folder = getenv("CONTEND_TUNED");
-  if (folder && *folder)
-    fprintf(stderr,
-            "contend: the program loaded %s, and the drop-in all-to-all is for another MPI "
-            "library: nothing is carried\n",
-            library);
+  if (folder == NULL || *folder == '\0') return;
+  leave_word();
+  fprintf(stderr,
+          "contend: the program loaded %s, and the drop-in all-to-all is for another MPI "
+          "library: nothing is carried\n",
+          library);
 }

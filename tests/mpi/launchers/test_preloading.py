@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from contend.errors import MissingError
-from contend.mpi import Library, launch_environment, library_of, preloaded, record
+from contend.mpi import (
+    Library,
+    launch_environment,
+    library_of,
+    lost_on_the_way,
+    preloaded,
+    record,
+)
 
 Libraries = dict[str, tuple[Library, Path]]
 LIBRARIES = ("openmpi4", "openmpi5", "mpich")
@@ -88,6 +95,44 @@ def test_what_is_there_already_stays(harmless: Path) -> None:
     }
 
 
+def test_what_a_command_itself_preloads_stays(harmless: Path) -> None:
+    both = f"LD_PRELOAD=/other.so:{harmless}"
+    for before, after in (
+        (["-x", "LD_PRELOAD=/other.so"], ["-x", "KEY", "-x", both]),
+        (["-genv", "LD_PRELOAD", "/other.so"], ["-genv", "LD_PRELOAD", both.partition("=")[2]]),
+        (["env", "LD_PRELOAD=/other.so"], ["env", both]),
+    ):
+        command = preloaded(["mpirun", *before, "x"], harmless, {"KEY": "value"}, {})
+        assert command.words == ("mpirun", *after, "x")
+    # What a shell is to read stays as it is.
+    script = ("sh", "-c", "LD_PRELOAD=/other.so ./x")
+    assert preloaded(script, harmless, {}, {}).words == script
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("export LD_PRELOAD=/other.so", "sets LD_PRELOAD anew: let it set LD_PRELOAD=theirs.so:"),
+        ('LD_PRELOAD="/other.so" exec "$@"', "sets LD_PRELOAD anew"),
+        ("unset KEY LD_PRELOAD", "takes LD_PRELOAD away"),
+        ("exec env -u CONTEND_PROFILE x", "takes CONTEND_PROFILE away"),
+        ('env -i "$@"', 'empties the environment: let it pass on LD_PRELOAD="$LD_PRELOAD"'),
+        ("env - x", "empties the environment"),
+        ("ssh node2 ./x", "goes over ssh"),
+        ('export LD_PRELOAD="/other.so:$LD_PRELOAD"', ""),
+        ("export LD_PRELOAD=$HOME/other.so:${LD_PRELOAD}", ""),
+        ("# unset LD_PRELOAD", ""),
+        ("env KEY=value x", ""),
+    ],
+)
+def test_where_a_script_loses_variables(tmp_path: Path, line: str, said: str) -> None:
+    script = tmp_path / "start.sh"
+    script.write_text(f"#!/bin/sh\n\n{line}\n")
+    found = lost_on_the_way(["mpirun", "-n", "2", str(script), "x"], ["LD_PRELOAD", "KEY"])
+    assert found.startswith(f"line 3 of {script} {said}" if said else "")
+    assert bool(found) == bool(said)
+
+
 def test_a_path_that_the_loader_would_take_apart_is_refused() -> None:
     with pytest.raises(MissingError, match="path has a space or a colon in it; set XDG_CACHE_HOME"):
         preloaded(["mpirun", "x"], Path("/my folder/library.so"), {}, {})
@@ -105,6 +150,18 @@ def test_a_program_tells_its_library(libraries: Libraries, name: str) -> None:
 def test_otherwise_the_launcher_does(libraries: Libraries, name: str) -> None:
     library, _ = libraries[name]
     assert library_of([library.launcher, "-n", "2", "python3"]).reported == library.reported
+
+
+@pytest.mark.parametrize("named", ["program", "launcher"])
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_script_tells_its_library(
+    libraries: Libraries, tmp_path: Path, name: str, named: str
+) -> None:
+    library, program = libraries[name]
+    line = f"$RUN -n 2 {program}" if named == "program" else f'time {library.launcher} -n 2 "$APP"'
+    script = tmp_path / "job.sh"
+    script.write_text(f"#!/bin/sh\n# mpirun is not meant: {tmp_path}\ncd /tmp\n{line} >out\n")
+    assert library_of(["sh", str(script)]).reported == library.reported
 
 
 def test_a_command_without_either() -> None:
