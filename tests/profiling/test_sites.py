@@ -75,6 +75,23 @@ def test_without_lines_symbol_and_offset(place: Callable[..., Place]) -> None:
     assert 0 < int(offset, 16) < 64
 
 
+@pytest.mark.parametrize(
+    ("symbol", "shown"),
+    [
+        ("__pyx_pw_6mpi4py_3MPI_4Comm_135Alltoall", "mpi4py.MPI.Comm.Alltoall"),
+        ("__pyx_f_6mpi4py_3MPI_PyMPI_bcast_p2p", "mpi4py.MPI.PyMPI_bcast_p2p"),
+        ("__pyx_pw_3app_5solve", "app.solve"),
+        ("__pyx_pw_135Alltoall", "__pyx_pw_135Alltoall"),
+        ("__pyx_f_99999999999999999999app_x", "__pyx_f_99999999999999999999app_x"),
+    ],
+)
+def test_names_of_cython_are_those_of_python(
+    place: Callable[..., Place], symbol: str, shown: str
+) -> None:
+    [line] = find_lines([place(f"-Dcaller={symbol}")])
+    assert line.symbol.partition("+")[0] == shown
+
+
 def test_stripped_programs_tell_what_they_share(place: Callable[..., Place]) -> None:
     [line] = find_lines([place("-rdynamic", strip=True)])
     assert line.symbol.startswith("caller+")

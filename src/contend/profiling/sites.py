@@ -33,6 +33,9 @@ _LOADED = 1
 # Address, size if it is known, kind, name.
 _FUNCTION = re.compile(r"([0-9a-f]+)(?: ([0-9a-f]+))? [tTwWiuV] (.+)")
 _MOST_SEGMENTS = 1000
+# What Cython makes of a function's name, as of mpi4py's: its scopes with their lengths, a number
+# where Python calls it, and the name.
+_OF_CYTHON = re.compile(r"__pyx_(pw|pf|f)_(\w+?)(?:\.(?:constprop|part|isra|cold|lto_priv)[.\d]*)*")
 
 
 @dataclass(frozen=True)
@@ -221,7 +224,25 @@ def _functions(text: str) -> Iterator[tuple[int, int, str]]:
     for line in text.splitlines():
         if match := _FUNCTION.fullmatch(line):
             # Versions of symbols, as in MPI_Send@@V1, mean nothing here.
-            yield int(match[1], 16), int(match[2] or "0", 16), match[3].partition("@")[0]
+            name = _in_python(match[3].partition("@")[0])
+            yield int(match[1], 16), int(match[2] or "0", 16), name
+
+
+def _in_python(symbol: str) -> str:
+    """``mpi4py.MPI.Comm.Alltoall`` for Cython's ``__pyx_pw_6mpi4py_3MPI_4Comm_135Alltoall``."""
+    match = _OF_CYTHON.fullmatch(symbol)
+    if match is None:
+        return symbol
+    kind, rest = match.groups()
+    names = []
+    while length := re.match(r"\d{1,4}", rest):
+        end = length.end() + int(length[0])
+        if rest[end : end + 1] != "_":
+            break
+        names.append(rest[length.end() : end])
+        rest = rest[end + 1 :]
+    names.append(rest if kind == "f" else rest.lstrip("0123456789"))
+    return ".".join(names) if len(names) > 1 and names[-1] else symbol
 
 
 def _segments(path: Path) -> list[tuple[int, int, int]]:
