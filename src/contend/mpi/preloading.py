@@ -334,9 +334,11 @@ def _on_path(word: str, environment: Mapping[str, str]) -> Path | None:
 def _with_file(file: Path, program: Path, environment: Mapping[str, str], run: Run) -> Library:
     """The library of this machine that is a file, or else one that programs load by its name."""
     tried: list[Library] = []
+    failed: list[str] = []
     for candidate in _nearest_first(find(environment=environment, run=run), file):
         library = examine_once(candidate, run=run)
         if not library.reported:
+            failed.append(f"{library.wrapper}: {library.why}")
             continue
         if Path(library.file).resolve() == file.resolve():
             return library
@@ -348,9 +350,10 @@ def _with_file(file: Path, program: Path, environment: Mapping[str, str], run: R
             == file.resolve().name.split(".so.")[-1]
         ):
             return replace(library, file=str(file))
+    whys = f" ({'; '.join(failed)})" if failed else ""
     raise MissingError(
-        f"{program} is linked with {file}, but no compiler wrapper of that MPI library is here; "
-        "name one with --mpi"
+        f"{program} is linked with {file}, but no compiler wrapper of that MPI library works "
+        f"here{whys}; name one with --mpi"
     )
 
 

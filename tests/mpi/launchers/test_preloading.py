@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ from contend.mpi import (
     preloaded,
     record,
 )
+from contend.process import Finished, run_process
 
 Libraries = dict[str, tuple[Library, Path]]
 LIBRARIES = ("openmpi4", "openmpi5", "mpich")
@@ -162,6 +163,19 @@ def test_a_script_tells_its_library(
     script = tmp_path / "job.sh"
     script.write_text(f"#!/bin/sh\n# mpirun is not meant: {tmp_path}\ncd /tmp\n{line} >out\n")
     assert library_of(["sh", str(script)]).reported == library.reported
+
+
+def test_wrappers_that_cannot_be_tried_are_told(libraries: Libraries) -> None:
+    library, program = libraries["mpich"]
+
+    def run(words: Sequence[str], environment: Mapping[str, str], limit: float) -> Finished:
+        told = words[0] == "ldd" or "-show" in words or "--version" in words
+        return run_process(words, environment, limit) if told else Finished(153)
+
+    with pytest.raises(
+        MissingError, match=f"no compiler wrapper .* works here .*{library.wrapper}: "
+    ):
+        library_of([str(program)], run=run)
 
 
 def test_a_command_without_either() -> None:
