@@ -40,6 +40,7 @@ def _run(
     ended = mpi.run_command(loaded.words, environment)
     assert ended.status == 0, ended.errors
     assert ended.output.count("right") == 3, ended.errors
+    assert loaded.took()
     return ended, [line for line in ended.errors.splitlines() if line.startswith("contend: ")]
 
 
