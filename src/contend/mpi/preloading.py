@@ -63,7 +63,7 @@ class Preloaded:
     def took(self) -> bool:
         """Whether a rank had the drop-in library, asked once when the command has ended."""
         folder = self.variables.get("CONTEND_TUNED_SIGN_IN", self.variables["CONTEND_TUNED"])
-        word = Path(folder) / f"{self.variables['CONTEND_TUNED_RUN']}.met"
+        word = Path(folder) / f"tuned-{self.variables['CONTEND_TUNED_RUN']}.met"
         met = word.is_file()
         word.unlink(missing_ok=True)
         return met

@@ -69,7 +69,7 @@ static void leave_word(void) {
   char path[4096];
   if (folder == NULL || *folder == '\0') folder = getenv("CONTEND_TUNED");
   if (folder == NULL || run == NULL || *run == '\0') return;
-  if (snprintf(path, sizeof path, "%s/%s.met", folder, run) >= (int)sizeof path) return;
+  if (snprintf(path, sizeof path, "%s/tuned-%s.met", folder, run) >= (int)sizeof path) return;
   int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (file >= 0) close(file);
 }
