@@ -34,7 +34,7 @@ def two_leaves() -> Fabric:
     ports[2, 1:5] = [1, 1, 2, 2]
     ports[3, 1:5] = [1, 1, 2, 2]
     ports[range(4), range(5, 9)] = 0
-    return fabric.replace(routes=ForwardingTables(ports, "by hand"))
+    return fabric.replace(routes=ForwardingTables(ports, engine="by hand"))
 
 
 NAMES = st.text(st.characters(exclude_categories=()), max_size=8)
@@ -103,7 +103,7 @@ def fabrics(draw: Any, names: st.SearchStrategy[str] = NAMES) -> Fabric:
         other_port=numbers(others, 6, "u2"),
         rates=rates,
         findings=(Finding("a kind", draw(names), wrong=draw(st.booleans())),),
-        routes=ForwardingTables(ports, "random"),
+        routes=ForwardingTables(ports, engine="random"),
     )
 
 

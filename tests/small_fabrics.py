@@ -141,7 +141,7 @@ def shortest_path_tables(fabric: Fabric) -> ForwardingTables:
                 if s != root:
                     nearer = sorted(p for p, n, _ in neighbours[s] if distance.get(n, d) < d)
                     ports[s, address] = nearer[(host + i) % len(nearer)]
-    return ForwardingTables(ports, "shortest")
+    return ForwardingTables(ports, engine="shortest")
 
 
 def _distances(neighbours: list[list[tuple[int, int, int]]], root: int) -> dict[int, int]:

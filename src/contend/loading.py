@@ -218,7 +218,7 @@ def load_topology(path: str) -> Fabric:
         fabric = fabric.replace(name=_short_name(source))
     if topology.ports is None:
         return fabric
-    routed = fabric.replace(routes=routing.ForwardingTables(topology.ports, topology.engine))
+    routed = fabric.replace(routes=routing.ForwardingTables(topology.ports, engine=topology.engine))
     return routing.with_others_found(routed)
 
 

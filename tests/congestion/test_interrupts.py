@@ -31,7 +31,7 @@ from contend import _core
 from contend.congestion import core_threads
 from contend.fabric import make
 from contend.routes import compute
-from contend.routes.resolver import make_resolver
+from contend.routes.routes import make_resolver
 
 fabric = compute(make("xgft:1;2;1"), "minhop")
 hosts = np.arange(2, dtype=np.uint32)

@@ -16,7 +16,7 @@ from contend.errors import UsageError
 from contend.fabric import Check, Fabric, Finding, Status
 from contend.routes import NO_PORT, ForwardingTables, all_to_all_load, check
 from contend.routes.checking import dependency_cycle
-from contend.routes.resolver import TraceEnd
+from contend.routes.tracing import TraceEnd
 from small_fabrics import fat_tree, ring, shortest_path_tables, three_level_tree, torus
 
 

@@ -27,10 +27,9 @@ from contend.routes import (
     compute,
     engine_names,
     make_resolver,
-    next_hops,
     save,
 )
-from contend.routes.tables import tables_of
+from contend.routes.routes import tables_of
 from contend.schedule import (
     Cables,
     Costs,
@@ -137,7 +136,9 @@ def test_a_draw_is_the_same_for_all_that_ask_for_it() -> None:
 def test_next_hops_are_those_that_draws_take() -> None:
     """Over many draws routes cross every channel that may be crossed, and no other."""
     fabric = ecmp("xgft:3;2,2,2;1,2,2")
-    hops = next_hops(fabric, np.arange(fabric.hosts, dtype=np.uint32))
+    assert fabric.routes is not None
+    hops = fabric.routes.next_hops(fabric, np.arange(fabric.hosts, dtype=np.uint32))
+    assert hops is not None
     leaves = fabric.host_switch
     crossed: set[int] = set()
     for draw in range(200):

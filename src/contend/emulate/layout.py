@@ -17,7 +17,6 @@ from contend.routes import (
     ForwardingTables,
     NextHops,
     make_resolver,
-    next_hops,
     tables_of,
 )
 
@@ -236,7 +235,7 @@ def lay_out(fabric: Fabric, hosts: Sequence[int] | None = None) -> Layout:
     # It names hosts that have no address or cannot be reached.
     numbers = np.array(chosen, dtype=np.uint32)
     resolver = make_resolver(fabric, numbers, messages=0, draws=True)
-    hashed = next_hops(fabric, numbers) if fabric.draws_routes else None
+    hashed = None if fabric.routes is None else fabric.routes.next_hops(fabric, numbers)
     switches = list(range(fabric.switches))
     cables = list(range(fabric.cables))
     if hosts is not None:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from contend.fabric.parts import connected_parts
 from contend.units import counted, nearest
 
 if TYPE_CHECKING:
-    from contend.routes import ForwardingTables, HashedRoutes
+    from contend.routes import ForwardingTables, Routes
 
 NO_SWITCH = 0xFFFFFFFF
 """Stands for a switch that nobody knows."""
@@ -91,7 +91,7 @@ class Fabric:
 
     rates: tuple[str, ...] = ("",)
     findings: tuple[Finding, ...] = ()
-    routes: ForwardingTables | HashedRoutes | None = field(default=None, repr=False)
+    routes: Routes | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for column in fields(self):
@@ -130,7 +130,7 @@ class Fabric:
     @property
     def tables(self) -> ForwardingTables | None:
         """The routes where they are forwarding tables."""
-        return cast("ForwardingTables", self.routes) if hasattr(self.routes, "ports") else None
+        return None if self.routes is None else self.routes.tables
 
     @property
     def draws_routes(self) -> bool:

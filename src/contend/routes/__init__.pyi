@@ -16,13 +16,12 @@ from .engines import engine_names as engine_names
 from .engines import fewest_collisions as fewest_collisions
 from .engines import table_steps as table_steps
 from .hashed import HashedRoutes as HashedRoutes
+from .hashed import NextHops as NextHops
 from .mending import mendable as mendable
 from .mending import mended as mended
-from .resolver import NextHops as NextHops
-from .resolver import Route as Route
-from .resolver import find_route as find_route
-from .resolver import make_resolver as make_resolver
-from .resolver import next_hops as next_hops
+from .routes import Routes as Routes
+from .routes import make_resolver as make_resolver
+from .routes import tables_of as tables_of
 from .saving import HOLD_ROUTES as HOLD_ROUTES
 from .saving import KINDS as KINDS
 from .saving import NEED_ROUTES as NEED_ROUTES
@@ -33,5 +32,6 @@ from .saving import save_to as save_to
 from .tables import NO_PORT as NO_PORT
 from .tables import ForwardingTables as ForwardingTables
 from .tables import adopt as adopt
-from .tables import tables_of as tables_of
 from .tables import with_others_found as with_others_found
+from .tracing import Route as Route
+from .tracing import find_route as find_route

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.fabric import Fabric
-from contend.routes.tables import NO_PORT, tables_of
+from contend.routes.routes import tables_of
+from contend.routes.tables import NO_PORT
 
 
 def changed_ports(

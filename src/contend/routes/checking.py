@@ -19,8 +19,8 @@ from contend.fabric import (
     size_of,
 )
 from contend.routes.balance import Balance, balance
-from contend.routes.resolver import TraceEnd, describe_fault
-from contend.routes.tables import tables_of
+from contend.routes.routes import tables_of
+from contend.routes.tracing import TraceEnd, describe_fault
 from contend.units import counted
 
 # The busiest of some channels that could share carries twice its fair share or more.

@@ -23,7 +23,8 @@ from contend.fabric import (
     survey,
 )
 from contend.routes.addresses import others_of
-from contend.routes.tables import NO_PORT, TableColumns, tables_of
+from contend.routes.routes import tables_of
+from contend.routes.tables import NO_PORT, TableColumns
 
 _LFTS_HEADING = re.compile(rb"^[ \t]*Unicast lids \[", re.MULTILINE)
 _FDBS_HEADING = re.compile(rb"^[ \t]*[a-z_]{0,32}dump_ucast_routes: Switch 0x", re.MULTILINE)

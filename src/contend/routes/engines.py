@@ -18,7 +18,8 @@ from contend.routes.addresses import table_size, targets_of, with_addresses, wit
 from contend.routes.hashed import HashedRoutes
 from contend.routes.options import read_roots, split
 from contend.routes.others import with_entries_kept
-from contend.routes.tables import NO_PORT, ForwardingTables, tables_of
+from contend.routes.routes import Routes, tables_of
+from contend.routes.tables import NO_PORT, ForwardingTables
 from contend.units import format_bytes, nearest
 
 MOST_LANES = 15
@@ -40,10 +41,10 @@ class _Job:
 
 @dataclass(frozen=True)
 class _Engine:
-    """What an engine does, in one line, how it makes tables, and which options it takes."""
+    """What an engine does, in one line, how it makes routes, and which options it takes."""
 
     about: str
-    tables: Callable[[_Job], ForwardingTables | HashedRoutes]
+    routes: Callable[[_Job], Routes]
     options: tuple[str, ...] = ()
 
 
@@ -88,7 +89,7 @@ def _destination_mod_k(job: _Job, *, in_order_of_ports: bool) -> ForwardingTable
     return ForwardingTables(_core.d_mod_k(fabric.core, job.targets, in_order_of_ports))
 
 
-def _ecmp(job: _Job) -> HashedRoutes:
+def _ecmp(job: _Job) -> Routes:
     return HashedRoutes()
 
 
@@ -192,10 +193,10 @@ def compute(fabric: Fabric, engine: str) -> Fabric:
         addressed = with_lmc(addressed, options["lmc"])
     size = addressed.switches * table_size(addressed) * 2
     try:
-        tables = _ENGINES[name].tables(_Job(addressed, targets_of(addressed), options))
+        routes = _ENGINES[name].routes(_Job(addressed, targets_of(addressed), options))
     except MemoryError:
         raise MissingError(f"not enough memory for tables of {format_bytes(size)}") from None
-    routed = addressed.replace(routes=replace(tables, engine=engine))
+    routed = addressed.replace(routes=replace(routes, engine=engine))
     return with_entries_kept(fabric, routed)
 
 

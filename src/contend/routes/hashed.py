@@ -2,29 +2,88 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
+from contend.errors import UnreachableError, UsageError
+from contend.fabric import Fabric
+from contend.routes.routes import Routes, unreachable
 
 
 @dataclass(frozen=True)
-class HashedRoutes:
+class HashedRoutes(Routes):
     """Equal-cost multipath (ECMP): shortest paths, chosen at every switch by a hash.
 
     At every switch a message takes one of the cables that begin a shortest way to its target's
     switch, each as likely as the others, chosen by a hash of source, target, switch and draw. A
-    simulation draws anew for every sample. There is nothing to write to a file.
-
-    Attributes:
-        engine: what these routes are called.
+    simulation draws anew for every sample. There is nothing to write to a file, and Ethernet has no
+    virtual lanes to choose from.
     """
 
-    engine: str = "ecmp"
+    engine: str = field(default="ecmp", kw_only=True)
 
     @property
     def drawn(self) -> bool:
-        """Whether a sample draws them anew: one drawing tells of no other."""
+        """A hash of what no two samples share."""
         return True
 
-    @property
-    def lanes(self) -> int:
-        """Number of virtual lanes, of which Ethernet has none to choose from."""
-        return 1
+    def resolver(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
+    ) -> _core.Resolver:
+        """Chooses at every switch on the way."""
+        if spread:
+            raise UsageError(
+                "ecmp draws routes between hosts: they have no further LIDs to spread over"
+            )
+        return _core.make_hashed_resolver(fabric.core, hosts)
+
+    def next_hops(self, fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops:
+        """The channels among which a hash chooses."""
+        try:
+            leaves, set_of, first, members = _core.next_hops(fabric.core, hosts)
+        except UnreachableError as error:
+            raise unreachable(fabric, error) from None
+        row = {leaf: number for number, leaf in enumerate(leaves.tolist())}
+        return NextHops(fabric, row, set_of, first, members)
+
+
+@dataclass(frozen=True, eq=False)
+class NextHops:
+    """Where hashed routes may lead: the channels that begin a shortest way to switches with hosts.
+
+    Attributes:
+        fabric: where they lead through.
+        leaf_row: row of every such switch.
+        set_of: number of the set that leads to them, shape [leaves, switches]; that of an empty one
+            at the leaf itself, and where no way leads there.
+        first: where every set begins among the members, and where the last one ends.
+        members: channels.
+    """
+
+    fabric: Fabric
+    leaf_row: dict[int, int]
+    set_of: NDArray[np.uint32]
+    first: NDArray[np.uint32]
+    members: NDArray[np.uint32]
+
+    def channels(self, switch: int, leaf: int) -> list[int]:
+        """The channels by which a switch sends what is meant for a host on another, each alike."""
+        number = int(self.set_of[self.leaf_row[leaf], switch])
+        members: list[int] = self.members[self.first[number] : self.first[number + 1]].tolist()
+        return members
+
+    def between(self, start: int, leaf: int) -> list[int]:
+        """All channels that a route from a switch to another may cross, each once."""
+        crossed, seen, waiting = [], {start}, [start]
+        while waiting:
+            for channel in self.channels(waiting.pop(), leaf):
+                crossed.append(channel)
+                cable, back = divmod(channel, 2)
+                end = int((self.fabric.cable_from if back else self.fabric.cable_to)[cable])
+                if end not in seen:
+                    seen.add(end)
+                    waiting.append(end)
+        return crossed

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from contend import _core
 from contend.fabric import NO_SWITCH, Fabric, Rest
 from contend.routes.addresses import addresses_of, others_of, table_size, targets_of
-from contend.routes.tables import NO_PORT, by_cable, tables_of
+from contend.routes.routes import tables_of
+from contend.routes.tables import NO_PORT, by_cable
 
 
 def mended(whole: Fabric, rest: Rest) -> tuple[Fabric, NDArray[np.uint64], int]:

@@ -7,30 +7,34 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from contend import _core
 from contend.errors import InputError, UsageError, legible
 from contend.fabric import NO_SWITCH, Fabric, Finding
 from contend.routes.addresses import addresses_of
-from contend.routes.hashed import HashedRoutes
+from contend.routes.routes import Routes
 from contend.units import counted
 
 NO_PORT = 0xFFFF
 
 
+# A route table up to this size is looked up faster than the forwarding tables are walked, even when
+# it has left the caches.
+_LARGEST_TABLE = 256 << 20
+
+
 @dataclass(frozen=True, eq=False)
-class ForwardingTables:
+class ForwardingTables(Routes):
     """One forwarding table per switch, in the order of the fabric's switches.
 
     Attributes:
         ports: shape [switches, addresses], dtype uint16; entry [s, a] is the port by which switch
             s sends what is meant for address a. 0 is the switch itself, NO_PORT no entry.
             Addresses are the LIDs of the fabric (`Fabric.host_lid`, `Fabric.switch_lid`).
-        engine: what made them, such as ``minhop`` or ``opensm:ftree``; "" when read from a file.
         lane: the virtual lane of all routes to an address, shape [addresses], dtype uint8; None
             where nothing is known of lanes or all are on the first.
     """
 
     ports: NDArray[np.uint16]
-    engine: str = ""
     lane: NDArray[np.uint8] | None = None
 
     def __post_init__(self) -> None:
@@ -53,30 +57,31 @@ class ForwardingTables:
         return replace(self, ports=self.ports[switches])
 
     @property
-    def drawn(self) -> bool:
-        """Whether a sample draws them anew: tables stay."""
-        return False
-
-    @property
     def lanes(self) -> int:
         """Number of virtual lanes that the routes are spread over."""
         return 1 if self.lane is None else int(self.lane.max(initial=0)) + 1
 
+    @property
+    def tables(self) -> ForwardingTables:
+        """These."""
+        return self
 
-def tables_of(fabric: Fabric) -> ForwardingTables:
-    """The tables of a fabric.
-
-    Raises:
-        UsageError: it has none, or routes that no tables tell.
-    """
-    if fabric.routes is None:
-        raise UsageError(f"{fabric.name} has no routes: give routes=FILE or route=ENGINE")
-    if isinstance(fabric.routes, HashedRoutes):
-        raise UsageError(
-            f"routes by {fabric.routes.engine} are drawn anew for every sample, and this needs "
-            "tables: give routes=FILE or another route=ENGINE"
-        )
-    return fabric.routes
+    def resolver(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
+    ) -> _core.Resolver:
+        """Looks routes up in a table of all of them where that is small, else walks."""
+        addresses = (fabric.host_lid, fabric.host_lmc)
+        without = hosts[fabric.host_lid[hosts] == 0]
+        if len(without):
+            name = fabric.host_name[int(without[0])]
+            raise UsageError(
+                f'host "{name}" has no address (LID) in the tables; leave it out with without='
+            )
+        hops = _core.longest_route(fabric.core, self.ports, *addresses, hosts, spread)
+        size = _core.tabled_bytes(fabric.core, *addresses, hosts, spread, hops)
+        leaves = len(np.unique(fabric.host_switch[hosts]))
+        tabled = size <= _LARGEST_TABLE and leaves * len(hosts) <= 4 * messages
+        return _core.make_resolver(fabric.core, self.ports, *addresses, hosts, spread, tabled)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ def read(content: bytes, pieces: int = 1 << 20) -> Fabric:
     topology = fabric_file.read(chunks, "x")
     if topology.ports is None:
         return topology.fabric
-    return topology.fabric.replace(routes=ForwardingTables(topology.ports, topology.engine))
+    return topology.fabric.replace(routes=ForwardingTables(topology.ports, engine=topology.engine))
 
 
 def assert_equal(fabric: Fabric, other: Fabric) -> None:

@@ -266,6 +266,10 @@ def test_what_lldpctl_prints_in_words_is_what_it_prints_as_json() -> None:
         assert fabric.rates == ("", "10GbE")
 
 
+def test_a_name_in_another_format_is_not_what_lldp_heard() -> None:
+    assert not recognises(b'Ca\t1 "H-a"\n[1](b) \t"S-c"[5]\t\t# lid 5 lmc 0 "lldpNeighbors"\n')
+
+
 @pytest.mark.parametrize(("told", "rates"), [(NVUE, ("", "10GbE")), (EOS, ("",))])
 def test_nvue_and_eos_say_the_same_in_their_own_json(told: Any, rates: tuple[str, ...]) -> None:
     text = json.dumps(told).encode()

@@ -19,7 +19,7 @@ from contend.fabric.formats.lldp_outputs import heard_in, heard_in_text, is_text
 from contend.fabric.subnet import Subnet
 from contend.units import counted
 
-_OBJECT = re.compile(rb"^[ \t]*[\[{]", re.MULTILINE)
+_OBJECT = re.compile(rb"^[ \t]*[\[{]\s*[\[{\"]", re.MULTILINE)
 _KEYS = (b'"lldp"', b'"lldpNeighbors"')
 _BEGINS = re.compile(r"^[ \t]*(?=[\[{])", re.MULTILINE)
 _SUFFIX = re.compile(r"\.(?:gz|bz2|xz|zst|zip)$")

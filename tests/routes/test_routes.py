@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from contend.errors import UsageError
 from contend.fabric import Fabric
-from contend.routes import NO_PORT, find_route, make_resolver
-from contend.routes import resolver as room
+from contend.routes import NO_PORT, find_route, make_resolver, tables_of
+from contend.routes import tables as room
 from small_fabrics import crossbar, fat_tree, ring, shortest_path_tables, torus
 
 
@@ -21,10 +23,10 @@ def hosts(fabric: Fabric) -> np.ndarray:
 
 
 def without_entry(fabric: Fabric, switch: int, host: int) -> Fabric:
-    assert fabric.routes is not None
-    ports = fabric.routes.ports.copy()
+    tables = tables_of(fabric)
+    ports = tables.ports.copy()
     ports[switch, fabric.host_lid[host]] = NO_PORT
-    return fabric.replace(routes=shortest_path_tables(fabric).__class__(ports, "damaged"))
+    return fabric.replace(routes=replace(tables, ports=ports))
 
 
 def test_small_fabric_gets_a_table() -> None:

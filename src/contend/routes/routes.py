@@ -1,0 +1,141 @@
+"""What routes are to those who follow them, whatever kind they are of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
+from contend.errors import UnreachableError, UsageError
+from contend.fabric import Fabric
+
+if TYPE_CHECKING:
+    from contend.routes.hashed import NextHops
+    from contend.routes.tables import ForwardingTables
+
+
+@dataclass(frozen=True)
+class Routes(ABC):
+    """Which ways messages take between hosts.
+
+    Attributes:
+        engine: what made them, such as ``minhop``, ``opensm:ftree`` or ``ecmp``; "" when they were
+            read from a file.
+    """
+
+    engine: str = field(default="", kw_only=True)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether every sample draws them anew, so that one drawing tells of no other."""
+        return False
+
+    @property
+    def lanes(self) -> int:
+        """Number of virtual lanes that they are spread over."""
+        return 1
+
+    @property
+    def tables(self) -> ForwardingTables | None:
+        """The forwarding tables that say where all of them lead; None where none do."""
+        return None
+
+    def next_hops(self, fabric: Fabric, hosts: NDArray[np.uint32]) -> NextHops | None:
+        """The channels among which switches choose for each message; None where they never do.
+
+        Raises:
+            UsageError: when one of the hosts cannot be reached from another.
+        """
+        return None
+
+    @abstractmethod
+    def resolver(
+        self, fabric: Fabric, hosts: NDArray[np.uint32], *, spread: bool, messages: float
+    ) -> _core.Resolver:
+        """As `make_resolver` gives it.
+
+        Raises:
+            UnreachableError: a host cannot be reached.
+            UsageError: hosts cannot be told apart, or have no further addresses to spread over.
+        """
+
+
+def make_resolver(
+    fabric: Fabric,
+    hosts: NDArray[np.uint32],
+    *,
+    spread: bool = False,
+    messages: float = np.inf,
+    draws: bool = False,
+) -> _core.Resolver:
+    """Prepares the routes between hosts.
+
+    Args:
+        fabric: with routes.
+        hosts: the hosts that take part, shape [places], each once.
+        spread: use all addresses of hosts with LMC > 0 in turn instead of the first.
+        messages: how many are expected; a table that costs more than it saves is not built.
+        draws: the caller says of every message which drawing it takes, where routes are drawn. For
+            all others one drawing would stand for the fabric's routes, so these are refused.
+
+    Raises:
+        UsageError: when the fabric has no routes, or drawn ones that the caller does not draw, or a
+            host cannot be reached.
+    """
+    routes = _routes_of(fabric)
+    if routes.drawn and not draws:
+        raise UsageError(
+            f"routes by {routes.engine} are drawn anew for every sample, and this needs "
+            "routes that stay: give routes=FILE or another route=ENGINE"
+        )
+    try:
+        return routes.resolver(fabric, hosts, spread=spread, messages=messages)
+    except UnreachableError as error:
+        raise unreachable(fabric, error) from None
+
+
+def tables_of(fabric: Fabric) -> ForwardingTables:
+    """The tables of a fabric.
+
+    Raises:
+        UsageError: it has none, or routes that no tables tell.
+    """
+    routes = _routes_of(fabric)
+    if routes.tables is None:
+        raise UsageError(
+            f"routes by {routes.engine} are drawn anew for every sample, and this needs "
+            "tables: give routes=FILE or another route=ENGINE"
+        )
+    return routes.tables
+
+
+def _routes_of(fabric: Fabric) -> Routes:
+    if fabric.routes is None:
+        raise UsageError(f"{fabric.name} has no routes: give routes=FILE or route=ENGINE")
+    return fabric.routes
+
+
+def unreachable(fabric: Fabric, error: UnreachableError) -> UsageError:
+    """What the core says of a host that cannot be reached, with names and what to do."""
+    host, start = fabric.host_name[error.host], fabric.switch_label[error.start]
+    if error.address:
+        end = fabric.switch_label[error.end]
+        said = (
+            f'host "{host}" (LID {error.address}) cannot be reached from switch "{start}": '
+            f'switch "{end}" {error.why}'
+        )
+    else:
+        said = f'host "{host}" cannot be reached from switch "{start}", which {error.why}'
+    return UsageError(f"{said}; {_way_out(fabric, error)}")
+
+
+def _way_out(fabric: Fabric, error: UnreachableError) -> str:
+    """What to do where a host cannot be reached; loading a fabric offers all of it."""
+    part = fabric.switch_part
+    if part[error.start] != part[fabric.host_switch[error.host]]:
+        return "no cables join them: choose one part of the fabric with part="
+    return "see contend fabric check, or leave the host out with without="
