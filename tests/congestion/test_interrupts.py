@@ -64,7 +64,11 @@ _BODIES = {
 
 @contextmanager
 def _python(code: str) -> Iterator[subprocess.Popen[str]]:
-    reset = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    # Whoever runs the tests may ignore them, in the background or behind nohup.
+    reset = (
+        "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", reset + code],
         stdout=subprocess.PIPE,
