@@ -80,6 +80,18 @@ def test_beside_mpi_init(any_mpi: Mpi, program: Path, run_recorded: Run, mode: s
         assert record.header["clock"]["known"] == (1 if mode == "later" else 2)
 
 
+def test_a_session_opens_while_another_thread_waits(
+    any_mpi: Mpi, program: Path, run_recorded: Run, tmp_path: Path
+) -> None:
+    """What is noted of a wait begins where threads need no lock, and ends where they do."""
+    # Memory that nobody has written is full of garbage.
+    garbage = {"MALLOC_PERTURB_": "90"}
+    run = run_recorded(any_mpi, 2, program, "meanwhile", tmp_path / "open", environment=garbage)
+    assert (run.ended.status, run.ended.output) == (0, "got 7\n"), run.ended.errors
+    assert run.records[0].totals()["MPI_Waitall"] == (1, 0)
+    assert [int(record.header["state"]) for record in run.records] == [FINISHED] * 2
+
+
 def test_exit_with_a_session(any_mpi: Mpi, program: Path, run_recorded: Run) -> None:
     run = run_recorded(any_mpi, 2, program, "exit")
     assert [int(record.header["state"]) for record in run.records] == [EXITED] * 2

@@ -35,7 +35,7 @@ static inline uint32_t* link_to(uint64_t key) {
 }
 
 /// Who waits for a request claims it before the library is asked: afterwards another thread may be
-/// given the same handle. CONTEND_NONE where there are no other threads, and the handle tells.
+/// given the same handle. Without other threads nothing is claimed, and the handle tells.
 static void claim(const MPI_Request* handles, int count, uint32_t* claims) {
   if (!contend.locked) return;
   contend_lock();
@@ -235,7 +235,8 @@ static __attribute__((noinline)) void make_room(int count) {
   free(claims_room);
   handles_room = malloc((size_t)wanted * sizeof *handles_room);
   statuses_room = malloc((size_t)wanted * sizeof *statuses_room);
-  claims_room = malloc((size_t)wanted * sizeof *claims_room);
+  // Zeros claim nothing: while this thread waits, another one's session may end its being alone.
+  claims_room = calloc((size_t)wanted, sizeof *claims_room);
   if (handles_room == NULL || statuses_room == NULL || claims_room == NULL) abort();
   room = wanted;
 }

@@ -1,8 +1,10 @@
 /// MPI-4 sessions: `sessions MODE`.
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static MPI_Session session;
 static int rank, size;
@@ -35,9 +37,41 @@ static int sum(MPI_Comm comm) {
   return all;
 }
 
+static void* of_a_library(void* file) {
+  open_session();
+  fclose(fopen(file, "w"));
+  return NULL;
+}
+
+/// Rank 0 waits for a message while another thread of its opens a session.
+static int meanwhile(char* file) {
+  pthread_t other;
+  MPI_Request request;
+  int got = 0, own;
+  MPI_Comm_rank(MPI_COMM_WORLD, &own);
+  if (own == 0) {
+    MPI_Irecv(&got, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+    pthread_create(&other, NULL, of_a_library, file);
+    MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
+    pthread_join(other, NULL);
+    MPI_Session_finalize(&session);
+    printf("got %d\n", got);
+  } else {
+    while (access(file, F_OK) != 0) sched_yield();
+    got = 7;
+    MPI_Send(&got, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  }
+  return MPI_Finalize();
+}
+
 int main(int count, char** words) {
   const char* mode = words[1];
   MPI_Comm all, half, pair;
+  if (strcmp(mode, "meanwhile") == 0) {
+    int level;
+    MPI_Init_thread(&count, &words, MPI_THREAD_SERIALIZED, &level);
+    return meanwhile(words[2]);
+  }
   if (strcmp(mode, "outlives") == 0) MPI_Init(&count, &words);
   open_session();
 #ifdef OPEN_MPI
