@@ -177,9 +177,13 @@ MPI_Group contend_world_group(void) {
   if (world_lives)
     ((int (*)(MPI_Comm, MPI_Group*))contend_symbol("PMPI_Comm_group"))(MPI_COMM_WORLD, &all);
 #if CONTEND_MPI_4
-  else if (kept_sessions)
-    ((int (*)(MPI_Session, const char*, MPI_Group*))contend_symbol("PMPI_Group_from_session_pset"))(
-        sessions[0], "mpi://WORLD", &all);
+  if (world_lives) return all;
+  int (*group_of)(MPI_Session, const char*, MPI_Group*) =
+      (__typeof__(group_of))contend_symbol("PMPI_Group_from_session_pset");
+  // Another thread must not end the session meanwhile.
+  lock_sessions();
+  if (kept_sessions) group_of(sessions[0], "mpi://WORLD", &all);
+  unlock_sessions();
 #endif
   return all;
 }
