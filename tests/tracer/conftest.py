@@ -16,6 +16,14 @@ from rank_records import RankRecord, read_records
 
 PROGRAMS = Path(__file__).parent / "programs"
 Build = Callable[..., Path]
+# As the loader leaves a rank whose host does not see the library.
+WITHOUT = """\
+#!/bin/sh
+case " $WITHOUT " in
+  *" ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} "*) unset LD_PRELOAD ;;
+esac
+exec "$@"
+"""
 
 
 def tracer_of(mpi: Mpi) -> Path:
@@ -86,3 +94,12 @@ def run_recorded(tmp_path: Path) -> Run:
         return Recorded(ended, read_records(folder), folder)
 
     return run
+
+
+@pytest.fixture
+def without(tmp_path: Path) -> Path:
+    """What starts a program whose ranks, those in `WITHOUT`, go without the recorder."""
+    script = tmp_path / "without.sh"
+    script.write_text(WITHOUT)
+    script.chmod(0o755)
+    return script

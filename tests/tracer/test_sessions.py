@@ -99,15 +99,10 @@ def test_exit_with_a_session(any_mpi: Mpi, program: Path, run_recorded: Run) -> 
 
 
 def test_a_rank_without_the_recorder(
-    any_mpi: Mpi, program: Path, run_recorded: Run, tmp_path: Path
+    any_mpi: Mpi, program: Path, run_recorded: Run, without: Path
 ) -> None:
     """The others find out as they make a communicator of all ranks, and go on."""
-    script = tmp_path / "without.sh"
-    script.write_text(
-        '#!/bin/sh\n[ "${PMIX_RANK:-$PMI_RANK}" = 3 ] && unset LD_PRELOAD\nexec "$@"\n'
-    )
-    script.chmod(0o755)
-    run = run_recorded(any_mpi, 4, script, program, "plain")
+    run = run_recorded(any_mpi, 4, without, program, "plain", environment={"WITHOUT": "3"})
     assert run.ended.status == 0, run.ended.errors
     assert sorted(run.ended.output.splitlines()) == OUTPUT.format(10, 10, 10, 10).splitlines()
     [line] = [line for line in run.ended.errors.splitlines() if line.startswith("contend: ")]

@@ -11,23 +11,6 @@ from probe_programs import Mpi
 from rank_records import FINISHED
 from tracer.conftest import Build, Run, tracer_of
 
-# As the loader leaves a rank whose host does not see the library.
-WITHOUT = """\
-#!/bin/sh
-case " $WITHOUT " in
-  *" ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} "*) unset LD_PRELOAD ;;
-esac
-exec "$@"
-"""
-
-
-@pytest.fixture
-def without(tmp_path: Path) -> Path:
-    script = tmp_path / "without.sh"
-    script.write_text(WITHOUT)
-    script.chmod(0o755)
-    return script
-
 
 # Who misses whom does not depend on the library, how it is told does.
 @pytest.mark.parametrize(
