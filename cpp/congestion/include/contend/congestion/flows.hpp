@@ -39,8 +39,6 @@ class Flows {
   void set_rate(std::uint32_t channel, double rate) { rate_[channel] = rate; }
   /// Lets the next gather() take a channel in.
   void touch(std::uint32_t channel);
-  /// What is under way on a channel, in no particular order.
-  std::span<const std::uint32_t> on(std::uint32_t channel) const { return on_channel_[channel]; }
 
   bool changed() const { return !touched_.empty(); }
   /// The channels whose flows the next fill() looks at, in no particular order; channels that have
