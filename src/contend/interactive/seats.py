@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from contend import report
 from contend.cure import BetterSeats, better_seats, look_at_jobs
@@ -14,9 +13,6 @@ from contend.fabric import Fabric, source_name
 from contend.placement import HostChoice, ListedJob, jobs_of_slurm, read_jobs
 from contend.profiling import Profile
 from contend.units import parse_rate
-
-if TYPE_CHECKING:
-    pass
 
 
 def place(

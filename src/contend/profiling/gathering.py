@@ -25,17 +25,10 @@ from contend.process import Run
 from contend.profiling.clocks import LinearClock, common_clocks
 from contend.profiling.communicators import Communicators
 from contend.profiling.events import packed_events
-from contend.profiling.folder import (
-    EVENTS,
-    SCHEMAS,
-    Phase,
-    ProfileRecord,
-)
+from contend.profiling.folder import EVENTS, SCHEMAS, Phase, ProfileRecord
 from contend.profiling.messages import MOST_EVENTS, Messages
 from contend.profiling.phases import phases_of
-from contend.profiling.programs import (
-    RankHeader,
-)
+from contend.profiling.programs import RankHeader
 from contend.profiling.ranks import Left, left_out, nothing
 from contend.profiling.record_file import RankRecord, read_record
 from contend.profiling.record_layout import NO_CALL, NO_CELL, State
