@@ -10,8 +10,8 @@ import polars as pl
 
 from contend.errors import UsageError
 from contend.profiling import CALL, COMPLETION, PART, Profile
+from contend.profiling.routines import plain
 
-_PREFIX = "MPI_"
 # `role` of contend_event.
 _RECEIVES = 1
 
@@ -139,7 +139,7 @@ def read_calls(profile: Profile, rank: int) -> RankCalls:
     completions: dict[int, Completion] = {}
     for kind, routine, communicator, start, end, size, peer, tag, request, role, site in rows:
         if kind == CALL:
-            name = routine.removeprefix(_PREFIX).removesuffix("_c")
+            name = plain(routine)
             times = (1e-9 * start, 1e-9 * end)
             calls.append(
                 Call(name, communicator, *times, size, peer, tag, request, role, site=site)

@@ -79,7 +79,7 @@ def circles(stuck: Sequence[Stuck]) -> list[list[int]]:
 
 def waits_for_any(thread: Stuck) -> bool:
     """Whether a call returns as soon as one of the things is there that it waits for."""
-    return _name(thread) in _ANY and thread.requests > 1
+    return routines.plain(thread.routine) in _ANY and thread.requests > 1
 
 
 def _in_calls(stuck: Iterable[Stuck]) -> dict[int, list[Stuck]]:
@@ -88,7 +88,7 @@ def _in_calls(stuck: Iterable[Stuck]) -> dict[int, list[Stuck]]:
     for rank, group in groupby(stuck, key=lambda thread: thread.rank):
         threads = list(group)
         if all(
-            thread.routine and not thread.ended and _name(thread) not in _RETURNING
+            thread.routine and not thread.ended and routines.plain(thread.routine) not in _RETURNING
             for thread in threads
         ):
             ranks[rank] = threads
@@ -129,10 +129,6 @@ def _thing(thread: Stuck, one: Awaited, members: _Members) -> list[Clause]:
     if one.kind not in ("members", "finalize") or not thread.ranks:
         return []
     begun_before = "Wait" in thread.routine
-    if not begun_before and _name(thread) not in _LOOSE:
+    if not begun_before and routines.plain(thread.routine) not in _LOOSE:
         return [frozenset({rank}) for rank in thread.ranks]
     return [frozenset(thread.ranks)] if len(thread.ranks) < MOST_RANKS else []
-
-
-def _name(thread: Stuck) -> str:
-    return thread.routine.removeprefix("MPI_").removesuffix("_c")

@@ -235,7 +235,7 @@ class Steps:
         self.whole = not len(unknown)
         events = events[: unknown[0]] if len(unknown) else events
         self._events, self._rank = events, record.rank
-        self._names = [name.removeprefix("MPI_").removesuffix("_c") for name in record.routines]
+        self._names = [routines.plain(name) for name in record.routines]
         self._routine = record.cells["routine"][events["cell"]].astype(np.int64)
         self._communicator = communicators[record.cells["communicator"]][events["cell"]].astype(
             np.int64

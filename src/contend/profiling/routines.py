@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+
+def plain(routine: str) -> str:
+    """``Send`` for ``MPI_Send``, and for ``MPI_Send_c``, which takes larger counts."""
+    return routine.removeprefix("MPI_").removesuffix("_c")
+
+
 SENDS = frozenset({"Send", "Ssend", "Rsend", "Bsend"})
 BEGUN_SENDS = frozenset({"Isend", "Issend", "Irsend", "Ibsend"})
 RECEIVES = frozenset({"Recv", "Mrecv"})

@@ -112,7 +112,7 @@ class _Mail:
 
     def add_call(self, thread: Stuck) -> None:
         """Adds the message of a call that a thread is in: its event would follow."""
-        name = thread.routine.removeprefix("MPI_").removesuffix("_c")
+        name = routines.plain(thread.routine)
         for one in thread.awaits:
             if one.kind == "receiver" and name in _SENDING:
                 self.sending[_envelope(thread, one)] += 1
@@ -129,7 +129,7 @@ class _Mail:
         fitting = self._fitting(envelope)
         sends = sum(max(self._begun(key) - self.received[key], 0) for key in fitting)
         receives = sum(self.posted[key] for key in fitting)
-        name = thread.routine.removeprefix("MPI_").removesuffix("_c")
+        name = routines.plain(thread.routine)
         # What a call begins itself is the last of its envelope; of any, what fits may be for it.
         last = name in _SENDING | _RECEIVING and not any(ANY in key for key in fitting)
         if one.kind == "sender":
