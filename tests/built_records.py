@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import errno
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from contend.process import Finished
 from contend.profiling.folder import PROFILE, RECORDS, ProfileRecord, write_profile_record
 from contend.profiling.record_layout import (
     CELL,
@@ -23,6 +27,7 @@ from contend.profiling.record_layout import (
     UNDER_WAY,
     VERSION,
 )
+from contend.runs import write_table
 
 ROUTINES = ("MPI_Send", "MPI_Recv", "MPI_Allreduce", "MPI_Alltoall", "MPI_Wait", "MPI_Put")
 SEND, RECEIVE, ALLREDUCE, ALLTOALL, WAIT, PUT = range(6)
@@ -214,3 +219,20 @@ def leave_records(folder: Path, ranks: Sequence[Rank], **known: Any) -> Path:
         (folder / RECORDS / name).write_bytes(rank.content())
     assert (folder / PROFILE).is_file()
     return folder
+
+
+def no_program(_: Sequence[str], __: Mapping[str, str], ___: float) -> Finished:
+    """Runs nothing for a merge, so that places in programs have no names."""
+    return Finished(1)
+
+
+def full_after(tables: int) -> Callable[[Path, pl.DataFrame], None]:
+    """Writes tables as `write_table` does, until the disk is full."""
+    left = iter(range(tables))
+
+    def write(path: Path, table: pl.DataFrame) -> None:
+        if next(left, None) is None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        write_table(path, table)
+
+    return write

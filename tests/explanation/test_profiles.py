@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,12 @@ from built_records import (
     WAIT,
     Rank,
     leave_records,
+    no_program,
 )
 from contend.cli.app import run
 from contend.errors import UsageError
 from contend.explanation import Explanation, Limit, Remedy, Verdict
 from contend.prediction import Calibration, Parameter, SizeClass, save_calibration
-from contend.process import Finished
 from contend.profiling import Profile, merge
 
 SECOND, MS, US = 10**9, 10**6, 10**3
@@ -38,12 +38,8 @@ RUN: dict[str, Any] = {
 }
 
 
-def _no_program(_: Sequence[str], __: Mapping[str, str], ___: float) -> Finished:
-    return Finished(1)
-
-
 def explained(folder: Path, ranks: Sequence[Rank], known: Any = None, **more: Any) -> Explanation:
-    merge(leave_records(folder, ranks, **(known or {})), run=_no_program)
+    merge(leave_records(folder, ranks, **(known or {})), run=no_program)
     return contend.explain(folder, **more)
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +10,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from built_records import ALLREDUCE, ALLTOALL, RECEIVE, SEND, Rank, leave_records
+from built_records import (
+    ALLREDUCE,
+    ALLTOALL,
+    RECEIVE,
+    SEND,
+    Rank,
+    full_after,
+    leave_records,
+    no_program,
+)
 from contend.errors import InputError, ShortfallError, UsageError
-from contend.process import Finished
 from contend.profiling import (
     RECORDS,
     Profile,
@@ -25,11 +31,6 @@ from contend.profiling import (
     record_layout,
 )
 from contend.profiling.folder import record_files
-from contend.runs import write_table
-
-
-def _no_program(_: Sequence[str], __: Mapping[str, str], ___: float) -> Finished:
-    return Finished(1)
 
 
 def _ring(size: int = 4, **settings: Any) -> list[Rank]:
@@ -50,7 +51,7 @@ def _ring(size: int = 4, **settings: Any) -> list[Rank]:
 
 
 def _merged(folder: Path, ranks: Sequence[Rank]) -> Profile:
-    merge(leave_records(folder, ranks), run=_no_program)
+    merge(leave_records(folder, ranks), run=no_program)
     return Profile.load(folder)
 
 
@@ -175,7 +176,7 @@ def test_a_damaged_record_is_left_and_named(tmp_path: Path) -> None:
     folder = leave_records(tmp_path / "p", _ring())
     damaged = folder / RECORDS / "rank-000002.record"
     damaged.write_bytes(damaged.read_bytes()[:2000])
-    record = merge(folder, run=_no_program)
+    record = merge(folder, run=no_program)
     [unreadable, absent] = record.missing
     assert str(damaged) in unreadable.text
     assert absent.text.startswith("rank 2 left no record")
@@ -185,7 +186,7 @@ def test_a_damaged_record_is_left_and_named(tmp_path: Path) -> None:
 
 def test_records_go_when_the_profile_is_there(tmp_path: Path) -> None:
     folder = leave_records(tmp_path / "p", _ring())
-    merge(folder, run=_no_program)
+    merge(folder, run=no_program)
     assert not (folder / RECORDS).exists()
     assert not list(folder.glob(".*"))
 
@@ -196,13 +197,7 @@ def test_a_merge_that_was_interrupted_is_done_again(
 ) -> None:
     """The disk is full after some tables, or all of them."""
     folder = leave_records(tmp_path / "p", _ring())
-    left = iter(range(tables))
-
-    def write(path: Path, table: pl.DataFrame) -> None:
-        if next(left, None) is None:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-        write_table(path, table)
-
+    write = full_after(tables)
     monkeypatch.setattr(gathering, "write_table", write)
     monkeypatch.setattr(merging, "write_profile_record", lambda *_: write(folder, pl.DataFrame()))
     with pytest.raises(OSError, match="No space left"):
@@ -220,7 +215,7 @@ def test_a_merge_that_was_interrupted_is_done_again(
 def test_records_that_outlived_a_merge_go(tmp_path: Path) -> None:
     folder = leave_records(tmp_path / "p", _ring())
     kept = {path: path.read_bytes() for path in record_files(folder)}
-    merge(folder, run=_no_program)
+    merge(folder, run=no_program)
     (folder / RECORDS).mkdir()
     for path, content in kept.items():
         path.write_bytes(content)

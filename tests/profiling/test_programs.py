@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import errno
 import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
-from built_records import ALLREDUCE, Rank, leave_records
-from contend.process import Finished
+from built_records import ALLREDUCE, Rank, full_after, leave_records, no_program
 from contend.profiling import RECORDS, Profile, gathering, load_profile, merge
 from contend.profiling.folder import record_files
 from contend.report import profile_tables
-from contend.runs import write_table
 
 SECOND = 10**9
-
-
-def _no_program(_: Sequence[str], __: Mapping[str, str], ___: float) -> Finished:
-    return Finished(1)
 
 
 def _program(word: str, size: int, begun: float, **settings: Any) -> list[Rank]:
@@ -50,7 +41,7 @@ def test_each_program_is_a_profile(tmp_path: Path) -> None:
         *_program("fourth", 3, 1.0003),
     ]
     folder = leave_records(tmp_path / "p", ranks, ended_unix=1e9 + 5)
-    record = merge(folder, run=_no_program)
+    record = merge(folder, run=no_program)
     assert (record.ranks, record.origin) == (4, "the first of 5 MPI programs of its command")
     assert [other.folder for other in record.others] == ["p-2", "p-3", "p-4", "p-5"]
     profiles = [Profile.load(tmp_path / f"p-{number}") for number in range(2, 6)]
@@ -69,7 +60,7 @@ def test_each_program_is_a_profile(tmp_path: Path) -> None:
 def test_folders_that_are_there_stay_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "p-2").mkdir()
     folder = leave_records(tmp_path / "p", [*_program("a", 1, 0.0), *_program("b", 2, 1.0)])
-    [other] = merge(folder, run=_no_program).others
+    [other] = merge(folder, run=no_program).others
     assert other.folder == "p-3"
     assert (_calls(tmp_path / "p-3"), list((tmp_path / "p-2").iterdir())) == (4, [])
 
@@ -79,7 +70,7 @@ def test_where_nothing_can_be_written_beside_it_others_are_in_its_folder(
 ) -> None:
     folder = leave_records(tmp_path / "p", [*_program("a", 1, 0.0), *_program("b", 2, 1.0)])
     monkeypatch.setattr(os, "access", lambda path, _: Path(path) != tmp_path)
-    [other] = merge(folder, run=_no_program).others
+    [other] = merge(folder, run=no_program).others
     monkeypatch.undo()
     assert (other.folder, other.origin) == ("p/2", "begun after p")
     assert (_calls(folder / "2"), _calls(folder)) == (4, 1)
@@ -90,7 +81,7 @@ def test_where_nothing_can_be_written_beside_it_others_are_in_its_folder(
 def test_a_rank_that_did_not_see_rank_0_is_of_its_program(tmp_path: Path) -> None:
     ranks = _program("word", 3, 0.0)
     ranks[2].launch = "launcher "
-    record = merge(leave_records(tmp_path / "p", ranks), run=_no_program)
+    record = merge(leave_records(tmp_path / "p", ranks), run=no_program)
     assert (record.others, record.missing) == ((), ())
     assert _calls(tmp_path / "p") == 9
 
@@ -99,7 +90,7 @@ def test_ranks_of_whom_no_program_is_known_are_one(tmp_path: Path) -> None:
     """Of two programs that a rank could be of, it is put to neither."""
     lost = _program("", 3, 0.5)[2:]
     ranks = [*_program("a", 3, 0.0)[:2], *_program("b", 3, 1.0)[:2], *lost]
-    record = merge(leave_records(tmp_path / "p", ranks), run=_no_program)
+    record = merge(leave_records(tmp_path / "p", ranks), run=no_program)
     assert len(record.others) == 2
     assert [_calls(tmp_path / name) for name in ("p", "p-2", "p-3")] == [6, 3, 6]
 
@@ -111,16 +102,9 @@ def test_a_merge_that_was_interrupted_goes_on(
     """The disk is full after some of the tables of three programs, of 8 each."""
     ranks = [rank for n, word in enumerate("abc") for rank in _program(word, n + 1, n)]
     folder = leave_records(tmp_path / "p", ranks)
-    left = iter(range(tables))
-
-    def write(path: Path, table: pl.DataFrame) -> None:
-        if next(left, None) is None:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-        write_table(path, table)
-
-    monkeypatch.setattr(gathering, "write_table", write)
+    monkeypatch.setattr(gathering, "write_table", full_after(tables))
     with pytest.raises(OSError, match="No space left"):
-        merge(folder, run=_no_program)
+        merge(folder, run=no_program)
     monkeypatch.undo()
     assert load_profile(folder).record.merged
     assert [_calls(tmp_path / name) for name in ("p", "p-2", "p-3")] == [1, 4, 9]
@@ -131,7 +115,7 @@ def test_a_damaged_record_of_another_program_stays(tmp_path: Path) -> None:
     folder = leave_records(tmp_path / "p", [*_program("a", 1, 0.0), *_program("b", 1, 1.0)])
     damaged = folder / RECORDS / "rank-000000-2.record"
     damaged.write_bytes(damaged.read_bytes()[:2000])
-    [warning] = merge(folder, run=_no_program).missing
+    [warning] = merge(folder, run=no_program).missing
     assert str(damaged) in warning.text
     assert record_files(folder) == [damaged]
     assert _calls(folder) == 1
@@ -140,17 +124,17 @@ def test_a_damaged_record_of_another_program_stays(tmp_path: Path) -> None:
 def test_ranks_that_do_not_find_each_other_are_told(tmp_path: Path) -> None:
     """Four programs of one rank and one file at a time; and again one after the other."""
     together = [rank for word in "abcd" for rank in _program(word, 1, 0.0)]
-    [warning] = merge(leave_records(tmp_path / "p", together), run=_no_program).missing
+    [warning] = merge(leave_records(tmp_path / "p", together), run=no_program).missing
     assert warning.code == "apart"
     assert warning.text.startswith("4 programs of one rank ran app at the same time")
     apart = [rank for n, word in enumerate("abcd") for rank in _program(word, 1, n)]
-    assert merge(leave_records(tmp_path / "q", apart), run=_no_program).missing == ()
+    assert merge(leave_records(tmp_path / "q", apart), run=no_program).missing == ()
 
 
 def test_the_end_of_a_killed_program_is_not_that_of_the_next(tmp_path: Path) -> None:
     """Killed in its first millisecond, 10 s before the command ended; the next one came at 5 s."""
     ranks = [*_program("a", 1, 0.0, state=0), *_program("b", 1, 5.0, state=0)]
-    merge(leave_records(tmp_path / "p", ranks, ended_unix=1e9 + 10), run=_no_program)
+    merge(leave_records(tmp_path / "p", ranks, ended_unix=1e9 + 10), run=no_program)
     ends = [Profile.load(tmp_path / name).ranks["ended_s"].item() for name in ("p", "p-2")]
     assert ends == pytest.approx([1e-3, 5], abs=1e-3)
 
@@ -158,6 +142,6 @@ def test_the_end_of_a_killed_program_is_not_that_of_the_next(tmp_path: Path) -> 
 def test_a_program_of_another_library_is_told(tmp_path: Path) -> None:
     folder = leave_records(tmp_path / "p", _program("a", 1, 0.0))
     (folder / RECORDS / "other-library").write_text("/nowhere/libmpi.so\n")
-    [warning] = merge(folder, run=_no_program).missing
+    [warning] = merge(folder, run=no_program).missing
     assert warning.code == "another-library"
     assert "/nowhere/libmpi.so" in warning.text
