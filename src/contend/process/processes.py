@@ -53,9 +53,9 @@ def is_in_use(file: Path) -> bool:
     """Whether a process of this user has a file open, or in its memory."""
     name = os.path.realpath(file)
     for folder in process_folders():
+        if maps_file(int(folder.name), Path(name)):
+            return True
         with contextlib.suppress(OSError):
-            if f" {name}\n" in (folder / "maps").read_text(errors="replace"):
-                return True
             if any(os.readlink(link) == name for link in (folder / "fd").iterdir()):
                 return True
     return False
