@@ -34,6 +34,7 @@ EVENTS = "events.zst"
 
 _MOST_RANKS = 1 << 24
 _SEEN_BYTES = 32
+_PATH_BYTES = 8192
 
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
@@ -304,6 +305,15 @@ def read_seen(records: Path) -> float | None:
     except (OSError, ValueError):
         return None
     return seen if math.isfinite(seen) else None
+
+
+def read_other_library(records: Path) -> str | None:
+    """The library of ranks for which the recorder was not compiled; None where no rank told."""
+    try:
+        with (records / OTHER_LIBRARY).open("rb") as file:
+            return file.read(_PATH_BYTES).decode(errors="replace").strip()
+    except OSError:
+        return None
 
 
 def record_files(folder: Path) -> list[Path]:

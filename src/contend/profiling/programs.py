@@ -14,13 +14,12 @@ import numpy as np
 
 from contend.errors import InputError
 from contend.profiling.clocks import TickCounter, counter_of
-from contend.profiling.folder import OTHER_LIBRARY, OtherProgram
+from contend.profiling.folder import OtherProgram, read_other_library
 from contend.profiling.ranks import Left
 from contend.profiling.record_file import read_header
 from contend.runs import Warned
 from contend.units import counted
 
-_WORD_BYTES = 8192
 _Launch = tuple[int, str, str]
 
 
@@ -195,9 +194,7 @@ def until_the_end(program: Program, others: Sequence[OtherProgram]) -> bool:
 
 def not_recorded(records: Path, programs: Sequence[Program]) -> Iterator[Warned]:
     """What else the command started, or did not start as it was meant."""
-    if (note := records / OTHER_LIBRARY).is_file():
-        with note.open("rb") as file:
-            path = file.read(_WORD_BYTES).decode(errors="replace").strip()
+    if (path := read_other_library(records)) is not None:
         yield Warned(
             "another-library",
             f"a program of the command loaded {path}, and the recorder is for another MPI library: "

@@ -22,13 +22,13 @@ from contend.measurement import Place, RealHosts, Shape, ready_command
 from contend.mpi import Preloaded, lost_on_the_way, record, this_machine
 from contend.process import maps_file, run_foreground
 from contend.profiling.folder import (
-    OTHER_LIBRARY,
     PROFILE,
     RECORDS,
     UNRECORDED,
     ProfileRecord,
     beside,
     is_profile,
+    read_other_library,
     read_profile_record,
     record_files,
     write_profile_record,
@@ -218,8 +218,7 @@ def _ready(job: Job, records: Path) -> Iterator[tuple[list[str], Mapping[str, st
 
 def _silence(job: Job, status: int | None, records: Path) -> str:
     """Why there may be no record, in one line."""
-    if (note := records / OTHER_LIBRARY).is_file():
-        file = note.read_text(errors="replace").strip()
+    if (file := read_other_library(records)) is not None:
         return (
             f"{job.words[0]} left no record: its ranks loaded {file}, and the recorder is for "
             "another MPI library; name theirs with --mpi"
