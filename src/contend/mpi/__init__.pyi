@@ -1,3 +1,5 @@
+from .commands import library_of as library_of
+from .commands import lost_on_the_way as lost_on_the_way
 from .compilation import SCRATCH as SCRATCH
 from .compilation import Preload as Preload
 from .compilation import cache_folder as cache_folder
@@ -16,8 +18,6 @@ from .library import Library as Library
 from .library import merge as merge
 from .preloading import Preloaded as Preloaded
 from .preloading import carry as carry
-from .preloading import library_of as library_of
-from .preloading import lost_on_the_way as lost_on_the_way
 from .preloading import preloaded as preloaded
 from .preloading import record as record
 from .scratch import launch_folder as launch_folder
