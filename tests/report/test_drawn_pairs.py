@@ -72,6 +72,14 @@ def test_tables_hold_measured_and_simulated_parts(run: Run, agreement: DrawnAgre
     assert every.title == "All messages"
 
 
+def test_messages_beyond_the_wire_are_counted_in_a_sentence(
+    run: Run, agreement: DrawnAgreement
+) -> None:
+    fast = _pairs().with_columns(beyond_wire=pl.Series([False, True]))
+    note = pair_tables(run, fast, agreement)[0].note
+    assert "a prediction of its own. 1 message is beyond the wire. Beyond the wire: " in note
+
+
 def test_what_lies_further_off_than_draws_is_said(run: Run, agreement: DrawnAgreement) -> None:
     far = replace(agreement, slowest=replace(agreement.slowest, distance=0.4))
     assert pair_tables(run, _pairs(), far)[0].rows[-1][2].startswith("further than 95 %")

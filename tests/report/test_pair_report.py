@@ -132,7 +132,7 @@ def test_messages_faster_than_the_wire_are_marked(run: Run, between_hosts: pl.Da
     marked = {row[0]: "beyond the wire" in row[2] for row in bandwidths.rows}
     assert marked["most"]
     assert not marked["least"]
-    assert "4 messages beyond the wire" in bandwidths.note
+    assert ". 4 messages are beyond the wire. " in bandwidths.note
     assert as_read(pair_json(fast))["beyond_wire"] == 4
     legend = pair_figure({"Open MPI 4.1.4": fast}, 125.0).axes[0].get_legend()
     assert legend is not None

@@ -264,7 +264,8 @@ def pair_figure(pairs: Mapping[str, pl.DataFrame], wire: float | None = None) ->
         pairs: of `contend.measurement.pairs.pair_bandwidths`, by name.
         wire: bytes per second of a link, marked by a broken line.
     """
-    bandwidths = {name: usable(frame)["bandwidth_Bps"].to_numpy() for name, frame in pairs.items()}
+    used = {name: usable(frame) for name, frame in pairs.items()}
+    bandwidths = {name: frame["bandwidth_Bps"].to_numpy() for name, frame in used.items()}
     most = max(float(values.max()) for values in bandwidths.values())
     edges = np.linspace(0, 1.05 * max(most, wire or 0.0), _PAIR_BINS + 1)
     scale, unit = _scale(edges[-1])
@@ -274,7 +275,7 @@ def pair_figure(pairs: Mapping[str, pl.DataFrame], wire: float | None = None) ->
         for (name, values), colour in zip(bandwidths.items(), COLOURS, strict=False):
             outline(axes, fractions(values, edges), edges / scale, colour)
             mean = format_bandwidth(float(values.mean()))
-            above = 0.0 if wire is None else float((values > wire).mean())
+            above = float(used[name]["beyond_wire"].mean())  # type: ignore[arg-type]
             beyond = f", {percent(above)} {BEYOND_WIRE}" if above else ""
             axes.plot([], [], color=colour, linewidth=3, label=f"{name}: mean {mean}{beyond}")
         if wire is not None:

@@ -48,7 +48,7 @@ def pair_tables(
         first, *tables = agreement_tables(name, agreement, wire)
         messages = _messages(pairs, agreement)
         tables += [messages] if messages is not None else []
-    return [replace(first, note=first.note + _beyond(usable(pairs))), *tables]
+    return [replace(first, note=_and_beyond(first.note, usable(pairs))), *tables]
 
 
 def agreement_tables(
@@ -236,8 +236,9 @@ def _bandwidths(run: Run, pairs: pl.DataFrame) -> ResultTable:
         columns=("pairs", "bandwidth", ""),
         rows=tuple(rows),
         numeric=frozenset({"bandwidth"}),
-        note=_compared(len(used), used["pattern"].n_unique(), len(pairs) - len(used))
-        + _beyond(used),
+        note=_and_beyond(
+            _compared(len(used), used["pattern"].n_unique(), len(pairs) - len(used)), used
+        ),
     )
 
 
@@ -246,9 +247,13 @@ def _compared(messages: int, patterns: int, late: int) -> str:
     return f"{counted(messages, 'message')} of {counted(patterns, 'pattern')}{left_out}"
 
 
-def _beyond(used: pl.DataFrame) -> str:
+def _and_beyond(note: str, used: pl.DataFrame) -> str:
+    """A note, and how many messages are beyond the wire where some are."""
     count = int(used["beyond_wire"].sum())
-    return f"; {counted(count, 'message')} {BEYOND_WIRE}. {BEYOND_WIRE_NOTE}" if count else ""
+    if not count:
+        return note
+    messages = f"{counted(count, 'message')} {'is' if count == 1 else 'are'} {BEYOND_WIRE}"
+    return f"{note.removesuffix('.')}. {messages}. {BEYOND_WIRE_NOTE}"
 
 
 class GroupJson(msgspec.Struct, frozen=True, kw_only=True):

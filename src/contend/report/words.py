@@ -100,7 +100,7 @@ def _covered(estimate: Estimate, before: str, after: str = "") -> str:
 
 
 def modes_words(modes: Modes) -> str:
-    """Both kinds of samples: ``two kinds: 32 % near 201 ms, others near 1.2 ms``."""
+    """Both kinds of samples: ``two kinds: 32 % near 201 ms, the others near 1.2 ms``."""
     return f"two kinds: {modes}"
 
 
@@ -114,8 +114,8 @@ def apart_words(launches: Modes) -> str:
 
 BEYOND_WIRE = "beyond the wire"
 BEYOND_WIRE_NOTE = (
-    "Beyond the wire: faster than hosts' ports carry, as so few bytes go into buffers, or through "
-    "the burst of an emulated cable, at once."
+    "Beyond the wire: faster than hosts' ports carry, because so few bytes fit into buffers, or "
+    "pass in the burst of an emulated cable, at once."
 )
 
 

@@ -13,6 +13,7 @@ from contend.report.pairs import pair_tables
 from contend.report.run.findings import collapse_tables, winner_tables
 from contend.report.table import ResultTable
 from contend.report.words import (
+    BEYOND_WIRE,
     UNKNOWN,
     condition_words,
     interval_words,
@@ -101,7 +102,7 @@ def _remarks(cell: CellSummary) -> list[str]:
     if cell.verified is False:
         texts.append("DATA WRONG")
     if cell.beyond_wire:
-        texts.append("beyond the wire")
+        texts.append(BEYOND_WIRE)
     texts += kinds_words(cell)
     if cell.late_count:
         texts.append("late samples count")
