@@ -115,9 +115,13 @@ def fit(measured: Measurements) -> Calibration:
 
 def _kinds(measured: Measurements) -> list[str]:
     """Cells whose median, which all parameters go by, is that of two kinds of samples."""
-    runs = {"between hosts": measured.between, "within one": measured.within}
+    runs = {
+        "between hosts": measured.between,
+        "within one": measured.within,
+        "all-to-all": measured.exchanges,
+    }
     named = []
-    for place, run in {**runs, "all-to-all": measured.exchanges}.items():
+    for place, run in runs.items():
         for cell in () if run is None else run.summaries:
             kinds = cell.modes or cell.apart
             if kinds is not None:

@@ -23,11 +23,12 @@ from contend.runs.statistics import (
 )
 
 COMPARED = ("alltoall", "sort")
-_PAIRS = ("pingpong", "bisect", "hotspot")
 """Probes whose algorithms do the same work, so that one of them can win."""
 ROUND_TRIPS = ("pingpong", "bounce")
 """Algorithms of ping-pong that send a message there and back."""
 
+# Probes in which a message goes between two ranks that share their ports with no others.
+_PAIRS = ("pingpong", "bisect", "hotspot")
 # Labels that choose among forms of one algorithm; all others are conditions that any has to meet.
 _PARAMETERS = ("batch", "in_flight", "radix", "ranks_per_node")
 # Labels that go along with the size of messages.

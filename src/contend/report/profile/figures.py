@@ -67,7 +67,7 @@ def draw_profiles(
         profiles: at least one; each has a figure of its own.
         path: of the figure; where there are several, their names go before the ending.
         picture: a `Picture`; None: shares.
-        tables: what a page shows below the figures.
+        tables: what a page shows, as in `save_figure`.
 
     Returns:
         The files, in order.
@@ -79,7 +79,7 @@ def draw_profiles(
     named = [
         (name if len(profiles) == 1 else f"{profile.name}-{name}", profile_figure(profile, name))
         for profile in profiles
-        for name in (_telling(profile) if page and picture is None else [_known(picture)])
+        for name in (_not_empty(profile) if page and picture is None else [_known(picture)])
     ]
     if len(named) == 1:
         save_figure(named[0][1], path, tables)
@@ -87,8 +87,8 @@ def draw_profiles(
     return save_figures(named, path, tables)
 
 
-def _telling(profile: Profile) -> Iterator[Picture]:
-    """The pictures of a profile that are not empty."""
+def _not_empty(profile: Profile) -> Iterator[Picture]:
+    """The pictures of a profile that show something."""
     empty = {
         Picture.MATRIX: not profile.peers["bytes"].sum(),
         Picture.WAITS: not profile.findings.waits["seconds"].sum(),
