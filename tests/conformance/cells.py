@@ -123,6 +123,8 @@ def _themes() -> Iterator[Case]:
     yield Case("dynamic.c", "session", lacks=_NO_4)
     yield Case("dynamic.c", "sessions", lacks=_NO_4)
     yield Case("dynamic.c", "both", lacks=_NO_4, alltoalls=True)
+    threadless = {"mpich": "threads of a session beside an MPI_Init without"}
+    yield Case("dynamic.c", "thread", lacks=_NO_4 | threadless, alltoalls=True)
     yield Case("dynamic.c", "spawn", lacks=_NO_PORTS, alltoalls=True)
     yield Case("dynamic.c", "connect", 3, lacks=_NO_PORTS, alltoalls=True)
     several = "-n 1 {program} first : -n 2 {program} second"

@@ -14,7 +14,7 @@ static bool begun;  // by MPI_Init
 
 struct contend_library contend_library;
 bool contend_counting;
-bool contend_many_threads;
+_Atomic bool contend_many_threads;
 static uint64_t counts[CONTEND_SCHEDULES + 1];
 
 // What the program calls, and what makes communicators.
@@ -110,7 +110,7 @@ static void begin(void) {
   find_library();
   if (!all_go_by_rules(folder)) return;
   contend_library.Query_thread(&level);
-  contend_many_threads = level == MPI_THREAD_MULTIPLE;
+  if (level == MPI_THREAD_MULTIPLE) contend_many_threads = true;
   contend_counting = anybody_reports();
   contend_start_members();
   contend_start_operations();
@@ -154,6 +154,8 @@ int contend_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* ses
     contend_release();
   else if (!__atomic_exchange_n(&met, true, __ATOMIC_RELAXED))
     atexit(tell_of_sessions);
+  // Whatever the level of MPI_Init is, a session's threads may call MPI beside it.
+  contend_many_threads = true;
   return REAL(Session_init)(info, handler, session);
 }
 #endif

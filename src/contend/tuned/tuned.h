@@ -270,7 +270,7 @@ void contend_watch_communicators(void);
 // ---- beginning_and_end.c
 
 /// Several threads may call MPI at a time.
-CONTEND_OWN bool contend_many_threads;
+CONTEND_OWN _Atomic bool contend_many_threads;
 /// Memory; ends the program when there is none.
 void* contend_room(size_t bytes);
 

@@ -1,4 +1,7 @@
 /// How processes come together: `dynamic MODE`.
+#include <pthread.h>
+#include <unistd.h>
+
 #include "common.h"
 
 static int data[256], room[256];
@@ -29,6 +32,46 @@ static void open_session(const char* tag, const char* within) {
   alltoall(comm, tag);
   MPI_Group_free(&group);
   MPI_Comm_disconnect(&comm);
+  MPI_Session_finalize(&session);
+}
+#endif
+
+#if MPI_4
+static MPI_Comm others;
+
+static void* receive(void* kept) {
+  CALL(Recv, kept, 1, MPI_INT, 1, 7, others, MPI_STATUS_IGNORE);
+  return NULL;
+}
+
+/// A thread of a session's is in a call, and what another begins beside it goes on all the same.
+static void beside_a_thread(void) {
+  MPI_Session session;
+  MPI_Group group;
+  MPI_Info info;
+  MPI_Request request;
+  pthread_t thread;
+  int got = 0;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
+  MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &session);
+  MPI_Info_free(&info);
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, "beside", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &others);
+  MPI_Group_free(&group);
+  if (rank == 0) pthread_create(&thread, NULL, receive, &got);
+  // The thread is in its call by then.
+  if (rank == 0) usleep(300000);
+  CALL(Ialltoall, data, 4, MPI_INT, room, 4, MPI_INT, MPI_COMM_WORLD, &request);
+  if (rank == 0) {
+    pthread_join(thread, NULL);
+    CALL(Wait, &request, MPI_STATUS_IGNORE);
+  } else {
+    CALL(Wait, &request, MPI_STATUS_IGNORE);
+    CALL(Send, &rank, 1, MPI_INT, 0, 7, others);
+  }
+  say_hash(got == 1 || rank ? "beside a thread" : "nothing came", room, sizeof room);
+  MPI_Comm_disconnect(&others);
   MPI_Session_finalize(&session);
 }
 #endif
@@ -86,6 +129,7 @@ int main(int argc, char** words) {
   alltoall(MPI_COMM_WORLD, mode);
 #if MPI_4
   if (strcmp(mode, "both") == 0) open_session("beside", NULL);
+  if (strcmp(mode, "thread") == 0) beside_a_thread();
 #endif
   if (strcmp(mode, "spawn") == 0) spawn(words[0]);
   if (strcmp(mode, "connect") == 0) connect_halves();
