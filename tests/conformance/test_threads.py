@@ -95,7 +95,8 @@ def run(
     write_rules(rules_of("shift"), folder / "rules")
     variables = {
         # What a library does that is not watched is no race, and brings nothing into an order.
-        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
+        # A rank ends at the first race: what goes on with a list out of order may never end.
+        "TSAN_OPTIONS": "ignore_noninstrumented_modules=1 halt_on_error=1",
         # Libraries' own hooks into memory, and places in it, do not go with the sanitizer's.
         "UCX_MEM_MMAP_HOOK_MODE": "none",
         "PMIX_MCA_gds": "hash",
