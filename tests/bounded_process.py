@@ -1,4 +1,4 @@
-"""A process of its own that may take what docs/bounds.md promises, and no more."""
+"""A process of its own that may take what docs/explanation/bounds.md promises, and no more."""
 
 from __future__ import annotations
 

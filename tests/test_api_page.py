@@ -1,4 +1,4 @@
-"""docs/api.md is a notebook: its Python runs from top to bottom and shows what it says."""
+"""docs/reference/api.md is a notebook: its Python runs from top to bottom and shows what it says."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 import contend
 
-PAGE = Path(__file__).parents[1] / "docs" / "api.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "api.md"
 CELL = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 
 Cell = tuple[str, str]

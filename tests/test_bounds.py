@@ -1,4 +1,4 @@
-"""What docs/bounds.md promises: memory and time of reading in the size of what is read.
+"""What docs/explanation/bounds.md promises: memory and time of reading in the size of what is read.
 
 Each file is read by a process of its own, whose memory is limited to what the page allows and whose
 processor time is too.

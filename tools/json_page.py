@@ -1,4 +1,4 @@
-"""Writes docs/json.md, the keys of all that ``--json`` gives, from the structs themselves."""
+"""Writes docs/reference/json.md, the keys of all that ``--json`` gives, from the structs themselves."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from contend.report.simulation.json import SimulationJson
 from contend.report.study.json import MeasuredStudyJson, StudyJson, VerificationJson
 from contend.routes import CheckReport
 
-PAGE = Path(__file__).parent.parent / "docs" / "json.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"
 
 COMMANDS: dict[str, tuple[type, ...]] = {
     "contend simulate": (SimulationJson,),

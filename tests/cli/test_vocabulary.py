@@ -21,7 +21,7 @@ from contend.routes import compute, save
 from small_fabrics import two_planes
 
 ROOT = Path(__file__).parents[2]
-WORDS = ROOT / "docs" / "words.md"
+WORDS = ROOT / "docs" / "reference" / "words.md"
 
 
 def _verbs(group: Any, path: str = "contend") -> dict[str, Verb]:
@@ -216,7 +216,7 @@ def _strings(file: Path) -> Iterator[str]:
 
 def _texts() -> Iterator[tuple[str, str]]:
     """What contend says: its pages, and the texts in its code."""
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
         # A command goes on behind a backslash, or below its beginning.
         yield page.name, re.sub(r"\\\n\s*|\n {8,}(?=\[?-)", " ", page.read_text())
     for file in sorted((ROOT / "src" / "contend").rglob("*.py")):

@@ -212,7 +212,9 @@ def test_a_tail_follows_a_file_as_it_grows(tmp_path: Path) -> None:
 
 def documented(heading: str) -> dict[str, set[str]]:
     """Names in the first and in the last column of a table in the page on samples."""
-    page = (Path(__file__).parents[2] / "docs" / "samples.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "samples.md").read_text(
+        encoding="utf-8"
+    )
     rows = page.split(heading, 1)[1].split("\n\n", 1)[0].strip().splitlines()[1:]
     columns = [row.strip("|").split("|") for row in rows]
     name = re.compile(r"`(\w+)`")

@@ -157,7 +157,7 @@ def test_plans_that_come_with_contend_are_sound(name: str, tmp_path: Path) -> No
 
 
 def test_the_plan_of_the_guide_is_sound(tmp_path: Path) -> None:
-    guide = Path(__file__).parents[2] / "docs" / "study-measured.md"
+    guide = Path(__file__).parents[2] / "docs" / "reference" / "study-measured.md"
     (text,) = re.findall(r"```toml\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
     path = tmp_path / "our-cluster.toml"
     path.write_text(text)

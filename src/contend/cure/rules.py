@@ -46,7 +46,7 @@ _OPEN_MPI = {"linear": 1, "shift": 2, "inflight": 4}
 _OPEN_MPI_ALLTOALL = 3
 _LARGEST_ROUTES = 1 << 28
 _PAIRWISE, _SCATTERED = "MPIR_Alltoall_intra_pairwise", "MPIR_Alltoall_intra_scattered"
-_HEAD = """# Which schedules all-to-alls go by, learnt by contend tune: docs/tune.md.
+_HEAD = """# Which schedules all-to-alls go by, learnt by contend tune: docs/reference/tune.md.
 # A call goes by the first rule that has its ranks, ranks per host and bytes of a block in its
 # ranges, both ends included; without one it is the library's own.
 """

@@ -117,7 +117,7 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
         "events_bytes": pl.UInt64(),
     },
 }
-"""Columns of every table by its name; ``docs/profile.md`` tells what they hold."""
+"""Columns of every table by its name; ``docs/reference/profile.md`` tells what they hold."""
 
 KINDS = ("point to point", "collective", "one-sided")
 """Kinds of traffic between peers, by their numbers."""

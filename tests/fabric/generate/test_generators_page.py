@@ -5,7 +5,7 @@ from pathlib import Path
 
 from contend.fabric import catalogue, make
 
-_PAGE = Path(__file__).parents[3] / "docs" / "generators.md"
+_PAGE = Path(__file__).parents[3] / "docs" / "reference" / "generators.md"
 _ROW = re.compile(r"\| `([^`]+)` \| `([^`]+)` \| (\d+) \| (\d+) \| (\d+) \|")
 
 

@@ -1,6 +1,6 @@
 """Contend's .fabric files: their layout, the reader of every version, the writer of the last.
 
-docs/formats.md describes the format.
+docs/reference/formats.md describes the format.
 """
 
 from __future__ import annotations
