@@ -1,4 +1,4 @@
-"""docs/reference/api.md is a notebook: its Python runs from top to bottom and shows what it says."""
+"""docs/reference/api.md is a notebook: its Python runs and shows what it says."""
 
 from __future__ import annotations
 

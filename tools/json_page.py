@@ -1,4 +1,4 @@
-"""Writes docs/reference/json.md, the keys of all that ``--json`` gives, from the structs themselves."""
+"""Writes docs/reference/json.md, the keys of what ``--json`` gives, from the structs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large inputs of every kind, within the memory and the time that docs/explanation/bounds.md promises."""
+"""Large inputs of every kind, within what docs/explanation/bounds.md promises."""
 
 from __future__ import annotations
 
