@@ -1,8 +1,8 @@
 """The options that verbs share, each declared once: its name, what it takes, what it means.
 
 A verb takes `Annotated` types from here. What an option says is turned into a value by a parser of
-`contend.units` before the verb runs, and an error names the option. docs/reference/words.md explains
-every option, those of single verbs too, and tests/cli/test_vocabulary.py holds all verbs to it.
+`contend.units` before the verb runs, and an error names it. docs/reference/words.md
+explains every option, also of single verbs; tests/cli/test_vocabulary.py holds all verbs to it.
 """
 
 from __future__ import annotations
