@@ -49,21 +49,22 @@ def parsed(flag: str, parse: Callable[[str], Value]) -> Callable[[str | None], V
 
 
 def with_options(
-    verb: Callable[..., object], options: type[Any], name: str, call: Callable[..., None]
-) -> Callable[..., None]:
+    verb: Callable[..., object], options: type[Any], name: str, call: Callable[..., object]
+) -> Callable[..., Any]:
     """A command that lays open to typer the fields of a dataclass behind a verb's own arguments.
 
     Args:
         verb: its arguments come first on the command line; its name and words are the command's.
         options: the dataclass.
         name: of the argument by which the verb may take the options as one value.
-        call: is given that value and the verb's own arguments by their names.
+        call: is given that value and the verb's own arguments by their names; what it returns, the
+            command does.
     """
     shared = inspect.signature(options).parameters
 
     @functools.wraps(verb)
-    def command(**given: Any) -> None:
-        call(options(**{option: given.pop(option) for option in shared}), given)
+    def command(**given: Any) -> object:
+        return call(options(**{option: given.pop(option) for option in shared}), given)
 
     hints = get_type_hints(verb, include_extras=True)
     hints |= get_type_hints(options, include_extras=True)
@@ -75,6 +76,7 @@ def with_options(
     # Typer reads what a command takes from here.
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    command.__annotations__["return"] = hints.get("return")
     return command
 
 

@@ -254,7 +254,9 @@ PLOT = option("--plot", takes="FILE", means="Draw a figure: .svg, .png, .pdf or 
 MARKDOWN = option(
     "--markdown", takes="FILE", means="Write the tables as Markdown; - is standard output"
 )
-CSV = option("--csv", takes="FILE", means="Write every cell as a line of CSV; - is standard output")
+CSV = option(
+    "--csv", takes="FILE", means="Write the rows of the result as CSV; - is standard output"
+)
 FORMAT = option("--format", takes=None, means="Form of the list")
 OUTPUT = option("--output", "-o", takes="PATH", means="Where to write the result")
 MATRIX = option(

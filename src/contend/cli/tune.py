@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from contend.cli.common import console_for, write_json
-from contend.cli.options import OUTPUT, JsonOption
+from contend.cli.options import OUTPUT
+from contend.cli.outputs import TextOutputs
 from contend.cure import tune as learn_rules
-from contend.report import print_tables, tuning_json, tuning_table, tuning_verdict
+from contend.report import Document, tuning_document
 
 RunsArgument = Annotated[
     list[Path],
@@ -25,7 +24,7 @@ RulesFolderOption = Annotated[
 ]
 
 
-def tune(runs: RunsArgument, output: RulesFolderOption = None, json: JsonOption = None) -> None:
+def tune(runs: RunsArgument, outputs: TextOutputs, output: RulesFolderOption = None) -> Document:
     """Learn which all-to-all wins for which ranks and bytes, and write rules that apply it.
 
     A rule stands only where a schedule is proven faster than the MPI library's own choice. Rules
@@ -33,11 +32,4 @@ def tune(runs: RunsArgument, output: RulesFolderOption = None, json: JsonOption 
 
     Example: contend tune contend-runs/alltoall-2026-11-21-1 -o rules
     """
-    lessons = learn_rules(runs, output=output)
-    console = console_for(json)
-    console.print(Text(tuning_verdict(lessons), style="bold"), soft_wrap=True)
-    console.print()
-    print_tables(console, [tuning_table(lessons)])
-    if output is not None:
-        console.print(Text(f"written to {output}: contend run --tuned {output} -- COMMAND"))
-    write_json(json, tuning_json(lessons, "" if output is None else str(output)))
+    return tuning_document(learn_rules(runs, output=output))

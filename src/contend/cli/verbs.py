@@ -60,26 +60,45 @@ def _import(place: str) -> Any:
 
 
 def command_of(
-    name: str, function: Callable[..., None], cls: type[TyperCommand] = TyperCommand
+    name: str, function: Callable[..., Any], cls: type[TyperCommand] = TyperCommand
 ) -> Any:
     """The command that a function is, by its arguments."""
     single = typer.Typer(
         add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
     )
-    single.command(name, cls=cls)(_with_loading(function))
+    single.command(name, cls=cls)(_with_outputs(_with_loading(function)))
     return typer.main.get_command(single)
 
 
-def _with_loading(function: Callable[..., None]) -> Callable[..., None]:
+def _with_loading(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with the options of `Loading` where it takes that."""
     for name, hint in get_type_hints(function).items():
         if hint is Loading:
 
-            def call(loading: Loading, given: dict[str, Any], name: str = name) -> None:
-                function(**{name: loading}, **given)
+            def call(loading: Loading, given: dict[str, Any], name: str = name) -> Any:
+                return function(**{name: loading}, **given)
 
             return with_options(function, Loading, name, call)
     return function
+
+
+def _with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with options that say where its result goes, and a result that goes there."""
+    # Here: the list of all verbs is told without what prints and draws.
+    from contend.cli.outputs import Outputs, TextOutputs
+    from contend.report import Document
+
+    hints = get_type_hints(function)
+    taken = [name for name, hint in hints.items() if hint in (Outputs, TextOutputs)]
+    if not taken and hints.get("return") is not Document:
+        return function
+
+    def call(outputs: TextOutputs, given: dict[str, Any]) -> None:
+        outputs.check(given)
+        outputs.deliver(function(**dict.fromkeys(taken, outputs), **given))
+
+    name = taken[0] if taken else ""
+    return with_options(function, hints[name] if taken else Outputs, name, call)
 
 
 # Arguments that name what is written.

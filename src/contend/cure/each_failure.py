@@ -14,6 +14,7 @@ from contend.errors import ShortfallError, UsageError
 from contend.fabric import Fabric, only, parts_of, with_hosts, without_numbers
 from contend.placement import HostChoice, HostNames, choose_hosts
 from contend.routes import check_engine, compute
+from contend.shown import Shown
 
 _Part = tuple[str, int]
 
@@ -58,7 +59,7 @@ class Failure:
 
 
 @dataclass(frozen=True, eq=False)
-class Failures:
+class Failures(Shown, told="failures_document"):
     """Every switch and cable alone, then pairs of the worst.
 
     Attributes:

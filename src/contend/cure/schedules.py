@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from filecmp import cmp
 from itertools import groupby, pairwise
@@ -24,6 +24,7 @@ from contend.runs import (
     typical_time,
 )
 from contend.schedule import ROUTED, ROUTES
+from contend.shown import Shown
 from contend.units import rounded
 
 _PROBE = "alltoall"
@@ -70,18 +71,20 @@ class Lesson:
 
 
 @dataclass(frozen=True)
-class Lessons:
+class Lessons(Shown, told="tuning_document"):
     """All that was learnt, by ranks, ranks per host and bytes, and the rules that follow.
 
     Attributes:
         lessons: in that order.
         rules: what the drop-in library is to go by.
         routes: the file of the routes that some of these go by; None where none do.
+        folder: where the rules were written; None where they were not.
     """
 
     lessons: tuple[Lesson, ...]
     rules: Rules
     routes: Path | None = None
+    folder: Path | None = None
 
 
 def tune(
@@ -104,9 +107,10 @@ def tune(
     sources = [runs] if isinstance(runs, str | Path | Run) else runs
     loaded = [run for source in sources for run in _loaded(source)]
     lessons = learn(loaded)
-    if output is not None:
-        write_rules(lessons.rules, Path(output), _library_file(loaded), lessons.routes)
-    return lessons
+    if output is None:
+        return lessons
+    write_rules(lessons.rules, Path(output), _library_file(loaded), lessons.routes)
+    return replace(lessons, folder=Path(output))
 
 
 def _loaded(source: str | Path | Run) -> list[Run]:

@@ -8,6 +8,7 @@ from .collectives import collectives_figure as collectives_figure
 from .collectives import collectives_json as collectives_json
 from .collectives import collectives_tables as collectives_tables
 from .collectives import collectives_verdict as collectives_verdict
+from .document import Document as Document
 from .emulate import emulate_json as emulate_json
 from .emulate import network_line as network_line
 from .emulate import traffic_table as traffic_table
@@ -30,11 +31,7 @@ from .fabric.tables import fabric_tables as fabric_tables
 from .fabric.tables import host_list_json as host_list_json
 from .fabric.tables import host_list_summary as host_list_summary
 from .fabric.tables import print_checks as print_checks
-from .failures import failures_figure as failures_figure
-from .failures import failures_json as failures_json
-from .failures import failures_network as failures_network
-from .failures import failures_tables as failures_tables
-from .failures import failures_verdict as failures_verdict
+from .failures import failures_document as failures_document
 from .hotspot import hotspot_tables as hotspot_tables
 from .hotspot_figures import hotspot_figure as hotspot_figure
 from .improvement import improvement_figure as improvement_figure
@@ -115,6 +112,4 @@ from .study.simulated_figures import study_figures as study_figures
 from .table import ResultTable as ResultTable
 from .table import markdown_of as markdown_of
 from .table import print_tables as print_tables
-from .tuning import tuning_json as tuning_json
-from .tuning import tuning_table as tuning_table
-from .tuning import tuning_verdict as tuning_verdict
+from .tuning import tuning_document as tuning_document

@@ -1,4 +1,4 @@
-"""What failures cost: a verdict, tables, a figure and JSON."""
+"""What failures cost."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from contend.cure import Failure, Failures
 from contend.fabric import FabricSize, size_of
+from contend.report.document import Document
 from contend.report.fabric.marks import Mark
 from contend.report.fabric.network import fabric_figure
 from contend.report.style import COLOURS, QUIET, new_figure, styled, title
@@ -198,6 +199,19 @@ def _cost(failure: Failure) -> str:
     if failure.hosts:
         return f"cuts {counted(failure.hosts, 'host')} off"
     return f"random pairs get {percent(failure.bandwidth)}"
+
+
+def failures_document(found: Failures) -> Document:
+    """What failures cost: the worst of them, each alone, and two at once."""
+    return Document(
+        verdict=failures_verdict(found),
+        tables=failures_tables(found),
+        record=failures_json(found),
+        pictures={
+            "cost": lambda: failures_figure(found),
+            "network": lambda: failures_network(found),
+        },
+    )
 
 
 class FailureJson(msgspec.Struct, frozen=True, kw_only=True):

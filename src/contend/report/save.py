@@ -68,15 +68,25 @@ def save_figures(
     """
     check_suffix(path)
     if path.suffix.lower() == ".html":
-        pictures = [_render(figure, "svg").decode() for _, figure in figures]
-        write_whole(path, html_page(pictures, tables).encode())
-        return [path]
+        return save_page(figures, path, tables)
     written = []
     for name, figure in figures:
         file = path.with_name(f"{path.stem}-{_UNFIT.sub('-', name)}{path.suffix}")
         save_figure(figure, file)
         written.append(file)
     return written
+
+
+def save_page(
+    figures: Iterable[tuple[str, Figure]],
+    path: Path,
+    tables: Sequence[ResultTable],
+    verdict: Sequence[str] = (),
+) -> list[Path]:
+    """Writes named figures and tables as one page, below the lines of a verdict."""
+    pictures = [_render(figure, "svg").decode() for _, figure in figures]
+    write_whole(path, html_page(pictures, tables, verdict).encode())
+    return [path]
 
 
 def _render(figure: Figure, kind: str) -> bytes:
@@ -133,7 +143,9 @@ def check_suffix(path: Path) -> None:
         raise UsageError(f"{path}: expected a figure's name ending in one of {', '.join(SUFFIXES)}")
 
 
-def html_page(pictures: Sequence[str], tables: Sequence[ResultTable]) -> str:
+def html_page(
+    pictures: Sequence[str], tables: Sequence[ResultTable], verdict: Sequence[str] = ()
+) -> str:
     """The page's text; `pictures` are whole SVG documents."""
     title = escape(tables[0].title if tables else "contend")
     return "\n".join(
@@ -142,13 +154,19 @@ def html_page(pictures: Sequence[str], tables: Sequence[ResultTable]) -> str:
             '<html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width">',
             f"<title>{title}</title><style>{_LOOK}</style></head><body>",
-            *(line for table in tables if _leads(table) for line in _table(table)),
+            *(f"<h1>{escape(line)}</h1>" for line in verdict),
+            *html_tables([table for table in tables if _leads(table)]),
             *(f"<figure>{_PROLOGUE.sub('', picture)}</figure>" for picture in pictures),
-            *(line for table in tables if not _leads(table) for line in _table(table)),
+            *html_tables([table for table in tables if not _leads(table)]),
             "</body></html>",
             "",
         )
     )
+
+
+def html_tables(tables: Sequence[ResultTable]) -> list[str]:
+    """Tables one below the other, a line of HTML each."""
+    return [line for table in tables for line in _table(table)]
 
 
 def _leads(table: ResultTable) -> bool:

@@ -1,10 +1,11 @@
-"""Rules for all-to-alls beside what they were learnt from: a verdict, a table and JSON."""
+"""Rules for all-to-alls beside what they were learnt from."""
 
 from __future__ import annotations
 
 import msgspec
 
 from contend.cure import LIBRARY, Lesson, Lessons, Proof, typical
+from contend.report.document import Document
 from contend.report.run.findings import EstimateJson, estimate_json
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, factor_words, size_words
@@ -77,6 +78,18 @@ def _row(lesson: Lesson) -> tuple[str, ...]:
     )
 
 
+def tuning_document(lessons: Lessons) -> Document:
+    """What was learnt, and where the rules are."""
+    folder = lessons.folder
+    apply = f"written to {folder}: contend run --tuned {folder} -- COMMAND"
+    return Document(
+        verdict=tuning_verdict(lessons),
+        tables=[tuning_table(lessons)],
+        record=tuning_json(lessons),
+        closing=() if folder is None else (apply,),
+    )
+
+
 class LessonJson(msgspec.Struct, frozen=True, kw_only=True):
     """What was learnt about one size under one condition.
 
@@ -124,12 +137,12 @@ class TuningJson(msgspec.Struct, frozen=True, kw_only=True):
     rules: int
 
 
-def tuning_json(lessons: Lessons, folder: str) -> TuningJson:
+def tuning_json(lessons: Lessons) -> TuningJson:
     """The result of ``contend tune --json``."""
     return TuningJson(
         verdict=tuning_verdict(lessons),
         mpi=lessons.rules.mpi,
-        folder=folder,
+        folder="" if lessons.folder is None else str(lessons.folder),
         cells=[
             LessonJson(
                 ranks=lesson.ranks,

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from rich.text import Text
-
 from contend import report
-from contend.cli.common import console_for, load, write_json
+from contend.cli.common import load
 from contend.cli.options import (
     ENGINES,
     ROUTE,
     SAMPLES,
     FabricArgument,
     HostsOption,
-    JsonOption,
     Loading,
-    PlotOption,
     RoutesOption,
     SeedOption,
 )
@@ -37,9 +33,7 @@ def failures(
     hosts: HostsOption = None,
     samples: SamplesOption = 200,
     seed: SeedOption = 1,
-    json: JsonOption = None,
-    plot: PlotOption = None,
-) -> None:
+) -> report.Document:
     """Let every switch and cable die, one at a time, and rank them by what that costs.
 
     Tables are mended as little as lets all messages arrive; the worst failures are also routed
@@ -47,8 +41,6 @@ def failures(
 
     Example: contend fabric failures net.ibnetdiscover --routes net.lfts
     """
-    if plot is not None:
-        report.check_suffix(plot)
     loaded = load(fabric, routes, route, loading, need_routes=True)
     with report.progress_bar(loaded.name, "failures") as bar:
         task = bar.add_task("", total=None)
@@ -60,13 +52,4 @@ def failures(
             engine=route or "contend",
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
-    console = console_for(json)
-    console.print(Text(report.failures_verdict(found), style="bold"), soft_wrap=True)
-    tables = report.failures_tables(found)
-    report.print_tables(console, tables)
-    write_json(json, report.failures_json(found))
-    if plot is not None and plot.suffix.lower() == ".html":
-        pictures = (("cost", report.failures_figure), ("network", report.failures_network))
-        report.save_figures(((name, draw(found)) for name, draw in pictures), plot, tables)
-    elif plot is not None:
-        report.save_figure(report.failures_figure(found), plot, tables)
+    return report.failures_document(found)

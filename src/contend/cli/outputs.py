@@ -1,0 +1,100 @@
+"""Where a result goes: the options of every verb that returns a document, and what they do."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from contend.cli.options import CsvOption, JsonOption, MarkdownOption, PlotOption
+from contend.errors import ShortfallError, UsageError
+from contend.files import write_whole
+from contend.report import Document, check_suffix
+
+# Columns of tables that no terminal shows: names are not to be cut short in a file or a pipe.
+_PIPED_WIDTH = 200
+
+
+@dataclass(frozen=True)
+class TextOutputs:
+    """Where a result goes that nobody draws. A verb that takes one has these options."""
+
+    json: JsonOption = None
+    markdown: MarkdownOption = None
+    csv: CsvOption = None
+
+    @cached_property
+    def console(self) -> Console:
+        """Standard output, or nowhere when something else is written there."""
+        width = None if sys.stdout.isatty() else _PIPED_WIDTH
+        return Console(quiet=self._texts() > 0, width=width)
+
+    def check(self, given: dict[str, Any]) -> None:
+        """Refuses before any work what could not be delivered.
+
+        Args:
+            given: the verb's own arguments.
+
+        Raises:
+            UsageError: two results for standard output.
+        """
+        if self._texts() > 1:
+            raise UsageError("only one of --json, --markdown and --csv can go to standard output")
+
+    def deliver(self, document: Document) -> None:
+        """Prints a result and writes it wherever it was asked for.
+
+        Raises:
+            ShortfallError: after that, where the result falls short.
+        """
+        document.print_to(self.console)
+        if self.json is not None:
+            _write(self.json, document.json())
+        if self.markdown is not None:
+            _write(self.markdown, document.markdown().encode())
+        if self.csv is not None:
+            _write(self.csv, document.csv().encode())
+        self._draw(document)
+        if document.shortfall:
+            raise ShortfallError(document.shortfall)
+
+    def _draw(self, document: Document) -> None:
+        pass
+
+    def _texts(self) -> int:
+        return (self.json, self.markdown, self.csv).count("-")
+
+
+@dataclass(frozen=True)
+class Outputs(TextOutputs):
+    """Where a result goes. A verb that takes one, or returns a document, has these options."""
+
+    plot: PlotOption = None
+
+    def check(self, given: dict[str, Any]) -> None:
+        """As of `TextOutputs`; a figure needs an ending that can be drawn, a picture a figure."""
+        super().check(given)
+        if self.plot is not None:
+            check_suffix(self.plot)
+        elif given.get("picture") is not None:
+            raise UsageError("--picture says what --plot FILE draws: give both")
+
+    def _draw(self, document: Document) -> None:
+        if self.plot is None:
+            return
+        for path in document.draw(self.plot):
+            # Where there are several their names are not the one that was given.
+            if path != self.plot:
+                self.console.print(str(path), markup=False, highlight=False, soft_wrap=True)
+
+
+def _write(target: str, content: bytes) -> None:
+    if target == "-":
+        sys.stdout.buffer.write(content)
+        sys.stdout.flush()
+    else:
+        write_whole(Path(target), content)

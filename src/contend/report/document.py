@@ -1,0 +1,139 @@
+"""A result as it is told: on a terminal, in files and in a notebook by the same words."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import to_builtins
+from msgspec.json import encode
+from rich.text import Text
+
+from contend.errors import UsageError
+from contend.files import json_text
+from contend.report.save import html_tables, save_figure, save_figures, save_page
+from contend.report.table import ResultTable, markdown_of, print_tables
+from contend.report.words import printable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import Console
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """All that is told of one result.
+
+    Attributes:
+        verdict: what it comes to: a sentence, or a line for each of several; first everywhere.
+        tables: the result in detail, what matters most first.
+        record: the result itself, for programs: what msgspec can encode.
+        pictures: how each is drawn, by name, the most telling one first.
+        picture: the only one that was asked for; None: the first, and on a page all.
+        every: whether every picture gets a file of its own where a file holds only one.
+        rows: the result as CSV; None: a row for each member of the record's first list.
+        closing: lines below the tables on a terminal, such as which files were written.
+        shortfall: what fell short though the result stands; "" for nothing.
+    """
+
+    verdict: str = ""
+    tables: Sequence[ResultTable] = ()
+    record: Any = None
+    pictures: Mapping[str, Callable[[], Figure]] = field(default_factory=dict)
+    picture: str | None = None
+    every: bool = False
+    rows: Callable[[], str] | None = None
+    closing: Sequence[str] = ()
+    shortfall: str = ""
+
+    def print_to(self, console: Console) -> None:
+        """Prints verdict, tables and closing lines."""
+        for line in self._lines():
+            console.print(Text(line, style="bold"), soft_wrap=True)
+        print_tables(console, self.tables)
+        for line in self.closing:
+            console.print(Text(printable(line)), soft_wrap=True)
+
+    def json(self) -> bytes:
+        """The record as JSON."""
+        return json_text(self.record)
+
+    def markdown(self) -> str:
+        """Verdict and tables as Markdown."""
+        return "\n".join((*(f"{line}\n" for line in self._lines()), markdown_of(self.tables)))
+
+    def csv(self) -> str:
+        """Rows for a spreadsheet, heads first."""
+        if self.rows is not None:
+            return self.rows()
+        members = to_builtins(self.record)
+        lists = [value for value in members.values() if _is_list_of_objects(value)]
+        rows = [_flat(member) for member in (lists[0] if lists else [members])]
+        text = io.StringIO()
+        heads = dict.fromkeys(head for row in rows for head in row)
+        writer = csv.DictWriter(text, list(heads), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return text.getvalue()
+
+    def html(self) -> str:
+        """Verdict and tables for a notebook."""
+        lines = (f"<p><b>{escape(line)}</b></p>" for line in self._lines())
+        return "\n".join((*lines, *html_tables(self.tables)))
+
+    def figure(self, name: str | None = None) -> Figure:
+        """Draws one of the pictures; None is the first.
+
+        Raises:
+            UsageError: there is none of that name.
+        """
+        name = name or self.picture or next(iter(self.pictures), "")
+        if name in self.pictures:
+            return self.pictures[name]()
+        if not self.pictures:
+            raise UsageError("there is nothing to draw")
+        fitting = ", ".join(self.pictures)
+        raise UsageError(f"picture={name}: does not fit this result; expected one of {fitting}")
+
+    def draw(self, path: Path) -> list[Path]:
+        """Draws to a file; .html is a page with verdict and tables, and with all pictures.
+
+        Returns:
+            The files, in order.
+
+        Raises:
+            UsageError: the picture that was asked for does not fit this result.
+        """
+        if self.picture is not None or not self.pictures:
+            named = [(self.picture or "", self.figure())]
+        else:
+            named = ((name, draw()) for name, draw in self.pictures.items())
+        if path.suffix.lower() == ".html":
+            return save_page(named, path, self.tables, self._lines())
+        if self.every and self.picture is None:
+            return save_figures(named, path)
+        save_figure(self.figure(), path)
+        return [path]
+
+    def _lines(self) -> list[str]:
+        return [printable(line) for line in self.verdict.splitlines()]
+
+
+def _is_list_of_objects(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _flat(members: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """A JSON object as one row: ``gain.value`` for what is within, lists as JSON."""
+    row: dict[str, Any] = {}
+    for name, value in members.items():
+        if isinstance(value, dict):
+            row |= _flat(value, f"{before}{name}.")
+        else:
+            row[before + name] = encode(value).decode() if isinstance(value, list) else value
+    return row
