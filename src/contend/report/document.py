@@ -109,10 +109,10 @@ class Document:
         Raises:
             UsageError: the picture that was asked for does not fit this result.
         """
-        if self.picture is not None or not self.pictures:
-            named = [(self.picture or "", self.figure())]
-        else:
+        if self.picture is None and self.pictures:
             named = ((name, draw()) for name, draw in self.pictures.items())
+        else:
+            named = ((name, self.figure(name)) for name in (self.picture or "",))
         if path.suffix.lower() == ".html":
             return save_page(named, path, self.tables, self._lines())
         if self.every and self.picture is None:
