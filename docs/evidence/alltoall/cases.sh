@@ -1,5 +1,5 @@
 #!/bin/sh
-# The cases of docs/predict.md. "cases.sh predict" writes what is predicted, from a calibration on a
+# The cases of docs/validation/alltoall-times.md. "cases.sh predict" writes what is predicted, from a calibration on a
 # crossbar of four hosts that sees none of them; "cases.sh measure" measures the same and puts it
 # beside; "each", "others" or "unseen" after it takes part of them. Needs root and takes an hour.
 set -eu

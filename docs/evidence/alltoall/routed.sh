@@ -1,6 +1,6 @@
 #!/bin/sh
 # All schedules in turns on trees routed by minhop with scattered ranks, beside their predictions: the
-# cases of "Phases that know the routes" in docs/probes.md. "routed.sh predict" writes what is
+# cases of "Phases that know the routes" in docs/validation/tuned.md. "routed.sh predict" writes what is
 # predicted, from the calibration here; "routed.sh measure" measures the same and puts it beside; a
 # name after it takes that case alone. Needs root and takes forty minutes.
 set -eu

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Hashed routes, measured against simulated draws: "Routes drawn by hashes" in docs/verification.md.
+# Hashed routes, measured against simulated draws: "Routes drawn by hashes" in docs/validation/verification.md.
 # Trees of 16 hosts with two and three levels; every launch has other connections. The last case has
 # tables instead, for what TCP makes of messages of which π is known. Needs root and takes 20 minutes.
 set -eu

@@ -1,4 +1,4 @@
-"""LAMMPS on scattered hosts of a narrow tree, before and after `contend place`: docs/place.md.
+"""LAMMPS on scattered hosts of a narrow tree, with other seats: docs/validation/placement.md.
 
 Usage: cases.py place|measure|compare FOLDER, in this order. `place` calibrates, records the
 program once on the scattered hosts, computes seats, and predicts both orders; only then `measure`

@@ -1,4 +1,4 @@
-"""Predicted run times of real programs, held against what they take: the cases of docs/predict.md.
+"""Predicted run times of real programs against measured ones: docs/validation/program-times.md.
 
 Usage: cases.py record|predict|measure|compare FOLDER, in this order. `record` calibrates on a
 crossbar of four hosts and records each program three times on one of sixteen; `predict` writes

@@ -1,4 +1,4 @@
-"""What is recorded of real programs, against two other counts: those of docs/profile.md.
+"""What is recorded of real programs, against two other counts: docs/validation/profiles.md.
 
 Usage: counted.py FOLDER. Programs run as four ranks, recorded: with a library loaded before the
 recorder that counts calls and bytes in another way (tests/tracer/programs/counter.c), and on four

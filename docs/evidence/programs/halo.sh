@@ -1,5 +1,5 @@
 #!/bin/sh
-# A halo exchange and LAMMPS on trees with few cables: the second table of docs/predict.md. Calibrates on
+# A halo exchange and LAMMPS on trees with few cables: the table of docs/validation/program-times.md. Calibrates on
 # crossbar:4, records each program once on crossbar:16, predicts, and measures in three turns. Usage:
 # halo.sh FOLDER, which has LAMMPS's melt.in of cases.py with 20 steps. Needs root and 15 minutes.
 set -eu

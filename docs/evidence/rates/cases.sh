@@ -1,5 +1,5 @@
 #!/bin/sh
-# Links of two rates, measured against predictions: "Links of different rates" in docs/verification.md.
+# Links of two rates, measured against predictions: "Links of different rates" in docs/validation/verification.md.
 # mixed.ibnetdiscover is xgft:2;4,4;1,2 with hosts and one spine at 4xQDR, and the other spine and two
 # hosts at 4xDDR. Needs root and takes four minutes.
 set -eu

@@ -1,4 +1,4 @@
-"""What rules for all-to-alls save: the cases of docs/tune.md.
+"""What rules for all-to-alls save: the cases of docs/validation/tuned.md.
 
 Usage: cases.py learn|pairs|gromacs|compare FOLDER, in this order. `learn` measures schedules beside
 the library's all-to-all on an emulated tree with small buffers and writes rules; `pairs` makes the

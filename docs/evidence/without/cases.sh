@@ -1,5 +1,5 @@
 #!/bin/sh
-# A spine that died, measured against predictions: "A spine less" in docs/verification.md.
+# A spine that died, measured against predictions: "A spine less" in docs/validation/verification.md.
 # tree.ibnetdiscover is xgft:2;4,4;1,3 and tree.lfts its tables by dmodk. Needs root and takes ten minutes.
 set -eu
 cd "$(dirname "$0")"
