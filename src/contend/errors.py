@@ -113,3 +113,18 @@ class MissingError(ContendError):
     """The machine lacks something: a program, a right, memory."""
 
     status = 3
+
+
+EXIT_STATUSES = {
+    0: "done",
+    ShortfallError.status: "done, but a check failed or a cell could not be measured",
+    UsageError.status: "bad input or usage: a file that cannot be read, an invalid option, or, "
+    "with --strict, an incomplete topology file",
+    MissingError.status: "the machine lacks something: a program, a permission, memory, disk "
+    "space, threads or an MPI library",
+    70: "a bug in contend; the message names a file to send with the report",
+    129: "ended by SIGHUP, as when a terminal closes",
+    130: "interrupted with Ctrl-C (SIGINT)",
+    143: "ended by SIGTERM, as kill and batch systems send it",
+}
+"""What the exit statuses of the command line mean."""

@@ -20,8 +20,7 @@ from contend.routes.dumps import write as write_dump
 from contend.units import counted, nearest
 
 _WRITERS: dict[str, Writer] = {**WRITERS, "lfts": write_dump}
-# Suffixes of file names that stand for a kind.
-_SUFFIXES = {
+ENDINGS = {
     ".fabric": "fabric",
     ".ibnetdiscover": "ibnetdiscover",
     ".ibsim": "ibsim",
@@ -33,6 +32,7 @@ _SUFFIXES = {
     ".conf": "slurm",
     ".yaml": "slurm-yaml",
 }
+"""How names of files end that are of a kind."""
 _COMPRESSIONS = (".gz", ".xz", ".zst")
 # Surrogates that stand for no byte.
 _NO_CHARACTER = re.compile("[\ud800-\udc7f\udd00-\udfff]")
@@ -84,9 +84,9 @@ def kind_of(path: Path) -> str:
         UsageError: the suffix is not one that contend knows.
     """
     suffixes = [suffix for suffix in path.suffixes if suffix.lower() not in _COMPRESSIONS]
-    kind = _SUFFIXES.get(suffixes[-1].lower()) if suffixes else None
+    kind = ENDINGS.get(suffixes[-1].lower()) if suffixes else None
     if kind is None:
-        known = ", ".join(_SUFFIXES)
+        known = ", ".join(ENDINGS)
         raise UsageError(
             f"{path}: cannot tell the kind of file by its name ({known}): name one of "
             f"{', '.join(KINDS)}"
