@@ -21,6 +21,7 @@ from contend.report.emulate import EmulationJson
 from contend.report.engines import EnginesJson
 from contend.report.explanation import ExplanationJson
 from contend.report.fabric.difference import FabricChangesJson
+from contend.report.fabric.made import GeneratorsJson, MadeJson
 from contend.report.fabric.tables import FabricSummary, HostListJson
 from contend.report.failures import FailuresJson
 from contend.report.improvement import ImprovementJson
@@ -32,6 +33,7 @@ from contend.report.profile.json import ProfileJson, ProfilesJson
 from contend.report.run.json import MeasurementJson, RunsJson
 from contend.report.simulation.json import SimulationJson
 from contend.report.study.json import MeasuredStudyJson, StudyJson, VerificationJson
+from contend.report.tuning import TuningJson
 from contend.routes import CheckReport
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"
@@ -44,6 +46,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend predict": (PredictedJson, PredictedProgramJson, CollectivesJson),
     "contend study": (StudyJson, MeasuredStudyJson, VerificationJson, MemoryJson),
     "contend explain": (ExplanationJson,),
+    "contend tune": (TuningJson,),
     "contend place": (BetterSeatsJson,),
     "contend route": (BetterTablesJson,),
     "contend jobs": (JobsJson,),
@@ -54,6 +57,7 @@ COMMANDS: dict[str, tuple[type, ...]] = {
     "contend fabric failures": (FailuresJson,),
     "contend fabric hosts": (HostListJson,),
     "contend fabric improve": (ImprovementJson,),
+    "contend fabric make": (MadeJson, GeneratorsJson),
     "contend emulate": (EmulationJson,),
     "contend mpi": (LibrariesJson,),
 }

@@ -2,23 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from types import ModuleType
-
-import pytest
-
-_TOOL = Path(__file__).parents[2] / "tools" / "json_page.py"
-
-
-@pytest.fixture(scope="module")
-def json_page() -> ModuleType:
-    described = importlib.util.spec_from_file_location("json_page", _TOOL)
-    assert described is not None
-    assert described.loader is not None
-    module = importlib.util.module_from_spec(described)
-    described.loader.exec_module(module)
-    return module
 
 
 def test_the_page_is_what_the_structs_say(json_page: ModuleType) -> None:
@@ -43,3 +27,13 @@ def test_every_key_has_a_meaning(json_page: ModuleType) -> None:
 def test_no_two_structs_share_a_heading(json_page: ModuleType) -> None:
     headings = [line for line in json_page.page().splitlines() if line.startswith("### ")]
     assert len(headings) == len(set(headings))
+
+
+def test_every_command_with_json_has_its_keys_on_the_page(
+    json_page: ModuleType, reference_pages: ModuleType
+) -> None:
+    commands = reference_pages.verbs().items()
+    told = tuple(", ".join(json_page.COMMANDS).split(", "))
+    with_json = [path for path, verb in commands if "json" in {each.name for each in verb.params}]
+    assert len(with_json) > 25
+    assert [path for path in with_json if not path.startswith(told)] == []

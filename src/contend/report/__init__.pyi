@@ -24,6 +24,8 @@ from .fabric.difference import Changed as Changed
 from .fabric.difference import difference_json as difference_json
 from .fabric.difference import difference_tables as difference_tables
 from .fabric.difference import difference_verdict as difference_verdict
+from .fabric.made import generators_json as generators_json
+from .fabric.made import made_json as made_json
 from .fabric.marks import Mark as Mark
 from .fabric.network import fabric_figure as fabric_figure
 from .fabric.tables import FabricSummary as FabricSummary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -34,6 +34,7 @@ from contend.fabric import (
     with_parallel_links,
 )
 from contend.fabric import make as make_fabric
+from contend.report import generators_json, made_json
 from contend.routes import KINDS, NEED_ROUTES, compute, kind_of, lost, save, save_to
 from contend.units import counted, parse_share
 
@@ -106,7 +107,7 @@ def make(
     console = console_for(json)
     if families:
         _list_generators(console)
-        write_json(json, {"families": _generators()})
+        write_json(json, generators_json())
         return
     if fabric is None or output is None:
         raise UsageError("make needs a generator and -o FILE, or --list")
@@ -125,7 +126,7 @@ def make(
             f"{counted(made.cables, 'cable')} between them{engine}, written to {output}"
         )
         console.print(line, markup=False, highlight=False, soft_wrap=True)
-    write_json(json, _made_json(made, fabric, output, seed))
+    write_json(json, made_json(made, fabric, output, seed))
 
 
 def kind_for(to: str | None, output: str) -> str:
@@ -170,38 +171,12 @@ def _percent(share: float) -> float:
     return round(100 * share, 9)
 
 
-def _made_json(fabric: Fabric, generator: str, output: str, seed: int) -> dict[str, Any]:
-    return {
-        "spec": generator,
-        "seed": seed,
-        "fabric": {
-            "name": fabric.name,
-            "hosts": fabric.hosts,
-            "switches": fabric.switches,
-            "cables": fabric.cables,
-            "channels": fabric.channels,
-        },
-        "engine": None if fabric.routes is None else fabric.routes.engine,
-        "findings": [
-            {"kind": finding.kind, "message": finding.message} for finding in fabric.findings
-        ],
-        "file": output,
-    }
-
-
-def _generators() -> list[dict[str, str]]:
-    return [
-        {"name": each.name, "form": each.form, "summary": each.summary, "example": each.example}
-        for each in catalogue()
-    ]
-
-
 def _list_generators(console: Console) -> None:
     table = Table(box=None, pad_edge=False)
     # A form or example cut short could not be copied, so only the description is wrapped.
     table.add_column("form", no_wrap=True)
     table.add_column("what it is")
     table.add_column("example", no_wrap=True)
-    for row in _generators():
-        table.add_row(escape(row["form"]), escape(row["summary"]), escape(row["example"]))
+    for family in catalogue():
+        table.add_row(*map(escape, (family.form, family.summary, family.example)))
     console.print(table)
