@@ -19,7 +19,7 @@ from pathlib import Path
 
 from contend.explanation import Explanation, Limit, explain
 
-FIRST_VERSION = Path(__file__).parents[1] / "tests" / "data" / "first_version"
+KEPT = Path(__file__).parents[1] / "tests" / "data" / "kept"
 PORT, FABRIC, MEMORY = Limit.PORT, Limit.FABRIC, Limit.MEMORY
 COMPUTATION, COMMUNICATION = Limit.COMPUTATION, "its communication"
 OVERHEAD, PROCESSORS = Limit.OVERHEAD, Limit.PROCESSORS
@@ -251,7 +251,7 @@ def _said(case: Case, explanation: Explanation) -> Iterator[tuple[str, str]]:
 def _measured(case: Case, folder: Path) -> Path | str:
     """Where the case's run is; it is measured where it is not there."""
     if case.kept:
-        kept = FIRST_VERSION / case.kept
+        kept = KEPT / case.kept
         return kept if kept.is_dir() else case.kept
     run = folder / case.name
     if not any((run / name).exists() for name in ("run.json", "profile.json")):

@@ -1,4 +1,8 @@
-"""Writes docs/reference/json.md, the keys of what ``--json`` gives, from the structs."""
+"""Writes docs/reference/json.md, the keys of what ``--json`` gives, from the structs.
+
+With ``--keep`` new keys, and new names of `contend`, are added to tests/data/kept/names.txt: what a
+release has promised, which a test finds in all later versions.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+import contend
 from contend.prediction import Calibration
 from contend.report.better_seats import BetterSeatsJson
 from contend.report.better_tables import BetterTablesJson
@@ -37,6 +42,7 @@ from contend.report.tuning import TuningJson
 from contend.routes import CheckReport
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "json.md"
+KEPT = Path(__file__).parent.parent / "tests" / "data" / "kept" / "names.txt"
 
 COMMANDS: dict[str, tuple[type, ...]] = {
     "contend simulate": (SimulationJson,),
@@ -168,6 +174,36 @@ def _type_words(hint: Any) -> str:
     return "null" if hint is type(None) else names.get(hint, "text")
 
 
+def promised() -> dict[str, set[str]]:
+    """What scripts rely on: names of `contend`, and each command's keys with their types."""
+    keys = {
+        commands: {key for root in roots for key in _keys(root)}
+        for commands, roots in COMMANDS.items()
+    }
+    return {"import contend": set(contend.__all__), **keys}
+
+
+def _keys(struct: type, above: str = "") -> Iterator[str]:
+    """Keys and types: ``cells.median_s number or null``."""
+    for name, _, hint, optional in fields_of(struct):
+        words = re.sub(r"\[.*?\]\(.*?\)", "object", _type_words(hint))
+        yield f"{above}{name} {words}{', optional' if optional else ''}"
+        for part in filter(_is_struct, _parts(hint)):
+            yield from _keys(part, f"{above}{name}.")
+
+
+def read_promised(text: str) -> dict[str, set[str]]:
+    """Names and keys that were kept before."""
+    sections = (section.splitlines() for section in text.split("\n\n"))
+    return {head: set(lines) for head, *lines in sections}
+
+
+def _keep() -> None:
+    known = read_promised(KEPT.read_text()) if KEPT.exists() else {}
+    sections = {head: lines | known.pop(head, set()) for head, lines in promised().items()} | known
+    KEPT.write_text("\n\n".join("\n".join([h, *sorted(lines)]) for h, lines in sections.items()))
+
+
 def _escaped(text: str) -> str:
     return text.replace("``", "`").replace("|", "\\|")
 
@@ -175,3 +211,5 @@ def _escaped(text: str) -> str:
 if __name__ == "__main__":
     PAGE.write_text(page())
     sys.stdout.write(f"{PAGE}\n")
+    if "--keep" in sys.argv[1:]:
+        _keep()

@@ -3,7 +3,7 @@
 
     tools/same_figures.py BEFORE AFTER      each a command line, such as .venv/bin/contend
     tools/same_figures.py KEPT AFTER        answers that --keep wrote; without KEPT, those kept in
-                                            tests/data/first_version
+                                            tests/data/kept
 
 JSON is compared key by key, but for what depends on the clock; other output as text. The list, the
 keys and options that were renamed, and the values that may differ, each with its reason, are in
@@ -35,7 +35,7 @@ from typing import Any
 CHECKOUT = Path(__file__).resolve().parents[1]
 TABLE = Path(__file__).with_suffix(".toml")
 DATA = CHECKOUT / "tests" / "data"
-FOLDER = DATA / "first_version"
+FOLDER = DATA / "kept"
 KEPT = FOLDER / "figures.json.xz"
 ABSENT = "absent"
 

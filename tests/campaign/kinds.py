@@ -20,7 +20,7 @@ import numpy as np
 from built_records import ALLREDUCE, SEND, Rank, leave_records
 from campaign import reading
 from campaign.mutations import ARRAY, BINARY, JSON, PACKED, TABLE, TEXT
-from campaign.reading import DATA, FIRST_VERSION, RANKS
+from campaign.reading import DATA, KEPT, RANKS
 from contend.cure import read_rules
 from contend.errors import UsageError
 from contend.fabric.formats import fabric_file
@@ -279,12 +279,12 @@ def kinds() -> Iterator[Kind]:
     plans = [find_plan(name).read_bytes() for name in shipped_plans()]
     yield Kind(
         "plans",
-        [(FIRST_VERSION / "small.toml").read_bytes(), *plans],
+        [(KEPT / "small.toml").read_bytes(), *plans],
         TEXT,
         reading.plan,
         "plan.toml",
     )
-    alltoall = FIRST_VERSION / "alltoall"
+    alltoall = KEPT / "alltoall"
     runs = [(alltoall / "run.json").read_bytes()]
     shown = ("report", "PATH")
     yield Kind(
@@ -293,13 +293,13 @@ def kinds() -> Iterator[Kind]:
         JSON,
         reading.run,
         "run.json",
-        _copied("first_version/alltoall"),
+        _copied("kept/alltoall"),
         command=shown,
     )
     tables = [(alltoall / "samples.parquet").read_bytes()]
     place = "samples.parquet"
     yield Kind(
-        place, tables, TABLE, reading.run, place, _copied("first_version/alltoall"), command=shown
+        place, tables, TABLE, reading.run, place, _copied("kept/alltoall"), command=shown
     )
     launch = [
         Launch(2).cell([1e-3, 2e-3], algorithm="linear", bytes=1024, counts="even").content(),
@@ -308,21 +308,13 @@ def kinds() -> Iterator[Kind]:
     yield Kind(
         "samples of a launch", launch, BINARY, read_samples, "run/launch-000.samples", _launched
     )
-    cells = FIRST_VERSION / "simulated" / "cells"
-    cell = [(cells / "tree.minhop.bisect.json").read_bytes()]
-    base = _copied("first_version/simulated", "study")
-    yield Kind(
-        "cells of a study", cell, JSON, reading.study, "study/cells/tree.minhop.bisect.json", base
-    )
-    samples = [(cells / "tree.minhop.bisect.npz").read_bytes()]
-    yield Kind(
-        "samples of a study",
-        samples,
-        ARRAY,
-        reading.study,
-        "study/cells/tree.minhop.bisect.npz",
-        base,
-    )
+    run = min((KEPT / "simulated" / "runs").iterdir())
+    place = f"study/runs/{run.name}"
+    base = _copied("kept/simulated", "study")
+    cell = [(run / "run.json").read_bytes()]
+    yield Kind("cells of a study", cell, JSON, reading.study, f"{place}/run.json", base)
+    samples = [(run / "run.npz").read_bytes()]
+    yield Kind("samples of a study", samples, ARRAY, reading.study, f"{place}/run.npz", base)
     records = [rank.content() for rank in _ranks()]
     yield Kind("records of ranks", records, BINARY, read_record)
     yield Kind(

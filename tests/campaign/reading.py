@@ -28,7 +28,7 @@ from contend.study import Plan, read_plan, run_simulations
 from contend.units import parse_numbers, parse_rate, parse_seconds, parse_share, parse_sizes
 
 DATA = Path(__file__).parents[1] / "data"
-FIRST_VERSION = DATA / "first_version"
+KEPT = DATA / "kept"
 COUNTED = str(DATA / "counters" / "fig1.ibnetdiscover")
 RANKS = 12
 """Of every pattern."""
@@ -144,14 +144,14 @@ def run(path: Path) -> None:
 
 @cache
 def _finished_plan() -> Plan:
-    plan = read_plan(FIRST_VERSION / "small.toml")
+    plan = read_plan(KEPT / "small.toml")
     assert isinstance(plan, Plan)
     return plan
 
 
 def study(path: Path) -> None:
-    folder = path.parents[1]
-    for outcome in run_simulations(_finished_plan(), folder, beside=FIRST_VERSION):
+    folder = path.parents[2]
+    for outcome in run_simulations(_finished_plan(), folder, beside=KEPT):
         if outcome.record.status == "done":
             outcome.simulation()
 

@@ -10,7 +10,7 @@ import pytest
 from contend.cli.app import run
 from measured_runs import alltoall_run
 
-FIRST_VERSION = Path(__file__).resolve().parents[1] / "data" / "first_version"
+KEPT = Path(__file__).resolve().parents[1] / "data" / "kept"
 
 
 @pytest.fixture(scope="module")
@@ -118,14 +118,14 @@ def test_a_run_is_reported_by_what_its_probe_is_for(
     kept: str, picture: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "it.svg"
-    assert run(["report", str(FIRST_VERSION / kept), "--plot", str(path)]) == 0
+    assert run(["report", str(KEPT / kept), "--plot", str(path)]) == 0
     output = capsys.readouterr().out
     assert told in output
     assert "was measured" in output
     drawn = path.read_bytes()
     other = tmp_path / "named.svg"
     again = ["--plot", str(other), "--picture", picture]
-    assert run(["report", str(FIRST_VERSION / kept), *again]) == 0
+    assert run(["report", str(KEPT / kept), *again]) == 0
     assert other.read_bytes() == drawn
 
 
@@ -133,5 +133,5 @@ def test_a_mistyped_picture_is_told_its_nearest_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = ["--plot", str(tmp_path / "it.svg"), "--picture", "hotspt"]
-    assert run(["report", str(FIRST_VERSION / "hotspot"), *wrong]) == 2
+    assert run(["report", str(KEPT / "hotspot"), *wrong]) == 2
     assert "got hotspt; did you mean 'hotspot'?" in capsys.readouterr().err

@@ -165,21 +165,6 @@ def test_the_name_may_stand_after_the_options(
     assert len(json.loads(capsys.readouterr().out)["cells"]) == 1
 
 
-def test_a_folder_of_the_first_version_is_shown(
-    plan: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Kept by version 0.1.0: nothing is simulated again."""
-    data = Path(__file__).parents[1] / "data" / "first_version"
-    shutil.copytree(data / "simulated", "old")
-    assert run(["study", str(data / "small.toml"), "--output", "old", "--json", "-"]) == 0
-    cells = json.loads(capsys.readouterr().out)["cells"]
-    kept = [json.loads(path.read_text()) for path in Path("old/cells").glob("*.json")]
-    assert sorted(cell["elapsed_s"] for cell in cells) == sorted(
-        record["simulation"]["elapsed_s"] for record in kept
-    )
-    assert not list(Path("old/runs").glob("*"))
-
-
 def test_the_sixteen_node_examples_come_out_exactly(
     plan: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -96,7 +96,7 @@ def test_waiting_for_a_late_rank_is_imbalance(tmp_path: Path) -> None:
 def test_late_ranks_on_shared_processors_are_those(tmp_path: Path) -> None:
     explanation = explained(tmp_path / "p", *late(cpus=1))
     assert of(explanation).limits == (Limit.PROCESSORS,)
-    # Of an older profile nobody knows the processors.
+    # Here nobody knows the processors.
     assert of(explained(tmp_path / "q", *late())).limits == (Limit.IMBALANCE,)
 
 

@@ -104,8 +104,8 @@ def test_a_run_folder_runs_nothing(measured: Path, tmp_path: Path) -> None:
 
 
 def test_a_run_without_its_session_is_only_reported() -> None:
-    old = Path(__file__).resolve().parents[1] / "data" / "first_version" / "alltoall"
-    with pytest.raises(UsageError, match="run of an older contend can only be reported"):
+    old = Path(__file__).resolve().parents[1] / "data" / "run-1"
+    with pytest.raises(UsageError, match="a run without any can only be reported"):
         resume(old)
 
 

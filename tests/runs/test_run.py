@@ -268,7 +268,7 @@ def test_late_samples_count_when_too_few_others_are_there(tmp_path: Path) -> Non
     assert (cell.n, cell.late, len(cell.used), cell.late_count) == (7, 2, 7, True)
 
 
-def test_a_run_of_the_first_version_has_the_figures_that_it_had(tmp_path: Path) -> None:
+def test_a_kept_run_has_the_figures_that_it_had(tmp_path: Path) -> None:
     kept = Path(__file__).parents[1] / "data" / "run-1"
     run = Run.load(Path(shutil.copytree(kept, tmp_path / "run")))
     figures = {(one.schedule, one.record.bytes): one for one in run.findings.cells}

@@ -71,28 +71,6 @@ def test_changes_must_fit_together(changes: dict[str, Any], grid_file: Path) -> 
         read_measured(grid_file).changed(**changes)
 
 
-def test_keys_by_their_former_names(grid_file: Path) -> None:
-    """Plans of the first version say nodes, ranks_per_node, algorithms, numbers and doubles."""
-    former = {
-        "hosts": "nodes",
-        "ranks_per_host": "ranks_per_node",
-        "algorithm": "algorithms",
-        "vectors": "numbers",
-        "length": "doubles",
-    }
-    plan, text = read_measured(grid_file), grid_file.read_text()
-    for name, before in former.items():
-        text = re.sub(rf"(?m)^{name} =", f"{before} =", text)
-    # A reference has one algorithm, as ever.
-    text = text.replace('algorithms = "library"', 'algorithm = "library"')
-    text = text.replace('label = "flow', 'conditions = "flow')
-    grid_file.write_text(text)
-    assert read_measured(grid_file) == plan
-    grid_file.write_text(text.replace("nodes = [1, 2]", "nodes = [1, 2]\nhosts = [1]"))
-    with pytest.raises(InputError, match=r"only one of hosts and .* in \[\[measure\]\] number 1"):
-        read_measured(grid_file)
-
-
 def test_references_of_left_out_measurements_go(grid_file: Path) -> None:
     plan = read_measured(grid_file).changed(only=("sweep",))
     assert [known.source for known in plan.known()] == ["2005 LAM"]

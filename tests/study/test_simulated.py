@@ -275,32 +275,6 @@ def test_flipped_bits_of_samples_are_named(plan_file: Path, rooms: Any) -> None:
             outcome.simulation()
 
 
-def test_a_folder_of_the_first_version_is_read(plan_file: Path, rooms: Any) -> None:
-    """``cells/FABRIC.ENGINE.PATTERN.json`` with samples beside it, as it was written then."""
-    run = plan_file.parent.parent / "run"
-    first = go(plan_file, rooms)
-    (run / "cells").mkdir()
-    for outcome in first:
-        record = json.loads(outcome.path.read_text())
-        for key in ("probe", "version", "created"):
-            del record[key]
-        for key in ("type", "files"):
-            del record["request"][key]
-        words = (record["fabric"], record["engine"], record["pattern"].replace(" ", "-"))
-        path = run / "cells" / f"{'.'.join(words)}.json"
-        path.write_text(json.dumps(record))
-        if outcome.record.status == "done":
-            shutil.copy(outcome.path.with_suffix(".npz"), path.with_suffix(".npz"))
-    shutil.rmtree(run / "runs")
-    rooms.calls.clear()
-    outcomes = go(plan_file, rooms)
-    assert rooms.calls == []
-    assert [o.record.averages for o in outcomes] == [o.record.averages for o in first]
-    assert outcomes[0].simulation().bandwidth == pytest.approx([2 / 3] * 3)
-    go(plan_file, rooms, plan_of(plan_file).changed(seed=5))
-    assert len(rooms.asked("simulate")) == 3
-
-
 def test_hosts_that_take_part_are_rated(tmp_path: Path) -> None:
     """All share half as many cables up as there are hosts; hosts of one leaf need none."""
     plan = tmp_path / "plan.toml"

@@ -1,6 +1,6 @@
-"""Files, runs and studies of the first version load, and all figures are still those it gave.
+"""Kept files, runs and studies load, and all figures are still those that version 1.0.0 gave.
 
-The answers are kept in tests/data/first_version; `tools/same_figures.py` compares any two versions.
+The answers are kept in tests/data/kept; `tools/same_figures.py` compares any two versions.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ KEPT = same_figures.load_kept()
 
 
 @pytest.fixture(scope="module")
-def first_version(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what the first version left, which studies may go on in."""
-    folder = tmp_path_factory.mktemp("first-version") / "runs"
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what is kept, which studies may go on in."""
+    folder = tmp_path_factory.mktemp("kept") / "runs"
     shutil.copytree(same_figures.FOLDER, folder)
     return folder
 
 
 @pytest.mark.parametrize("command", TABLE.commands)
-def test_figures_are_those_of_the_first_version(
+def test_figures_are_those_that_are_kept(
     command: str,
-    first_version: Path,
+    kept: Path,
     request: pytest.FixtureRequest,
     require_program: Callable[[str], str],
     monkeypatch: pytest.MonkeyPatch,
@@ -57,7 +57,7 @@ def test_figures_are_those_of_the_first_version(
         monkeypatch.setenv("CONTEND_SHARED_DATA", str(folder))
     if "hoefler2008 --only chic" in command:
         require_program("opensm")
-    monkeypatch.chdir(first_version)
+    monkeypatch.chdir(kept)
     status = run(TABLE.arguments(command, renamed=True))
     answer = same_figures.answer_of(capsys.readouterr().out, status)
     differences = TABLE.differences(command, KEPT[command], answer)

@@ -335,7 +335,7 @@ def _invoke(arguments: list[str]) -> int:
 
 
 def version_line() -> str:
-    """``contend 0.1.0``."""
+    """``contend 1.0.0``."""
     # Imported here, as below: no verb needs it, and every verb would wait for it.
     from importlib.metadata import PackageNotFoundError, version
 

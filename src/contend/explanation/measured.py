@@ -155,7 +155,7 @@ class Source:
 
     @cached_property
     def asked(self) -> MeasuredCell | None:
-        """What the run answers; None of older runs, and of other questions."""
+        """What the run answers; None where that is not known, and of other questions."""
         try:
             return msgspec.convert(self.run.record.question, MeasuredCell)
         except msgspec.ValidationError:
@@ -163,7 +163,7 @@ class Source:
 
     @property
     def place(self) -> dict[str, str]:
-        """The emulated fabric as it was asked for; empty elsewhere and in older runs."""
+        """The emulated fabric as it was asked for; empty elsewhere."""
         return {} if self.asked is None else self.asked.place
 
     @property

@@ -129,8 +129,8 @@ def resume(
     observer = observer or Observer()
     if (folder / RECORD).is_file() and not (folder / SESSION).exists():
         raise UsageError(
-            f"{folder} has no {SESSION}: resume the folder above it that has one; the run of an "
-            "older contend can only be reported"
+            f"{folder} has no {SESSION}: resume the folder above it that has one; a run without "
+            "any can only be reported"
         )
     record = read_session(folder)
     if record.kind != KIND:

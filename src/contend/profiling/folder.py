@@ -189,7 +189,7 @@ class ProfileRecord(msgspec.Struct, frozen=True):
             real hosts.
         wire_Bps: bytes per second of a host's port each way; None where it is not known.
         machine: name of the machine that contend ran on.
-        cpus: its processors that ranks could use; None in older profiles.
+        cpus: its processors that ranks could use; None where they are not known.
         drops: packets that found emulated buffers full; None where nobody counted.
         elapsed_s: of the command.
         status: its exit status; None while it runs, or when contend ended before it did.

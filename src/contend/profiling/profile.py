@@ -94,12 +94,9 @@ class Profile:
 
         Columns ``rank``, ``cell``, ``awaited`` (the rank that was waited for), ``kind`` (of
         `WAITS`), ``occurrences``, ``seconds`` (0 where nobody was late) and ``uncertainty_s``, by
-        which the clocks may put them wrong. An older profile has none.
+        which the clocks may put them wrong.
         """
-        if not (self.folder / "waits.parquet").exists():
-            table = pl.DataFrame(schema=SCHEMAS["waits"])
-        else:
-            table = self._table("waits")
+        table = self._table("waits")
         bounds = {"rank": self.size, "awaited": self.size, "kind": len(WAITS)}
         self._check("waits", table, bounds)
         return table.with_columns(_words("kind", WAITS))

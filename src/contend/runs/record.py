@@ -233,7 +233,7 @@ class RunRecord(msgspec.Struct, frozen=True):
         warnings: about the whole run.
         memory: bytes that a host had free when the run began, where that is known.
         counters: counters of an emulated fabric.
-        question: what was asked, as the cell of a session tells it; empty in older runs.
+        question: what was asked, as the cell of a session tells it; empty without one.
         errors: points without a figure whose reason no launch's own file tells: those that could
             not begin, and those that ended their launch.
     """

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-import polars as pl
 from msgspec.structs import replace
 
 from contend.errors import InputError, UsageError
-from contend.files import read_json
 from contend.measurement import (
     Conditions,
     Measured,
@@ -23,7 +21,7 @@ from contend.measurement import (
     make_workload,
 )
 from contend.mpi import Library
-from contend.runs import CellRecord, Findings, LaunchRecord, Run, find
+from contend.runs import Run
 from contend.session import RECORD, Clock, Observer, Session
 from contend.study.measured_cell import GridCell
 from contend.study.measured_plan import MeasuredPlan
@@ -126,12 +124,11 @@ def run_measurements(
     terms = Terms(site.described, plan.precision, plan.repetitions, plan.verify, plan.seed)
     cells = {cell: question(plan, cell, site.place) for cell in plan.cells() if cell.launch == 1}
     observer.named({key.key: cell.label for cell, key in reversed(cells.items())})
-    old = kept_measurements(plan, folder, terms)
     method = Measured(
         site.place, plan.budget_s, strict=False, libraries=dict(libraries or {}), observer=observer
     )
     # Places of the grid that are the same question on one machine are measured once.
-    asked = tuple({key.key: key for cell, key in cells.items() if cell not in old}.values())
+    asked = tuple({key.key: key for key in cells.values()}.values())
     left = []
     if asked:
         session = Session(
@@ -157,8 +154,6 @@ def run_measurements(
     answers = []
     kept = _runs_of(folder)
     for cell, key in cells.items():
-        if cell in old:
-            answers.append(old[cell])
         for asked_for, run in kept.get(replace(key, labels={}).key, []):
             labelled = replace(cell, conditions=_conditions(asked_for.labels))
             answers += _answer(plan, labelled, asked_for, run, folder, site, terms, method)
@@ -204,9 +199,6 @@ def _runs_of(folder: Path) -> dict[str, list[tuple[MeasuredCell, Run]]]:
     runs: dict[str, list[tuple[MeasuredCell, Run]]] = {}
     for path in sorted((folder / _RUNS).glob(f"*/{RECORD}")):
         run = Run.load(path.parent)
-        if not run.record.question:
-            # Of the first version, which kept every launch in a run of its own.
-            continue
         try:
             cell = msgspec.convert(run.record.question, MeasuredCell)
         except msgspec.ValidationError as error:
@@ -265,92 +257,3 @@ def _memory(asked: MeasuredCell, method: Measured) -> tuple[int, int | None]:
         return 0, None
     compared = method.memory(asked.workload, shape)
     return (0, None) if compared is None else (compared.needed, compared.free)
-
-
-_CELLS = "cells"
-
-
-def kept_measurements(plan: MeasuredPlan, folder: Path, terms: Terms) -> dict[GridCell, Answer]:
-    """What the first version kept of a plan's cells, where it has all launches asked for alike.
-
-    Args:
-        plan: whose cells.
-        folder: of the study.
-        terms: how they are asked for now.
-
-    Returns:
-        Answers by the first launch of their cell.
-
-    Raises:
-        InputError: one of its files is damaged.
-    """
-    if not (folder / _CELLS).is_dir():
-        return {}
-    launches: dict[GridCell, list[MeasuredRecord]] = {}
-    for cell in plan.cells():
-        path = folder / _CELLS / f"{cell.file_name}.json"
-        if path.is_file() and (record := _read(path)).cell == cell and record.terms == terms:
-            launches.setdefault(replace(cell, launch=1), []).append(record)
-    return {
-        cell: Answer(tuple(records), _findings(folder, records))
-        for cell, records in launches.items()
-        if len(records) == plan.launches
-    }
-
-
-def _read(path: Path) -> MeasuredRecord:
-    record = read_json(path, MeasuredRecord, "a cell of a measured study")
-    for name in record.runs:
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise InputError(str(path), 0, "runs within the study's folder", name)
-    return record
-
-
-def _findings(folder: Path, records: Sequence[MeasuredRecord]) -> Findings | None:
-    """What is found in a cell over its launches, each of which had runs of its own."""
-    parts = [
-        (record.cell.launch, Run.load(folder / name))
-        for record in records
-        for name in record.runs
-        if (folder / name).is_dir()
-    ]
-    return _over_launches(parts) if parts else None
-
-
-def _over_launches(parts: Sequence[tuple[int, Run]]) -> Findings:
-    """What is found in runs of one launch each.
-
-    Args:
-        parts: runs with the number of their launch; a launch that was begun again has several
-            runs, of different cells.
-    """
-    cells: list[CellRecord] = []
-    numbers: dict[tuple[object, ...], int] = {}
-    launches: list[LaunchRecord] = []
-    tables = []
-    for number, run in parts:
-        own = {}
-        for cell in run.record.cells:
-            labels = sorted(cell.labels.items())
-            key = (cell.algorithm, cell.bytes, cell.ranks, cell.hosts, *labels)
-            index = numbers.setdefault(key, len(cells))
-            if index == len(cells):
-                cells.append(replace(cell, cell=index))
-            own[cell.cell] = index
-        launches += [_renumbered(launch, number, own) for launch in run.record.launches]
-        tables.append(
-            run.results.with_columns(
-                pl.lit(number, pl.UInt16()).alias("launch"),
-                pl.col("cell").replace_strict(own, return_dtype=pl.UInt32()),
-            )
-        )
-    record = replace(parts[0][1].record, cells=tuple(cells), launches=tuple(launches))
-    return find(record, pl.concat(tables, how="diagonal"))
-
-
-def _renumbered(launch: LaunchRecord, number: int, own: dict[int, int]) -> LaunchRecord:
-    measured = launch.measured
-    if measured is not None:
-        ends = tuple(replace(end, cell=own[end.cell]) for end in measured.ends)
-        measured = replace(measured, ends=ends)
-    return replace(launch, number=number, measured=measured)

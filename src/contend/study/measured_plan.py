@@ -57,15 +57,6 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
         input: kinds of input (sort).
     """
 
-    former_keys: ClassVar[dict[str, str]] = {
-        "nodes": "hosts",
-        "ranks_per_node": "ranks_per_host",
-        "algorithms": "algorithm",
-        "numbers": "vectors",
-        "doubles": "length",
-        "inputs": "input",
-    }
-
     name: Name
     probe: Probe
     hosts: tuple[Count, ...] = ()
@@ -97,8 +88,6 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
 
 class Row(Struct, frozen=True, forbid_unknown_fields=True):
     """A row of a table of rates: a place in the grid, and an algorithm for each column."""
-
-    former_keys: ClassVar[dict[str, str]] = {"ranks_per_node": "ranks_per_host"}
 
     label: Name
     ranks: Count
@@ -133,8 +122,6 @@ class Predict(Struct, frozen=True, forbid_unknown_fields=True):
         memory: bytes of a host.
     """
 
-    former_keys: ClassVar[dict[str, str]] = {"doubles": "length", "node_memory": "memory"}
-
     length: tuple[Text, ...]
     memory: Text
 
@@ -159,11 +146,6 @@ class MeasuredPlan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=T
         references: numbers known from elsewhere.
     """
 
-    former_keys: ClassVar[dict[str, str]] = {
-        "libraries": "mpi",
-        "conditions": "label",
-        "node_memory": "memory",
-    }
     kind: ClassVar[str] = "measured"
     takes: ClassVar[frozenset[str]] = frozenset((*_OF_MEASURES, *_OF_PLANS, *_OF_PLACES))
 

@@ -123,8 +123,6 @@ _Kind = TypeVar("_Kind", bound=msgspec.Struct)
 def checked(source: str, content: Mapping[str, Any], kind: type[_Kind]) -> _Kind:
     """The tables of a TOML file as a value of a msgspec structure.
 
-    A structure may have a class attribute `former_keys`: what its keys were called once, by name.
-
     Raises:
         InputError: naming the file and the key, when something is not what it should be.
     """
@@ -135,22 +133,15 @@ def checked(source: str, content: Mapping[str, Any], kind: type[_Kind]) -> _Kind
 def _table(source: str, table: Mapping[str, Any], kind: type[Any], place: str) -> Any:
     """A table as a structure; `place` is what the table is called in errors, "" for the plan."""
     where = place or "the plan"
-    former: Mapping[str, str] = getattr(kind, "former_keys", {})
-    given: dict[str, Any] = {}
-    for key, value in table.items():
-        name = former.get(key, key)
-        if name in given:
-            raise InputError(source, 0, f"only one of {name} and {key} in {where}", "both")
-        given[name] = value
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
     for key in table:
-        if former.get(key, key) not in fields:
+        if key not in fields:
             hint = nearest(key, fields)
             raise InputError(source, 0, f"only known keys in {where}", f"{key}{hint}")
     values = {}
     for key, field in fields.items():
-        if key in given:
-            values[field.name] = _value(source, given[key], field.type, key, place)
+        if key in table:
+            values[field.name] = _value(source, table[key], field.type, key, place)
         elif field.required:
             raise InputError(source, 0, f"a key {key} in {where}", "none")
     return kind(**values)

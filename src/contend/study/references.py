@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -37,13 +37,6 @@ class Published(Struct, frozen=True, forbid_unknown_fields=True):
         rate: of a rank, such as ``68.2 MiB/s``, in place of `seconds`.
         wire: what a port of the source's hosts carries, such as ``3.5 GB/s``.
     """
-
-    former_keys: ClassVar[dict[str, str]] = {
-        "nodes": "hosts",
-        "ranks_per_node": "ranks_per_host",
-        "numbers": "vectors",
-        "doubles": "length",
-    }
 
     source: Annotated[Text, Meta(min_length=1)]
     measure: Text

@@ -19,7 +19,6 @@ from contend.files import read_json, write_whole
 from contend.loading import load
 from contend.routes import save
 from contend.session import RECORD, Attempt, Failure, Observer, Session, Step
-from contend.study.plan import file_name
 from contend.study.simulated_cell import (
     Outcome,
     SimulatedCell,
@@ -212,17 +211,13 @@ class SimulatedWork:
     variants: int = 1
 
     def kept(self) -> Outcome | None:
-        """What was made before, by this version or the first; None where nothing was.
+        """What was made before; None where nothing was.
 
         Raises:
             InputError: when it is damaged.
         """
         path = self.folder / RECORD
-        if path.exists():
-            return Outcome(read_record(path), path)
-        return kept_by_first_version(
-            self.method.folder, self.method.names[self.cell.key], self.cell
-        )
+        return Outcome(read_record(path), path) if path.exists() else None
 
     def left(self, launches: int, *, retry: bool) -> Sequence[int]:
         """The only launch, unless it was made; with `retry` also when it failed."""
@@ -265,17 +260,6 @@ class SimulatedWork:
         """Fabric, engine and pattern as the plan calls them."""
         names = self.method.names[self.cell.key]
         return names.fabric.name, self.cell.engine, names.pattern.name
-
-
-def kept_by_first_version(folder: Path, names: PlanCell, cell: SimulatedCell) -> Outcome | None:
-    """What the first version kept of a cell: ``cells/FABRIC.ENGINE.PATTERN.json``."""
-    words = (names.fabric.name, names.engine or "own", names.pattern.name)
-    path = folder / "cells" / f"{'.'.join(map(file_name, words))}.json"
-    if not path.is_file():
-        return None
-    record = read_record(path)
-    # It did not look into files.
-    return Outcome(record, path) if record.request == replace(cell, files=()) else None
 
 
 def beside_plan(folder: Path, name: str) -> str:

@@ -16,7 +16,7 @@ from contend.congestion import hotspot as choose
 from contend.loading import load
 from contend.runs import LaunchRecord, PointError, Run, RunRecord
 
-FIRST_VERSION = Path(__file__).resolve().parents[2] / "data" / "first_version"
+KEPT = Path(__file__).resolve().parents[2] / "data" / "kept"
 
 
 def _run(folder: Path, probe: str, *launches: LaunchRecord, **changes: object) -> Run:
@@ -46,7 +46,7 @@ def test_a_hot_spot_says_which_option_decides_its_ranks(capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("probe", ["hotspot", "bisect-emulated"])
 def test_a_library_without_a_sample_leaves_the_others_their_report(probe: str) -> None:
-    run = Run.load(FIRST_VERSION / probe)
+    run = Run.load(KEPT / probe)
     record = msgspec.structs.replace(run.record, launches=(), cells=())
     failed = Run(run.folder, record, run.samples.clear())
     if probe == "hotspot":

@@ -3,6 +3,6 @@
 namespace contend::probe {
 
 /// The version of contend that a probe belongs to.
-constexpr const char* kVersion = "0.1.0";
+constexpr const char* kVersion = "1.0.0";
 
 }  // namespace contend::probe
