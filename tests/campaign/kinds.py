@@ -298,9 +298,7 @@ def kinds() -> Iterator[Kind]:
     )
     tables = [(alltoall / "samples.parquet").read_bytes()]
     place = "samples.parquet"
-    yield Kind(
-        place, tables, TABLE, reading.run, place, _copied("kept/alltoall"), command=shown
-    )
+    yield Kind(place, tables, TABLE, reading.run, place, _copied("kept/alltoall"), command=shown)
     launch = [
         Launch(2).cell([1e-3, 2e-3], algorithm="linear", bytes=1024, counts="even").content(),
         Launch(3, name="sort").cell(np.full(7, 1e-3), algorithm="a", bytes=0).content(),

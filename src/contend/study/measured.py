@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -151,7 +151,7 @@ def run_measurements(
                 for cell, key in cells.items()
                 if key == step.cell
             ]
-    answers = []
+    answers: list[Answer] = []
     kept = _runs_of(folder)
     for cell, key in cells.items():
         for asked_for, run in kept.get(replace(key, labels={}).key, []):
