@@ -37,7 +37,7 @@ from contend.emulate import EmulatedHosts, Network, bring_up
 from contend.errors import MissingError
 from contend.mpi import Launch, Library, prepare, select
 from contend.runs import median_interval
-from contend.units import format_bandwidth, format_bytes
+from contend.units import format_link_speed, format_bytes
 
 NETPIPE = "NPopenmpi"
 LIMIT_S = 300.0
@@ -256,7 +256,7 @@ def where(library: Library, network: Network | None) -> str:
     path = (
         "through memory"
         if network is None
-        else f"over cables of {format_bandwidth(network.settings.rate)}"
+        else f"over cables of {format_link_speed(network.settings.rate)}"
     )
     return f"{library.name} {library.version} {path}"
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from contend.errors import UsageError
 from contend.units import (
     counted,
-    format_bandwidth,
     format_bytes,
+    format_link_speed,
+    format_rate,
     format_seconds,
     nearest,
     parse_numbers,
@@ -77,9 +78,24 @@ def test_bytes_in_binary_units(count: float, text: str) -> None:
         (312.5e9, "2.5 Tbit/s"),
     ],
 )
-def test_bandwidth_in_decimal_bits(bytes_per_second: float, text: str) -> None:
+def test_link_speeds_in_decimal_bits(bytes_per_second: float, text: str) -> None:
     """1 byte per second is 8 bit/s."""
-    assert format_bandwidth(bytes_per_second) == text
+    assert format_link_speed(bytes_per_second) == text
+
+
+@pytest.mark.parametrize(
+    ("bytes_per_second", "text"),
+    [
+        (0, "0 B/s"),
+        (990, "990 B/s"),
+        (12_500, "12.5 kB/s"),
+        (11.94e6, "11.9 MB/s"),
+        (24.14e9, "24.1 GB/s"),
+        (11.4e12, "11.4 TB/s"),
+    ],
+)
+def test_what_communication_gets_in_decimal_bytes(bytes_per_second: float, text: str) -> None:
+    assert format_rate(bytes_per_second) == text
 
 
 @pytest.mark.parametrize(
@@ -258,8 +274,10 @@ def test_what_rounds_up_to_the_next_unit_is_shown_in_it() -> None:
     assert format_seconds(0.00099999) == "1 ms"
     assert format_seconds(0.9999) == "1 s"
     assert format_seconds(3157) == "52.6 min"
-    assert format_bandwidth(124.999e6) == "1 Gbit/s"
-    assert format_bandwidth(12.25e6) == "98 Mbit/s"
+    assert format_link_speed(124.999e6) == "1 Gbit/s"
+    assert format_link_speed(12.25e6) == "98 Mbit/s"
+    assert format_rate(0.99996e9) == "1 GB/s"
+    assert format_rate(0.994e9) == "994 MB/s"
 
 
 @pytest.mark.parametrize(
@@ -288,7 +306,8 @@ def test_no_number_in_a_text_has_an_exponent(value: float) -> None:
         rounded(value),
         format_bytes(value),
         format_seconds(value),
-        format_bandwidth(value),
+        format_link_speed(value),
+        format_rate(value),
     ):
         assert "e+" not in words
         assert "e-" not in words

@@ -236,8 +236,24 @@ def round_half_up(value: Fraction) -> int:
     return math.floor(value + Fraction(1, 2))
 
 
-def format_bandwidth(bytes_per_second: float) -> str:
-    """Bandwidth for people, in decimal bits as network engineers write it: ``200 Gbit/s``."""
+_RATE_UNITS = (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0))
+
+
+def rate_unit(bytes_per_second: float) -> tuple[str, float]:
+    """The unit that a rate is written in, and its bytes per second: ``("GB/s", 1e9)``."""
+    # As it is shown: just below a gigabyte is 1 GB/s and not 1,000 MB/s.
+    shown = abs(float(f"{bytes_per_second:.3g}"))
+    return next((item for item in _RATE_UNITS if shown >= item[1]), _RATE_UNITS[-1])
+
+
+def format_rate(bytes_per_second: float) -> str:
+    """What communication gets, for people: ``24.1 GB/s``, ``11.9 MB/s``, units of 1000."""
+    unit, size = rate_unit(bytes_per_second)
+    return f"{rounded(bytes_per_second / size)} {unit}"
+
+
+def format_link_speed(bytes_per_second: float) -> str:
+    """The nominal speed of a cable or port, in bits as it is sold by: ``200 Gbit/s``."""
     bits = 8 * bytes_per_second
     for unit in ("bit/s", "kbit/s", "Mbit/s", "Gbit/s"):
         if abs(float(f"{bits:.4g}")) < 1000:

@@ -11,7 +11,7 @@ import pytest
 
 from contend.cli.app import run
 from contend.runs import Run, find_runs
-from contend.units import format_bandwidth
+from contend.units import format_link_speed
 
 _GRID = ["--only", "sweep", "--ranks", "16", "--ranks-per-host", "1", "--bytes", "32K"]
 _SCHEDULES = ["--algorithm", "library,linear,shift"]
@@ -57,7 +57,7 @@ def test_the_run_says_which_network_it_was(measured: Path) -> None:
         assert wire is not None
         # What the cables are, unless this machine carries less.
         assert 1e6 / 8 < wire <= 100e6 / 8
-        cable = f"{format_bandwidth(wire)} per cable, buffers of 195.3 KiB"
+        cable = f"{format_link_speed(wire)} per cable, buffers of 195.3 KiB"
         assert said == f"emulated:fig1 ({cable})"
     assert list(measured.glob("rates*.svg"))
 

@@ -418,5 +418,5 @@ def test_files_are_a_limit_with_the_rate_that_they_reach(tmp_path: Path) -> None
     assert explanation.verdicts[0].limits == (Limit.FILES,)
     (reason,) = of(explanation).reasons
     assert "most in MPI_File_write_at_all; 100 % of it in collective calls" in reason.why
-    assert "80 Mbit/s by each rank" in reason.why
+    assert "10 MB/s by each rank" in reason.why
     assert explanation.remedies[0].limit is Limit.FILES

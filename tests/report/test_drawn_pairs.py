@@ -57,7 +57,7 @@ def _pairs() -> pl.DataFrame:
 def test_tables_hold_measured_and_simulated_parts(run: Run, agreement: DrawnAgreement) -> None:
     effective, slowest, every = pair_tables(run, _pairs(), agreement)
     rows = {row[0]: row[1:] for row in effective.rows}
-    assert rows["γ, an uncontended pair"] == ("800 bit/s", "80.0 % of the link's 1 kbit/s")
+    assert rows["γ, an uncontended pair"] == ("100 B/s", "80.0 % of the link's 125 B/s")
     assert rows["measured effective bisection bandwidth"][0] == "85.0 %"
     assert rows["simulated, the same patterns over other draws"] == (
         "81.2 %",

@@ -219,16 +219,16 @@ def test_two_libraries_and_2005_side_by_side(kutzner: MeasuredPlan) -> None:
     tables = measured_tables(kutzner, [], results)
     rows = rows_of(titled(tables, "Table 1"))
     assert rows == [
-        ("1", "MPI 1", "4.4", "20"),
-        ("1", "MPI 2", "4.4", "20"),
-        ("1", "2005 LAM", "68.2", "69.6"),
-        ("1", "2005 Open MPI 1.0", "64.0", "64.0"),
-        ("2", "MPI 1", "4.4", "60"),
-        ("2", "MPI 2", "4.4", "60"),
-        ("2", "2005 LAM", "48.9", "45.3"),
-        ("2", "2005 Open MPI 1.0", "48.7", "37.4"),
+        ("1", "MPI 1", "4.61 MB/s", "21 MB/s"),
+        ("1", "MPI 2", "4.61 MB/s", "21 MB/s"),
+        ("1", "2005 LAM", "71.5 MB/s", "73 MB/s"),
+        ("1", "2005 Open MPI 1.0", "67.1 MB/s", "67.1 MB/s"),
+        ("2", "MPI 1", "4.61 MB/s", "62.9 MB/s"),
+        ("2", "MPI 2", "4.61 MB/s", "62.9 MB/s"),
+        ("2", "2005 LAM", "51.3 MB/s", "47.5 MB/s"),
+        ("2", "2005 Open MPI 1.0", "51.1 MB/s", "39.2 MB/s"),
     ]
-    assert ("1", "2005 LAM", "20.9", "2.8") in rows_of(titled(tables, "Table 2"))
+    assert ("1", "2005 LAM", "21.9 MB/s", "2.94 MB/s") in rows_of(titled(tables, "Table 2"))
 
 
 def test_collapses_are_named_with_what_avoids_them(kutzner: MeasuredPlan) -> None:
@@ -264,10 +264,10 @@ def test_the_cost_of_barriers_stands_apart(kutzner: MeasuredPlan) -> None:
 
 
 def test_full_ports_are_named(kutzner: MeasuredPlan) -> None:
-    """1 Gbit/s is 119 MiB/s for a rank alone on its node; for two of 32, 31/60 of it: 61.6."""
+    """1 Gbit/s is 125 MB/s for a rank alone on its node; for two of 32, 31/60 of it: 64.6."""
     notes = [t.note for t in measured_tables(kutzner, [], sweep(kutzner)) if "sweep" in t.title]
-    assert "The nodes' ports are full at 119 MiB/s." in notes[0]
-    assert "The nodes' ports are full at 61.6 MiB/s." in notes[3]
+    assert "The nodes' ports are full at 125 MB/s." in notes[0]
+    assert "The nodes' ports are full at 64.6 MB/s." in notes[3]
 
 
 def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:
@@ -278,8 +278,8 @@ def test_numbers_without_a_place_stand_apart(kutzner: MeasuredPlan) -> None:
     assert ring[5] == "0.0646 s, 0.0646 s"
     collapse = [row for row in rows if row[2] == "collapse"]
     assert [(row[1], row[4], row[5]) for row in collapse] == [
-        ("16 KiB", "47.0 MiB/s", ""),
-        ("32 KiB", "4.4 MiB/s", ""),
+        ("16 KiB", "49.3 MB/s", ""),
+        ("32 KiB", "4.61 MB/s", ""),
     ]
 
 
@@ -314,7 +314,7 @@ def test_figures_are_named_and_drawn(
     ]
     (path,) = save_figures([("all", figures["sweep-4-ranks"])], tmp_path / "study.svg")
     drawn = path.read_text()
-    assert "wire 119 MiB/s" in drawn
+    assert "wire 125 MB/s" in drawn
     assert "published" in drawn
     assert "collapse" in drawn
 

@@ -32,7 +32,6 @@ from contend.report.run.rates import run_rate_figures
 from contend.report.run.tables import cell_tables, harness_tables
 from contend.report.run.times import distribution_figure, sort_figure
 from contend.report.style import new_figure, rate_axis, styled, time_axis
-from contend.report.words import MEBI
 from contend.runs import LaunchRecord, LibraryRecord, Run, RunRecord
 from json_reading import as_read
 from measured_runs import COLLAPSED, RANKS, alltoall_run, pingpong_run, sort_run
@@ -223,10 +222,10 @@ def test_every_sample_of_every_schedule_is_in_the_figure_of_rates(alltoall: Run)
         rings = len(COLLAPSED) if schedule in ("library", "linear") else 0
         assert drawn(axes) == sum(len(cell.used) for cell in cells) + rings
         assert drawn(axes, "x") == sum(len(cell.left_out) for cell in cells)
-        medians = [(cell.sent or 0) / cell.median.value / MEBI for cell in cells]
+        medians = [(cell.sent or 0) / cell.median.value for cell in cells]
         lines = [sorted(np.asarray(line.get_ydata(), float)) for line in axes.lines]
         assert any(len(y) == 10 and np.allclose(y, sorted(medians)) for y in lines)
-        wire = 118e6 / MEBI
+        wire = 118e6
         assert any(set(np.asarray(line.get_ydata(), float)) == {wire} for line in axes.lines)
 
 
@@ -234,7 +233,7 @@ def test_ranks_of_a_host_share_its_port_with_what_leaves_it(tmp_path: Path) -> N
     """Of 15 messages of a rank 14 leave a host of two: 118 MB/s * 15 / (2 * 14)."""
     small = {"launches": 1, "count": 6, "sizes": (64, 4096), "schedules": ("linear",)}
     ((_, figure),) = run_rate_figures(alltoall_run(tmp_path / "two", each=2, **small))
-    limit = 118e6 * 15 / 28 / MEBI
+    limit = 118e6 * 15 / 28
     heights = [set(np.asarray(line.get_ydata(), float)) for line in figure.axes[0].lines]
     assert any(len(y) == 1 and y.pop() == pytest.approx(limit) for y in heights)
 

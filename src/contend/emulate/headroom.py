@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from contend.emulate.layout import LARGEST_RATE, SMALLEST_RATE, Layout, Settings, Way
 from contend.emulate.spaces import Spaces
 from contend.errors import MissingError
-from contend.units import format_bandwidth
+from contend.units import format_link_speed
 
 # Of what the machine moves the fabric may need so much; programs need the rest.
 _SHARE = 0.6
@@ -60,15 +60,15 @@ class Headroom:
     def lowering(self) -> str:
         """What a reader must know when the rate was lowered."""
         return (
-            f"cables run at {format_bandwidth(self.rate)} instead of "
-            f"{format_bandwidth(self.asked)}, or this machine would be the bottleneck: {self}"
+            f"cables run at {format_link_speed(self.rate)} instead of "
+            f"{format_link_speed(self.asked)}, or this machine would be the bottleneck: {self}"
         )
 
     def __str__(self) -> str:
         return (
-            f"under its present load it moves {format_bandwidth(self.moved)} over all cables "
+            f"under its present load it moves {format_link_speed(self.moved)} over all cables "
             f"together, {100 * _SHARE:.0f} % of which may serve the fabric, but all hosts sending "
-            f"at once at {format_bandwidth(self.asked)} need {format_bandwidth(self.needed)}"
+            f"at once at {format_link_speed(self.asked)} need {format_link_speed(self.needed)}"
         )
 
 

@@ -16,7 +16,7 @@ from contend.errors import ContendError
 from contend.fabric import Fabric, is_generator
 from contend.loading import load
 from contend.mpi import Ended, Launch, this_machine
-from contend.units import format_bandwidth
+from contend.units import format_link_speed
 
 _LONGEST_REST = 0.25
 
@@ -120,7 +120,7 @@ def _asked(network: Network, order: Sequence[int] | None) -> dict[str, str]:
     rate = settings.rate if network.headroom is None else network.headroom.asked
     asked = {
         **identity(fabric),
-        "rate": format_bandwidth(rate),
+        "rate": format_link_speed(rate),
         "buffer": f"{settings.buffer} B",
         "burst": f"{settings.burst} B",
     }

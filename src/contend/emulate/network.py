@@ -22,7 +22,7 @@ from contend.emulate.traffic import Traffic
 from contend.errors import UsageError
 from contend.fabric import Fabric
 from contend.mpi import Ended, Launch, Library, launch, launch_environment, share_out
-from contend.units import format_bandwidth, format_bytes, format_seconds
+from contend.units import format_bytes, format_link_speed, format_seconds
 
 _Result = TypeVar("_Result")
 
@@ -84,11 +84,11 @@ class Network:
     def cables(self) -> str:
         """What cables carry and hold, in words, and for how long hosts wait after a drop."""
         settings = self.settings
-        words = f"{format_bandwidth(settings.rate)} per "
+        words = f"{format_link_speed(settings.rate)} per "
         if self._layout.alike:
             words += "cable"
         else:
-            slowest = format_bandwidth(settings.rate * self._layout.slowest)
+            slowest = format_link_speed(settings.rate * self._layout.slowest)
             words += (
                 "port of the fastest hosts, other cables in proportion to their rates, "
                 f"{slowest} the slowest"
@@ -246,7 +246,8 @@ def bring_up(
     if rate * layout.slowest < SMALLEST_RATE:
         raise UsageError(
             "rate: expected at least 1 Mbit/s on the slowest cable, which carries "
-            f"{100 * layout.slowest:.3g} % of the fastest port: {format_bandwidth(rate)} is too low"
+            f"{100 * layout.slowest:.3g} % of the fastest port: {format_link_speed(rate)} is too "
+            "low"
         )
     root = state_folder()
     remove_left(root)

@@ -15,7 +15,7 @@ from contend.errors import UsageError
 from contend.explanation.evidence import Bound
 from contend.explanation.limits import Limit
 from contend.fabric import Fabric, relative_rates
-from contend.units import counted, format_bandwidth, format_bytes, nearest
+from contend.units import counted, format_bytes, format_link_speed, nearest
 
 # Channels that are named; of more the number is told.
 _NAMED = 4
@@ -115,7 +115,7 @@ def _port(
     sent, received = (np.bincount(end, minlength=len(names)) for end in (source, target))
     way, messages = ("out of", sent) if sent.max() >= received.max() else ("into", received)
     host = int(messages.argmax())
-    how = f"{way} the port of {names[host]} at {format_bandwidth(wire)}"
+    how = f"{way} the port of {names[host]} at {format_link_speed(wire)}"
     return port_bound(int(messages[host]) * size, wire, how)
 
 
@@ -140,7 +140,7 @@ def _channels(
     # The fullest by its number first, so that names do not depend on rounding.
     first = int(fullest[0])
     load = int(messages[first])
-    each = format_bandwidth(float(np.repeat(rates, 2)[first]))
+    each = format_link_speed(float(np.repeat(rates, 2)[first]))
     where = _where(fabric, fullest)
     return Bound(
         Limit.FABRIC,
@@ -206,7 +206,7 @@ def port_of_traffic(traffic: Traffic, wire: float) -> Bound | None:
     if not max(out, into):
         return None
     way = "out of" if out >= into else "into"
-    how = f"{way} the port of {traffic.names[host]} at {format_bandwidth(wire)}"
+    how = f"{way} the port of {traffic.names[host]} at {format_link_speed(wire)}"
     return port_bound(max(out, into), wire, how)
 
 
@@ -231,7 +231,7 @@ def fabric_of_traffic(traffic: Traffic, network: Network) -> Bound | None:
         Limit.FABRIC,
         float(seconds.max()),
         f"{format_bytes(float(through[first]))} over {_where(fabric, fullest)} at "
-        f"{format_bandwidth(float(rates[first]))}",
+        f"{format_link_speed(float(rates[first]))}",
         channels=tuple(fabric.channel_name(int(channel)) for channel in fullest[:_NAMED]),
         load=int(pairs[first]),
     )

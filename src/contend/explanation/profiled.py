@@ -29,7 +29,7 @@ from contend.fabric import Fabric
 from contend.prediction import Calibration
 from contend.profiling import WAITS, Profile, rank_words
 from contend.profiling.routines import SYNCHRONISING
-from contend.units import format_bandwidth, format_bytes, format_seconds, rounded
+from contend.units import format_bytes, format_rate, format_seconds, rounded
 
 RUN, COMMUNICATION = "the run", "its communication"
 """What the first two verdicts on a profile are of."""
@@ -299,7 +299,7 @@ class ProfileSource:
         rate = ""
         if moved:
             each = moved / float(files["seconds"].sum())
-            rate = f" for {format_bytes(moved)}, {format_bandwidth(each)} by each rank"
+            rate = f" for {format_bytes(moved)}, {format_rate(each)} by each rank"
         routine = files.group_by("routine").agg(pl.col("seconds").sum())
         most = routine.sort("seconds", "routine", descending=[True, False])["routine"][0]
         of = f"in file operations{rate}, most in {most}; {part:.0f} % of it in collective calls"

@@ -14,7 +14,7 @@ from contend.explanation.measured import volume
 from contend.explanation.network import port_bound
 from contend.measurement import MemoryPrediction, VectorLength
 from contend.study import Known, MeasuredPlan
-from contend.units import counted, format_bandwidth, format_bytes, parse_rate, parse_size
+from contend.units import counted, format_bytes, format_link_speed, parse_rate, parse_size
 
 
 def published_evidence(
@@ -100,7 +100,7 @@ def _port(
     """
     if size is None or wire is None:
         return ()
-    rate = format_bandwidth(wire)
+    rate = format_link_speed(wire)
     if ranks is None:
         return (port_bound(size, wire, f"through a port at {rate}, for one destination"),)
     here = 1 if each is None else each

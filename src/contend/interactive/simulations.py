@@ -17,7 +17,7 @@ from contend.congestion import (
 from contend.congestion import simulate as count
 from contend.fabric import Fabric
 from contend.placement import HostChoice
-from contend.units import parse_rate, parse_share, rounded
+from contend.units import format_rate, parse_rate, parse_share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +45,7 @@ class SimulationResult(Simulation):
 
     def _repr_html_(self) -> str:
         rate = self.effective_rate
-        carried = "" if rate is None else f", {rounded(rate / 1e9, 4)} GB/s"
+        carried = "" if rate is None else f", {format_rate(rate)}"
         share = f"{100 * self.effective_bandwidth:.4g} % of link speed{carried}"
         rows = (
             ("effective bandwidth", share),

@@ -32,7 +32,7 @@ from contend.runs import (
     write_record,
 )
 from contend.session import RECORD, Attempt, CellError, Failure, NoRoomError, Observer, Step
-from contend.units import counted, format_bandwidth, format_seconds, parse_sizes
+from contend.units import counted, format_link_speed, format_seconds, parse_sizes
 
 if TYPE_CHECKING:
     from contend.measurement.method import Measured
@@ -214,7 +214,7 @@ class MeasuredWork:
         wire = self._method.place.wire
         if wire is None or wire == self.run.record.wire_Bps or self.cell.wire is not None:
             return {}
-        return {"cables": format_bandwidth(wire)}
+        return {"cables": format_link_speed(wire)}
 
     def _attempt(self, number: int, shape: Shape, outcome: Outcome, elapsed_s: float) -> Attempt:
         failure, point, left = outcome.failure, None, False

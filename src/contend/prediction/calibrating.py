@@ -34,7 +34,7 @@ from contend.session import (
     read_session,
     refuse_occupied,
 )
-from contend.units import format_bandwidth, parse_size
+from contend.units import format_link_speed, parse_size
 
 KIND = "calibrate"
 DEFAULT_BUDGET = 300.0
@@ -159,7 +159,7 @@ def _fitted(runs: Sequence[Run], place: Place, *, emulated: bool) -> Calibration
             buffer=_bytes(asked["buffer"]) if "buffer" in asked else None,
         )
     )
-    wire = format_bandwidth(calibration.wire_Bps)
+    wire = format_link_speed(calibration.wire_Bps)
     return msgspec.structs.replace(
         calibration,
         contend=version("contend"),

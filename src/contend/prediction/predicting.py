@@ -14,6 +14,7 @@ from contend.prediction.calibration import Calibration
 from contend.prediction.conditions import Conditions
 from contend.prediction.fitting import courses
 from contend.prediction.piling import Piling, worst_piling
+from contend.runs import port_limit
 from contend.schedule import (
     ALGORITHMS,
     ROUTED,
@@ -51,6 +52,7 @@ class Prediction:
             and how TCP starts after a pause, decide as much as the network does.
         hottest: number of the channel that needs most time for the bytes that cross it.
         hottest_share: part of the time in which that channel is busy.
+        limit: bytes per second of a rank at which the ports of hosts are full; None on one host.
     """
 
     algorithm: str
@@ -65,6 +67,7 @@ class Prediction:
     crowded: bool
     hottest: int
     hottest_share: float
+    limit: float | None = None
 
     @property
     def rate(self) -> float:
@@ -119,6 +122,7 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: Conditions) -> P
         crowded=0 < calibration.processors < exchange.ranks and calibration.is_eager(exchange.size),
         hottest=hottest,
         hottest_share=float(drawn[0].channel_busy[hottest]) / seconds[0],
+        limit=port_limit(exchange.ranks, int(np.bincount(where.hosts).max()), where.rate),
     )
 
 

@@ -12,7 +12,7 @@ from contend.congestion import Collective, Collectives
 from contend.fabric import FabricSize, size_of
 from contend.report.style import COLOURS, QUIET, bandwidth_axis, new_figure, styled, title
 from contend.report.table import ResultTable
-from contend.report.words import UNKNOWN, gigabytes, percent
+from contend.report.words import UNKNOWN, percent, rate_words
 from contend.units import counted, format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -50,19 +50,19 @@ def collectives_verdict(found: Collectives, sizes: Sequence[int]) -> str:
 
 
 def _rate(operation: Collective) -> str:
-    return f"{gigabytes(operation.rate)} GB/s a host ({percent(operation.share)} of its port)"
+    return f"{rate_words(operation.rate)} a host ({percent(operation.share)} of its port)"
 
 
 def collectives_tables(found: Collectives, sizes: Sequence[int]) -> list[ResultTable]:
     """What a host gets in each operation, and how long it takes by size."""
     times = tuple(f"time, {format_bytes(size)}" for size in sizes)
-    numeric = ("rounds", "of port speed", "GB/s a host", *times)
+    numeric = ("rounds", "of port speed", "a host gets", *times)
     rows = [
         (
             operation.name,
             f"{operation.rounds:,}",
             percent(operation.share),
-            gigabytes(operation.rate),
+            rate_words(operation.rate),
             *(_time(operation, size) for size in sizes),
         )
         for operation in found.operations
@@ -126,7 +126,7 @@ def _beside(operation: Collective, size: int) -> str:
     seconds = operation.seconds(size)
     if seconds is None:
         return percent(operation.share)
-    return f"{gigabytes(operation.rate)} GB/s, {format_seconds(seconds)} for {format_bytes(size)}"
+    return f"{rate_words(operation.rate)}, {format_seconds(seconds)} for {format_bytes(size)}"
 
 
 def _finding(found: Collectives) -> str:

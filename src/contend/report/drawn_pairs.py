@@ -7,7 +7,7 @@ import msgspec
 from contend.measurement import Distribution, DrawnAgreement
 from contend.report.table import ResultTable
 from contend.report.words import link_words, percent, percent_range
-from contend.units import counted, format_bandwidth
+from contend.units import counted, format_rate
 
 _RANGE = "95 % of simulations"
 
@@ -30,11 +30,11 @@ def drawn_tables(name: str, agreement: DrawnAgreement, wire: float | None) -> li
 def _effective(name: str, agreement: DrawnAgreement, wire: float | None) -> ResultTable:
     free = "what a message got that no other can meet"
     if wire is not None:
-        free = link_words(agreement.gamma, wire, f"the link's {format_bandwidth(wire)}")
+        free = link_words(agreement.gamma, wire, f"the link's {format_rate(wire)}")
     slowest = agreement.slowest
     likeness = "as near as" if slowest.usual else "further than"
     rows = (
-        ("γ, an uncontended pair", format_bandwidth(agreement.gamma), free),
+        ("γ, an uncontended pair", format_rate(agreement.gamma), free),
         ("measured effective bisection bandwidth", percent(agreement.effective), "of γ"),
         (
             "simulated, the same patterns over other draws",

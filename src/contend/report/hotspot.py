@@ -11,7 +11,7 @@ from contend.measurement import ROUND_TRIP, STREAM, are_beyond_wire, victim_samp
 from contend.report.table import ResultTable
 from contend.report.words import BEYOND_WIRE, BEYOND_WIRE_NOTE, modes_words, percent
 from contend.runs import median_interval, modes_of
-from contend.units import format_bandwidth, format_bytes, format_seconds
+from contend.units import format_bytes, format_rate, format_seconds
 
 
 def hotspot_tables(operations: pl.DataFrame) -> list[ResultTable]:
@@ -62,11 +62,11 @@ def _bandwidth(streams: pl.DataFrame) -> ResultTable:
         median = median_interval(bandwidth)
         interval = "-"
         if median.low is not None and median.high is not None:
-            interval = f"{format_bandwidth(median.low)} to {format_bandwidth(median.high)}"
+            interval = f"{format_rate(median.low)} to {format_rate(median.high)}"
         rows.append(
             (
                 str(k),
-                format_bandwidth(median.value),
+                format_rate(median.value),
                 interval,
                 "-" if gamma is None else percent(median.value / gamma),
                 percent(1 / (k + 1)),

@@ -12,7 +12,7 @@ from contend.cure import Addition, Improvement
 from contend.fabric import Cable, FabricSize, size_of
 from contend.report.style import COLOURS, FAINT, new_figure, styled, title
 from contend.report.table import ResultTable
-from contend.report.words import gigabytes, percent
+from contend.report.words import percent, rate_words
 from contend.units import counted
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def improvement_tables(found: Improvement) -> list[ResultTable]:
 
 
 def _cables_table(found: Improvement) -> ResultTable:
-    numeric = ("gain in points", "then", "GB/s", "as good")
+    numeric = ("gain in points", "then", "rate", "as good")
     rows = []
     for addition in found.additions:
         *others, last = addition.cables
@@ -135,7 +135,7 @@ def _cables_table(found: Improvement) -> ResultTable:
                 *_ends(found, last),
                 _points(addition.gain, addition.margin),
                 _share(addition.simulation),
-                gigabytes(addition.simulation.effective_rate),
+                rate_words(addition.simulation.effective_rate),
                 str(addition.alike),
                 tables,
             )
@@ -164,9 +164,9 @@ def _bandwidth_table(found: Improvement) -> ResultTable:
         notes.append(f"by what cuts carry without them, at most {percent(found.bound, 2)}")
     return ResultTable(
         title=f"What {_who(found)}",
-        columns=("by", "of a link's rate", "GB/s"),
-        rows=tuple((name, _share(one), gigabytes(one.effective_rate)) for name, one in states),
-        numeric=frozenset({"of a link's rate", "GB/s"}),
+        columns=("by", "of a link's rate", "rate"),
+        rows=tuple((name, _share(one), rate_words(one.effective_rate)) for name, one in states),
+        numeric=frozenset({"of a link's rate", "rate"}),
         note="; ".join(notes),
     )
 

@@ -23,7 +23,7 @@ from contend.measurement import (
 from contend.report.simulation.histograms import fractions, outline
 from contend.report.style import COLOURS, QUIET, new_figure, percent_axis, styled, title
 from contend.report.words import BEYOND_WIRE, link_words, percent, percent_range
-from contend.units import counted, format_bandwidth
+from contend.units import counted, format_rate, rate_unit
 
 _AGREEMENT_BINS = 50
 _MEASURED, _MODEL, _FAIR = COLOURS[0], COLOURS[1], COLOURS[2]
@@ -268,13 +268,13 @@ def pair_figure(pairs: Mapping[str, pl.DataFrame], wire: float | None = None) ->
     bandwidths = {name: frame["bandwidth_Bps"].to_numpy() for name, frame in used.items()}
     most = max(float(values.max()) for values in bandwidths.values())
     edges = np.linspace(0, 1.05 * max(most, wire or 0.0), _PAIR_BINS + 1)
-    scale, unit = _scale(edges[-1])
+    unit, scale = rate_unit(edges[-1])
     with styled():
         figure = new_figure(height=2.2)
         axes = figure.subplots()
         for (name, values), colour in zip(bandwidths.items(), COLOURS, strict=False):
             outline(axes, fractions(values, edges), edges / scale, colour)
-            mean = format_bandwidth(float(values.mean()))
+            mean = format_rate(float(values.mean()))
             above = float(used[name]["beyond_wire"].mean())  # type: ignore[arg-type]
             beyond = f", {percent(above)} {BEYOND_WIRE}" if above else ""
             axes.plot([], [], color=colour, linewidth=3, label=f"{name}: mean {mean}{beyond}")
@@ -293,13 +293,8 @@ def pair_figure(pairs: Mapping[str, pl.DataFrame], wire: float | None = None) ->
             borderpad=0,
         )
         first = float(next(iter(bandwidths.values())).mean())
-        finding = f"Random pairs get {format_bandwidth(first)} on average"
+        finding = f"Random pairs get {format_rate(first)} on average"
         if wire is not None:
             finding += f", {link_words(first, wire)}"
         title(figure, finding)
     return figure
-
-
-def _scale(most: float) -> tuple[float, str]:
-    """Bytes per second of a unit that suits the largest value."""
-    return (125e6, "Gbit/s") if most >= 125e6 else (125e3, "Mbit/s")

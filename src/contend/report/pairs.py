@@ -21,7 +21,7 @@ from contend.report.words import (
     percent_range,
 )
 from contend.runs import Run
-from contend.units import counted, format_bandwidth
+from contend.units import counted, format_rate
 
 _WITHIN = f"within {percent(TOLERANCE, 0)}"
 _MOST_MESSAGES = 32
@@ -74,9 +74,9 @@ def _effective(name: str, agreement: Agreement, wire: float | None) -> ResultTab
     simulated = agreement.models[0].effective
     free = "what a message that shared no channel got"
     if wire is not None:
-        free = link_words(agreement.gamma, wire, f"the link's {format_bandwidth(wire)}")
+        free = link_words(agreement.gamma, wire, f"the link's {format_rate(wire)}")
     rows = (
-        ("γ, an uncontended pair", format_bandwidth(agreement.gamma), free),
+        ("γ, an uncontended pair", format_rate(agreement.gamma), free),
         (
             "measured effective bisection bandwidth",
             percent(agreement.effective),
@@ -219,7 +219,7 @@ def _bandwidths(run: Run, pairs: pl.DataFrame) -> ResultTable:
     rows = [
         (
             name,
-            format_bandwidth(value),
+            format_rate(value),
             "" if wire is None else link_words(value, wire),
         )
         for name, value in (

@@ -17,8 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 from numpy.typing import NDArray
 
-from contend.report.words import MEBI, rate_words
-from contend.units import format_bytes, format_seconds, rounded
+from contend.units import format_bytes, format_rate, format_seconds
 
 # Okabe and Ito's palette without its yellow, which is too light for lines and text on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -122,10 +121,10 @@ def label_bottoms(grid: NDArray[np.object_]) -> None:
 
 
 def rate_axis(axes: Axes) -> None:
-    """The y axis of rates in MiB/s."""
+    """The y axis of rates, in bytes per second."""
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(numticks=12))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: rounded(value, 6)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: format_rate(value)))
     _quiet(axes, "y")
     axes.yaxis.set_minor_formatter(FuncFormatter(partial(_between_powers, axes)))
 
@@ -134,7 +133,7 @@ def _between_powers(axes: Axes, value: float, _: int | None) -> str:
     """The label of 2 and 5 times a power of ten, where the axis has room and few powers."""
     low, high = axes.get_ylim()
     first = round(value / 10 ** math.floor(math.log10(value)))
-    return f"{value:g}" if first in (2, 5) and high < 50 * low else ""
+    return format_rate(value) if first in (2, 5) and high < 50 * low else ""
 
 
 def time_axis(axes: Axes, which: str) -> None:
@@ -249,14 +248,14 @@ _ROOM = 2.5
 
 
 def mark_wire(axes: Axes, limit: float, *, named: bool = True) -> None:
-    """A broken line at what the wire carries, in bytes per second, on an axis of MiB/s."""
-    axes.axhline(limit / MEBI, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
-    axes.set_ylim(top=max(axes.get_ylim()[1], _ROOM * limit / MEBI))
+    """A broken line at what the wire carries, in bytes per second, on an axis of rates."""
+    axes.axhline(limit, color=QUIET, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0.5)
+    axes.set_ylim(top=max(axes.get_ylim()[1], _ROOM * limit))
     if named:
         axes.annotate(
-            f"wire {rate_words(limit)}",
+            f"wire {format_rate(limit)}",
             # At large sizes nothing but this line is above it.
-            (0.98, limit / MEBI),
+            (0.98, limit),
             xycoords=axes.get_yaxis_transform(),
             xytext=(0, 2),
             textcoords="offset points",

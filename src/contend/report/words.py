@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from contend.units import counted, format_bytes, format_seconds, rounded
+from contend.units import counted, format_bytes, format_rate, format_seconds, rounded
 
 if TYPE_CHECKING:
     from contend.runs import CellRecord, CellSummary, Condition, Estimate, Modes, RunRecord
@@ -57,20 +57,16 @@ def size_label_words(cell: CellRecord, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"{value:,}" if isinstance(value, int) else UNKNOWN for value in values)
 
 
-def rate_words(bytes_per_second: float) -> str:
-    """A rate for people, in binary units: ``47 MiB/s``."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if abs(bytes_per_second) < 999.5:
-            return f"{rounded(bytes_per_second)} {unit}/s"
-        bytes_per_second /= 1024
-    return f"{rounded(bytes_per_second)} TiB/s"
+def rate_words(bytes_per_second: float | None) -> str:
+    """A rate for a table: ``24.1 GB/s``, a dash for none."""
+    return UNKNOWN if bytes_per_second is None else format_rate(bytes_per_second)
 
 
-def gigabytes(bytes_per_second: float | None) -> str:
-    """A rate in GB/s for a column of a table, decimal and to three digits; a dash for none."""
-    if bytes_per_second is None:
+def share_words(bytes_per_second: float | None, limit: float | None) -> str:
+    """A rate as a share of what the port carries; a dash where either is not known."""
+    if bytes_per_second is None or limit is None:
         return UNKNOWN
-    return rounded(bytes_per_second / 1e9)
+    return percent(bytes_per_second / limit)
 
 
 def interval_words(estimate: Estimate) -> str:
@@ -140,11 +136,3 @@ def run_words(record: RunRecord) -> str:
     """What was measured under which library and which conditions that nobody sees."""
     labels = [f"{name}: {value}" for name, value in record.labels.items()]
     return ", ".join(filter(None, [record.probe, record.library.title, *labels]))
-
-
-MEBI = 1 << 20
-
-
-def mebibytes(rate: float) -> str:
-    """A rate in MiB/s for a column of a table, to three digits."""
-    return rounded(rate / MEBI)

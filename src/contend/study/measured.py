@@ -26,7 +26,7 @@ from contend.session import RECORD, Clock, Observer, Session
 from contend.study.measured_cell import GridCell
 from contend.study.measured_plan import MeasuredPlan
 from contend.study.results import Answer, MeasuredRecord, RunPoints, Terms
-from contend.units import counted, format_bandwidth, parse_rate
+from contend.units import counted, format_link_speed, parse_rate
 
 _RUNS = "runs"
 _ALONE = (
@@ -191,7 +191,7 @@ def with_known_wire(plan: MeasuredPlan, place: Place) -> MeasuredPlan:
     """The plan with what a host's port carries where the place knows, unless it says so itself."""
     if plan.wire is not None or place.wire is None:
         return plan
-    return replace(plan, wire=format_bandwidth(place.wire))
+    return replace(plan, wire=format_link_speed(place.wire))
 
 
 def _runs_of(folder: Path) -> dict[str, list[tuple[MeasuredCell, Run]]]:

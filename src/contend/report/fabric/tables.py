@@ -15,7 +15,7 @@ from contend.fabric import Bisection, Check, Fabric, FabricSize, Status, Structu
 from contend.placement import HostEntry, Placement
 from contend.report.table import ResultTable
 from contend.routes import CheckReport, RoutesSummary
-from contend.units import counted, format_bandwidth
+from contend.units import counted, format_rate
 
 # Rows of the table of leaves, names in a row, and planes of a network.
 _MOST_ROWS, _MOST_NAMES = 12, 3
@@ -235,7 +235,7 @@ def _balance(routes: RoutesSummary) -> ResultTable:
 
 
 def _capacity(value: float, unit: str) -> str:
-    return format_bandwidth(value) if unit == "bytes/s" else counted(round(value), "cable")
+    return format_rate(value) if unit == "bytes/s" else counted(round(value), "cable")
 
 
 def _counted(links: dict[str, int]) -> str:

@@ -9,7 +9,7 @@ from contend.errors import printable_line
 from contend.fabric import Fabric
 from contend.names import shorten
 from contend.report.table import ResultTable
-from contend.report.words import UNKNOWN, gigabytes, percent
+from contend.report.words import UNKNOWN, percent, rate_words
 from contend.units import counted
 
 # Rows of a table, and of the figure.
@@ -127,7 +127,7 @@ def jobs_tables(found: Jobs) -> list[ResultTable]:
 
 
 def _jobs_table(found: Jobs) -> ResultTable:
-    numeric = ("servers", "leaves", "fewest", "alone", "beside others", "GB/s", "loses")
+    numeric = ("servers", "leaves", "fewest", "alone", "beside others", "rate", "loses")
     worst_rival = _worst_rivals(found.harms)
     rows = []
     order = sorted(range(len(found.jobs)), key=lambda number: (-found.jobs[number].loss, number))
@@ -142,7 +142,7 @@ def _jobs_table(found: Jobs) -> ResultTable:
                 f"{job.fewest:,}",
                 share(job.alone),
                 share(job.beside),
-                gigabytes(job.bytes_per_second),
+                rate_words(job.bytes_per_second),
                 f"{100 * job.loss:.1f} ± {100 * job.margin:.1f}" if job.sends else UNKNOWN,
                 UNKNOWN if rival is None else label(found.jobs[rival]),
             )

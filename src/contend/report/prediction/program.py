@@ -11,7 +11,7 @@ from contend.profiling import Profile
 from contend.report.prediction.tables import ASSUMED, doubt, remarks_words
 from contend.report.table import ResultTable
 from contend.report.words import percent
-from contend.units import counted, format_bandwidth, format_bytes, format_seconds
+from contend.units import counted, format_bytes, format_link_speed, format_seconds
 
 _SHOWN_CALLS = 8
 _CROSSBAR = "any placement"
@@ -143,10 +143,10 @@ def _conditions(profile: Profile, cases: Sequence[Case]) -> str:
     words = []
     for rate, buffer in sorted(cables, key=lambda cable: cable[0]):
         holds = "" if buffer is None else f" with buffers of {format_bytes(buffer)}"
-        words.append(f"{format_bandwidth(rate)}{holds}")
+        words.append(f"{format_link_speed(rate)}{holds}")
     wire = profile.record.wire_Bps
     if wire and any(not math.isclose(wire, rate, rel_tol=1e-3) for rate, _ in cables):
-        words.append(f"recorded at {format_bandwidth(wire)}")
+        words.append(f"recorded at {format_link_speed(wire)}")
     return (
         f"Cables: {', '.join(words)}. Ranks sit on the profile's hosts if the fabric has them all "
         "by name, else on hosts in their order, unless --placement says otherwise."

@@ -14,7 +14,7 @@ from contend.prediction import (
     SizeClass,
 )
 from contend.report.table import ResultTable
-from contend.report.words import mebibytes, percent
+from contend.report.words import percent, rate_words, share_words
 from contend.units import counted, format_bytes, format_seconds, rounded
 
 _GOAL = 0.15
@@ -118,14 +118,15 @@ def prediction_tables(
     predictions: Sequence[Prediction], name: str, calibration: Calibration
 ) -> list[ResultTable]:
     """One row for every cell."""
-    columns = ("bytes", "schedule", "predicted", "interval", "rate [MiB/s]", "counted", "")
+    columns = ("bytes", "schedule", "predicted", "interval", "rate", "of a port", "counted", "")
     rows = [
         (
             format_bytes(prediction.size),
             schedule_words(prediction),
             format_seconds(prediction.seconds),
             f"{format_seconds(prediction.low)} to {format_seconds(prediction.high)}",
-            mebibytes(prediction.rate),
+            rate_words(prediction.rate),
+            share_words(prediction.rate, prediction.limit),
             format_seconds(prediction.counted),
             doubt(prediction),
         )
@@ -136,8 +137,9 @@ def prediction_tables(
             title=f"All-to-all of {counted(predictions[0].ranks, 'rank')} on {name}, predicted",
             columns=columns,
             rows=tuple(rows),
-            numeric=frozenset(columns[:1] + columns[2:6]),
-            note="The interval spans draws of when ranks begin and the intervals of all costs. "
+            numeric=frozenset(columns[:1] + columns[2:7]),
+            note="The rate is what a rank sends. The interval spans draws of when ranks begin and "
+            "the intervals of all costs. "
             "Counted: rounds one after the other, each as long as its fullest channel takes. "
             "Small and crowded: messages that go off at once on more ranks than processors take up "
             "to three times as long. " + remarks_words(calibration.doubts),

@@ -40,7 +40,7 @@ from contend.report.style import (
     title,
 )
 from contend.report.table import ResultTable
-from contend.report.words import BEYOND_WIRE, MEBI, rate_words, size_words
+from contend.report.words import BEYOND_WIRE, rate_words, size_words
 from contend.runs import ROUND_TRIPS, CellSummary, Pair, Run
 from contend.units import counted, format_seconds, nearest, rounded
 
@@ -179,7 +179,7 @@ def pingpong_figure(run: Run) -> Figure:
             rate.plot([], [], markeredgecolor=QUIET, label=BEYOND_WIRE, **BEYOND)
         if run.record.wire_Bps:
             mark_wire(rate, run.record.wire_Bps)
-        for axes, words in ((latency, "time one way"), (rate, "MiB/s, one direction")):
+        for axes, words in ((latency, "time one way"), (rate, "rate, one direction")):
             size_axis(axes, sizes)
             axes.set_ylabel(words)
             axes.set_xlabel("bytes of a message")
@@ -212,12 +212,12 @@ def _curve(
         size = cell.record.bytes or 1
         for values, left_out in ((cell.used, False), (cell.left_out, True)):
             if len(values):
-                y = size / values / MEBI if rates else values
+                y = size / values if rates else values
                 x = size * 2 ** (_PINGPONG_SPREAD * spread(len(values)))
                 points(axes, x, y, look.colour, left_out=left_out, many=many)
     sizes = [cell.record.bytes or 1 for cell in cells]
     medians = [cell.median.value for cell in cells]
-    line = [size / m / MEBI for size, m in zip(sizes, medians, strict=True)] if rates else medians
+    line = [size / m for size, m in zip(sizes, medians, strict=True)] if rates else medians
     axes.plot(
         sizes, line, color=look.colour, linestyle=look.line, linewidth=0.9, zorder=1.5, label=name
     )

@@ -32,7 +32,7 @@ from contend.report.style import (
     styled,
     title,
 )
-from contend.report.words import BEYOND_WIRE, MEBI, condition_words, rate_words, size_words
+from contend.report.words import BEYOND_WIRE, condition_words, rate_words, size_words
 from contend.runs import CellSummary, Collapse, Condition, Run
 
 # Samples are spread over this part of the step between sizes, either way.
@@ -122,7 +122,7 @@ def rate_figure(
                 mark_wire(axes, panel.limit, named=panel.limit not in named)
                 named.add(panel.limit)
         label_bottoms(grid)
-        figure.supylabel("MiB/s per rank", fontsize=7.5)
+        figure.supylabel("rate per rank", fontsize=7.5)
         if legend:
             # Below the last panels, so that the legend has its place beneath.
             for axes in grid[-1]:
@@ -176,15 +176,13 @@ def _draw(axes: Axes, panel: Panel, many: bool) -> None:
         _medians(axes, curve, curve.look, 1.5)
         for cell in curve.cells:
             if cell.beyond_wire:
-                at = [cell.record.bytes or 0], [median_rate(cell) / MEBI]
+                at = [cell.record.bytes or 0], [median_rate(cell)]
                 axes.plot(*at, markeredgecolor=curve.look.colour, zorder=3, **BEYOND)
         for size, rate in curve.published:
-            axes.plot(
-                [size], [rate / MEBI], markeredgecolor=curve.look.colour, zorder=4, **_DIAMOND
-            )
+            axes.plot([size], [rate], markeredgecolor=curve.look.colour, zorder=4, **_DIAMOND)
     for collapse in panel.collapses:
         for cell in collapse.cells:
-            rate = judged_rate(cell) / MEBI
+            rate = judged_rate(cell)
             axes.plot([cell.record.bytes or 0], [rate], markersize=7, zorder=4, **_RING)
 
 
@@ -196,13 +194,13 @@ def _samples(axes: Axes, curve: Curve, many: bool) -> None:
         for values, left_out in ((cell.used, False), (cell.left_out, True)):
             if len(values):
                 x = (cell.record.bytes or 0) * 2 ** (reach * spread(len(values)))
-                rates = (cell.sent or 0) / values / MEBI
+                rates = (cell.sent or 0) / values
                 points(axes, x, rates, curve.look.colour, left_out=left_out, many=many)
 
 
 def _medians(axes: Axes, curve: Curve, look: Look, zorder: float) -> None:
     sizes = [cell.record.bytes or 0 for cell in curve.cells]
-    rates = [median_rate(cell) / MEBI for cell in curve.cells]
+    rates = [median_rate(cell) for cell in curve.cells]
     axes.plot(sizes, rates, color=look.colour, linestyle=look.line, linewidth=0.9, zorder=zorder)
 
 

@@ -20,6 +20,7 @@ from contend.report.words import (
     kinds_words,
     rate_words,
     run_words,
+    share_words,
     size_label_words,
     size_labels,
     size_words,
@@ -36,7 +37,8 @@ from contend.runs import (
 )
 from contend.units import counted, format_seconds, rounded
 
-_COLUMNS = ("bytes", "schedule", "n", "late", "median", "interval", "p99", "max", "rate", "")
+_TIMES = ("median", "interval", "p99", "max")
+_COLUMNS = ("bytes", "schedule", "n", "late", *_TIMES, "rate", "of port", "")
 _NUMERIC = frozenset(_COLUMNS) - {"schedule", ""}
 _USUAL = ("precision", "repetitions")
 
@@ -81,8 +83,8 @@ def _note(run: Run) -> str:
 
 def _row(run: Run, cell: CellRecord, summary: CellSummary | None) -> tuple[str, ...]:
     if summary is None:
-        return (size_words(cell.bytes), cell.algorithm, "0", *[UNKNOWN] * 6, _why(run, cell))
-    rate = summary.rate
+        return (size_words(cell.bytes), cell.algorithm, "0", *[UNKNOWN] * 7, _why(run, cell))
+    rate = None if summary.rate is None else summary.rate.value
     return (
         size_words(cell.bytes),
         summary.schedule,
@@ -92,7 +94,8 @@ def _row(run: Run, cell: CellRecord, summary: CellSummary | None) -> tuple[str, 
         interval_words(summary.median),
         format_seconds(summary.p99_s),
         format_seconds(summary.max_s),
-        UNKNOWN if rate is None else rate_words(rate.value),
+        rate_words(rate),
+        share_words(rate, summary.limit),
         "; ".join(_remarks(summary)),
     )
 

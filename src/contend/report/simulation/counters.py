@@ -9,7 +9,7 @@ import numpy as np
 
 from contend.congestion import BesideCounters, hottest
 from contend.report.table import ResultTable
-from contend.report.words import UNKNOWN, gigabytes, percent
+from contend.report.words import UNKNOWN, percent, rate_words
 from contend.units import counted, format_bytes, rounded
 
 _ROWS = 8
@@ -124,7 +124,7 @@ def _notes(beside: BesideCounters) -> str:
 def _table(beside: BesideCounters, name: str, rows: Iterable[int], note: str) -> ResultTable:
     seconds, busy = beside.carried.seconds, beside.busy
     fabric, mixed = beside.carried.fabric, bool(beside.simulation.heat_unit)
-    amount = "bytes" if seconds is None else "GB/s"
+    amount = "bytes" if seconds is None else "rate"
     waited = float(np.nansum(beside.waited))
     numeric = (
         amount,
@@ -134,7 +134,7 @@ def _table(beside: BesideCounters, name: str, rows: Iterable[int], note: str) ->
 
     def row_of(row: int) -> Iterator[str]:
         sent, channel = float(beside.sent[row]), int(beside.channels[row])
-        yield format_bytes(sent) if seconds is None else gigabytes(sent / seconds)
+        yield format_bytes(sent) if seconds is None else rate_words(sent / seconds)
         if busy is not None:
             yield UNKNOWN if np.isnan(busy[row]) else percent(float(busy[row]))
         yield _share(beside.share[row])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from contend.congestion import Simulation, half_width, hottest
 from contend.fabric import Bisection, Fabric, capacities, is_generator
 from contend.report.table import ResultTable
-from contend.report.words import UNKNOWN, gigabytes, percent, percent_range, printable
+from contend.report.words import UNKNOWN, percent, percent_range, printable, rate_words
 from contend.units import counted, rate_of
 
 _HOTTEST = 8
@@ -141,19 +141,19 @@ def headline(simulation: Simulation, rated: Bisection | None = None) -> ResultTa
         (
             headline_name(simulation.pattern),
             percent(simulation.effective_bandwidth),
-            _gigabytes(simulation, Measure.MEAN_BANDWIDTH),
+            _rate(simulation, Measure.MEAN_BANDWIDTH),
             _interval(simulation),
         ),
         (
             f"1 / mean {delay}",
             percent(simulation.of_mean_congestion),
-            _gigabytes(simulation, Measure.OF_MEAN_CONGESTION),
+            _rate(simulation, Measure.OF_MEAN_CONGESTION),
             "no waiting between rounds",
         ),
         (
             f"1 / mean of the rounds' largest {delay}",
             percent(simulation.of_max_congestion),
-            _gigabytes(simulation, Measure.OF_MAX_CONGESTION),
+            _rate(simulation, Measure.OF_MAX_CONGESTION),
             "every round waits for its slowest message",
         ),
     ]
@@ -163,7 +163,7 @@ def headline(simulation: Simulation, rated: Bisection | None = None) -> ResultTa
         port = _mean_port(simulation)
 
         def carried(share: float) -> str:
-            return gigabytes(None if port is None else share * port)
+            return rate_words(None if port is None else share * port)
 
         cut = "the narrowest cut" if rated.exact else "at most: the narrowest cut found"
         meaning = f"{cut} between halves of {counted(rated.hosts, 'host')}"
@@ -181,9 +181,9 @@ def headline(simulation: Simulation, rated: Bisection | None = None) -> ResultTa
     ]
     return ResultTable(
         title=_title(simulation),
-        columns=("", "of port speed" if simulation.weighed else "of link speed", "GB/s", ""),
+        columns=("", "of port speed" if simulation.weighed else "of link speed", "rate", ""),
         rows=tuple(rows),
-        numeric=frozenset({"of link speed", "of port speed", "GB/s"}),
+        numeric=frozenset({"of link speed", "of port speed", "rate"}),
         note=_conditions(simulation),
     )
 
@@ -196,10 +196,10 @@ def _mean_port(simulation: Simulation) -> float | None:
     return float(capacities(fabric, hosts).host[np.unique(hosts)].mean())
 
 
-def _gigabytes(simulation: Simulation, measure: Measure) -> str:
+def _rate(simulation: Simulation, measure: Measure) -> str:
     """What a message gets; the pattern's own ends are not taken out."""
     rate = measure.rate(simulation)
-    return gigabytes(None if rate is None else rate / simulation.scale)
+    return rate_words(None if rate is None else rate / simulation.scale)
 
 
 def links_table(simulation: Simulation) -> ResultTable:
@@ -215,12 +215,12 @@ def links_table(simulation: Simulation) -> ResultTable:
         note = "All links count alike here, whatever they carry."
     return ResultTable(
         title="Links have different rates",
-        columns=("rate", "GB/s", "links"),
+        columns=("link", "rate", "links"),
         rows=tuple(
-            (label or "not known", gigabytes(rate_of(label)), f"{links:,}")
+            (label or "not known", rate_words(rate_of(label)), f"{links:,}")
             for label, links in simulation.links.items()
         ),
-        numeric=frozenset({"GB/s", "links"}),
+        numeric=frozenset({"rate", "links"}),
         note=note,
     )
 
@@ -239,7 +239,7 @@ def _scaled(simulation: Simulation) -> tuple[str, str, str, str]:
     of_mean = Measure.OF_MEAN_CONGESTION.estimate(simulation).mean
     delay = "slowdown" if simulation.weighed else "π"
     also = f"leaves out the pattern's own end points; 1 / mean {delay}: {percent(of_mean)}"
-    of_host = gigabytes(Measure.MEAN_BANDWIDTH.rate(simulation))
+    of_host = rate_words(Measure.MEAN_BANDWIDTH.rate(simulation))
     return f"times {simulation.scale:g}, what a host gets", percent(scaled), of_host, also
 
 
@@ -255,7 +255,7 @@ def _link_words(simulation: Simulation) -> str:
     """What all links carry, where they carry the same."""
     if simulation.port_rate is None or len(simulation.links) > 1:
         return ""
-    carried = f"{gigabytes(simulation.port_rate)} GB/s each way"
+    carried = f"{rate_words(simulation.port_rate)} each way"
     if not simulation.links:
         return f"; links of {carried}"
     [label] = simulation.links

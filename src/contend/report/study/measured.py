@@ -9,7 +9,7 @@ import msgspec
 from contend.report.study.rates import rate_tables, shown
 from contend.report.study.times import time_tables
 from contend.report.table import ResultTable
-from contend.report.words import mebibytes
+from contend.report.words import rate_words
 from contend.study import GridCell, Known, MeasuredPlan, MeasuredRecord, Point, Result
 from contend.units import counted, format_bytes, rounded
 
@@ -78,7 +78,7 @@ def _printed(known: Known) -> str:
     if known.failed:
         return "ERR"
     if known.seconds is None:
-        return f"{(known.rate_Bps or 0) / (1 << 20):.1f} MiB/s"
+        return rate_words(known.rate_Bps or 0)
     spread = f" ± {known.spread_s:.3f}" if known.spread_s else ""
     return f"{known.seconds:g}{spread} s"
 
@@ -87,7 +87,7 @@ def _measured(known: Known, result: Result) -> str:
     if result.median_s is None:
         return "ERR"
     if known.seconds is None and result.rate is not None:
-        return f"{mebibytes(result.rate)} MiB/s"
+        return rate_words(result.rate)
     return f"{rounded(result.median_s)} s"
 
 

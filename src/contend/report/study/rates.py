@@ -8,7 +8,7 @@ from statistics import median
 
 from contend.report.run.findings import avoided_words, sizes_of, than_words
 from contend.report.table import ResultTable
-from contend.report.words import MEBI, factor_words, mebibytes, modes_words
+from contend.report.words import factor_words, modes_words, rate_words
 from contend.runs import Collapse, Contest, port_limit
 from contend.session import UNSUITED
 from contend.study import (
@@ -159,11 +159,11 @@ def _sweep_table(sweep: Sweep) -> ResultTable:
         )
         for size in sweep.sizes
     )
-    notes = [f"{sweep.label}; MiB/s per rank."]
+    notes = [f"{sweep.label}; rates are per rank."]
     if fastest:
         notes.append("* marks the fastest and those it is not proven to beat (rank test, 5 %).")
     if sweep.limit is not None:
-        notes.append(f"The nodes' ports are full at {mebibytes(sweep.limit)} MiB/s.")
+        notes.append(f"The nodes' ports are full at {rate_words(sweep.limit)}.")
     return ResultTable(
         title=f"{sweep.measure}: {counted(sweep.ranks, 'rank')}, {sweep.ranks_per_node} per node",
         columns=("bytes", *algorithms),
@@ -307,7 +307,7 @@ def _published(known: Sequence[Known], source: str, place: Coordinates) -> float
 
 
 def _printed(rate: float | None) -> str:
-    return "" if rate is None else f"{rate / MEBI:.1f}"
+    return "" if rate is None else rate_words(rate)
 
 
 def _algorithms(table: Table) -> str:
@@ -316,15 +316,15 @@ def _algorithms(table: Table) -> str:
     for number, name in enumerate(table.columns):
         used = list(dict.fromkeys(row.algorithms[number] for row in table.rows))
         texts.append(f"{name} is {' or '.join(used)}")
-    return f"MiB/s per process; here {', '.join(texts)}."
+    return f"Rates are per process; here {', '.join(texts)}."
 
 
 def rate_or_error(result: Result | None) -> str:
-    """The rate of a result in MiB/s, or ERR with its cause."""
+    """The rate of a result, or ERR with its cause."""
     if result is None:
         return ""
     if result.rate is None:
         if result.failure is None:
             return "ERR"
         return "–" if result.failure.cause == UNSUITED else f"ERR {result.failure.cause}"
-    return mebibytes(result.rate)
+    return rate_words(result.rate)
