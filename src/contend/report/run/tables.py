@@ -38,7 +38,8 @@ from contend.runs import (
 from contend.units import counted, format_seconds, rounded
 
 _TIMES = ("median", "interval", "p99", "max")
-_COLUMNS = ("bytes", "schedule", "n", "late", *_TIMES, "rate", "of port", "")
+_OF_PORT = "of port"
+_COLUMNS = ("bytes", "schedule", "n", "late", *_TIMES, "rate", _OF_PORT, "")
 _NUMERIC = frozenset(_COLUMNS) - {"schedule", ""}
 _USUAL = ("precision", "repetitions")
 
@@ -51,15 +52,23 @@ def cell_tables(run: Run) -> list[ResultTable]:
         groups.setdefault(condition(cell), []).append(cell)
     sizes = size_labels(run.record.cells)
     heads = (*sizes, *_COLUMNS)
+    # Where ports are not known, or no message crosses one, no share of them is.
+    bounded = any(summary.limit is not None for summary in run.summaries)
+    kept = [column for column, head in enumerate(heads) if bounded or head != _OF_PORT]
     tables = []
     for cells in groups.values():
         ordered = sorted(cells, key=lambda cell: _order(cell, known.get(cell.cell)))
-        rows = tuple(
+        rows = (
             (*size_label_words(cell, sizes), *_row(run, cell, known.get(cell.cell)))
             for cell in ordered
         )
+        shown = tuple(tuple(row[column] for column in kept) for row in rows)
         title = f"{run_words(run.record)}, {condition_words(condition(cells[0]))}"
-        tables.append(ResultTable(title, heads, rows, _NUMERIC | set(sizes), _note(run)))
+        tables.append(
+            ResultTable(
+                title, tuple(heads[c] for c in kept), shown, _NUMERIC | set(sizes), _note(run)
+            )
+        )
     return tables
 
 
