@@ -37,7 +37,7 @@ from contend.emulate import EmulatedHosts, Network, bring_up
 from contend.errors import MissingError
 from contend.mpi import Launch, Library, prepare, select
 from contend.runs import median_interval
-from contend.units import format_link_speed, format_bytes
+from contend.units import format_bytes, format_link_speed
 
 NETPIPE = "NPopenmpi"
 LIMIT_S = 300.0
