@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 import contend
 from contend.congestion import PhasedTraffic, judge_seats
-from contend.cure import better_seats, sent_by
+from contend.cure import place, sent_by
 from contend.fabric import Fabric
 from contend.placement import parse
 
@@ -162,9 +162,7 @@ def seats(way: str, fabric: Fabric, job: Sequence[int], source: str, folder: Pat
     if way == "scotch":
         return scotch(fabric, job, traffic_of(source, len(job)), folder)
     return [
-        better_seats(
-            source, fabric, hosts=list(job), ranks=len(job), ranks_per_host=1
-        ).placement.hosts
+        place(source, fabric, hosts=list(job), ranks=len(job), ranks_per_host=1).placement.hosts
     ]
 
 
@@ -179,7 +177,7 @@ def measure(fabric: Fabric, source: str, ranks: int, folder: Path) -> dict[str, 
         orders = seats(way, fabric, job, source, folder)
         seconds = time.perf_counter() - started
         figures = [judge_seats(fabric, traffic, order) for order in orders]
-        each = [(f.seconds, f.mean_congestion, f.hop_bytes) for f in figures]
+        each = [(f.busy, f.mean_congestion, f.hop_bytes) for f in figures]
         found[way] = {"figures": min(each), "seconds": seconds}
         if way == "random":
             found[way]["median"] = statistics.median(figures[0] for figures in each)

@@ -16,7 +16,14 @@ from .congestion import hotspot as hotspot
 from .congestion import message_congestion as message_congestion
 from .congestion import predict as predict
 from .congestion import write_destinations as write_destinations
+from .cure import Jobs as Jobs
+from .cure import diff as diff
+from .cure import engines as engines
+from .cure import failures as failures
 from .cure import improve as improve
+from .cure import jobs as jobs
+from .cure import place as place
+from .cure import route as route
 from .cure import tune as tune
 from .errors import ContendError as ContendError
 from .errors import InputError as InputError
@@ -28,12 +35,9 @@ from .explanation import explain as explain
 from .fabric import Carried as Carried
 from .fabric import Fabric as Fabric
 from .fabric import carried as carried
-from .interactive import Jobs as Jobs
 from .interactive import Profile as Profile
 from .interactive import SimulationResult as SimulationResult
 from .interactive import calibrate as calibrate
-from .interactive import jobs as jobs
-from .interactive import place as place
 from .interactive import profile as profile
 from .interactive import simulate as simulate
 from .loading import LoadedFabric as LoadedFabric

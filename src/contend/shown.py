@@ -1,14 +1,19 @@
-"""Results that notebooks show as the command line prints them."""
+"""Results that notebooks show as the command line prints them, and bars while they are made."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from contend.report import Document
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with how much is done and how much there is to do, which may be an estimate."""
 
 
 class Shown:
@@ -32,6 +37,11 @@ class Shown:
         document: Document = getattr(import_module("contend.report"), self._told)(self)
         return document
 
+    @property
+    def verdict(self) -> str:
+        """What it comes to, in a sentence or a line each for several."""
+        return self.document().verdict
+
     def figure(self, name: str | None = None) -> Figure:
         """Draws one of the result's pictures; None is the most telling one.
 
@@ -42,3 +52,25 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return self.document().html()
+
+
+@contextmanager
+def shown_progress(progress: bool | Progress | None, title: str, unit: str) -> Iterator[Progress]:
+    """What is told how much is done, as an argument ``progress`` says.
+
+    Args:
+        progress: True shows a bar on a terminal or in a notebook; a function is called; otherwise
+            nobody is told.
+        title: of the bar.
+        unit: what is counted.
+    """
+    if progress is not True:
+        yield progress or _tell_nobody
+        return
+    with import_module("contend.report").progress_bar(title, unit) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _tell_nobody(done: int, total: int) -> None:
+    pass

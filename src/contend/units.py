@@ -9,8 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
+from typing import TypeVar
 
 from contend.errors import UsageError
+
+Value = TypeVar("Value", int, float)
 
 # Data bits per second and lane after line coding (InfiniBand architecture, volume 2).
 _LANE_BITS_PER_SECOND = {
@@ -200,6 +203,11 @@ def parse_rate(text: str) -> float:
         raise UsageError(f"expected a rate such as 1Gbit/s, 12.5GB/s or 4xHDR, got {text!r}")
     bits = 1 if match[4].startswith("b") else 8
     return float(Fraction(match[1]) * (1024 if match[3] else 1000) ** power * bits / 8)
+
+
+def valued(given: Value | str | None, parse: Callable[[str], Value]) -> Value | None:
+    """What an argument says that takes a number or words such as ``4xNDR``; None stays None."""
+    return parse(given) if isinstance(given, str) else given
 
 
 def parse_seconds(text: str) -> float:

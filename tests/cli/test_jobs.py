@@ -76,7 +76,7 @@ def test_hosts_that_the_fabric_does_not_know(
     file.write_text(f"1,{names(0, 1)},gone[1-3]\n")
     assert run(["jobs", NET[0], str(file), *NET[1:]]) == 0
     said = capsys.readouterr()
-    assert "does not know 3 hosts of jobs: gone[1-3]; they are left out" in said.err
+    assert "does not know 3 hosts of jobs: gone[1-3]; they are left out" in said.out
     assert said.out.startswith("Job 1 runs alone.")
     file.write_text("1,gone1\n")
     assert run(["jobs", NET[0], str(file), *NET[1:]]) == 2

@@ -7,7 +7,7 @@ import pytest
 
 import contend
 from contend.congestion import Collectives, collectives, simulate
-from contend.cure import compare_engines
+from contend.cure import engines
 from contend.errors import UsageError
 from contend.fabric import Fabric
 
@@ -92,8 +92,8 @@ def test_ranks_that_share_a_host_share_its_port() -> None:
 
 def test_all_to_all_is_that_of_the_table_of_engines() -> None:
     fabric = contend.load("xgft:2;4,6;1,3", route="updn")
-    present = next(one for one in compare_engines(fabric, ["minhop"]) if one.engine == "present")
-    assert collectives(fabric).operations[0].share == pytest.approx(present.alltoall)
+    present = next(one for one in engines(fabric, ["minhop"]).engines if one.engine == "present")
+    assert collectives(fabric).operations[0].share == pytest.approx(present.alltoall_bound)
 
 
 def test_random_placements_and_hashed_routes_are_drawn() -> None:

@@ -101,7 +101,7 @@ def test_a_spare_switch_is_joined_to_all_leaves_at_once() -> None:
 
 def test_nothing_is_free() -> None:
     found = improve(contend.load("xgft:2;4,6;1,4"), cables=3)
-    assert (found.free, found.additions, found.gain, found.margin) == (0, (), 0, 0)
+    assert (found.free_ports, found.additions, found.gain, found.margin) == (0, (), 0, 0)
     assert found.after is found.before
 
 

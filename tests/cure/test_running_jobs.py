@@ -7,7 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from contend.cure import Jobs, look_at_jobs
+from contend.cure import Jobs
+from contend.cure import jobs as look_at_jobs
 from contend.cure.next_job import Servers, choose_next
 from contend.errors import InputError, UsageError
 from contend.fabric import Fabric
@@ -26,7 +27,7 @@ def job(name: str, *hosts: int, runs: bool = True) -> ListedJob:
 
 
 def judged(*jobs: ListedJob, next_servers: int | None = None, **options: object) -> Jobs:
-    return look_at_jobs(fabric(), jobs, next_servers=next_servers, **options)  # type: ignore[arg-type]
+    return look_at_jobs(fabric(), jobs, following=next_servers, **options)  # type: ignore[arg-type]
 
 
 def test_leaves_and_the_fewest() -> None:
@@ -37,7 +38,7 @@ def test_leaves_and_the_fewest() -> None:
         # Six hosts need two leaves with what is free: node4, 6 to 8, and the last leaf's 13 to 16.
         job("scattered", 9, 10, 11, 12, 13, 14),
     )
-    leaves = [(one.leaves, one.fewest) for one in found.jobs]
+    leaves = [(one.leaves, one.fewest_leaves) for one in found.jobs]
     assert leaves == [(2, 1), (1, 1), (2, 2)]
     assert found.free == 16 - 10
 
@@ -51,7 +52,7 @@ def test_who_hurts_whom() -> None:
     assert (d.alone, d.beside, d.sends) == (None, None, False)
     # Destination tables send both over one cable or over two: then nobody loses.
     together = judged(job("a", 1, 5, 2, 6), job("b", 3, 7, 4, 8))
-    [harm] = together.harms
+    [harm] = together.pairs
     assert harm.jobs == (0, 1)
     for one, loss in zip(together.jobs, harm.losses, strict=True):
         # Nobody else runs: what one loses to the other is all that it loses.
@@ -59,7 +60,7 @@ def test_who_hurts_whom() -> None:
         assert one.loses
         assert (one.alone or 0) - (one.beside or 0) == pytest.approx(loss)
     assert sum(part for _, part in harm.channels) == pytest.approx(1)
-    assert together.harms_frame()["first"].to_list() == ["a"]
+    assert together.pairs_frame()["first"].to_list() == ["a"]
     frame = together.to_frame()
     assert frame["beside"].to_list() == [one.beside for one in together.jobs]
     assert frame["servers"].to_list() == [4, 4]
@@ -67,7 +68,7 @@ def test_who_hurts_whom() -> None:
 
 def test_jobs_that_do_not_run_send_nothing_and_keep_their_hosts() -> None:
     found = judged(job("a", 1, 5, 2, 6), job("ending", 3, 7, 4, 8, runs=False))
-    assert found.harms == ()
+    assert found.pairs == ()
     assert found.free == 8
     assert found.jobs[1].alone is None
 
@@ -83,7 +84,7 @@ def test_unknown_hosts_are_left_out() -> None:
 
 
 def test_no_jobs() -> None:
-    found = judged(next_servers=4)
+    found = judged(following=4)
     assert found.jobs == ()
     assert found.next is not None
     # All on one leaf, which is what the first free ones are.
@@ -95,12 +96,12 @@ def test_no_jobs() -> None:
 
 def test_a_leaf_of_its_own_is_best() -> None:
     """Every leaf but the last is half taken by a job of its own; four are wanted."""
-    found = judged(job("a", 1, 2, 5, 6, 9, 10), next_servers=4)
+    found = judged(job("a", 1, 2, 5, 6, 9, 10), following=4)
     following = found.next
     assert following is not None
     assert following.first.servers == ("node3", "node4", "node7", "node8")
     assert following.best.servers == ("node13", "node14", "node15", "node16")
-    assert (following.best.leaves, following.fewest) == (1, 1)
+    assert (following.best.leaves, following.fewest_leaves) == (1, 1)
     assert following.best.beside == 1
     assert following.best.cost == 0
     assert following.first.beside < 1
@@ -111,14 +112,14 @@ def test_a_leaf_of_its_own_is_best() -> None:
 
 
 def test_excluded_hosts_are_not_taken() -> None:
-    found = judged(job("a", 1, 2, 5, 6, 9, 10), next_servers=4, hosts="!node16")
+    found = judged(job("a", 1, 2, 5, 6, 9, 10), following=4, hosts="!node16")
     assert found.next is not None
     assert "node16" not in found.next.best.servers
     assert found.free == 9
     with pytest.raises(UsageError, match="next: 9 servers are free, expected 10"):
-        judged(job("a", 1, 2, 5, 6, 9, 10), next_servers=10, hosts="!node16")
+        judged(job("a", 1, 2, 5, 6, 9, 10), following=10, hosts="!node16")
     with pytest.raises(UsageError, match="next: expected at least 2 servers"):
-        judged(next_servers=1)
+        judged(following=1)
 
 
 def test_as_good_as_every_choice_that_there_is() -> None:
@@ -134,7 +135,7 @@ def test_as_good_as_every_choice_that_there_is() -> None:
         one = look_at_jobs(
             net,
             [*(job(str(n), *(hosts + 1)) for n, hosts in enumerate(running))],
-            next_servers=4,
+            following=4,
             hosts=names,
             samples=24,
         )
@@ -150,14 +151,14 @@ def test_servers_with_several_rails() -> None:
     """A server's two ports hang on two leaves, one a rail."""
     names = [f"n{server} mlx5_{rail}" for rail in (0, 1) for server in range(4)]
     net = load("xgft:2;4,2;1,2", route="minhop").replace(host_name=tuple(names))
-    found = look_at_jobs(net, [ListedJob("a", "", ("n0", "n2"))], next_servers=2)
+    found = look_at_jobs(net, [ListedJob("a", "", ("n0", "n2"))], following=2)
     [one] = found.jobs
-    assert (one.servers, len(one.hosts), one.leaves, one.fewest) == (2, 4, 2, 2)
+    assert (one.servers, len(one.hosts), one.leaves, one.fewest_leaves) == (2, 4, 2, 2)
     assert found.next is not None
     assert found.next.best.servers == ("n1", "n3")
     assert len(found.next.best.hosts) == 4
     # Messages stay within rails, which hang on a leaf each: nothing is shared.
-    assert (found.rails, found.traffic) == (True, "bisect within rails")
+    assert (found.within_rails, found.traffic) == (True, "bisect within rails")
     assert (one.alone, one.beside, found.next.best.beside) == (1, 1, 1)
     # A pattern that is asked for has a rank on every adapter.
     asked = look_at_jobs(net, [ListedJob("a", "", ("n0", "n2"))], pattern="bisect")
@@ -165,11 +166,11 @@ def test_servers_with_several_rails() -> None:
 
 
 def test_servers_of_one_adapter_know_no_rails() -> None:
-    assert judged(job("a", 1, 2, 5, 6), next_servers=3).traffic == "bisect"
+    assert judged(job("a", 1, 2, 5, 6), following=3).traffic == "bisect"
 
 
 def test_the_same_seed_says_the_same() -> None:
-    one, other = (judged(job("a", 1, 2, 5, 6), next_servers=3, seed=7) for _ in range(2))
+    one, other = (judged(job("a", 1, 2, 5, 6), following=3, seed=7) for _ in range(2))
     assert one.next is not None
     assert other.next is not None
     assert one.next.best.servers == other.next.best.servers
@@ -181,7 +182,7 @@ def test_never_worse_than_the_first_free_servers(seed: int) -> None:
     """Two samples choose badly and judge badly; what chance chose must still not lose."""
     chance = np.random.default_rng(seed).permutation(16) + 1
     running = [job("a", *chance[:4]), job("b", *chance[4:9])]
-    following = judged(*running, next_servers=4, samples=2, seed=seed).next
+    following = judged(*running, following=4, samples=2, seed=seed).next
     assert following is not None
     assert following.gain >= 0
     if following.gain == 0:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import contend
 from contend.congestion import judge_seats
-from contend.cure import better_seats, sent_by
+from contend.cure import place, sent_by
 from contend.errors import UsageError
 
 TREE = contend.load("xgft:2;4,4;1,2", route="dmodk")
@@ -39,7 +39,7 @@ def test_seats_are_no_worse_and_keep_to_the_hosts(
     needed = -(-ranks // each)
     hosts = data.draw(st.permutations(range(16)))[: data.draw(st.integers(needed, 16))]
     source = matrix_file(tmp_path_factory.mktemp("seats"), matrix)
-    better = better_seats(source, TREE, hosts=hosts, ranks_per_host=each)
+    better = place(source, TREE, hosts=hosts, ranks_per_host=each)
     found = better.placement.hosts.tolist()
     assert len(found) == ranks
     assert set(found) <= set(hosts)
@@ -52,16 +52,16 @@ def test_seats_are_no_worse_and_keep_to_the_hosts(
     if after.seconds == before.seconds:
         assert after.mean_congestion <= before.mean_congestion * (1 + 1e-9)
     assert judge_seats(TREE, better.sent.traffic, found) == after
-    again = better_seats(source, TREE, hosts=hosts, ranks_per_host=each)
+    again = place(source, TREE, hosts=hosts, ranks_per_host=each)
     assert again.placement.hosts.tolist() == found
 
 
 def test_a_scattered_halo_comes_home() -> None:
     # Four rows of 4: on a leaf each, a rank has two neighbours on it and one on each of two others.
     scattered = np.random.default_rng(3).permutation(16)
-    better = better_seats("halo:4x4", TREE, hosts=scattered)
+    better = place("halo:4x4", TREE, hosts=scattered)
     home = judge_seats(TREE, better.sent.traffic, range(16))
-    assert better.figures.seconds <= home.seconds
+    assert better.figures.busy <= home.busy
     assert better.saved > 0
     assert 0 < better.moved <= 16
 
@@ -69,23 +69,23 @@ def test_a_scattered_halo_comes_home() -> None:
 def test_the_best_of_the_free_hosts_are_chosen() -> None:
     # Four ranks, all to all; free are two hosts of each leaf but the last, where all four are.
     free = [0, 1, 4, 5, 8, 9, 12, 13, 14, 15]
-    better = better_seats("alltoall", TREE, hosts=free, ranks=4)
+    better = place("alltoall", TREE, hosts=free, ranks=4)
     assert sorted(better.placement.hosts.tolist()) == [12, 13, 14, 15]
     assert better.hosts == 10
 
 
 def test_ranks_that_talk_share_a_host() -> None:
     # Rank r sends to r + 4 only.
-    better = better_seats("shift:4", TREE, ranks=8, ranks_per_host=2, hosts=4)
+    better = place("shift:4", TREE, ranks=8, ranks_per_host=2, hosts=4)
     hosts = better.placement.hosts
     assert (hosts[:4] == hosts[4:]).all()
-    assert better.figures.seconds == 0
+    assert better.figures.busy == 0
     assert better.saved == 1
 
 
 def test_a_host_file_says_how_many_ranks_a_host_takes(tmp_path: Path) -> None:
     (tmp_path / "job").write_text("host 3 slots=2\nhost 1 slots=2\n")
-    better = better_seats("ring", TREE, hosts=str(tmp_path / "job"))
+    better = place("ring", TREE, hosts=str(tmp_path / "job"))
     assert better.before.tolist() == [2, 2, 0, 0]
 
 
@@ -101,8 +101,8 @@ def test_rounds_of_a_pattern_are_phases(tmp_path: Path) -> None:
 
 def test_time_is_that_of_the_fullest_channel_at_the_rate(tmp_path: Path) -> None:
     source = matrix_file(tmp_path, [[0, 600], [300, 0]])
-    better = better_seats(source, TREE, rate=100.0)
-    assert (better.figures.seconds, better.unit) == (6.0, "s")
+    better = place(source, TREE, rate=100.0)
+    assert (better.figures.busy, better.unit) == (6.0, "s")
 
 
 @pytest.mark.parametrize(
@@ -116,14 +116,14 @@ def test_time_is_that_of_the_fullest_channel_at_the_rate(tmp_path: Path) -> None
 )
 def test_what_does_not_fit_is_refused(source: str, options: dict[str, int], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        better_seats(source, TREE, **options)  # type: ignore[arg-type]
+        place(source, TREE, **options)  # type: ignore[arg-type]
 
 
 def test_a_matrix_in_which_nobody_sends_is_refused(tmp_path: Path) -> None:
     with pytest.raises(contend.ContendError, match="at least one message"):
-        better_seats(matrix_file(tmp_path, np.zeros((3, 3))), TREE)
+        place(matrix_file(tmp_path, np.zeros((3, 3))), TREE)
 
 
 def test_a_folder_that_holds_no_profile_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="expected a profile"):
-        better_seats(tmp_path, TREE)
+        place(tmp_path, TREE)

@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 import contend
-from contend.cure import better_tables
+from contend.cure import route
 from contend.errors import InputError, UsageError
 from contend.routes import compute
 
 
 def test_without_present_tables_there_is_nothing_to_compare_with() -> None:
-    better = better_tables(contend.load("fig1"))
+    better = route(contend.load("fig1"))
     assert (better.changed, better.present_cycle, better.steps) == (None, None, None)
     assert [gain.pattern for gain in better.gains] == ["bisect"]
     assert (better.gains[0].before, better.gains[0].points) == (None, None)
 
 
 def test_what_a_gain_is_in_points() -> None:
-    better = better_tables(contend.load("xgft:3;2,3,4;1,2,2", route="minhop"))
+    better = route(contend.load("xgft:3;2,3,4;1,2,2", route="minhop"))
     gain = better.gains[0]
     assert gain.before is not None
     points = 100 * (gain.after.effective_bandwidth - gain.before.effective_bandwidth)
@@ -31,7 +31,7 @@ def test_what_a_gain_is_in_points() -> None:
 
 
 def test_present_tables_with_a_circle_are_told() -> None:
-    better = better_tables(contend.load("torus:5x5", route="minhop"))
+    better = route(contend.load("torus:5x5", route="minhop"))
     assert better.present_cycle
     assert better.dependency_cycle == ()
 
@@ -39,7 +39,7 @@ def test_present_tables_with_a_circle_are_told() -> None:
 def test_tables_for_traffic_are_never_worse_for_it_than_tables_for_all_pairs() -> None:
     tree = contend.load("xgft:2;4,6;1,2")
     even = contend.simulate(compute(tree, "contend"), "localised:8", placement="linear", seed=1)
-    better = better_tables(tree, purpose="localised:8")
+    better = route(tree, purpose="localised:8")
     assert better.gains[1].after.effective_bandwidth >= even.effective_bandwidth
 
 
@@ -48,7 +48,7 @@ def test_a_matrix_may_have_fewer_ranks_than_there_are_hosts(tmp_path: Path) -> N
     matrix = np.zeros((6, 6))
     matrix[0, 4] = matrix[1, 5] = 5
     np.save(tmp_path / "six.npy", matrix)
-    better = better_tables(contend.load("fig1"), purpose=str(tmp_path / "six.npy"))
+    better = route(contend.load("fig1"), purpose=str(tmp_path / "six.npy"))
     assert better.gains[1].after.ranks == 6
     assert better.gains[1].after.effective_bandwidth == 1
 
@@ -56,17 +56,17 @@ def test_a_matrix_may_have_fewer_ranks_than_there_are_hosts(tmp_path: Path) -> N
 def test_a_file_that_holds_no_matrix_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.npy").write_bytes(b"no array")
     with pytest.raises((InputError, UsageError), match=r"x\.npy"):
-        better_tables(contend.load("fig1"), purpose=str(tmp_path / "x.npy"))
+        route(contend.load("fig1"), purpose=str(tmp_path / "x.npy"))
 
 
 def test_routes_for_ranks_without_a_place_are_refused() -> None:
     with pytest.raises(UsageError, match="need to know where its ranks are"):
-        better_tables(contend.load("fig1"), purpose="ring", placement="random")
+        route(contend.load("fig1"), purpose="ring", placement="random")
 
 
 def test_changes_are_the_number_of_entries_that_differ() -> None:
     running = contend.load("chic", route="minhop")
-    better = better_tables(running, keep=True, changes=300)
+    better = route(running, keep=True, changes=300)
     assert better.steps is not None
     assert better.changed == len(better.steps.at) == 300
     assert better.gains[0].points is not None

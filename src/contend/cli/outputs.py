@@ -31,7 +31,7 @@ class TextOutputs:
     def console(self) -> Console:
         """Standard output, or nowhere when something else is written there."""
         width = None if sys.stdout.isatty() else _PIPED_WIDTH
-        return Console(quiet=self._texts() > 0, width=width)
+        return Console(quiet="-" in self._texts, width=width)
 
     def check(self, given: dict[str, Any]) -> None:
         """Refuses before any work what could not be delivered.
@@ -42,16 +42,22 @@ class TextOutputs:
         Raises:
             UsageError: two results for standard output.
         """
-        if self._texts() > 1:
-            raise UsageError("only one of --json, --markdown and --csv can go to standard output")
+        if (*self._texts, given.get("output")).count("-") > 1:
+            names = "--output, --json" if given.get("output") == "-" else "--json"
+            raise UsageError(f"only one of {names}, --markdown and --csv can go to standard output")
 
-    def deliver(self, document: Document) -> None:
+    def deliver(self, document: Document, *, taken: bool = False) -> None:
         """Prints a result and writes it wherever it was asked for.
+
+        Args:
+            document: the result.
+            taken: whether the verb has written something else to standard output.
 
         Raises:
             ShortfallError: after that, where the result falls short.
         """
-        document.print_to(self.console)
+        if not taken:
+            document.print_to(self.console)
         if self.json is not None:
             _write(self.json, document.json())
         if self.markdown is not None:
@@ -65,8 +71,9 @@ class TextOutputs:
     def _draw(self, document: Document) -> None:
         pass
 
-    def _texts(self) -> int:
-        return (self.json, self.markdown, self.csv).count("-")
+    @property
+    def _texts(self) -> tuple[str | None, ...]:
+        return self.json, self.markdown, self.csv
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from contend.cli.common import console_for, load, write_json
+from contend.cli.common import load, write_text
 from contend.cli.option import BytesPerSecond, parsed
 from contend.cli.options import (
     FORMAT,
@@ -20,23 +18,16 @@ from contend.cli.options import (
     RATE,
     FabricArgument,
     HostsOption,
-    JsonOption,
     Loading,
     MaybeFileOption,
     RouteOption,
     RoutesOption,
     SeedOption,
 )
-from contend.cure import better_seats
-from contend.errors import UsageError
-from contend.files import write_whole
+from contend.cli.outputs import TextOutputs
+from contend.cure import place as seat_ranks
 from contend.placement import ListFormat, list_hosts, write_list
-from contend.report import (
-    better_seats_json,
-    better_seats_table,
-    better_seats_verdict,
-    print_tables,
-)
+from contend.report import Document, better_seats_document
 from contend.units import parse_rate
 
 SourceArgument = Annotated[
@@ -66,6 +57,7 @@ FormatOption = Annotated[ListFormat, FORMAT(FORMS)]
 
 def place(
     loading: Loading,
+    outputs: TextOutputs,
     profile: SourceArgument,
     fabric: FabricArgument,
     hosts: HostsOption = None,
@@ -78,8 +70,7 @@ def place(
     seed: SeedOption = 1,
     form: FormatOption = ListFormat.RANKFILE,
     output: MaybeFileOption = None,
-    json: JsonOption = None,
-) -> None:
+) -> Document:
     """Seat a program's ranks on hosts so that their messages meet less.
 
     Of more hosts than are needed the best are chosen. The seats are never worse than the order that
@@ -88,9 +79,7 @@ def place(
     Example: contend place contend-runs/profile-2026-11-22-1 net.fabric --hosts job.hosts
     -o rankfile
     """
-    if output == json == "-":
-        raise UsageError("--output and --json cannot both be standard output")
-    better = better_seats(
+    better = seat_ranks(
         profile,
         load(fabric, routes, route, loading, need_routes=True),
         hosts=hosts,
@@ -101,14 +90,5 @@ def place(
         seed=seed,
     )
     if output is not None:
-        text = write_list(list_hosts(better.fabric, better.placement), form)
-        if output == "-":
-            print(text, end="")
-        else:
-            write_whole(Path(output), text.encode())
-    console = console_for("-" if output == "-" else json)
-    console.print(Text(better_seats_verdict(better)), soft_wrap=True)
-    print_tables(console, [better_seats_table(better)])
-    if output not in (None, "-"):
-        console.print(Text(f"written to {output} as {form}"), soft_wrap=True)
-    write_json(json, better_seats_json(better, output or ""))
+        write_text(output, write_list(list_hosts(better.fabric, better.placement), form))
+    return better_seats_document(better, output or "", form)

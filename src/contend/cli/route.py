@@ -6,30 +6,24 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from rich.text import Text
-
-from contend.cli.common import console_for, load, write_json
+from contend.cli.common import load
 from contend.cli.option import Option
 from contend.cli.options import (
     LANES,
     PLACEMENT,
     PLACEMENTS,
     FabricArgument,
-    JsonOption,
     Loading,
     MaybeFileOption,
     RouteOption,
     RoutesOption,
     SeedOption,
 )
-from contend.cure import better_tables, write_steps
+from contend.cli.outputs import TextOutputs
+from contend.cure import route as compute_tables
+from contend.cure import write_steps
 from contend.errors import UsageError
-from contend.report import (
-    better_tables_json,
-    better_tables_table,
-    better_tables_verdict,
-    print_tables,
-)
+from contend.report import Document, better_tables_document
 from contend.routes import MOST_LANES, save, save_to
 
 FOR = Option(("--for",), "TRAFFIC", "What the tables are for")
@@ -59,6 +53,7 @@ PlacementOption = Annotated[str, PLACEMENT(f"{PLACEMENTS} Of the ranks of --for.
 
 def route(
     loading: Loading,
+    outputs: TextOutputs,
     fabric: FabricArgument,
     output: MaybeFileOption = None,
     purpose: ForOption = "bisect",
@@ -69,8 +64,7 @@ def route(
     keep: KeepOption = None,
     changes: ChangesOption = None,
     seed: SeedOption = 1,
-    json: JsonOption = None,
-) -> None:
+) -> Document:
     """Compute better forwarding tables, and say what they are worth.
 
     They make few messages collide and are free of deadlock. The present tables, by --routes or
@@ -78,13 +72,11 @@ def route(
 
     Example: contend route net.ibnetdiscover --routes net.lfts -o better.lfts
     """
-    if output == json == "-":
-        raise UsageError("--output and --json cannot both be standard output")
     if changes is not None and keep is None:
         raise UsageError("--changes N belongs to --keep TABLES: give both")
     if keep is not None and (routes is not None or present is not None or lanes > 1):
         raise UsageError("--keep TABLES takes neither --routes nor --route, and no more lanes")
-    better = better_tables(
+    better = compute_tables(
         load(fabric, routes if keep is None else keep, present, loading),
         purpose=purpose,
         placement=placement,
@@ -101,9 +93,4 @@ def route(
         if better.steps is not None:
             write_steps(better.steps, Path(f"{output}.steps.csv"))
             write_steps(better.steps, Path(f"{output}.back.csv"), back=True)
-    console = console_for("-" if output == "-" else json)
-    console.print(Text(better_tables_verdict(better)), soft_wrap=True)
-    print_tables(console, [better_tables_table(better)])
-    if output not in (None, "-"):
-        console.print(Text(f"written to {output}"), soft_wrap=True)
-    write_json(json, better_tables_json(better, output or ""))
+    return better_tables_document(better, output or "")

@@ -95,7 +95,8 @@ def _with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(outputs: TextOutputs, given: dict[str, Any]) -> None:
         outputs.check(given)
-        outputs.deliver(function(**dict.fromkeys(taken, outputs), **given))
+        document = function(**dict.fromkeys(taken, outputs), **given)
+        outputs.deliver(document, taken=given.get("output") == "-")
 
     name = taken[0] if taken else ""
     return with_options(function, hints[name] if taken else Outputs, name, call)

@@ -55,13 +55,13 @@ class SeatFigures:
     """What seats are worth; less is better, the first figure that differs counts.
 
     Attributes:
-        seconds: sum over phases of the time that the most loaded channel takes, host channels
+        busy: sum over phases of the time that the most loaded channel takes, host channels
             included; bytes on a channel where the fabric's rates are not known.
         mean_congestion: mean over bytes of a message's pi within its phase.
         hop_bytes: sum over messages of bytes times channels crossed, host channels included.
     """
 
-    seconds: float
+    busy: float
     mean_congestion: float
     hop_bytes: float
 

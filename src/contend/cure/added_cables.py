@@ -30,6 +30,7 @@ from contend.routes import (
     table_steps,
     tables_of,
 )
+from contend.shown import Progress, shown_progress
 
 _OWN_ENGINE = "contend"
 # Kinds of pairs that are tried for each cable, and those that a second cable is tried beside.
@@ -51,7 +52,7 @@ def improve(
     samples: int | None = None,
     seed: int = 1,
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: bool | Progress = False,
 ) -> Improvement:
     """Chooses which free ports to join, the cable that gains most first, then the next beside it.
 
@@ -73,7 +74,8 @@ def improve(
         samples: that the figures are counted by; None: as many as `simulate` needs.
         seed: of every random choice.
         threads: how many fabrics are tried at a time; None: as many as there are cores.
-        progress: told how many fabrics are tried, of how many it may come to.
+        progress: True shows a bar; a function is told how many fabrics are tried, of how many it
+            may come to.
 
     Raises:
         UsageError: no such engine, pattern or placement, or they do not fit the fabric.
@@ -86,8 +88,11 @@ def improve(
         wider = np.maximum(fabric.switch_ports.astype(np.int64), ports)
         wide = fabric.replace(switch_ports=wider.astype(np.uint16))
     question = _Question(pattern, placement, samples, seed)
-    search = _Search(wide, question, engine, progress or (lambda done, total: None))
-    with core_threads(threads) as pool:
+    with (
+        shown_progress(progress, fabric.name, "fabrics") as tell,
+        core_threads(threads) as pool,
+    ):
+        search = _Search(wide, question, engine, tell)
         chosen = search.run(cables, pool)
     after = question.full(chosen[-1].fabric)
     counted = [question.count(each.fabric, after.samples) for each in chosen[:-1]] + [after]
@@ -105,7 +110,7 @@ def improve(
         gain=gain,
         margin=margin,
         asked=cables,
-        free=sum(map(len, free_ports(wide))),
+        free_ports=sum(map(len, free_ports(wide))),
         joinable=search.joinable,
         tried=search.tried,
         engine=engine,
@@ -186,7 +191,7 @@ class _Search:
         fabric: Fabric,
         question: _Question,
         engine: str,
-        progress: Callable[[int, int], None],
+        progress: Progress,
     ) -> None:
         self._question = question
         self._engine = engine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -14,7 +14,7 @@ from contend.errors import ShortfallError, UsageError
 from contend.fabric import Fabric, only, parts_of, with_hosts, without_numbers
 from contend.placement import HostChoice, HostNames, choose_hosts
 from contend.routes import check_engine, compute
-from contend.shown import Shown
+from contend.shown import Progress, Shown, shown_progress
 
 _Part = tuple[str, int]
 
@@ -88,7 +88,7 @@ def failures(
     worst: int = 10,
     engine: str = "contend",
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: bool | Progress = False,
 ) -> Failures:
     """Lets every switch and every cable between switches die alone, then pairs of the worst.
 
@@ -107,7 +107,7 @@ def failures(
         worst: how many are.
         engine: that routes the worst anew.
         threads: how many failures are judged at a time; None: as many as there are cores.
-        progress: told how many are judged, of how many.
+        progress: True shows a bar; a function is told how many are judged, of how many.
 
     Raises:
         UsageError: the fabric has no routes or they do not arrive, or no such engine.
@@ -126,11 +126,13 @@ def failures(
         for failure in each:
             found.append(failure)
             done += 1
-            if progress is not None:
-                progress(done, total)
+            tell(done, total)
         return sorted(found, key=_badness)
 
-    with core_threads(threads) as pool:
+    with (
+        shown_progress(progress, fabric.name, "failures") as tell,
+        core_threads(threads) as pool,
+    ):
         alone = told(pool.map(judge, ([part] for part in parts)))
         cutting = [failure for failure in alone if failure.hosts]
         costly = alone[len(cutting) :]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from contend.congestion import Simulation
 from contend.fabric import Cable, Fabric
+from contend.shown import Shown
 
 if TYPE_CHECKING:
     import polars
@@ -25,7 +26,7 @@ class Addition:
         gain: by how much the effective bandwidth grew, as a share of a link's rate.
         margin: half of the 95 % interval of `gain`, by the same patterns before and after; 0 where
             all outcomes were counted.
-        alike: other kinds of cables that patterns did not tell from these when they were chosen.
+        as_good: other kinds of cables that patterns did not tell from these when they were chosen.
         anew: whether all tables were computed anew; else few entries of those before changed.
     """
 
@@ -33,8 +34,18 @@ class Addition:
     simulation: Simulation
     gain: float
     margin: float
-    alike: int
+    as_good: int
     anew: bool
+
+    @property
+    def bandwidth(self) -> float:
+        """Effective bandwidth with these and all before them."""
+        return self.simulation.effective_bandwidth
+
+    @property
+    def rate_Bps(self) -> float | None:  # noqa: N802
+        """The same in bytes per second; None where rates of links are not known."""
+        return self.simulation.effective_rate
 
     @property
     def sure(self) -> bool:
@@ -43,7 +54,7 @@ class Addition:
 
 
 @dataclass(frozen=True, eq=False)
-class Improvement:
+class Improvement(Shown, told="improvement_document"):
     """Cables that were chosen for a fabric, in their order.
 
     Attributes:
@@ -54,7 +65,7 @@ class Improvement:
         gain: of all of them.
         margin: half of the 95 % interval of `gain`.
         asked: how many cables there were to spend.
-        free: free ports on all switches.
+        free_ports: free ports on all switches.
         joinable: pairs of switches that a cable was thought to help.
         tried: fabrics with more cables that were simulated.
         engine: that computed the routes before and after.
@@ -68,7 +79,7 @@ class Improvement:
     gain: float
     margin: float
     asked: int
-    free: int
+    free_ports: int
     joinable: int
     tried: int
     engine: str

@@ -130,7 +130,7 @@ class NextJob:
     """Where the next job would sit best.
 
     Attributes:
-        fewest: leaves on which as many free servers hang.
+        fewest_leaves: leaves on which as many free servers hang.
         best: of all choices that were tried; never worse than the first free servers.
         first: the first free servers by name.
         gain: what the hosts of all jobs, this one included, get more in the mean with the best.
@@ -138,7 +138,7 @@ class NextJob:
         tried: how many choices were tried.
     """
 
-    fewest: int
+    fewest_leaves: int
     best: Seats
     first: Seats
     gain: float
@@ -211,7 +211,7 @@ def choose_next(
         # Chance chose it: by other samples it is the worse one.
         best, difference = usual, np.zeros_like(difference)
     return NextJob(
-        fewest=min(best.leaves, usual.leaves, servers.fewest_leaves(count, free)),
+        fewest_leaves=min(best.leaves, usual.leaves, servers.fewest_leaves(count, free)),
         best=best,
         first=usual,
         gain=float(difference.mean()),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +14,16 @@ from numpy.typing import NDArray
 from contend.congestion import PairLoss, SideBySide, half_width, judge_jobs
 from contend.cure.next_job import NextJob, Servers, choose_next
 from contend.errors import InputError
-from contend.fabric import Fabric
-from contend.placement import HostChoice, HostNames, ListedJob, choose_hosts
+from contend.fabric import Fabric, source_name
+from contend.placement import (
+    HostChoice,
+    HostNames,
+    ListedJob,
+    choose_hosts,
+    jobs_of_slurm,
+    read_jobs,
+)
+from contend.shown import Progress, Shown, shown_progress
 from contend.units import counted
 
 if TYPE_CHECKING:
@@ -31,13 +40,13 @@ class Job:
         servers: how many servers these are.
         unknown: names of its hosts that the fabric does not know.
         leaves: switches that its hosts hang on.
-        fewest: on which as many of its and the free servers would hang.
+        fewest_leaves: on which as many of its and the free servers would hang.
         alone: what its messages get without other jobs, as a share of their hosts' ports, in the
             mean; None where it sends none: it has one server, or does not run.
         beside: what they get beside all other jobs.
         loss: of the one to the other.
         margin: half of the 95 % interval of the loss.
-        bytes_per_second: `beside` as a rate; None where rates of links are not known.
+        beside_Bps: `beside` as a rate; None where rates of links are not known.
     """
 
     listed: ListedJob
@@ -45,12 +54,12 @@ class Job:
     servers: int
     unknown: tuple[str, ...]
     leaves: int
-    fewest: int
+    fewest_leaves: int
     alone: float | None = None
     beside: float | None = None
     loss: float = 0.0
     margin: float = 0.0
-    bytes_per_second: float | None = None
+    beside_Bps: float | None = None  # noqa: N815 - as in the JSON of all results
 
     @property
     def loses(self) -> bool:
@@ -86,17 +95,17 @@ class Harm:
 
 
 @dataclass(frozen=True, eq=False)
-class Jobs:
+class Jobs(Shown, told="jobs_document"):
     """Jobs that run on a fabric at the same time.
 
     Attributes:
         fabric: which.
         jobs: in the order in which they were listed.
-        harms: pairs that hurt each other, the worst first: by what their hosts lose in sum.
+        pairs: those that hurt each other, the worst first: by what their hosts lose in sum.
         free: servers that no job has and that may be taken.
         next: where the next job would sit best; None where that was not asked.
         pattern: that every job sends.
-        rails: whether it sends it between its servers, every adapter to that on its rail.
+        within_rails: whether it sends it between its servers, every adapter to that on its rail.
         samples: how many were drawn.
         seed: of all random choices.
         seconds: that it took.
@@ -104,11 +113,11 @@ class Jobs:
 
     fabric: Fabric
     jobs: tuple[Job, ...]
-    harms: tuple[Harm, ...]
+    pairs: tuple[Harm, ...]
     free: int
     next: NextJob | None
     pattern: str
-    rails: bool
+    within_rails: bool
     samples: int
     seed: int
     seconds: float
@@ -116,7 +125,7 @@ class Jobs:
     @property
     def traffic(self) -> str:
         """The pattern in words."""
-        return f"{self.pattern} within rails" if self.rails else self.pattern
+        return f"{self.pattern} within rails" if self.within_rails else self.pattern
 
     def __repr__(self) -> str:
         losing = sum(job.loses for job in self.jobs)
@@ -135,13 +144,13 @@ class Jobs:
                 "servers": [job.servers for job in jobs],
                 "hosts": [len(job.hosts) for job in jobs],
                 "leaves": [job.leaves for job in jobs],
-                "fewest_leaves": [job.fewest for job in jobs],
+                "fewest_leaves": [job.fewest_leaves for job in jobs],
                 "alone": polars.Series([job.alone for job in jobs], dtype=polars.Float64),
                 "beside": polars.Series([job.beside for job in jobs], dtype=polars.Float64),
                 "loss": [job.loss for job in jobs],
                 "margin": [job.margin for job in jobs],
                 "bytes_per_second": polars.Series(
-                    [job.bytes_per_second for job in jobs], dtype=polars.Float64
+                    [job.beside_Bps for job in jobs], dtype=polars.Float64
                 ),
             }
         )
@@ -150,7 +159,7 @@ class Jobs:
         """One row per pair that hurt each other: what each loses, and on which channel most."""
         import polars
 
-        harms = self.harms
+        harms = self.pairs
         return polars.DataFrame(
             {
                 "first": [self.jobs[harm.jobs[0]].listed.id for harm in harms],
@@ -165,19 +174,18 @@ class Jobs:
         )
 
 
-def look_at_jobs(
+def jobs(
     fabric: Fabric,
-    listed: Sequence[ListedJob],
+    source: str | Path | Mapping[str, Sequence[str]] | Sequence[ListedJob] | None = None,
     *,
-    source: str = "jobs",
-    next_servers: int | None = None,
+    following: int | None = None,
     hosts: HostChoice | None = None,
     pattern: str | None = None,
     samples: int = 200,
     seed: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: bool | Progress = False,
 ) -> Jobs:
-    """Judges how well jobs sit on a fabric, and where the next one would sit best.
+    """Says how well running jobs sit, which hurt each other, and where the next should go.
 
     Every job sends the pattern among its own hosts, a rank on each in the order of their names, all
     jobs at the same time. Where no pattern is given and servers of jobs have several adapters on
@@ -187,75 +195,96 @@ def look_at_jobs(
 
     Args:
         fabric: with routes.
-        listed: the jobs; hosts that the fabric does not know are left out.
-        source: what errors call their list.
-        next_servers: how many servers the next job is to have; None: there is none.
-        hosts: that it may take if they are free, as `contend.placement.parse` reads them; None is
-            all.
+        source: a file with what ``squeue --json`` or ``scontrol show job`` prints, or of lines with
+            a job and its hosts; or names of hosts by job; or listed jobs; None asks the Slurm of
+            this machine. Hosts that the fabric does not know are left out.
+        following: for how many servers to choose the best free ones; None: for none.
+        hosts: that they may be chosen from, as `contend.placement.parse` reads them; None is all.
         pattern: a specification, for as many ranks as each job has hosts; None: random pairs, see
             above.
         samples: how many patterns are drawn; two where all would be alike.
         seed: of all random choices.
-        progress: told how many samples are counted, of how many.
+        progress: True shows a bar; a function is told how many samples are counted, of how many.
+
+    Returns:
+        Its ``to_frame()`` has the jobs, ``harms_frame()`` pairs that hurt each other, and ``next``
+        the servers chosen.
 
     Raises:
         UsageError: there are not enough free servers, or no such pattern for a job.
-        InputError: the fabric knows no host of any job, or a name is ambiguous.
+        InputError: the fabric knows no host of any job, a name is ambiguous, or the file is
+            something else.
+        MissingError: there is no Slurm to ask.
     """
     started = time.perf_counter()
     servers = Servers(fabric)
     names = HostNames(fabric)
-    seats = [_seats(job, names, source) for job in listed]
+    listed, called = _listed(source)
+    seats = [_seats(job, names, called) for job in listed]
     if listed and not any(known for known, _ in seats):
         example = next(unknown[0] for _, unknown in seats if unknown)
-        raise InputError(source, 0, f"hosts of {fabric.name}", f'"{example}" and none that it has')
+        raise InputError(called, 0, f"hosts of {fabric.name}", f'"{example}" and none that it has')
     held = [servers.in_order(known) for known, _ in seats]
     chosen = None if hosts is None else choose_hosts(hosts, fabric, names)
     taken = set(servers.of(np.concatenate([np.zeros(0, np.uint32), *held])))
     free = [number for number in servers.allowed(chosen) if number not in taken]
-    jobs = []
+    found = []
     for job, hosts_of_job, (_, unknown) in zip(listed, held, seats, strict=True):
         own = servers.of(hosts_of_job)
         leaves = len(np.unique(fabric.host_switch[hosts_of_job]))
         fewest = min(leaves, servers.fewest_leaves(len(own), [*own, *free]))
-        jobs.append(Job(job, hosts_of_job, len(own), unknown, leaves, fewest))
-    sending = [n for n, job in enumerate(jobs) if job.listed.runs and job.servers > 1]
-    groups = [jobs[number].hosts for number in sending]
-    seen = np.concatenate([*held, servers.hosts([] if next_servers is None else free)])
+        found.append(Job(job, hosts_of_job, len(own), unknown, leaves, fewest))
+    sending = [n for n, job in enumerate(found) if job.listed.runs and job.servers > 1]
+    groups = [found[number].hosts for number in sending]
+    seen = np.concatenate([*held, servers.hosts([] if following is None else free)])
     rails = pattern is None and len(np.unique(seen)) > len(servers.of(seen))
     pattern = "bisect" if pattern is None else pattern
     harms: tuple[Harm, ...] = ()
     if groups:
-        judged = judge_jobs(
-            fabric,
-            groups,
-            pattern=pattern,
-            rails=rails,
-            samples=samples,
-            seed=seed,
-            progress=progress,
-        )
+        with shown_progress(progress, fabric.name, "samples") as tell:
+            judged = judge_jobs(
+                fabric,
+                groups,
+                pattern=pattern,
+                rails=rails,
+                samples=samples,
+                seed=seed,
+                progress=tell,
+            )
         samples = judged.alone.shape[1]
         for row, number in enumerate(sending):
-            jobs[number] = _judged(jobs[number], judged, row)
-        harms = _harms(judged.pairs, sending, jobs)
-    following = None
-    if next_servers is not None:
-        following = choose_next(
-            fabric, servers, free, groups, next_servers, pattern, samples, seed, rails=rails
+            found[number] = _judged(found[number], judged, row)
+        harms = _harms(judged.pairs, sending, found)
+    chosen_next = None
+    if following is not None:
+        chosen_next = choose_next(
+            fabric, servers, free, groups, following, pattern, samples, seed, rails=rails
         ).with_numbers(sending)
     return Jobs(
         fabric=fabric,
-        jobs=tuple(jobs),
-        harms=harms,
+        jobs=tuple(found),
+        pairs=harms,
         free=len(free),
-        next=following,
+        next=chosen_next,
         pattern=pattern,
-        rails=rails,
+        within_rails=rails,
         samples=samples,
         seed=seed,
         seconds=time.perf_counter() - started,
     )
+
+
+def _listed(
+    source: str | Path | Mapping[str, Sequence[str]] | Sequence[ListedJob] | None,
+) -> tuple[Sequence[ListedJob], str]:
+    """Jobs that are listed somewhere, and what errors call their list."""
+    if source is None:
+        return jobs_of_slurm(), "squeue"
+    if isinstance(source, Mapping):
+        return [ListedJob(job, "", tuple(names)) for job, names in source.items()], "jobs"
+    if isinstance(source, str | Path):
+        return read_jobs(str(source)), source_name(str(source))
+    return source, "jobs"
 
 
 def _seats(job: ListedJob, names: HostNames, source: str) -> tuple[set[int], tuple[str, ...]]:
@@ -279,7 +308,7 @@ def _judged(job: Job, judged: SideBySide, row: int) -> Job:
         beside=float(beside.mean()),
         loss=float(lost.mean()),
         margin=half_width(lost),
-        bytes_per_second=None if rate is None else float(rate[row]),
+        beside_Bps=None if rate is None else float(rate[row]),
     )
 
 

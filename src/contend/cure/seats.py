@@ -18,14 +18,15 @@ from contend.fabric import Fabric, capacities
 from contend.placement import HostChoice, Placement, parse
 from contend.prediction import recorded_hosts
 from contend.profiling import Profile
-from contend.units import counted
+from contend.shown import Shown
+from contend.units import counted, parse_rate, valued
 
 # Orders of the hosts that a search begins with, beside the one that was given.
 _ORDERS = ("linear", "bfs")
 
 
 @dataclass(frozen=True, eq=False)
-class BetterSeats:
+class BetterSeats(Shown, told="better_seats_document"):
     """Seats for a program's ranks.
 
     Attributes:
@@ -53,8 +54,8 @@ class BetterSeats:
     @property
     def saved(self) -> float:
         """Share of the time of the most loaded channels that these seats save."""
-        before = self.figures_before.seconds
-        return 1 - self.figures.seconds / before if before > 0 else 0.0
+        before = self.figures_before.busy
+        return 1 - self.figures.busy / before if before > 0 else 0.0
 
     @property
     def moved(self) -> int:
@@ -68,7 +69,7 @@ class BetterSeats:
         )
 
 
-def better_seats(
+def place(
     source: str | Path | Profile,
     fabric: Fabric,
     *,
@@ -76,10 +77,10 @@ def better_seats(
     placement: str | None = None,
     ranks: int | None = None,
     ranks_per_host: int | None = None,
-    rate: float | None = None,
+    rate: float | str | None = None,
     seed: int = 1,
 ) -> BetterSeats:
-    """Seats a program's ranks so that what they send each other is held up least.
+    """Seats a program's ranks so that their messages meet less, as ``contend place`` does.
 
     Args:
         source: a profile or its folder, a matrix of bytes from rank to rank in a .npy file, or a
@@ -93,13 +94,18 @@ def better_seats(
         ranks: of a pattern; None fills the hosts.
         ranks_per_host: the most that share a host; None for as many as the profile or a host file
             says, else 1.
-        rate: bytes per second of every cable; None for the fabric's own rates.
-        seed: of every random choice.
+        rate: bytes per second of every cable, or words such as ``100Gbit/s``; None for the fabric's
+            own rates.
+        seed: of every random choice; the same seed gives the same seats.
+
+    Returns:
+        Its ``placement`` is taken by every function that has such an argument.
 
     Raises:
         UsageError: not enough hosts, hosts that cannot be reached, or nothing is sent.
         InputError: a file that is not what it should be.
     """
+    bytes_per_second = valued(rate, parse_rate)
     if placement == "random":
         raise UsageError("placement=random: what is to be bettered must be one order")
     sent = sent_by(source, _room(fabric, hosts, placement, ranks, ranks_per_host))
@@ -111,18 +117,26 @@ def better_seats(
     near = [host for host in parse("bfs", fabric).hosts.tolist() if host in seats]
     starts = [before, *_starts(fabric, near, seats, before)]
     found = seat_ranks(
-        fabric, sent.traffic, near, [seats[host] for host in near], starts, rate=rate, seed=seed
+        fabric,
+        sent.traffic,
+        near,
+        [seats[host] for host in near],
+        starts,
+        rate=bytes_per_second,
+        seed=seed,
     )
-    figures_before = judge_seats(fabric, sent.traffic, before, rate=rate)
+    figures_before = judge_seats(fabric, sent.traffic, before, rate=bytes_per_second)
     return BetterSeats(
         fabric=fabric,
         sent=sent,
         before=before,
         placement=Placement("contend", found),
         figures_before=figures_before,
-        figures=judge_seats(fabric, sent.traffic, found, rate=rate),
+        figures=judge_seats(fabric, sent.traffic, found, rate=bytes_per_second),
         hosts=len(near),
-        unit="s" if rate is not None or capacities(fabric).unit == "bytes/s" else "bytes",
+        unit="s"
+        if bytes_per_second is not None or capacities(fabric).unit == "bytes/s"
+        else "bytes",
         seconds=time.perf_counter() - started,
     )
 

@@ -27,6 +27,7 @@ from contend.routes import (
     table_steps,
     tables_of,
 )
+from contend.shown import Shown
 
 # Every pair sends as much as any other: the routes are those for no traffic in particular.
 EVEN_PATTERNS = ("bisect", "permutation", "uniform", "alltoall", "shifts")
@@ -60,7 +61,7 @@ class Gain:
 
 
 @dataclass(frozen=True, eq=False)
-class BetterTables:
+class BetterTables(Shown, told="better_tables_document"):
     """New tables for a fabric.
 
     Attributes:
@@ -87,8 +88,18 @@ class BetterTables:
     present_cycle: tuple[int, ...] | None
     steps: TableSteps | None = None
 
+    @property
+    def deadlock_free(self) -> bool:
+        """Whether on each lane no channels wait for each other in a circle."""
+        return not self.dependency_cycle
 
-def better_tables(
+    @property
+    def present_deadlock_free(self) -> bool | None:
+        """The same of the present tables, on one lane; None without any."""
+        return None if self.present_cycle is None else not self.present_cycle
+
+
+def route(
     fabric: Fabric,
     *,
     purpose: str = "bisect",

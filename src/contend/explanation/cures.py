@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contend.congestion import channel_bytes
-from contend.cure import better_seats
+from contend.cure import place
 from contend.errors import ContendError
 from contend.explanation.profiled import ProfileSource
 from contend.fabric import Fabric
@@ -89,7 +89,7 @@ class Cures:
             self._saved(self._fabric, in_order),
         )
         try:
-            found = better_seats(self._source.profile, self._fabric, rate=self._wire)
+            found = place(self._source.profile, self._fabric, rate=self._wire)
         except ContendError:
             yield ordered
             return

@@ -1,4 +1,4 @@
-"""Better seats beside the order that was given: a verdict, a table and JSON."""
+"""Better seats beside the order that was given."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from contend.congestion import SeatFigures
 from contend.cure import BetterSeats
 from contend.fabric import FabricSize, size_of
+from contend.report.document import Document, filled
 from contend.report.table import ResultTable
 from contend.units import counted, format_bytes, rounded
 
@@ -42,7 +43,7 @@ def better_seats_table(better: BetterSeats) -> ResultTable:
             "time of the most loaded channels",
             _busy(better, before),
             _busy(better, after),
-            _change(before.seconds, after.seconds),
+            _change(before.busy, after.busy),
         ),
         (
             "mean congestion",
@@ -75,13 +76,38 @@ def better_seats_table(better: BetterSeats) -> ResultTable:
 
 def _busy(better: BetterSeats, figures: SeatFigures) -> str:
     if better.unit == "bytes":
-        return format_bytes(figures.seconds)
-    seconds = figures.seconds
+        return format_bytes(figures.busy)
+    seconds = figures.busy
     return f"{rounded(seconds, 4)} s" if seconds >= 1 else f"{rounded(1e3 * seconds, 4)} ms"
 
 
 def _change(before: float, after: float) -> str:
     return f"{100 * (after / before - 1):+.1f} %" if before > 0 else ""
+
+
+def better_seats_document(better: BetterSeats, file: str = "", form: str = "") -> Document:
+    """What the seats are worth, and where they are."""
+    verdict, sent = better_seats_verdict(better), better.sent
+    return Document(
+        verdict=verdict,
+        tables=[better_seats_table(better)],
+        record=filled(
+            BetterSeatsJson,
+            better,
+            fabric=size_of(better.fabric),
+            source=sent.name,
+            verdict=verdict,
+            ranks=sent.traffic.ranks,
+            phases=sent.traffic.phases,
+            hosts_available=better.hosts,
+            hosts=[better.fabric.host_name[host] for host in better.placement.hosts],
+            before=filled(SeatFiguresJson, better.figures_before),
+            after=filled(SeatFiguresJson, better.figures),
+            remarks=sent.remarks,
+            file=file,
+        ),
+        closing=(f"written to {file} as {form}",) if file else (),
+    )
 
 
 class SeatFiguresJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,31 +158,3 @@ class BetterSeatsJson(msgspec.Struct, frozen=True, kw_only=True):
     remarks: list[str]
     seconds: float
     file: str
-
-
-def better_seats_json(better: BetterSeats, file: str) -> BetterSeatsJson:
-    """The result of ``contend place --json``."""
-    return BetterSeatsJson(
-        fabric=size_of(better.fabric),
-        source=better.sent.name,
-        verdict=better_seats_verdict(better),
-        ranks=better.sent.traffic.ranks,
-        phases=better.sent.traffic.phases,
-        hosts_available=better.hosts,
-        hosts=[better.fabric.host_name[host] for host in better.placement.hosts],
-        unit=better.unit,
-        before=_figures_json(better.figures_before),
-        after=_figures_json(better.figures),
-        moved=better.moved,
-        remarks=list(better.sent.remarks),
-        seconds=better.seconds,
-        file=file,
-    )
-
-
-def _figures_json(figures: SeatFigures) -> SeatFiguresJson:
-    return SeatFiguresJson(
-        busy=figures.seconds,
-        mean_congestion=figures.mean_congestion,
-        hop_bytes=figures.hop_bytes,
-    )

@@ -1,4 +1,4 @@
-"""Better forwarding tables beside the present ones: a verdict, a table and JSON."""
+"""Better forwarding tables beside the present ones."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import msgspec
 
 from contend.cure import BetterTables, Gain
 from contend.fabric import FabricSize, size_of
+from contend.report.document import Document, filled
 from contend.report.table import ResultTable
 
 
@@ -59,6 +60,29 @@ def _percent(gain: Gain, *, before: bool) -> str:
     return "-" if simulation is None else f"{100 * simulation.effective_bandwidth:.1f} %"
 
 
+def better_tables_document(better: BetterTables, file: str = "") -> Document:
+    """What the new tables are worth, and where they are."""
+    gains = [
+        filled(
+            GainJson,
+            gain,
+            before=None if gain.before is None else gain.before.effective_bandwidth,
+            after=gain.after.effective_bandwidth,
+            ci95=gain.after.ci95,
+        )
+        for gain in better.gains
+    ]
+    verdict, fabric = better_tables_verdict(better), size_of(better.fabric)
+    return Document(
+        verdict=verdict,
+        tables=[better_tables_table(better)],
+        record=filled(
+            BetterTablesJson, better, fabric=fabric, verdict=verdict, gains=gains, file=file
+        ),
+        closing=(f"written to {file}",) if file else (),
+    )
+
+
 class GainJson(msgspec.Struct, frozen=True, kw_only=True):
     """What a pattern gets.
 
@@ -105,29 +129,3 @@ class BetterTablesJson(msgspec.Struct, frozen=True, kw_only=True):
     entries: int
     seconds: float
     file: str
-
-
-def better_tables_json(better: BetterTables, file: str) -> BetterTablesJson:
-    """The result of ``contend route --json``."""
-    return BetterTablesJson(
-        fabric=size_of(better.fabric),
-        purpose=better.purpose,
-        verdict=better_tables_verdict(better),
-        gains=[
-            GainJson(
-                pattern=gain.pattern,
-                placement=gain.placement,
-                before=None if gain.before is None else gain.before.effective_bandwidth,
-                after=gain.after.effective_bandwidth,
-                ci95=gain.after.ci95,
-            )
-            for gain in better.gains
-        ],
-        lanes=better.lanes,
-        deadlock_free=not better.dependency_cycle,
-        present_deadlock_free=None if better.present_cycle is None else not better.present_cycle,
-        changed=better.changed,
-        entries=better.entries,
-        seconds=better.seconds,
-        file=file,
-    )

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from msgspec import to_builtins
+from msgspec import Struct, convert, to_builtins
 from msgspec.json import encode
 from rich.text import Text
 
@@ -23,6 +23,8 @@ from contend.report.words import printable
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
+
+Value = TypeVar("Value", bound=Struct)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +39,8 @@ class Document:
         picture: the only one that was asked for; None: the first, and on a page all.
         every: whether every picture gets a file of its own where a file holds only one.
         rows: the result as CSV; None: a row for each member of the record's first list.
+        remarks: what a reader must know beside the tables; below them everywhere.
+        plain: what a terminal shows instead of all that: a list for other programs.
         closing: lines below the tables on a terminal, such as which files were written.
         shortfall: what fell short though the result stands; "" for nothing.
     """
@@ -48,15 +52,20 @@ class Document:
     picture: str | None = None
     every: bool = False
     rows: Callable[[], str] | None = None
+    remarks: Sequence[str] = ()
+    plain: str | None = None
     closing: Sequence[str] = ()
     shortfall: str = ""
 
     def print_to(self, console: Console) -> None:
-        """Prints verdict, tables and closing lines."""
+        """Prints verdict, tables, remarks and closing lines."""
+        if self.plain is not None:
+            console.print(self.plain, end="", markup=False, highlight=False, soft_wrap=True)
+            return
         for line in self._lines():
             console.print(Text(line, style="bold"), soft_wrap=True)
         print_tables(console, self.tables)
-        for line in self.closing:
+        for line in (*self.remarks, *self.closing):
             console.print(Text(printable(line)), soft_wrap=True)
 
     def json(self) -> bytes:
@@ -64,8 +73,10 @@ class Document:
         return json_text(self.record)
 
     def markdown(self) -> str:
-        """Verdict and tables as Markdown."""
-        return "\n".join((*(f"{line}\n" for line in self._lines()), markdown_of(self.tables)))
+        """Verdict, tables and remarks as Markdown."""
+        lines = (f"{line}\n" for line in self._lines())
+        remarks = (f"{printable(line)}\n" for line in self.remarks)
+        return "\n".join((*lines, *filter(None, [markdown_of(self.tables)]), *remarks))
 
     def csv(self) -> str:
         """Rows for a spreadsheet, heads first."""
@@ -82,9 +93,10 @@ class Document:
         return text.getvalue()
 
     def html(self) -> str:
-        """Verdict and tables for a notebook."""
+        """Verdict, tables and remarks for a notebook."""
         lines = (f"<p><b>{escape(line)}</b></p>" for line in self._lines())
-        return "\n".join((*lines, *html_tables(self.tables)))
+        remarks = (f"<p>{escape(printable(line))}</p>" for line in self.remarks)
+        return "\n".join((*lines, *html_tables(self.tables), *remarks))
 
     def figure(self, name: str | None = None) -> Figure:
         """Draws one of the pictures; None is the first.
@@ -122,6 +134,19 @@ class Document:
 
     def _lines(self) -> list[str]:
         return [printable(line) for line in self.verdict.splitlines()]
+
+
+def filled(struct: type[Value], result: object, **others: Any) -> Value:
+    """A struct of JSON with the members of a result that have its names.
+
+    Args:
+        struct: what to fill.
+        result: has an attribute for every field that is not given.
+        others: fields that it has not.
+    """
+    names = (name for name in struct.__struct_fields__ if name not in others)
+    members = {name: getattr(result, name) for name in names}
+    return convert(members | others, struct, from_attributes=True)
 
 
 def _is_list_of_objects(value: object) -> bool:

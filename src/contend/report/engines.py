@@ -1,4 +1,4 @@
-"""Routing engines side by side: a verdict, a table, a figure and JSON."""
+"""Routing engines side by side."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from contend.cure import PRESENT, RoutedBy
+from contend.cure import PRESENT, Engines, RoutedBy
 from contend.fabric import Fabric, FabricSize, size_of
+from contend.report.document import Document, filled
 from contend.report.simulation.figures import simulation_comparison
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent
@@ -67,7 +68,7 @@ def _named(one: RoutedBy) -> str:
 
 
 def _deadlock(one: RoutedBy) -> str:
-    if one.dependency_cycle:
+    if not one.deadlock_free:
         return "but on one lane they can lock up"
     lanes = "one lane" if one.lanes == 1 else f"{one.lanes} lanes"
     return f"free of deadlock on {lanes}"
@@ -85,8 +86,8 @@ def engines_tables(fabric: Fabric, judged: Sequence[RoutedBy]) -> list[ResultTab
                 one.engine,
                 percent(one.bandwidth),
                 percent(one.worst_shift),
-                percent(one.alltoall),
-                "can lock up" if one.dependency_cycle else "free",
+                percent(one.alltoall_bound),
+                "free" if one.deadlock_free else "can lock up",
                 str(one.lanes),
                 UNKNOWN if one.seconds is None else format_seconds(one.seconds),
             )
@@ -108,7 +109,7 @@ def engines_tables(fabric: Fabric, judged: Sequence[RoutedBy]) -> list[ResultTab
             ResultTable(
                 title="Refusals",
                 columns=("engine", "why"),
-                rows=tuple((one.engine, one.refusal) for one in refusals),
+                rows=tuple((one.engine, one.refusal or "") for one in refusals),
             )
         )
     return tables
@@ -123,6 +124,20 @@ def _taking_part(fabric: Fabric, one: RoutedBy) -> str:
 def _worst_shift_words(routed: Sequence[RoutedBy]) -> str:
     mixed = any(one.shifts is not None and one.shifts.heat_unit for one in routed)
     return "worst shift counts all links alike, though their rates differ; " if mixed else ""
+
+
+def engines_document(found: Engines) -> Document:
+    """Engines by what random pairs get, with the present tables."""
+    fabric, judged = found.fabric, found.engines
+    routed = any(one.bisect is not None for one in judged)
+    verdict = engines_verdict(judged)
+    return Document(
+        verdict=verdict,
+        tables=engines_tables(fabric, judged),
+        record=filled(EnginesJson, found, fabric=size_of(fabric), verdict=verdict),
+        pictures={"bandwidth": lambda: engines_figure(fabric, judged)} if routed else {},
+        shortfall="" if routed else f"{fabric.name}: no engine routes it",
+    )
 
 
 def engines_figure(fabric: Fabric, judged: Sequence[RoutedBy]) -> Figure:
@@ -174,27 +189,3 @@ class EnginesJson(msgspec.Struct, frozen=True, kw_only=True):
     fabric: FabricSize
     verdict: str
     engines: list[EngineJson]
-
-
-def engines_json(fabric: Fabric, judged: Sequence[RoutedBy]) -> EnginesJson:
-    """The result of ``contend fabric engines --json``."""
-    return EnginesJson(
-        fabric=size_of(fabric),
-        verdict=engines_verdict(judged),
-        engines=[_engine_json(one) for one in judged],
-    )
-
-
-def _engine_json(one: RoutedBy) -> EngineJson:
-    routed = one.bisect is not None
-    return EngineJson(
-        engine=one.engine,
-        refusal=one.refusal or None,
-        bandwidth=one.bandwidth if routed else None,
-        ci95=None if one.bisect is None else one.bisect.ci95,
-        worst_shift=one.worst_shift if routed else None,
-        alltoall_bound=one.alltoall if routed else None,
-        deadlock_free=not one.dependency_cycle if routed else None,
-        lanes=one.lanes if routed else None,
-        seconds=one.seconds,
-    )

@@ -1,4 +1,4 @@
-"""Cables to add: a verdict, tables, a figure and JSON."""
+"""Cables to add."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from contend.congestion import Simulation, half_width
 from contend.cure import Addition, Improvement
 from contend.fabric import Cable, FabricSize, size_of
+from contend.report.document import Document, filled
 from contend.report.style import COLOURS, FAINT, new_figure, styled, title
 from contend.report.table import ResultTable
 from contend.report.words import percent, rate_words
@@ -50,18 +51,18 @@ def _let(found: Improvement) -> str:
 def _rest(found: Improvement) -> str:
     """Why fewer cables are added than were asked for."""
     cables = found.asked - found.cables
-    if found.free - 2 * found.cables < 2:
+    if found.free_ports - 2 * found.cables < 2:
         return f"no ports are left for {cables} more"
     return "one more gains nothing" if cables == 1 else f"{cables} more gain nothing"
 
 
 def _nothing(found: Improvement) -> str:
-    if found.free < 2:
+    if found.free_ports < 2:
         return "No two ports are free: there is nothing to join"
     if found.joinable == 0 and found.tried == 0:
         return (
-            f"No cable between two of the {found.free:,} free ports shortens or relieves a route: "
-            "there is nothing to gain"
+            f"No cable between two of the {found.free_ports:,} free ports shortens or relieves a "
+            "route: there is nothing to gain"
         )
     line = (
         f"No cable gains anything that patterns show, of {counted(found.tried, 'kind')} that were "
@@ -136,7 +137,7 @@ def _cables_table(found: Improvement) -> ResultTable:
                 _points(addition.gain, addition.margin),
                 _share(addition.simulation),
                 rate_words(addition.simulation.effective_rate),
-                str(addition.alike),
+                str(addition.as_good),
                 tables,
             )
         )
@@ -159,7 +160,9 @@ def _bandwidth_table(found: Improvement) -> ResultTable:
     if found.additions:
         cables = counted(found.cables, "cable")
         states.append((f"routes by {found.engine}, with {cables}", found.after))
-    notes = [f"{counted(found.free, 'free port')}, {counted(found.tried, 'kind')} of cables tried"]
+    notes = [
+        f"{counted(found.free_ports, 'free port')}, {counted(found.tried, 'kind')} of cables tried"
+    ]
     if found.bound is not None:
         notes.append(f"by what cuts carry without them, at most {percent(found.bound, 2)}")
     return ResultTable(
@@ -168,6 +171,17 @@ def _bandwidth_table(found: Improvement) -> ResultTable:
         rows=tuple((name, _share(one), rate_words(one.effective_rate)) for name, one in states),
         numeric=frozenset({"of a link's rate", "rate"}),
         note="; ".join(notes),
+    )
+
+
+def improvement_document(found: Improvement, file: str = "") -> Document:
+    """The cables, what each gains, and which file has the fabric with them."""
+    return Document(
+        verdict=improvement_verdict(found),
+        tables=improvement_tables(found),
+        record=_record(found),
+        pictures={"gain": lambda: improvement_figure(found)},
+        closing=(f"written to {file}",) if file else (),
     )
 
 
@@ -275,38 +289,25 @@ class ImprovementJson(msgspec.Struct, frozen=True, kw_only=True):
     additions: list[AdditionJson]
 
 
-def improvement_json(found: Improvement) -> ImprovementJson:
-    """The result of ``contend fabric improve --json``."""
-    present = found.present
-    return ImprovementJson(
+def _record(found: Improvement) -> ImprovementJson:
+    present, before = found.present, found.before
+    return filled(
+        ImprovementJson,
+        found,
         fabric=size_of(found.fabric),
         verdict=improvement_verdict(found),
-        pattern=found.before.pattern,
-        samples=found.before.samples,
-        engine=found.engine,
+        pattern=before.pattern,
+        samples=before.samples,
         present=None if present is None else present.effective_bandwidth,
-        before=found.before.effective_bandwidth,
+        before=before.effective_bandwidth,
         after=found.after.effective_bandwidth,
-        gain=found.gain,
-        margin=found.margin,
-        bound=found.bound,
-        asked=found.asked,
-        free_ports=found.free,
-        tried=found.tried,
-        additions=[_addition_json(found, addition) for addition in found.additions],
+        additions=[_addition(found, addition) for addition in found.additions],
     )
 
 
-def _addition_json(found: Improvement, addition: Addition) -> AdditionJson:
-    return AdditionJson(
-        cables=[
-            NewCableJson(ends=_ends(found, cable), rate=found.rate_of(cable))
-            for cable in addition.cables
-        ],
-        gain=addition.gain,
-        margin=addition.margin,
-        bandwidth=addition.simulation.effective_bandwidth,
-        rate_Bps=addition.simulation.effective_rate,
-        as_good=addition.alike,
-        tables="anew" if addition.anew else "kept",
-    )
+def _addition(found: Improvement, addition: Addition) -> AdditionJson:
+    cables = [
+        NewCableJson(ends=_ends(found, one), rate=found.rate_of(one)) for one in addition.cables
+    ]
+    tables = "anew" if addition.anew else "kept"
+    return filled(AdditionJson, addition, cables=cables, tables=tables)

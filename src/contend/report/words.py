@@ -23,8 +23,13 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
-def percent(fraction: float, decimals: int = 1) -> str:
-    """A fraction for people: ``44.8 %``; two digits of what would read as nothing: ``0.023 %``."""
+def percent(fraction: float | None, decimals: int = 1) -> str:
+    """A fraction for people: ``44.8 %``; two digits of what would read as nothing: ``0.023 %``.
+
+    A dash where it is not known.
+    """
+    if fraction is None:
+        return UNKNOWN
     if 0 < abs(fraction) < 1e-5:
         return "< 0.001 %"
     if 0 < abs(fraction) < 0.5 * 10.0 ** -(decimals + 2):

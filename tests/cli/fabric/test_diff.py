@@ -60,7 +60,7 @@ def test_two_tables_of_one_network(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_what_makes_no_sense_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for options, expected in (
         (["--routes", "a", "--routes", "b", "--routes", "c"], "--routes is for OLD and NEW, got 3"),
-        (["--plot", str(tmp_path / "x.svg")], "give both states routes"),
+        (["--plot", str(tmp_path / "x.svg")], "there is nothing to draw"),
     ):
         assert run(["fabric", "diff", "chic", "chic", *options]) == 2
         captured = capsys.readouterr()

@@ -5,23 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from rich.text import Text
-
-from contend import report
-from contend.cli.common import console_for, load, write_json
+from contend.cli.common import load
 from contend.cli.option import Option, Seconds, in_options, parsed
 from contend.cli.options import (
     ROUTE,
     FabricArgument,
     HostsOption,
-    JsonOption,
     Loading,
-    PlotOption,
     RoutesOption,
     SeedOption,
 )
-from contend.cure import compare_engines
-from contend.errors import ShortfallError
+from contend.cure import engines as compare
+from contend.report import Document, engines_document
 from contend.units import parse_seconds
 
 LIMIT = Option(
@@ -45,35 +40,22 @@ def engines(
     hosts: HostsOption = None,
     limit: LimitOption = None,
     seed: SeedOption = 1,
-    json: JsonOption = None,
-    plot: PlotOption = None,
-) -> None:
+) -> Document:
     """Route a fabric by every engine, and say which serves it best.
 
     Tables given with --routes, or that the file holds, are judged with them.
 
     Example: contend fabric engines net.ibnetdiscover --routes net.lfts
     """
-    if plot is not None:
-        report.check_suffix(plot)
-    loaded = load(fabric, routes, None, loading)
-    with report.progress_bar(f"routing {loaded.name}", "engines") as bar:
-        task = bar.add_task("", total=None)
-        judged = compare_engines(
-            loaded,
-            route or (),
-            hosts=hosts,
-            limit=60.0 if limit is None else limit,
-            seed=seed,
-            progress=lambda name: bar.update(task, advance=1, description=name),
-        )
-    judged = [replace(one, refusal=in_options(one.refusal)) for one in judged]
-    console = console_for(json)
-    console.print(Text(report.engines_verdict(judged), style="bold"), soft_wrap=True)
-    tables = report.engines_tables(loaded, judged)
-    report.print_tables(console, tables)
-    write_json(json, report.engines_json(loaded, judged))
-    if all(one.refusal for one in judged):
-        raise ShortfallError(f"{loaded.name}: no engine routes it")
-    if plot is not None:
-        report.save_figure(report.engines_figure(loaded, judged), plot, tables)
+    found = compare(
+        load(fabric, routes, None, loading),
+        route or (),
+        hosts=hosts,
+        limit=60.0 if limit is None else limit,
+        seed=seed,
+        progress=True,
+    )
+    judged = (
+        replace(one, refusal=one.refusal and in_options(one.refusal)) for one in found.engines
+    )
+    return engines_document(replace(found, engines=tuple(judged)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from contend import report
 from contend.cli.common import load
 from contend.cli.options import (
     ENGINES,
@@ -17,6 +16,7 @@ from contend.cli.options import (
     SeedOption,
 )
 from contend.cure import failures as fail
+from contend.report import Document, failures_document
 
 EngineOption = Annotated[
     str | None,
@@ -33,7 +33,7 @@ def failures(
     hosts: HostsOption = None,
     samples: SamplesOption = 200,
     seed: SeedOption = 1,
-) -> report.Document:
+) -> Document:
     """Let every switch and cable die, one at a time, and rank them by what that costs.
 
     Tables are mended as little as lets all messages arrive; the worst failures are also routed
@@ -42,14 +42,12 @@ def failures(
     Example: contend fabric failures net.ibnetdiscover --routes net.lfts
     """
     loaded = load(fabric, routes, route, loading, need_routes=True)
-    with report.progress_bar(loaded.name, "failures") as bar:
-        task = bar.add_task("", total=None)
-        found = fail(
-            loaded,
-            hosts=hosts,
-            samples=samples,
-            seed=seed,
-            engine=route or "contend",
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
-        )
-    return report.failures_document(found)
+    found = fail(
+        loaded,
+        hosts=hosts,
+        samples=samples,
+        seed=seed,
+        engine=route or "contend",
+        progress=True,
+    )
+    return failures_document(found)

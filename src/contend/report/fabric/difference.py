@@ -1,49 +1,33 @@
-"""What differs between two states of a network: a verdict, tables and JSON."""
+"""What differs between two states of a network."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from contend.congestion import Simulation
-from contend.fabric import Change, Difference, Fabric, FabricSize, size_of
+from contend.cure import NetworkChanges
+from contend.fabric import Change, FabricSize, size_of
+from contend.report.document import Document, filled
+from contend.report.simulation.figures import simulation_comparison
 from contend.report.table import ResultTable
 from contend.report.words import percent
 from contend.units import counted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # So many changes of each kind are listed; JSON has all.
 _LISTED = 10
 _HOWS = ("added", "removed", "moved", "renamed", "replaced", "speed")
 
 
-@dataclass(frozen=True, eq=False)
-class Changed:
-    """Two states of a network and what differs.
-
-    Attributes:
-        old: the earlier state.
-        new: the later one.
-        difference: of nodes and cables.
-        entries: entries of tables for hosts that differ at every switch that both have; None where
-            one of them has no tables.
-        before: random pairs of hosts by the earlier tables; None likewise.
-        after: the same by the later ones.
-    """
-
-    old: Fabric
-    new: Fabric
-    difference: Difference
-    entries: NDArray[np.int64] | None
-    before: Simulation | None
-    after: Simulation | None
-
-
-def difference_verdict(changed: Changed) -> str:
+def difference_verdict(changed: NetworkChanges) -> str:
     """What differs, and what it did to random pairs of hosts."""
     counts = Counter((change.what, change.how) for change in changed.difference.changes)
     parts = [
@@ -65,7 +49,7 @@ def difference_verdict(changed: Changed) -> str:
     return f"{line}."
 
 
-def difference_tables(changed: Changed) -> list[ResultTable]:
+def difference_tables(changed: NetworkChanges) -> list[ResultTable]:
     """The changes of every kind, then the switches whose tables changed most."""
     tables = []
     for what in ("host", "switch", "cable"):
@@ -100,7 +84,7 @@ def _changes_table(what: str, changes: Sequence[Change]) -> ResultTable:
     )
 
 
-def _entries_table(changed: Changed, entries: NDArray[np.int64]) -> ResultTable:
+def _entries_table(changed: NetworkChanges, entries: NDArray[np.int64]) -> ResultTable:
     order = np.argsort(-entries, kind="stable")[:_LISTED]
     hosts = len(changed.difference.hosts)
     differing = int(np.count_nonzero(entries))
@@ -119,6 +103,26 @@ def _entries_table(changed: Changed, entries: NDArray[np.int64]) -> ResultTable:
         numeric=frozenset({"entries", "of hosts"}),
         note=f"{counted(differing, 'switch')} of {len(entries):,} with other entries for hosts",
     )
+
+
+def changes_document(changed: NetworkChanges) -> Document:
+    """What differs, and the bandwidth before and now where both states have routes."""
+    routed = changed.before is not None and changed.after is not None
+    return Document(
+        verdict=difference_verdict(changed),
+        tables=difference_tables(changed),
+        record=_record(changed),
+        pictures={"bandwidth": lambda: _bandwidths(changed)} if routed else {},
+    )
+
+
+def _bandwidths(changed: NetworkChanges) -> Figure:
+    states = [
+        replace(simulation, fabric_name=name)
+        for name, simulation in (("before", changed.before), ("now", changed.after))
+        if simulation is not None
+    ]
+    return simulation_comparison(states)
 
 
 class ChangeJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -162,8 +166,7 @@ class FabricChangesJson(msgspec.Struct, frozen=True, kw_only=True):
     bandwidth_after: float | None
 
 
-def difference_json(changed: Changed) -> FabricChangesJson:
-    """The result of ``contend fabric diff --json``."""
+def _record(changed: NetworkChanges) -> FabricChangesJson:
     entries = None
     if changed.entries is not None:
         entries = {
@@ -171,20 +174,12 @@ def difference_json(changed: Changed) -> FabricChangesJson:
             for (_, after), count in zip(changed.difference.switches, changed.entries, strict=True)
             if count
         }
-    return FabricChangesJson(
+    return filled(
+        FabricChangesJson,
+        changed.difference,
         old=size_of(changed.old),
         new=size_of(changed.new),
         verdict=difference_verdict(changed),
-        changes=[
-            ChangeJson(
-                what=change.what,
-                how=change.how,
-                name=change.name,
-                before=change.before,
-                after=change.after,
-            )
-            for change in changed.difference.changes
-        ],
         changed_entries=entries,
         bandwidth_before=None if changed.before is None else changed.before.effective_bandwidth,
         bandwidth_after=None if changed.after is None else changed.after.effective_bandwidth,

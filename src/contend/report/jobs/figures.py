@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contend.cure import Job, Jobs
-from contend.report.jobs.tables import ROWS, label, share
+from contend.report.jobs.tables import ROWS, label
 from contend.report.style import COLOURS, FAINT, new_figure, percent_axis, styled, title
+from contend.report.words import percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,6 +71,6 @@ def _finding(shown: Sequence[Job]) -> str:
     if not worst.loses:
         return "No job loses bandwidth to another"
     return (
-        f"{label(worst)} loses most to others: {share(worst.beside)} instead of "
-        f"{share(worst.alone)}"
+        f"{label(worst)} loses most to others: {percent(worst.beside)} instead of "
+        f"{percent(worst.alone)}"
     )

@@ -1,4 +1,4 @@
-"""Jobs on a fabric as JSON."""
+"""Jobs on a fabric: the document and its JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ import msgspec
 
 from contend.cure import Harm, Job, Jobs, Seats
 from contend.fabric import Fabric, FabricSize, size_of
-from contend.report.jobs.tables import jobs_verdict, next_verdict, nodelist
+from contend.report.document import Document, filled
+from contend.report.jobs.figures import jobs_figure
+from contend.report.jobs.tables import (
+    jobs_tables,
+    jobs_verdict,
+    next_verdict,
+    nodelist,
+    unknown_hosts,
+)
 
 
 class JobJson(msgspec.Struct, frozen=True, kw_only=True):
@@ -164,82 +172,60 @@ class JobsJson(msgspec.Struct, frozen=True, kw_only=True):
 _MOST_CHANNELS = 10
 
 
-def jobs_json(found: Jobs) -> JobsJson:
-    """The result of ``contend jobs --json``."""
-    return JobsJson(
+def jobs_document(found: Jobs) -> Document:
+    """Who hurts whom, where the next job should go, and hosts that the fabric does not know."""
+    verdicts = (jobs_verdict(found), next_verdict(found))
+    return Document(
+        verdict="\n".join(filter(None, verdicts)),
+        tables=jobs_tables(found),
+        record=_record(found),
+        pictures={"jobs": lambda: jobs_figure(found)},
+        remarks=unknown_hosts(found),
+    )
+
+
+def _record(found: Jobs) -> JobsJson:
+    return filled(
+        JobsJson,
+        found,
         fabric=size_of(found.fabric),
         verdict=jobs_verdict(found),
-        pattern=found.pattern,
-        within_rails=found.rails,
-        samples=found.samples,
-        seed=found.seed,
-        free=found.free,
-        jobs=[_job_json(found.fabric, job) for job in found.jobs],
-        pairs=[_harm_json(found, harm) for harm in found.harms],
-        next=_next_json(found),
-        seconds=found.seconds,
+        jobs=[_job(found.fabric, job) for job in found.jobs],
+        pairs=[_pair(found, harm) for harm in found.pairs],
+        next=_next(found),
     )
 
 
-def _job_json(fabric: Fabric, job: Job) -> JobJson:
-    return JobJson(
-        job=job.listed.id,
-        name=job.listed.name,
-        runs=job.listed.runs,
-        servers=job.servers,
-        hosts=[fabric.host_name[host] for host in job.hosts],
-        unknown=list(job.unknown),
-        leaves=job.leaves,
-        fewest_leaves=job.fewest,
-        alone=job.alone,
-        beside=job.beside,
-        beside_Bps=job.bytes_per_second,
-        loss=job.loss,
-        margin=job.margin,
-    )
+def _job(fabric: Fabric, job: Job) -> JobJson:
+    listed = job.listed
+    hosts = [fabric.host_name[host] for host in job.hosts]
+    return filled(JobJson, job, job=listed.id, name=listed.name, runs=listed.runs, hosts=hosts)
 
 
-def _harm_json(found: Jobs, harm: Harm) -> HarmJson:
+def _pair(found: Jobs, harm: Harm) -> HarmJson:
     most = []
     for channel, part in harm.channels[:_MOST_CHANNELS]:
         source, target = found.fabric.channel_ends(channel)
         most.append(LostOnJson(channel=channel, source=source, target=target, part=part))
-    return HarmJson(
-        jobs=[found.jobs[number].listed.id for number in harm.jobs],
-        losses=list(harm.losses),
-        margins=list(harm.margins),
-        channels=len(harm.channels),
-        most=most,
-    )
+    names = [found.jobs[number].listed.id for number in harm.jobs]
+    return filled(HarmJson, harm, jobs=names, channels=len(harm.channels), most=most)
 
 
-def _next_json(found: Jobs) -> NextJobJson | None:
-    following = found.next
-    if following is None:
+def _next(found: Jobs) -> NextJobJson | None:
+    chosen = found.next
+    if chosen is None:
         return None
-    return NextJobJson(
-        verdict=next_verdict(found),
-        fewest_leaves=following.fewest,
-        best=_seats_json(found, following.best),
-        first=_seats_json(found, following.first),
-        gain=following.gain,
-        margin=following.margin,
-        tried=following.tried,
-    )
+    best, first = (_seats(found, seats) for seats in (chosen.best, chosen.first))
+    return filled(NextJobJson, chosen, verdict=next_verdict(found), best=best, first=first)
 
 
-def _seats_json(found: Jobs, seats: Seats) -> SeatsJson:
+def _seats(found: Jobs, seats: Seats) -> SeatsJson:
     number, loss = seats.worst or (None, 0.0)
-    return SeatsJson(
-        servers=list(seats.servers),
+    return filled(
+        SeatsJson,
+        seats,
         nodelist=nodelist(seats),
         hosts=[found.fabric.host_name[host] for host in seats.hosts],
-        leaves=seats.leaves,
-        alone=seats.alone,
-        beside=seats.beside,
-        margin=seats.margin,
-        cost=seats.cost,
-        cost_margin=seats.cost_margin,
         worst_job=None if number is None else found.jobs[number].listed.id,
         worst_loss=loss,
     )

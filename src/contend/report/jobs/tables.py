@@ -30,7 +30,8 @@ def jobs_verdict(found: Jobs) -> str:
         parts.append(
             f"{len(losing)} of {counted(len(running), 'job')} "
             f"{'loses' if len(losing) == 1 else 'lose'} bandwidth to others, {label(worst)} most: "
-            f"its messages get {share(worst.beside)} of a port's rate, alone {share(worst.alone)}"
+            f"its messages get {percent(worst.beside)} of a port's rate, alone "
+            f"{percent(worst.alone)}"
         )
     else:
         parts.append(
@@ -38,14 +39,14 @@ def jobs_verdict(found: Jobs) -> str:
             if len(running) > 1
             else f"Job {label(running[0])} runs alone"
         )
-    if found.harms:
-        harm = found.harms[0]
+    if found.pairs:
+        harm = found.pairs[0]
         first, second = (label(found.jobs[number]) for number in harm.jobs)
         where = _channel(found.fabric, harm.channels[0][0])
         more = len(harm.channels) - 1
         most = f" and {counted(more, 'other channel')}" if more else ""
         parts.append(f"{first} and {second} hurt each other most, on {where}{most}")
-    wide = sum(job.leaves > job.fewest for job in running)
+    wide = sum(job.leaves > job.fewest_leaves for job in running)
     if wide:
         parts.append(
             f"{counted(wide, 'job')} {'touches' if wide == 1 else 'touch'} more leaves than needed"
@@ -91,11 +92,6 @@ def nodelist(seats: Seats) -> str:
     return printable_line(shorten(seats.servers), 1 << 20)
 
 
-def share(value: float | None) -> str:
-    """A share for people; a dash for none."""
-    return UNKNOWN if value is None else percent(value)
-
-
 def label(job: Job) -> str:
     """A job's number, with its name where it has one."""
     words = f"{job.listed.id} {printable_line(job.listed.name, _LONGEST_NAME)}"
@@ -116,10 +112,19 @@ def _channel(fabric: Fabric, channel: int) -> str:
     return printable_line(f"{labels[start]}:{port} -> {labels[end]}")
 
 
+def unknown_hosts(found: Jobs) -> list[str]:
+    """A line about hosts of jobs that the fabric does not know, where there are any."""
+    names = list(dict.fromkeys(name for job in found.jobs for name in job.unknown))
+    if not names:
+        return []
+    told = f"{found.fabric.name} does not know {counted(len(names), 'host')} of jobs: "
+    return [printable_line(f"{told}{shorten(names)}; they are left out", 200)]
+
+
 def jobs_tables(found: Jobs) -> list[ResultTable]:
     """Jobs, pairs that hurt each other, and servers for the next job."""
     tables = [_jobs_table(found)] if found.jobs else []
-    if found.harms:
+    if found.pairs:
         tables.append(_harms_table(found))
     if found.next is not None:
         tables.append(_next_table(found))
@@ -128,7 +133,7 @@ def jobs_tables(found: Jobs) -> list[ResultTable]:
 
 def _jobs_table(found: Jobs) -> ResultTable:
     numeric = ("servers", "leaves", "fewest", "alone", "beside others", "rate", "loses")
-    worst_rival = _worst_rivals(found.harms)
+    worst_rival = _worst_rivals(found.pairs)
     rows = []
     order = sorted(range(len(found.jobs)), key=lambda number: (-found.jobs[number].loss, number))
     for number in order[:ROWS]:
@@ -139,10 +144,10 @@ def _jobs_table(found: Jobs) -> ResultTable:
                 label(job),
                 f"{job.servers:,}",
                 f"{job.leaves:,}",
-                f"{job.fewest:,}",
-                share(job.alone),
-                share(job.beside),
-                rate_words(job.bytes_per_second),
+                f"{job.fewest_leaves:,}",
+                percent(job.alone),
+                percent(job.beside),
+                rate_words(job.beside_Bps),
                 f"{100 * job.loss:.1f} ± {100 * job.margin:.1f}" if job.sends else UNKNOWN,
                 UNKNOWN if rival is None else label(found.jobs[rival]),
             )
@@ -162,7 +167,7 @@ def _remarks(found: Jobs) -> list[str]:
         f"every job sends {found.traffic}, {counted(found.samples, 'sample')}; shares of a "
         "port's rate; fewest: leaves that would do, by its own and the free servers"
     ]
-    if found.rails:
+    if found.within_rails:
         remarks.append(
             "within rails: pairs of servers send from each adapter to the one in the same place"
         )
@@ -195,7 +200,7 @@ def _worst_rivals(harms: Sequence[Harm]) -> dict[int, int]:
 
 def _harms_table(found: Jobs) -> ResultTable:
     rows = []
-    for harm in found.harms[:ROWS]:
+    for harm in found.pairs[:ROWS]:
         first, second = (label(found.jobs[number]) for number in harm.jobs)
         loses = [
             f"{100 * loss:.2f} ± {100 * margin:.2f}"
@@ -213,7 +218,7 @@ def _harms_table(found: Jobs) -> ResultTable:
             )
         )
     note = "what each loses where no other job runs; where: the channel on which most of it is lost"
-    more = len(found.harms) - len(rows)
+    more = len(found.pairs) - len(rows)
     if more > 0:
         note += f"; {counted(more, 'more pair')} {'is' if more == 1 else 'are'} in the JSON"
     return ResultTable(
@@ -251,6 +256,6 @@ def _next_table(found: Jobs) -> ResultTable:
         rows=tuple(rows),
         numeric=frozenset(numeric),
         note=f"{counted(found.free, 'server')} free, {counted(found.next.tried, 'choice')} tried; "
-        f"the fewest leaves: {found.next.fewest:,}; the hosts of all jobs get {gain} points more "
-        "by the best",
+        f"the fewest leaves: {found.next.fewest_leaves:,}; the hosts of all jobs get {gain} points "
+        "more by the best",
     )

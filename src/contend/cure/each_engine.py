@@ -12,6 +12,8 @@ from contend.errors import ContendError, MissingError
 from contend.fabric import Fabric
 from contend.placement import HostChoice
 from contend.routes import check_engine, compute, dependency_cycle, engine_names
+from contend.shown import Progress, Shown, shown_progress
+from contend.units import parse_seconds, valued
 
 PRESENT = "present"
 """What the tables are called that the fabric comes with."""
@@ -22,46 +24,52 @@ _BY_OPENSM = "opensm:"
 
 @dataclass(frozen=True, eq=False)
 class RoutedBy:
-    """What an engine makes of a fabric.
+    """What an engine makes of a fabric; all but `engine` and `refusal` are None where it refuses.
 
     Attributes:
         engine: with its options, or `PRESENT`.
         seconds: that computing the tables took; None for present ones.
-        bisect: random pairs of hosts by its tables; None where it refuses.
+        bisect: random pairs of hosts by its tables.
         shifts: all hosts by every distance in turn, in the fabric's order of hosts.
         lanes: virtual lanes that the tables say they use.
-        dependency_cycle: channels that wait for each other in a circle on one of these lanes: a
-            lossless network can lock up.
-        refusal: why there are no tables, or none by which all messages arrive; "" where there are.
+        deadlock_free: whether on none of these lanes channels wait for each other in a circle: else
+            a lossless network can lock up.
+        refusal: why there are no tables, or none by which all messages arrive; None where there
+            are.
     """
 
     engine: str
     seconds: float | None = None
     bisect: Simulation | None = None
     shifts: Simulation | None = None
-    lanes: int = 1
-    dependency_cycle: tuple[int, ...] = ()
-    refusal: str = ""
+    lanes: int | None = None
+    deadlock_free: bool | None = None
+    refusal: str | None = None
 
     @property
-    def bandwidth(self) -> float:
-        """Effective bisection bandwidth, as a share of a link's rate; 0 where it refuses."""
-        return 0.0 if self.bisect is None else self.bisect.effective_bandwidth
+    def bandwidth(self) -> float | None:
+        """Effective bisection bandwidth, as a share of a link's rate."""
+        return None if self.bisect is None else self.bisect.effective_bandwidth
 
     @property
-    def worst_shift(self) -> float:
-        """1 over the mean congestion of the distance that meets most; 0 where it refuses."""
-        return 0.0 if self.shifts is None else 1 / float(self.shifts.round_mean_congestion.max())
+    def ci95(self) -> tuple[float, float] | None:
+        """Both ends of its 95 % interval."""
+        return None if self.bisect is None else self.bisect.ci95
 
     @property
-    def alltoall(self) -> float:
+    def worst_shift(self) -> float | None:
+        """1 over the mean congestion of the distance that meets most."""
+        return None if self.shifts is None else 1 / float(self.shifts.round_mean_congestion.max())
+
+    @property
+    def alltoall_bound(self) -> float | None:
         """What an all-to-all gets at most: the slowest port's time over the hottest channel's.
 
         Where links are alike, a port's messages over those of the fullest channel. No schedule of
         its messages is faster.
         """
         if self.shifts is None:
-            return 0.0
+            return None
         # Ports of hosts are not counted where no two messages of a round meet there.
         slowness = 1 / self.shifts.relative_rates[-2 * self.shifts.hosts :]
         through_port = (self.shifts.ranks - 1) * float(slowness.max(initial=1.0))
@@ -69,47 +77,59 @@ class RoutedBy:
         return through_port / max(hottest, through_port, 1)
 
 
-def compare_engines(
+@dataclass(frozen=True, eq=False)
+class Engines(Shown, told="engines_document"):
+    """Engines side by side.
+
+    Attributes:
+        fabric: that they route.
+        engines: the best first; those that refuse last, in the order in which they were asked.
+    """
+
+    fabric: Fabric
+    engines: tuple[RoutedBy, ...]
+
+
+def engines(
     fabric: Fabric,
     engines: Sequence[str] = (),
     *,
     hosts: HostChoice | None = None,
-    limit: float = 60.0,
+    limit: float | str = 60.0,
     seed: int = 1,
-    progress: Callable[[str], None] | None = None,
-) -> list[RoutedBy]:
+    progress: bool | Progress = False,
+) -> Engines:
     """Computes a fabric's tables with one engine after the other, and judges them alike.
 
     Args:
         fabric: with its present tables, if any, which are judged too.
         engines: names with their options; none: all that there are, OpenSM's if it is installed.
         hosts: that take part, as `contend.simulate` takes them; None is all.
-        limit: seconds after which an engine of OpenSM is given up.
+        limit: time after which an engine of OpenSM is given up, in seconds or such as ``5min``.
         seed: of every random choice, the same for all.
-        progress: told the name of each engine before its turn.
-
-    Returns:
-        The best first; those that refuse the fabric last, in the order in which they were asked.
+        progress: True shows a bar; a function is told how many engines have had their turn, of how
+            many.
 
     Raises:
         UsageError: there is no such engine.
     """
     for engine in engines:
         check_engine(engine)
+    asked = engines or _all_engines()
     judged = []
-    if fabric.routes is not None:
-        judged.append(_judge(PRESENT, lambda: fabric, hosts, seed))
-    for engine in engines or _all_engines():
-        if progress is not None:
-            progress(engine)
-        limited = engine
-        if engine.startswith(_BY_OPENSM) and "limit=" not in engine:
-            limited = f"{engine},limit={limit:g}"
-        try:
-            judged.append(_judge(engine, partial(compute, fabric, limited), hosts, seed))
-        except MissingError as error:
-            judged.append(RoutedBy(engine, refusal=str(error)))
-    return sorted(judged, key=lambda one: -one.bandwidth)
+    with shown_progress(progress, f"routing {fabric.name}", "engines") as tell:
+        if fabric.routes is not None:
+            judged.append(_judge(PRESENT, lambda: fabric, hosts, seed))
+        for done, engine in enumerate(asked):
+            tell(done, len(asked))
+            limited = engine
+            if engine.startswith(_BY_OPENSM) and "limit=" not in engine:
+                limited = f"{engine},limit={valued(limit, parse_seconds):g}"
+            try:
+                judged.append(_judge(engine, partial(compute, fabric, limited), hosts, seed))
+            except MissingError as error:
+                judged.append(RoutedBy(engine, refusal=str(error)))
+    return Engines(fabric, tuple(sorted(judged, key=lambda one: -(one.bandwidth or 0.0))))
 
 
 def _all_engines() -> list[str]:
@@ -131,7 +151,7 @@ def _judge(
             simulate(routed, "bisect", hosts=hosts, seed=seed),
             simulate(routed, "shifts", placement="linear", hosts=hosts, seed=seed),
             routed.routes.lanes,
-            dependency_cycle(routed)[1],
+            not dependency_cycle(routed)[1],
         )
     except MissingError:
         raise
