@@ -26,8 +26,8 @@ def job(name: str, *hosts: int, runs: bool = True) -> ListedJob:
     return ListedJob(name, "", tuple(f"node{host}" for host in hosts), runs)
 
 
-def judged(*jobs: ListedJob, next_servers: int | None = None, **options: object) -> Jobs:
-    return look_at_jobs(fabric(), jobs, following=next_servers, **options)  # type: ignore[arg-type]
+def judged(*jobs: ListedJob, following: int | None = None, **options: object) -> Jobs:
+    return look_at_jobs(fabric(), jobs, following=following, **options)  # type: ignore[arg-type]
 
 
 def test_leaves_and_the_fewest() -> None:
@@ -60,7 +60,7 @@ def test_who_hurts_whom() -> None:
         assert one.loses
         assert (one.alone or 0) - (one.beside or 0) == pytest.approx(loss)
     assert sum(part for _, part in harm.channels) == pytest.approx(1)
-    assert together.pairs_frame()["first"].to_list() == ["a"]
+    assert together.harms_frame()["first"].to_list() == ["a"]
     frame = together.to_frame()
     assert frame["beside"].to_list() == [one.beside for one in together.jobs]
     assert frame["servers"].to_list() == [4, 4]
@@ -80,7 +80,7 @@ def test_unknown_hosts_are_left_out() -> None:
     assert found.jobs[1].servers == 0
     assert found.jobs[1].alone is None
     with pytest.raises(InputError, match=r'hosts of .*, got "node98" and none that it has'):
-        judged(job("b", 98, 97), source="squeue")
+        judged(job("b", 98, 97))
 
 
 def test_no_jobs() -> None:

@@ -90,6 +90,12 @@ class Outputs(TextOutputs):
         elif given.get("picture") is not None:
             raise UsageError("--picture says what --plot FILE draws: give both")
 
+    def deliver(self, document: Document, *, taken: bool = False) -> None:
+        """As of `TextOutputs`; what cannot be drawn is refused before anything is printed."""
+        if self.plot is not None:
+            document.drawer()
+        super().deliver(document, taken=taken)
+
     def _draw(self, document: Document) -> None:
         if self.plot is None:
             return

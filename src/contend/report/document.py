@@ -104,13 +104,21 @@ class Document:
         Raises:
             UsageError: there is none of that name.
         """
+        return self.drawer(name)()
+
+    def drawer(self, name: str | None = None) -> Callable[[], Figure]:
+        """What draws one of the pictures; None is the first.
+
+        Raises:
+            UsageError: there is none of that name.
+        """
         name = name or self.picture or next(iter(self.pictures), "")
         if name in self.pictures:
-            return self.pictures[name]()
+            return self.pictures[name]
         if not self.pictures:
             raise UsageError("there is nothing to draw")
         fitting = ", ".join(self.pictures)
-        raise UsageError(f"picture={name}: does not fit this result; expected one of {fitting}")
+        raise UsageError(f"picture=: {name} does not fit this result; expected one of {fitting}")
 
     def draw(self, path: Path) -> list[Path]:
         """Draws to a file; .html is a page with verdict and tables, and with all pictures.
