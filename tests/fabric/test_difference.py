@@ -30,8 +30,8 @@ def test_a_new_name_is_no_new_host() -> None:
         switch_name=_renamed(old.switch_name, old.switch_name[0], "rack 1"),
     )
     assert difference(old, new).changes == (
-        Change("host", "renamed", "gpu7", old.host_name[2], "gpu7"),
-        Change("switch", "renamed", "rack 1", old.switch_name[0], "rack 1"),
+        Change("host", "renamed", 2, "gpu7", old.host_name[2], "gpu7"),
+        Change("switch", "renamed", 0, "rack 1", old.switch_name[0], "rack 1"),
     )
 
 
@@ -62,7 +62,7 @@ def test_a_host_that_hangs_elsewhere_or_slower_is_told() -> None:
     moved, slower = difference(old, new).changes
     assert (moved.how, moved.name) == ("moved", old.host_name[0])
     assert moved.after == f'switch "{old.switch_name[2]}" port 5'
-    assert slower == Change("host", "speed", old.host_name[3], old.rates[old.host_rate[3]], "4xSDR")
+    assert slower == Change("host", "speed", 3, old.host_name[3], old.rates[old.host_rate[3]], "4xSDR")
 
 
 def test_cables_come_go_and_move_whatever_their_order() -> None:

@@ -21,6 +21,7 @@ class Change:
         what: ``host``, ``switch`` or ``cable``.
         how: ``added``, ``removed``, ``renamed``, ``replaced`` (its place has other hardware),
             ``moved`` or ``speed``.
+        number: of it in the later state, or in the earlier one where it was removed.
         name: of it, as it is called now, or was where it is gone.
         before: what was there; "" for what was added.
         after: what is there; "" for what was removed.
@@ -28,6 +29,7 @@ class Change:
 
     what: str
     how: str
+    number: int
     name: str
     before: str = ""
     after: str = ""
@@ -114,14 +116,16 @@ def _of_nodes(
     what: str, found: _Matched, old: Sequence[str], new: Sequence[str]
 ) -> Iterator[Change]:
     yield from (
-        Change(what, "removed", old[number], before=old[number]) for number in found.removed
+        Change(what, "removed", number, old[number], before=old[number]) for number in found.removed
     )
-    yield from (Change(what, "added", new[number], after=new[number]) for number in found.added)
+    yield from (
+        Change(what, "added", number, new[number], after=new[number]) for number in found.added
+    )
     for before, after in found.pairs:
         if after in found.replaced:
-            yield Change(what, "replaced", new[after], "another GUID")
+            yield Change(what, "replaced", after, new[after], "another GUID")
         elif old[before] != new[after]:
-            yield Change(what, "renamed", new[after], old[before], new[after])
+            yield Change(what, "renamed", after, new[after], old[before], new[after])
 
 
 def _of_host_links(
@@ -133,10 +137,10 @@ def _of_host_links(
         now = node_of.get(int(new.host_switch[after])), int(new.host_port[after])
         if place != now:
             there = (old.port_name(*place), new.port_name(new.host_switch[after], now[1]))
-            yield Change("host", "moved", new.host_name[after], *there)
+            yield Change("host", "moved", after, new.host_name[after], *there)
         rates = (old.rates[old.host_rate[before]], new.rates[new.host_rate[after]])
         if rates[0] != rates[1]:
-            yield Change("host", "speed", new.host_name[after], *rates)
+            yield Change("host", "speed", after, new.host_name[after], *rates)
 
 
 def _of_cables(old: Fabric, new: Fabric, node_of: dict[int, int]) -> Iterator[Change]:
@@ -153,19 +157,21 @@ def _of_cables(old: Fabric, new: Fabric, node_of: dict[int, int]) -> Iterator[Ch
             new.rates[new.cable_rate[after[ends]]],
         )
         if rates[0] != rates[1]:
-            yield Change("cable", "speed", _cable(new, after[ends]), *rates)
+            yield Change("cable", "speed", after[ends], _cable(new, after[ends]), *rates)
     gone = {ends: k for ends, k in before.items() if ends not in after}
     came = {ends: k for ends, k in after.items() if ends not in before}
     at = {end: ends for ends in came for end in ends}
     for ends, cable in gone.items():
         kept = next((at[end] for end in ends if at.get(end) in came), None)
         if kept is None:
-            yield Change("cable", "removed", _cable(old, cable), before=_cable(old, cable))
+            yield Change("cable", "removed", cable, _cable(old, cable), before=_cable(old, cable))
         else:
-            moved = _cable(new, came.pop(kept))
-            yield Change("cable", "moved", moved, _cable(old, cable), moved)
+            now = came.pop(kept)
+            yield Change(
+                "cable", "moved", now, _cable(new, now), _cable(old, cable), _cable(new, now)
+            )
     for cable in came.values():
-        yield Change("cable", "added", _cable(new, cable), after=_cable(new, cable))
+        yield Change("cable", "added", cable, _cable(new, cable), after=_cable(new, cable))
 
 
 def _cables(fabric: Fabric, number_of: Sequence[int]) -> Iterator[tuple[tuple[_Port, _Port], int]]:

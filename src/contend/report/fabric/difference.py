@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from contend.cure import NetworkChanges
 from contend.fabric import Change, FabricSize, size_of
 from contend.report.document import Document, filled
+from contend.report.fabric.marks import Mark
+from contend.report.fabric.network import fabric_figure
 from contend.report.simulation.figures import simulation_comparison
 from contend.report.table import ResultTable
 from contend.report.words import percent
@@ -106,13 +108,15 @@ def _entries_table(changed: NetworkChanges, entries: NDArray[np.int64]) -> Resul
 
 
 def changes_document(changed: NetworkChanges) -> Document:
-    """What differs, and the bandwidth before and now where both states have routes."""
-    routed = changed.before is not None and changed.after is not None
+    """What differs; with the bandwidth before and now where both states have routes."""
+    pictures = {"network": lambda: _network(changed)}
+    if changed.before is not None and changed.after is not None:
+        pictures["bandwidth"] = lambda: _bandwidths(changed)
     return Document(
         verdict=difference_verdict(changed),
         tables=difference_tables(changed),
         record=_record(changed),
-        pictures={"bandwidth": lambda: _bandwidths(changed)} if routed else {},
+        pictures=pictures,
     )
 
 
@@ -123,6 +127,37 @@ def _bandwidths(changed: NetworkChanges) -> Figure:
         if simulation is not None
     ]
     return simulation_comparison(states)
+
+
+def _network(changed: NetworkChanges) -> Figure:
+    """The network with its changes marked: as it is now or, if parts are only gone, as it was."""
+    changes = changed.difference.changes
+    before = all(change.how == "removed" for change in changes)
+    marks = [mark for change in changes if (mark := _mark(changed, change, before)) is not None]
+    fabric = changed.old if before else changed.new
+    where = f", as it was in {changed.old.name}" if before and changes else ""
+    finding = f"{changed.new.name}: {counted(len(changes), 'change')}{where}"
+    return fabric_figure(fabric, finding=finding, marks=marks)
+
+
+def _mark(changed: NetworkChanges, change: Change, before: bool) -> Mark | None:
+    """A change in a drawing; of what is gone from a later state a switch beside it tells."""
+    gone = change.how == "removed"
+    fabric = changed.old if gone else changed.new
+    words = f"{change.what} {change.name}"
+    if change.how in ("moved", "speed"):
+        words += f", before {change.before}"
+    if change.what == "host":
+        part, ends = "switch", [int(fabric.host_switch[change.number])]
+    elif change.what == "cable":
+        part = "cable"
+        ends = [int(end[change.number]) for end in (fabric.cable_from, fabric.cable_to)]
+    else:
+        part, ends = "switch", [change.number]
+    if before or not gone:
+        return Mark(change.how, part, change.number if part == "cable" else ends[0], words)
+    now = dict(changed.difference.switches)
+    return next((Mark(change.how, "switch", now[end], words) for end in ends if end in now), None)
 
 
 class ChangeJson(msgspec.Struct, frozen=True, kw_only=True):
