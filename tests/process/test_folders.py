@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -69,6 +71,20 @@ def test_another_pid_namespace_tells_what_is_held(tmp_path: Path) -> None:
         seen = subprocess.run([*elsewhere, str(tmp_path)], capture_output=True, text=True)
         assert (seen.returncode, seen.stdout, seen.stderr) == (0, "\n", "")
         assert held.exists()
+
+
+def test_what_somebody_else_removes_at_the_same_time_is_not_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (left := tmp_path / "it-1-abcdef").mkdir()
+
+    def lock_too_late(folder: int, how: int) -> None:
+        shutil.rmtree(left, ignore_errors=True)
+        flock(folder, how)
+
+    flock = fcntl.flock
+    monkeypatch.setattr(fcntl, "flock", lock_too_late)
+    assert list(left_folders(tmp_path, "it")) == []
 
 
 def test_other_folders_and_links_are_let_alone(tmp_path: Path) -> None:

@@ -99,6 +99,8 @@ def left_folders(root: Path, kind: str) -> Iterator[HeldFolder]:
                     if unheld and time.time() - state.st_mtime < _ABOUT_TO_BE_HELD:
                         raise BlockingIOError
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    # Whoever came first may have removed it before this process held it.
+                    path.stat()
                 except OSError:
                     os.close(lock)
                     raise
