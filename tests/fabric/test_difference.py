@@ -62,7 +62,9 @@ def test_a_host_that_hangs_elsewhere_or_slower_is_told() -> None:
     moved, slower = difference(old, new).changes
     assert (moved.how, moved.name) == ("moved", old.host_name[0])
     assert moved.after == f'switch "{old.switch_name[2]}" port 5'
-    assert slower == Change("host", "speed", 3, old.host_name[3], old.rates[old.host_rate[3]], "4xSDR")
+    assert slower == Change(
+        "host", "speed", 3, old.host_name[3], old.rates[old.host_rate[3]], "4xSDR"
+    )
 
 
 def test_cables_come_go_and_move_whatever_their_order() -> None:
