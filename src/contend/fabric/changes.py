@@ -166,9 +166,9 @@ def _of_cables(old: Fabric, new: Fabric, node_of: dict[int, int]) -> Iterator[Ch
         if kept is None:
             yield Change("cable", "removed", cable, _cable(old, cable), before=_cable(old, cable))
         else:
-            now = came.pop(kept)
+            moved = came.pop(kept)
             yield Change(
-                "cable", "moved", now, _cable(new, now), _cable(old, cable), _cable(new, now)
+                "cable", "moved", moved, _cable(new, moved), _cable(old, cable), _cable(new, moved)
             )
     for cable in came.values():
         yield Change("cable", "added", cable, _cable(new, cable), after=_cable(new, cable))
