@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -57,12 +58,27 @@ def test_two_tables_of_one_network(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "random pairs get 73.9 % of a link's rate, before 57.6 %" in said.splitlines()[0]
 
 
-def test_what_makes_no_sense_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for options, expected in (
-        (["--routes", "a", "--routes", "b", "--routes", "c"], "--routes is for OLD and NEW, got 3"),
-        (["--plot", str(tmp_path / "x.svg")], "there is nothing to draw"),
+def test_changes_are_marked_where_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is gone is marked in the earlier state; once something came, all is in the later one."""
+    states = [tmp_path / f"{name}.fabric" for name in ("whole", "less", "other")]
+    save(contend.load("fig1"), states[0])
+    save(contend.load("fig1", without=["leaf 2:5"]), states[1])
+    save(contend.load("fig1", without=["leaf 3:6"]), states[2])
+    for old, new, expected in (
+        (states[0], states[1], ['removed: cable switch "leaf 2" port 5']),
+        (states[1], states[2], ['removed: cable switch "leaf 3" port 6', "added: cable switch"]),
     ):
-        assert run(["fabric", "diff", "chic", "chic", *options]) == 2
-        captured = capsys.readouterr()
-        assert captured.out == ""
-        assert expected in captured.err
+        figure = tmp_path / "it.svg"
+        assert run(["fabric", "diff", str(old), str(new), "--plot", str(figure)]) == 0
+        drawn = unescape(figure.read_text())
+        assert all(words in drawn for words in expected)
+
+
+def test_too_many_tables_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    options = [word for name in "abc" for word in ("--routes", name)]
+    assert run(["fabric", "diff", "chic", "chic", *options]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "--routes is for OLD and NEW, got 3" in captured.err
