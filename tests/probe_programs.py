@@ -16,8 +16,10 @@ from contend.measurement import compiled
 from contend.mpi import Library, launch_environment, select
 from contend.session import Observer
 
-PROBES = Path(__file__).resolve().parents[1] / "src" / "contend" / "probes"
-_FLAGS = ["-std=c++17", "-O1", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
+SOURCES = Path(__file__).resolve().parents[1] / "src" / "contend"
+PROBES, SCHEDULES = SOURCES / "probes", SOURCES / "schedules"
+_FLAGS = ["-O1", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
+_STANDARDS = {".cpp": "-std=c++17", ".c": "-std=gnu11"}
 # doctest throws away what an expression gives when it only wants to see it throw.
 _STRICT = [
     *("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"),
@@ -105,7 +107,7 @@ def probe(mpi: Mpi, name: str) -> Path:
 def compile_strictly(
     wrapper: str, sources: Sequence[Path], folder: Path, flags: Sequence[str] = ()
 ) -> list[Path]:
-    """Objects of C++ sources, for which no warning is let pass.
+    """Objects of C and C++ sources, for which no warning is let pass.
 
     Each is compiled once for all processes of tests, as long as no source of probes changes.
     """
@@ -113,7 +115,8 @@ def compile_strictly(
     kept.mkdir(exist_ok=True)
 
     def make(source: Path) -> Path:
-        compiling = [wrapper, *_FLAGS, *_STRICT, *flags, f"-I{PROBES}", "-c", str(source)]
+        compiling = [wrapper, _STANDARDS[source.suffix], *_FLAGS, *_STRICT, *flags]
+        compiling += [f"-I{PROBES}", f"-I{SOURCES}", "-c", str(source)]
         key = _digest("\0".join(compiling).encode(), _state_of(wrapper))
         with (kept / f"{key}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -135,8 +138,11 @@ def _state_of(wrapper: str) -> bytes:
     shown = [
         subprocess.run([wrapper, word], capture_output=True) for word in ("-show", "--version")
     ]
-    folders = (PROBES, Path(__file__).parent / "probes")
-    texts = [path for folder in folders for path in sorted(folder.rglob("*.[ch]pp"))]
+    folders = (PROBES, SCHEDULES, Path(__file__).parent / "probes")
+    suffixes = (".cpp", ".hpp", ".c", ".h")
+    texts = [
+        path for folder in folders for path in sorted(folder.rglob("*")) if path.suffix in suffixes
+    ]
     return _digest(
         *(each.stdout for each in shown), *(path.read_bytes() for path in texts)
     ).encode()

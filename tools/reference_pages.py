@@ -22,6 +22,7 @@ from contend.pattern import FORMS
 from contend.routes import HOLD_ROUTES, KINDS, engine_names
 from contend.routes.dumps import TABLE_READERS
 from contend.routes.saving import ENDINGS
+from contend.schedule import DIRECT
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "reference"
@@ -199,10 +200,15 @@ def _schedules() -> list[tuple[str, str]]:
             re.M,
         )
     }
-    listed = re.search(r"all\{(.*?)\};", (folder / "catalogue.cpp").read_text(), re.S)
+    listed = re.search(r"made\{(.*?)return made", (folder / "catalogue.cpp").read_text(), re.S)
     assert listed is not None
-    functions = re.findall(r"(\w+)\(\)", listed[1])
-    return [(f"`{about[each][0]}`", _plain(about[each][1])) for each in functions]
+    rows: list[tuple[str, str]] = []
+    for each in re.findall(r"(direct|\w+(?=\(\)))\(", listed[1]):
+        if each == "direct":
+            rows += [(direct.name, direct.summary) for direct in DIRECT.values()]
+        elif each in about:
+            rows.append(about[each])
+    return [(f"`{name}`", _plain(text)) for name, text in rows]
 
 
 def _formats() -> list[tuple[str, str]]:

@@ -1,7 +1,11 @@
+#include <algorithm>
+#include <string>
+
 #include "bind.hpp"
 #include "contend/base/error.hpp"
 #include "contend/schedule/carry_out.hpp"
 #include "contend/schedule/host_routes.hpp"
+#include "schedules/schedules.h"
 
 namespace contend::bind {
 
@@ -89,6 +93,63 @@ Columns find_phases(const Resolver& resolver, const Vector<std::uint32_t>& place
   return found;
 }
 
+/// The schedules that send every block straight to its rank, in their order: a row for each.
+nb::typed<nb::list, nb::any> list_schedules() {
+  nb::list rows;
+  for (const contend_schedule_traits& traits : contend_schedules) {
+    rows.append(nb::make_tuple(traits.name, traits.summary, traits.option, traits.paired, traits.barriers,
+                               traits.power_of_two));
+  }
+  return rows;
+}
+
+/// One rank's plan by the number of a schedule. Arrays that it does not depend on may be empty.
+Columns make_plan(int schedule, int rank, int ranks, int width, const Vector<std::int32_t>& host_of,
+                  const Vector<std::int32_t>& phase_to, const Vector<std::int32_t>& phase_from) {
+  if (schedule < 0 || schedule >= CONTEND_SCHEDULES || rank < 0 || rank >= ranks || width < 1 ||
+      phase_to.size() != phase_from.size()) {
+    throw Error("expected a schedule, a rank below the number of ranks, and a width of 1 at least");
+  }
+  const contend_schedule_traits& traits = contend_schedules[schedule];
+  contend_party party{};
+  party.rank = rank;
+  party.ranks = ranks;
+  party.width = width;
+  if (traits.option == std::string(CONTEND_BY_NODES)) {
+    const auto hosts = as_span(host_of);
+    if (hosts.size() != static_cast<std::size_t>(ranks) || std::ranges::min(hosts) < 0 ||
+        std::ranges::max(hosts) >= ranks) {
+      throw Error(std::string(traits.name) + ": expected the host of each rank");
+    }
+    party.hosts = 1 + std::ranges::max(hosts);
+    party.host_of = hosts.data();
+  }
+  party.phases = static_cast<int>(phase_to.size());
+  party.phase_to = phase_to.data();
+  party.phase_from = phase_from.data();
+  const auto chosen = static_cast<contend_schedule>(schedule);
+  const int phases = contend_count_phases(chosen, &party);
+  if (phases < 0) {
+    const std::string expected = traits.power_of_two ? "a power of two of ranks"
+                                                     : "phases in which ranks meet all others once";
+    throw Error(traits.name + (": expected " + expected) + ", got " + std::to_string(ranks) +
+                (traits.power_of_two ? "" : " ranks that do not"));
+  }
+  std::vector<std::int32_t> numbers(contend_plan_numbers(&party, phases));
+  const contend_plan plan = contend_make_plan(chosen, &party, numbers.data());
+  const auto array = [](const int* begin, int count) {
+    return to_numpy(std::vector<std::int32_t>(begin, begin + count));
+  };
+  Columns made;
+  made["to"] = array(plan.to, ranks - 1);
+  made["source"] = array(plan.from, ranks - 1);
+  made["to_end"] = array(plan.to_end, phases);
+  made["source_end"] = array(plan.from_end, phases);
+  made["own"] = plan.own;
+  made["in_flight"] = plan.in_flight;
+  return made;
+}
+
 }  // namespace
 
 void bind_schedule(nb::module_& m) {
@@ -97,6 +158,11 @@ void bind_schedule(nb::module_& m) {
         nb::arg("place_of_rank"), nb::arg("rate"), nb::arg("burst"), nb::arg("piece"),
         nb::arg("peak"), nb::arg("between"), nb::arg("within"), nb::arg("processor_of_rank"),
         nb::arg("processors"), nb::arg("patience"), nb::arg("look_every"), nb::arg("start"));
+  m.def("list_schedules", &list_schedules);
+  m.attr("SCHEDULE_WIDTH") = CONTEND_WIDTH;
+  m.attr("SCHEDULE_RADIX") = CONTEND_RADIX;
+  m.def("make_plan", &make_plan, nb::arg("schedule"), nb::arg("rank"), nb::arg("ranks"),
+        nb::arg("width"), nb::arg("host_of"), nb::arg("phase_to"), nb::arg("phase_from"));
   m.def("phases_by_routes", &find_phases, nb::arg("resolver"), nb::arg("place_of_rank"));
 }
 

@@ -37,7 +37,8 @@ from working_programs import unusable
 Key = tuple[str, str, str, str]
 # Of both ways round: what a program meets first is by the rules' name.
 _BOTH = (ALL, "shift-barrier")
-_SOURCES = ("src/contend/preloaded", "src/contend/tracer", "src/contend/tuned", "tests/conformance")
+_SOURCES = tuple(f"src/contend/{name}" for name in ("preloaded", "schedules", "tracer", "tuned"))
+_SOURCES += ("tests/conformance",)
 
 
 def _arguments() -> argparse.Namespace:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from probe_programs import PROBES, Mpi, compile_strictly, link, probe
+from probe_programs import PROBES, SCHEDULES, Mpi, compile_strictly, link, probe
 
 HERE = Path(__file__).parent
 
@@ -32,7 +32,7 @@ def common(openmpi: Mpi, build: Path) -> list[Path]:
 @pytest.fixture(scope="session")
 def alltoall_objects(openmpi: Mpi, build: Path) -> list[Path]:
     """Objects of the all-to-all, which the sort has too."""
-    sources = sorted((PROBES / "alltoall").glob("*.cpp"))
+    sources = sorted([*(PROBES / "alltoall").glob("*.cpp"), *SCHEDULES.glob("*.c")])
     return compile_strictly(openmpi.wrapper, sources, build)
 
 

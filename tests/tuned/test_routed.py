@@ -18,10 +18,10 @@ from contend.fabric import Fabric
 from contend.loading import load
 from contend.schedule import ROUTES, phases_by_routes, write_routes
 from measured_runs import COLLAPSED, alltoall_run
-from probe_programs import Ended, Mpi
+from probe_programs import SCHEDULES, SOURCES, Ended, Mpi
 from tuned.conftest import MANY, PROGRAMS, Build, run_carried
 
-TUNED = Path(__file__).parents[2] / "src" / "contend" / "tuned"
+TUNED = SOURCES / "tuned"
 TREE = "xgft:2;2,2;1,1"
 SMALL = load(TREE, need_routes=True)
 
@@ -174,10 +174,16 @@ def phases_of(
 ) -> Path:
     """The drop-in library's part without MPI, as a program."""
     program = tmp_path_factory.mktemp("phases") / "phases_of"
-    units = ("routes", "phases_by_routes", "phase_board", "phase_resources")
-    sources = [str(TUNED / f"{unit}.c") for unit in units]
+    sources = map(str, [TUNED / "routes.c", *SCHEDULES.glob("phase*.c")])
     strict = ("-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror")
-    flags = ["-std=gnu11", "-g", "-fsanitize=address,undefined", *strict, f"-I{TUNED}"]
+    flags = [
+        "-std=gnu11",
+        "-g",
+        "-fsanitize=address,undefined",
+        *strict,
+        f"-I{TUNED}",
+        f"-I{SCHEDULES}",
+    ]
     source = str(PROGRAMS / "phases_of.c")
     cc = require_program("cc")
     subprocess.run([cc, *flags, source, *sources, "-o", str(program)], check=True)

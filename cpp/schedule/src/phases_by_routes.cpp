@@ -7,7 +7,7 @@
 
 #include "contend/base/error.hpp"
 #include "contend/base/interruption.hpp"
-#include "tuned/phases_by_routes.h"
+#include "schedules/phases_by_routes.h"
 
 namespace contend {
 

@@ -51,7 +51,6 @@ from contend.prediction import (
     predict_alltoall,
     predict_program,
     record_of,
-    suited,
 )
 from contend.profiling import Profile
 from contend.report import (
@@ -69,7 +68,7 @@ from contend.report import (
     verdict,
 )
 from contend.runs import Run
-from contend.schedule import Exchange
+from contend.schedule import Exchange, suited
 from contend.units import parse_rate, parse_sizes
 
 AlgorithmOption = Annotated[
@@ -242,7 +241,7 @@ def alltoall(
         buffer=costs.buffer if buffer is None else buffer,
     )
     predictions = [
-        predict_alltoall(name, Exchange(count, size, ranks_per_node=ranks_per_host), where)
+        predict_alltoall(name, Exchange(count, size), where)
         for name in _algorithms(algorithm, count)
         for size in parse_sizes(bytes)
     ]

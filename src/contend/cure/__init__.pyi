@@ -15,7 +15,6 @@ from .next_job import Seats as Seats
 from .phased_traffic import Sent as Sent
 from .phased_traffic import sent_by as sent_by
 from .rules import LIBRARY as LIBRARY
-from .rules import SCHEDULES as SCHEDULES
 from .rules import Rule as Rule
 from .rules import Rules as Rules
 from .rules import read_rules as read_rules

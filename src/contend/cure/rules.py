@@ -16,7 +16,7 @@ from typing import Any
 
 from contend.errors import InputError, UsageError
 from contend.files import read_bounded, read_toml, write_whole
-from contend.schedule import ROUTED, ROUTES
+from contend.schedule import DIRECT, ROUTED, ROUTES, WIDTH
 
 RULES = "rules.toml"
 OPEN_MPI = "openmpi.conf"
@@ -24,19 +24,6 @@ MPICH = "mpich.json"
 VERSION = 1
 LIBRARY = "library"
 """The schedule that is none: the library's own choice."""
-SCHEDULES = (
-    "shift",
-    "shift-barrier",
-    "xor",
-    "one-factor",
-    "linear",
-    "scattered",
-    "inflight",
-    "node-ordered",
-    "node-ordered-barrier",
-    *ROUTED,
-)
-"""What the drop-in library carries, by the names of the probe's algorithms."""
 MOST_BYTES = (1 << 63) - 1
 
 _SELECTIONS = re.compile(rb'\{"collective=[ -~]{1,1000000}')
@@ -60,7 +47,7 @@ class Rule:
         ranks: of the communicator.
         ranks_per_host: the most of them on one host.
         bytes: of the block for each rank.
-        schedule: one of `SCHEDULES`, or `LIBRARY`.
+        schedule: one of `contend.schedule.DIRECT`, or `LIBRARY`.
         note: why, in a line.
     """
 
@@ -190,8 +177,8 @@ def _taken(content: Mapping[str, Any], key: str, kind: Any, default: Any, path: 
 
 def _rule(content: Mapping[str, Any], number: int, path: Path) -> Rule:
     schedule = content.get("schedule")
-    if schedule not in (*SCHEDULES, LIBRARY):
-        expected = f"schedule of rule {number} to be one of {', '.join((*SCHEDULES, LIBRARY))}"
+    if schedule not in (*DIRECT, LIBRARY):
+        expected = f"schedule of rule {number} to be one of {', '.join((*DIRECT, LIBRARY))}"
         raise InputError(str(path), 0, expected, repr(schedule))
     if "ranks" not in content:
         raise InputError(str(path), 0, f"ranks = [first, last] in rule {number}", "none")
@@ -227,7 +214,7 @@ def open_mpi_text(rules: Rules) -> str:
         steps = _steps(here, ranks)
         lines += [f"{ranks} # ranks", f"{len(steps)} # sizes"]
         for total, schedule in steps:
-            in_flight = 32 if schedule == "inflight" else 0
+            in_flight = WIDTH if schedule == "inflight" else 0
             lines.append(f"{total} {_OPEN_MPI.get(schedule, 0)} 0 {in_flight}")
     return "\n".join(lines) + "\n"
 

@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 from math import isqrt
 from pathlib import Path
 
-from contend.cure.rules import LIBRARY, SCHEDULES, Rule, Rules, write_rules
+from contend.cure.rules import LIBRARY, Rule, Rules, write_rules
 from contend.errors import ContendError, UsageError
 from contend.mpi import select
 from contend.runs import (
@@ -23,14 +23,14 @@ from contend.runs import (
     ratio,
     typical_time,
 )
-from contend.schedule import ROUTED, ROUTES
+from contend.schedule import DIRECT, ROUTED, ROUTES, WIDTH
 from contend.shown import Shown
 from contend.units import rounded
 
 _PROBE = "alltoall"
 # What the drop-in library does by values of its own.
-_PARAMETERS = {"scattered": ("batch", 32), "inflight": ("in_flight", 32)}
-_BY_HOSTS = ("node-ordered", "node-ordered-barrier")
+_WIDTHS = {"batch": "batch", "in-flight": "in_flight"}
+_BY_HOSTS = "ranks-per-node"
 
 
 class Proof(StrEnum):
@@ -203,12 +203,14 @@ def _fits(cell: CellSummary) -> bool:
     record = cell.record
     if record.bytes is None or record.labels.get("counts", "even") != "even":
         return False
-    if record.algorithm in _PARAMETERS:
-        name, value = _PARAMETERS[record.algorithm]
-        return record.labels.get(name, value) == value
-    if record.algorithm in _BY_HOSTS:
+    direct = DIRECT.get(record.algorithm)
+    if direct is None:
+        return record.algorithm == LIBRARY
+    if direct.option in _WIDTHS:
+        return record.labels.get(_WIDTHS[direct.option], WIDTH) == WIDTH
+    if direct.option == _BY_HOSTS:
         return record.labels.get("ranks_per_node") in (None, 0, _per_host(cell))
-    return record.algorithm in (LIBRARY, *SCHEDULES)
+    return True
 
 
 def _behind_barrier(contest: Contest) -> bool:

@@ -18,6 +18,7 @@ from contend.measurement.memory import (
     pingpong_memory,
     sort_memory,
 )
+from contend.schedule import RADIX, WIDTH
 from contend.session import Cell
 from contend.units import counted, nearest
 
@@ -44,9 +45,9 @@ STANDARD: Mapping[str, Mapping[str, str | None]] = {
         "bytes": "1:1M",
         "counts": "even",
         "start": "barrier",
-        "batch": "32",
-        "in_flight": "32",
-        "radix": "2",
+        "batch": str(WIDTH),
+        "in_flight": str(WIDTH),
+        "radix": str(RADIX),
         "ranks_per_node": "0",
     },
     "sort": {

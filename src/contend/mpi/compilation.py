@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from contend.errors import MissingError, ShortfallError
@@ -25,19 +26,22 @@ from contend.process import Run, is_own, private_folder, scratch_folder
 
 # Only MPI's C interface is used, so the retired one for C++, which needs a library of its own, is
 # kept out. Wrappers call a C compiler, which does not link C++'s library by itself.
-_FLAGS = ("-std=c++17", "-O2", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
+_FLAGS = ("-O2", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
+# By the ends of units' names.
+_STANDARDS = {".cpp": "-std=c++17", ".c": "-std=gnu11"}
+_SOURCES = (*_STANDARDS, ".hpp", ".h")
 _LIBRARIES = ("-lstdc++", "-lm", "-ldl")
 _SMALLEST = "version"
-# A probe may take another's parts, all but its main program.
-_BORROWED = {"sort": "alltoall"}
+# A probe may take parts that others have too: of another probe all but its main program.
+_SCHEDULES = "schedules"
+_BORROWED = {"alltoall": (_SCHEDULES,), "sort": ("alltoall", _SCHEDULES)}
 _MAIN = "main.cpp"
 # Folders of parts that all probes have, and of parts that other probes may take.
 _SHARED = ("common/", "compat/")
-_LENT = ("alltoall/",)
+_LENT = ("alltoall/", f"{_SCHEDULES}/")
 # What is preloaded are libraries that find MPI only when the program does: linked with none.
-_PRELOADED_FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", *_FLAGS[2:])
+_PRELOADED_FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", *_FLAGS[1:])
 _PRELOADED_LIBRARIES = ("-shared", "-Wl,--as-needed", "-lpthread", "-ldl")
-_ENTRIES = "preloaded"
 SCRATCH = ".new"
 """The beginning of the names of folders in the cache in which something is being compiled."""
 
@@ -74,20 +78,26 @@ def probe_sources(name: str) -> dict[str, bytes]:
     """The sources of a probe that comes with contend, by their paths below the probes' folder.
 
     Those of the folders `common` and `compat` belong to every probe but `version`, which must
-    compile even where nothing else does. `sort` has the schedules of `alltoall` too.
+    compile even where nothing else does. `sort` has the all-to-alls of `alltoall` too, and both the
+    schedules that the drop-in library and the core have.
     """
-    probes = files("contend") / "probes"
-    folders = [name] if name == _SMALLEST else ["common", "compat", name]
-    borrowed = _BORROWED.get(name, "")
-    if borrowed:
-        folders.append(borrowed)
-    sources = {
+    contend = files("contend")
+    borrowed = _BORROWED.get(name, ())
+    folders = [name] if name == _SMALLEST else ["common", "compat", name, *borrowed]
+    return {
         f"{folder}/{source.name}": source.read_bytes()
-        for folder in folders
-        for source in (probes / folder).iterdir()
-        if source.name.endswith((".cpp", ".hpp")) and (folder, source.name) != (borrowed, _MAIN)
+        for folder in sorted(folders)
+        for source in _sources(
+            contend / folder if folder == _SCHEDULES else contend / "probes" / folder
+        )
+        if folder not in borrowed or source.name != _MAIN
     }
-    return dict(sorted(sources.items()))
+
+
+def _sources(folder: Traversable) -> list[Traversable]:
+    """Units and headers of a folder, by their names."""
+    found = (path for path in folder.iterdir() if path.name.endswith(_SOURCES))
+    return sorted(found, key=lambda path: path.name)
 
 
 @dataclass(frozen=True)
@@ -164,7 +174,7 @@ def compile_probe(
         units: list[Path] = [folder / path for path in sources if path.endswith(".cpp")]
         if len(units) > 1:
             units = compile_units(sources, folder, cache / "objects", compiler)
-        words = [*map(str, units), *_LIBRARIES]
+        words = [_STANDARDS[".cpp"], *map(str, units), *_LIBRARIES]
         return compiler.make(words, folder, folder / f"contend-{name}")
 
     key = _hash(compiler.key, _texts(sources))
@@ -183,6 +193,13 @@ class Preload(StrEnum):
         return "the recorder" if self == Preload.RECORDER else "the drop-in all-to-all"
 
 
+# The folders that each is made of: what is common to both, and the schedules.
+_PRELOADED = {
+    Preload.RECORDER: ("preloaded", Preload.RECORDER),
+    Preload.TUNED: ("preloaded", _SCHEDULES, Preload.TUNED),
+}
+
+
 def compile_preload(
     which: Preload, candidate: Candidate, library: str, run: Run, limit: float
 ) -> Path:
@@ -199,12 +216,11 @@ def compile_preload(
         ShortfallError: why it does not compile, in one line.
         MissingError: the cache folder cannot be used.
     """
-    # One folder for all: `preloaded` includes headers of the others by their names alone.
+    # One folder for all: they include each other's headers by their names alone.
     sources = {
         source.name: source.read_bytes()
-        for folder in (_ENTRIES, which)
-        for source in sorted((files("contend") / folder).iterdir(), key=lambda path: path.name)
-        if source.name.endswith((".c", ".h"))
+        for folder in _PRELOADED[which]
+        for source in _sources(files("contend") / folder)
     }
     flags = (_PRELOADED_FLAGS, _PRELOADED_LIBRARIES)
     keyed = replace(_compiler(candidate, library, run, limit, flags), what=which.what)
@@ -304,13 +320,13 @@ def compile_units(
 
 def _batches(sources: Mapping[str, bytes]) -> list[list[str]]:
     """The units, those together that are to be compiled together: always the same ones."""
-    folders: dict[str, list[str]] = {}
+    kinds: dict[tuple[str, str], list[str]] = {}
     for path in sorted(sources):
-        if path.endswith(".cpp"):
-            folders.setdefault(path.partition("/")[0], []).append(path)
+        if path.endswith(tuple(_STANDARDS)):
+            kinds.setdefault((path.partition("/")[0], Path(path).suffix), []).append(path)
     return [
         units[first : first + _TOGETHER]
-        for units in folders.values()
+        for units in kinds.values()
         for first in range(0, len(units), _TOGETHER)
     ]
 
@@ -319,7 +335,8 @@ def _compile(units: Sequence[str], folder: Path, compiler: Compiler) -> Path:
     name = units[0].replace("/", "-")
     source = folder / f"from-{name}"
     source.write_text("".join(f'#include "{unit}"\n' for unit in units), encoding="utf-8")
-    return compiler.make(["-c", str(source)], folder, folder / f"{name}.o")
+    words = [_STANDARDS[source.suffix], "-c", str(source)]
+    return compiler.make(words, folder, folder / f"{name}.o")
 
 
 def _object_key(units: Sequence[str], sources: Mapping[str, bytes], key: str) -> str:
@@ -328,7 +345,7 @@ def _object_key(units: Sequence[str], sources: Mapping[str, bytes], key: str) ->
     texts |= {
         path: text
         for path, text in sorted(sources.items())
-        if path.endswith(".hpp") and _may_include(units[0], path)
+        if path.endswith((".hpp", ".h")) and _may_include(units[0], path)
     }
     return _hash(key, _texts(texts))
 

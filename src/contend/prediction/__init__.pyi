@@ -27,7 +27,6 @@ from .piling import Piling as Piling
 from .predicting import LIBRARY as LIBRARY
 from .predicting import Prediction as Prediction
 from .predicting import predict_alltoall as predict_alltoall
-from .predicting import suited as suited
 from .program import Program as Program
 from .program import program_of as program_of
 from .seats import conditions_of as conditions_of

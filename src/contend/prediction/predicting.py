@@ -16,7 +16,8 @@ from contend.prediction.fitting import courses
 from contend.prediction.piling import Piling, worst_piling
 from contend.runs import port_limit
 from contend.schedule import (
-    ALGORITHMS,
+    DIRECT,
+    MEMBERS,
     ROUTED,
     Action,
     Course,
@@ -95,9 +96,13 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: Conditions) -> P
     name = algorithm
     if algorithm == LIBRARY:
         name = choose(calibration.library, "alltoall", exchange.ranks, exchange.size)
-    if name in ROUTED:
-        exchange = replace(exchange, phases=where.phases)
-    schedule = alltoall(name, replace(exchange, copy_per_byte=calibration.copy_per_byte_s))
+    exchange = replace(
+        exchange,
+        hosts=[int(host) for host in where.hosts],
+        copy_per_byte=calibration.copy_per_byte_s,
+        phases=where.phases if name in ROUTED else None,
+    )
+    schedule = alltoall(name, exchange)
 
     def went(costs: Calibration, draws: int) -> list[Course]:
         cables = replace(where, calibration=costs).cables
@@ -107,7 +112,7 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: Conditions) -> P
     seconds = [course.seconds for course in drawn]
     # The first draw with all costs at either end of their intervals tells what these leave open.
     off = [1.0, *(went(costs, 1)[0].seconds / seconds[0] for costs in calibration.ends)]
-    counts = _count(_rounds(schedule, phased=name in ROUTED), where)
+    counts = _count(_rounds(schedule, phased=name in DIRECT and name in MEMBERS), where)
     hottest = int(np.argmax(heat(drawn[0].channel_bytes, where.rates)))
     return Prediction(
         algorithm=algorithm,
@@ -124,11 +129,6 @@ def predict_alltoall(algorithm: str, exchange: Exchange, where: Conditions) -> P
         hottest_share=float(drawn[0].channel_busy[hottest]) / seconds[0],
         limit=port_limit(exchange.ranks, int(np.bincount(where.hosts).max()), where.rate),
     )
-
-
-def suited(ranks: int) -> list[str]:
-    """The algorithms that can be carried out on so many ranks."""
-    return [name for name in ALGORITHMS if name != "xor" or not ranks & (ranks - 1)]
 
 
 _Round = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]

@@ -1,9 +1,14 @@
 from .alltoalls import ALGORITHMS as ALGORITHMS
+from .alltoalls import DIRECT as DIRECT
 from .alltoalls import MEMBERS as MEMBERS
-from .alltoalls import PHASED as PHASED
+from .alltoalls import RADIX as RADIX
 from .alltoalls import ROUTED as ROUTED
+from .alltoalls import WIDTH as WIDTH
 from .alltoalls import Exchange as Exchange
+from .alltoalls import RankPlan as RankPlan
 from .alltoalls import alltoall as alltoall
+from .alltoalls import plan as plan
+from .alltoalls import suited as suited
 from .choices import LIBRARIES as LIBRARIES
 from .choices import choose as choose
 from .collectives import COLLECTIVES as COLLECTIVES

@@ -1,11 +1,19 @@
-"""All-to-alls as schedules: the algorithms of contend's probe, with its sizes and orders."""
+"""All-to-alls as schedules: the algorithms of contend's probe, with its sizes and orders.
+
+Where blocks go straight to their ranks, the plans are the core's, which compiles the same source as
+the probe and the drop-in library. The algorithms that forward blocks are written here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
+from contend import _core
 from contend.errors import UsageError
 from contend.schedule.member import Member, all_members
 from contend.schedule.phases import Phases
@@ -13,9 +21,43 @@ from contend.schedule.reductions import dissemination
 from contend.schedule.schedule import Schedule, Strand
 from contend.units import nearest
 
+WIDTH, RADIX = _core.SCHEDULE_WIDTH, _core.SCHEDULE_RADIX
+"""Messages each way at a time, and bruck's base, where nobody says otherwise."""
+
 # What is sent in a barrier is told apart from blocks.
 _BARRIER_TAG = 1
 _FIRST_PHASE_TAG = 2
+
+
+@dataclass(frozen=True)
+class Direct:
+    """A schedule in which every block goes straight to the rank that it is for.
+
+    Attributes:
+        number: the core's.
+        name: in commands, rules and runs.
+        summary: what it does, in a line.
+        option: what it depends on, as the probe calls it; "" for nothing.
+        paired: whether a phase is one message each way at most.
+        barriers: whether there is one between phases.
+        power_of_two: whether the number of ranks must be one.
+    """
+
+    number: int
+    name: str
+    summary: str
+    option: str
+    paired: bool
+    barriers: bool
+    power_of_two: bool
+
+
+DIRECT: Mapping[str, Direct] = {
+    row[0]: Direct(number, *row) for number, row in enumerate(_core.list_schedules())
+}
+"""By their names: those that the drop-in library carries."""
+ROUTED = tuple(name for name, direct in DIRECT.items() if direct.option == "phases")
+"""Those that follow phases made from the routes, see `contend.schedule.phases_by_routes`."""
 
 
 @dataclass(frozen=True)
@@ -28,17 +70,17 @@ class Exchange:
         batch: messages each way that ``scattered`` sends at a time.
         in_flight: messages each way that ``inflight`` keeps under way.
         radix: base in which ``bruck`` writes distances.
-        ranks_per_node: consecutive ranks that count as one node.
+        hosts: number of each rank's host, in any way of counting; empty where each has its own.
         copy_per_byte: seconds in which a rank copies a byte of its own.
         phases: that `ROUTED` algorithms follow; None where the routes are not known.
     """
 
     ranks: int
     size: int
-    batch: int = 32
-    in_flight: int = 32
-    radix: int = 2
-    ranks_per_node: int = 1
+    batch: int = WIDTH
+    in_flight: int = WIDTH
+    radix: int = RADIX
+    hosts: Sequence[int] = ()
     copy_per_byte: float = 0.0
     phases: Phases | None = None
 
@@ -47,79 +89,112 @@ class Exchange:
         if self.copy_per_byte and size:
             member.compute(size * self.copy_per_byte)
 
-
-def _linear(member: Member, exchange: Exchange) -> None:
-    """All receives and all sends at once, then waits for all."""
-    for places in range(1, member.size):
-        member.receive((member.rank - places) % member.size)
-    for places in range(1, member.size):
-        member.send((member.rank + places) % member.size, exchange.size)
-    exchange.copy(member, exchange.size)
-    member.wait_all()
+    @cached_property
+    def host_of(self) -> NDArray[np.int32]:
+        """Every rank's host, counted in the order of their first ranks."""
+        hosts = list(self.hosts) or range(self.ranks)
+        number = {host: place for place, host in enumerate(dict.fromkeys(hosts))}
+        return np.array([number[host] for host in hosts], dtype=np.int32)
 
 
-def _scattered(member: Member, exchange: Exchange) -> None:
-    """Batches of receives and sends, each of which ends before the next."""
-    exchange.copy(member, exchange.size)
-    for first in range(1, member.size, exchange.batch):
-        batch = range(first, min(member.size, first + exchange.batch))
-        for places in batch:
-            member.receive((member.rank - places) % member.size)
-        for places in batch:
-            member.send((member.rank + places) % member.size, exchange.size)
-        member.wait_all()
+@dataclass(frozen=True)
+class RankPlan:
+    """One rank's messages.
+
+    Attributes:
+        phases: the ranks that it sends to in each phase, and those that it receives from.
+        own: the phase in which it copies its own block, while messages are under way; -1: before.
+        in_flight: where above 0, phases need not end: as a message ends, the next of its direction
+            begins, so many each way at a time.
+    """
+
+    phases: Sequence[tuple[Sequence[int], Sequence[int]]]
+    own: int
+    in_flight: int
 
 
-def _shift(member: Member, exchange: Exchange, *, barriers: bool = False) -> None:
-    """In phase i to rank r + i and from rank r - i."""
-    exchange.copy(member, exchange.size)
-    for places in range(1, member.size):
-        if barriers and places > 1:
-            dissemination(replace(member, tag=_BARRIER_TAG))
-        to, source = (member.rank + places) % member.size, (member.rank - places) % member.size
-        member.exchange(to, exchange.size, source)
+def plan(algorithm: str, exchange: Exchange, rank: int) -> RankPlan:
+    """A rank's plan of a `DIRECT` schedule.
+
+    Raises:
+        UsageError: not for so many ranks, or without the phases that it follows.
+    """
+    direct = DIRECT[algorithm]
+    widths = {"batch": exchange.batch, "in-flight": exchange.in_flight}
+    made = _core.make_plan(
+        direct.number,
+        rank,
+        exchange.ranks,
+        min(widths.get(direct.option, 1), exchange.ranks),
+        exchange.host_of,
+        *_phases_of(rank, exchange, needed=algorithm in ROUTED),
+    )
+    to, source = made["to"].tolist(), made["source"].tolist()
+    to_end, source_end = [0, *made["to_end"].tolist()], [0, *made["source_end"].tolist()]
+    phases = [
+        (to[to_end[phase] : to_end[phase + 1]], source[source_end[phase] : source_end[phase + 1]])
+        for phase in range(len(to_end) - 1)
+    ]
+    return RankPlan(phases, made["own"], made["in_flight"])
 
 
-def _exclusive_or(member: Member, exchange: Exchange) -> None:
-    """In phase i with rank r xor i."""
-    if member.size & (member.size - 1):
-        raise UsageError(f"xor: expected a power of two of ranks, got {member.size}")
-    exchange.copy(member, exchange.size)
-    for phase in range(1, member.size):
-        member.exchange(member.rank ^ phase, exchange.size, member.rank ^ phase)
-
-
-def _one_factor(member: Member, exchange: Exchange) -> None:
-    """In phase i with rank i - r modulo p; a rank that meets itself only copies."""
-    for phase in range(member.size):
-        partner = (phase - member.rank) % member.size
-        if partner == member.rank:
-            exchange.copy(member, exchange.size)
-        else:
-            member.exchange(partner, exchange.size, partner)
-
-
-def _routed(member: Member, exchange: Exchange, *, barriers: bool = False) -> None:
-    """In phases in which no two messages share a channel; every message has its phase's tag."""
+def _phases_of(
+    rank: int, exchange: Exchange, *, needed: bool
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     phases = exchange.phases
+    if not needed:
+        return np.empty(0, np.int32), np.empty(0, np.int32)
     if phases is None or phases.ranks != exchange.ranks:
         raise UsageError(
             f"routed: expected phases of {exchange.ranks} ranks, got "
             f"{'none' if phases is None else phases}; contend.schedule.phases_by_routes makes them"
         )
-    exchange.copy(member, exchange.size)
-    targets, sources = phases.target[member.rank].tolist(), phases.source[member.rank].tolist()
-    for phase, (to, source) in enumerate(zip(targets, sources, strict=True)):
-        if barriers and phase:
+    return phases.target[rank], phases.source[rank]
+
+
+def exchange_directly(
+    member: Member,
+    algorithm: str,
+    exchange: Exchange,
+    to: Mapping[int, float] | None = None,
+    sources: Sequence[int] | None = None,
+) -> None:
+    """One member's part by a `DIRECT` schedule, but for ``inflight``.
+
+    A member that does nothing else has the number of their phase as tags of its messages: ranks may
+    sit a phase out, so that others cannot be told by counting.
+
+    Args:
+        member: whose part it is.
+        algorithm: the schedule.
+        exchange: what is exchanged.
+        to: where amounts differ, bytes to the members that get a message.
+        sources: likewise, the members that a message comes from.
+    """
+    direct, strand, strands = DIRECT[algorithm], member.strand, member.strands
+    made = plan(algorithm, exchange, member.rank)
+    if made.own < 0:
+        exchange.copy(member, exchange.size)
+    for number, (targets, origins) in enumerate(made.phases):
+        if direct.barriers and number:
             dissemination(replace(member, tag=_BARRIER_TAG))
-        in_phase = replace(member, tag=_FIRST_PHASE_TAG + phase)
-        requests = []
-        if source >= 0:
-            requests.append(in_phase.receive(source))
-        if to >= 0:
-            requests.append(in_phase.send(to, exchange.size))
-        for request in requests:
-            in_phase.wait(request)
+        tag = _FIRST_PHASE_TAG + number if member.alone else member.tag
+        begun = [
+            strand.receive(strands[source], tag)
+            for source in origins
+            if sources is None or source in sources
+        ]
+        for target in targets:
+            if to is None or target in to:
+                size = exchange.size if to is None else to[target]
+                begun.append(strand.send(strands[target], size, tag))
+        if number == made.own:
+            exchange.copy(member, exchange.size)
+        if member.alone and not direct.paired:
+            strand.wait_all()
+            continue
+        for request in begun:
+            strand.wait(request)
 
 
 def _bruck(member: Member, exchange: Exchange) -> None:
@@ -144,41 +219,18 @@ def _bruck(member: Member, exchange: Exchange) -> None:
 
 
 def _nodes(exchange: Exchange) -> list[list[int]]:
-    each = exchange.ranks_per_node
-    return [
-        list(range(first, min(first + each, exchange.ranks)))
-        for first in range(0, exchange.ranks, each)
-    ]
-
-
-def _node_ordered(member: Member, exchange: Exchange, *, barriers: bool = False) -> None:
-    """In phase i all ranks of a node with all of the node i further on."""
-    nodes = _nodes(exchange)
-    first_barrier = 1 if any(len(node) > 1 for node in nodes) else 2
-    own, place = divmod(member.rank, exchange.ranks_per_node)
-    for phase in range(len(nodes)):
-        if barriers and phase >= first_barrier:
-            dissemination(replace(member, tag=_BARRIER_TAG))
-        for source in _turned(nodes[(own - phase) % len(nodes)], place, member.rank):
-            member.receive(source)
-        for to in _turned(nodes[(own + phase) % len(nodes)], place, member.rank):
-            member.send(to, exchange.size)
-        if phase == 0:
-            exchange.copy(member, exchange.size)
-        member.wait_all()
-
-
-def _turned(ranks: Sequence[int], place: int, own: int) -> list[int]:
-    """A node's other ranks, beginning at a place."""
-    turned = [ranks[(place + step) % len(ranks)] for step in range(len(ranks))]
-    return [rank for rank in turned if rank != own]
+    """The ranks of every host."""
+    nodes: list[list[int]] = [[] for _ in range(int(exchange.host_of.max()) + 1)]
+    for rank, host in enumerate(exchange.host_of.tolist()):
+        nodes[host].append(rank)
+    return nodes
 
 
 def _hierarchical(member: Member, exchange: Exchange) -> None:
     """Each node's first rank gathers, exchanges with the others, and hands out."""
     nodes = _nodes(exchange)
     whole = exchange.ranks * exchange.size
-    own = member.rank // exchange.ranks_per_node
+    own = int(exchange.host_of[member.rank])
     leader, *members = nodes[own]
     if member.rank != leader:
         member.receive(leader)
@@ -203,55 +255,50 @@ def _in_flight(exchange: Exchange) -> Sequence[Strand]:
 
     A rank's receives and its sends go on independently of each other: a strand for each.
     """
-    ranks, width = exchange.ranks, min(exchange.in_flight, exchange.ranks - 1)
+    ranks = exchange.ranks
     receivers = [Strand(rank) for rank in range(ranks)]
     senders = [Strand(rank) for rank in range(ranks)]
-    for strand in receivers:
-        for places in range(1, ranks):
-            if places > width:
-                strand.wait_for(places - width)
-            strand.receive(ranks + (strand.rank - places) % ranks)
-        exchange.copy(strand, exchange.size)
-        strand.wait_all()
-    for strand in senders:
-        for places in range(1, ranks):
-            if places > width:
-                strand.wait_for(places - width)
-            strand.send((strand.rank + places) % ranks, exchange.size)
-        strand.wait_all()
+    for receiver, sender in zip(receivers, senders, strict=True):
+        made = plan(_IN_FLIGHT, exchange, receiver.rank)
+        targets = [target for phase, _ in made.phases for target in phase]
+        sources = [source for _, phase in made.phases for source in phase]
+        for place, (target, source) in enumerate(zip(targets, sources, strict=True)):
+            if place >= made.in_flight:
+                receiver.wait_for(place - made.in_flight + 1)
+                sender.wait_for(place - made.in_flight + 1)
+            receiver.receive(ranks + source)
+            sender.send(target, exchange.size)
+        exchange.copy(receiver, exchange.size)
+        receiver.wait_all()
+        sender.wait_all()
     return [*receivers, *senders]
 
 
 Algorithm = Callable[[Member, Exchange], None]
+_IN_FLIGHT = "inflight"
+
+
+def _directly(algorithm: str) -> Algorithm:
+    return lambda member, exchange: exchange_directly(member, algorithm, exchange)
+
 
 MEMBERS: Mapping[str, Algorithm] = {
-    "linear": _linear,
-    "scattered": _scattered,
-    "shift": _shift,
-    "shift-barrier": partial(_shift, barriers=True),
-    "xor": _exclusive_or,
-    "one-factor": _one_factor,
-    "routed": _routed,
-    "routed-barrier": partial(_routed, barriers=True),
+    **{name: _directly(name) for name in DIRECT if name != _IN_FLIGHT},
     "bruck": _bruck,
-    "node-ordered": _node_ordered,
-    "node-ordered-barrier": partial(_node_ordered, barriers=True),
     "hierarchical": _hierarchical,
 }
 """One member's part by the algorithm's name, where a rank does one thing after the other."""
-_IN_FLIGHT = "inflight"
-ALGORITHMS = (*MEMBERS, _IN_FLIGHT)
+ALGORITHMS = (*DIRECT, "bruck", "hierarchical")
 """Algorithms that can be carried out, by the probe's names for them."""
 
-ROUTED = ("routed", "routed-barrier")
-"""Those that follow phases made from the routes, see `contend.schedule.phases_by_routes`."""
-PHASED = frozenset(
-    {
-        *("shift", "shift-barrier", "xor", "one-factor", "node-ordered", "node-ordered-barrier"),
-        *ROUTED,
-    }
-)
-"""Those in which a rank exchanges with one other rank, or node, at a time."""
+
+def suited(ranks: int) -> list[str]:
+    """The algorithms that can be carried out on so many ranks."""
+    return [
+        name
+        for name in ALGORITHMS
+        if name not in DIRECT or not DIRECT[name].power_of_two or not ranks & (ranks - 1)
+    ]
 
 
 def alltoall(algorithm: str, exchange: Exchange) -> Schedule:

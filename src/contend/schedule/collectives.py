@@ -21,6 +21,7 @@ from contend.schedule.allgathers import (
     gather_broadcast,
     scatter_allgather,
 )
+from contend.schedule.alltoalls import Exchange, exchange_directly
 from contend.schedule.member import Collective, Member, Operation
 from contend.schedule.reductions import (
     allreduce_ring,
@@ -58,22 +59,14 @@ def _one_after_the_other(*collectives: Collective) -> Collective:
 
 def _exchange_at_once(member: Member, operation: Operation) -> None:
     """All receives and all sends at once; where nothing goes there is no message."""
-    for places in range(1, member.size):
-        source = (member.rank - places) % member.size
-        if source in operation.sources:
-            member.receive(source)
-    for places in range(1, member.size):
-        to = (member.rank + places) % member.size
-        if to in operation.to:
-            member.send(to, operation.to[to])
-    member.wait_all()
+    blocks = Exchange(member.size, 0)
+    exchange_directly(member, "linear", blocks, operation.to, operation.sources)
 
 
 def _exchange_by_shifts(member: Member, operation: Operation) -> None:
     """In phase i to rank r + i and from rank r - i; empty messages too."""
-    for places in range(1, member.size):
-        to, source = (member.rank + places) % member.size, (member.rank - places) % member.size
-        member.exchange(to, operation.to.get(to, 0.0), source)
+    to = {rank: operation.to.get(rank, 0.0) for rank in range(member.size)}
+    exchange_directly(member, "shift", Exchange(member.size, 0), to)
 
 
 _ALGORITHMS: dict[str, Mapping[str, Collective]] = {

@@ -31,6 +31,7 @@ static int run_phases(const contend_blocks* blocks, contend_members* members,
       contend_note(&result, receive_from(blocks, members, plan->from[from], &requests[count++]));
     for (; to < plan->to_end[phase]; to++)
       contend_note(&result, send_to(blocks, members, plan->to[to], &requests[count++]));
+    if (phase == plan->own) contend_note(&result, contend_copy_own(blocks, members, CONTEND_TAG));
     // One by one: MPI_Waitall does not say which error it was.
     for (int index = 0; index < count; index++)
       contend_note(&result, REAL(Wait)(&requests[index], MPI_STATUS_IGNORE));
@@ -52,9 +53,7 @@ static int next(const contend_blocks* blocks, const contend_members* members,
   return result;
 }
 
-/// Keeps so many messages each way under way; as one ends, the next begins. A message to the i-th
-/// rank further on is the i-th on both sides, so that among all that have not ended the lowest is
-/// under way at its sender and at its receiver: none waits for ever.
+/// Keeps so many messages each way under way; as one ends, the next begins.
 static int run_window(const contend_blocks* blocks, contend_members* members,
                       const contend_plan* plan) {
   MPI_Request* requests = members->requests;
@@ -63,6 +62,7 @@ static int run_window(const contend_blocks* blocks, contend_members* members,
   for (int slot = 0; slot < 2 * width; slot++)
     contend_note(&result, next(blocks, members, plan, slot >= width, slot < width ? &from : &to,
                                &requests[slot]));
+  contend_note(&result, contend_copy_own(blocks, members, CONTEND_TAG));
   for (;;) {
     int ended = MPI_UNDEFINED;
     contend_note(&result, REAL(Waitany)(2 * width, requests, &ended, MPI_STATUS_IGNORE));
@@ -79,7 +79,7 @@ int contend_carry(contend_blocks* blocks, contend_members* members, const conten
   int result = blocks->in_place ? contend_pack(blocks, members) : MPI_SUCCESS;
   // What cannot be kept must not be sent.
   if (!result) {
-    result = contend_copy_own(blocks, members, CONTEND_TAG);
+    if (plan->own < 0) result = contend_copy_own(blocks, members, CONTEND_TAG);
     contend_note(&result, plan->in_flight ? run_window(blocks, members, plan)
                                           : run_phases(blocks, members, plan, barriers));
   }

@@ -1,5 +1,5 @@
-// What is known of a communicator: kept as an attribute of it, so that it ends when the
-// communicator does, and that a new one at the same address is not mistaken for it.
+// What is known of a communicator, with its plans: kept as an attribute of it, so that it ends when
+// the communicator does, and that a new one at the same address is not mistaken for it.
 #define _GNU_SOURCE
 #include <limits.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int duplicates;
 
 void contend_release_members(contend_members* members) {
   if (__atomic_sub_fetch(&members->references, 1, __ATOMIC_ACQ_REL) > 0) return;
-  for (int index = 0; index < CONTEND_SCHEDULES; index++) contend_free_plan(members->plans[index]);
+  for (int index = 0; index < CONTEND_SCHEDULES; index++) free(members->plans[index]);
   // Once MPI ends it frees what is left by itself.
   if (members->comm != MPI_COMM_NULL && !ended) {
     REAL(Comm_free)(&members->comm);
@@ -164,4 +164,30 @@ void contend_end_members(void) {
   if (contend_known_members(MPI_COMM_WORLD))
     contend_library.Comm_delete_attr(MPI_COMM_WORLD, keyval);
   ended = true;
+}
+
+static contend_party party_of(const contend_members* members) {
+  contend_party party = {.rank = members->rank,
+                         .ranks = members->size,
+                         .width = CONTEND_WIDTH,
+                         .hosts = members->hosts,
+                         .host_of = members->host_of,
+                         .phases = -1};
+  contend_add_phases_by_routes(members, &party);
+  return party;
+}
+
+const contend_plan* contend_plan_of(contend_members* members, enum contend_schedule schedule,
+                                    bool together) {
+  contend_plan** plan = &members->plans[schedule];
+  if (*plan) return *plan;
+  if (together && strcmp(contend_schedules[schedule].option, CONTEND_BY_PHASES) == 0)
+    contend_agree_on_phases(members);
+  contend_party party = party_of(members);
+  int phases = contend_count_phases(schedule, &party);
+  if (phases < 0) return NULL;
+  // The numbers lie behind the plan, which is freed with them.
+  *plan = contend_room(sizeof **plan + contend_plan_numbers(&party, phases) * sizeof *(*plan)->to);
+  **plan = contend_make_plan(schedule, &party, (int*)(*plan + 1));
+  return *plan;
 }

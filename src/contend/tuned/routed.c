@@ -178,16 +178,10 @@ void contend_agree_on_phases(contend_members* members) {
                        1, __ATOMIC_RELAXED);
 }
 
-contend_plan* contend_routed_plan(const contend_members* members) {
+void contend_add_phases_by_routes(const contend_members* members, contend_party* party) {
   const part* own = members->phases;
-  if (own == NULL || own->phases < 0) return NULL;
-  contend_plan* plan = contend_new_plan(own->phases, members->size - 1);
-  int to = 0, from = 0;
-  for (int phase = 0; phase < own->phases; phase++) {
-    if (own->to[phase] >= 0) plan->to[to++] = own->to[phase];
-    if (own->from[phase] >= 0) plan->from[from++] = own->from[phase];
-    plan->to_end[phase] = to;
-    plan->from_end[phase] = from;
-  }
-  return plan;
+  if (own == NULL || own->phases < 0) return;
+  party->phases = own->phases;
+  party->phase_to = own->to;
+  party->phase_from = own->from;
 }

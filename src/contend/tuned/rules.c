@@ -16,18 +16,14 @@
 
 contend_rule_book contend_rules;
 
-static const char* const names[] = {"shift",      "shift-barrier",  "xor",
-                                    "one-factor", "linear",         "scattered",
-                                    "inflight",   "node-ordered",   "node-ordered-barrier",
-                                    "routed",     "routed-barrier", "library"};
-
-const char* contend_schedule_name(enum contend_schedule schedule) { return names[schedule]; }
+const char* contend_schedule_name(enum contend_schedule schedule) {
+  return schedule == CONTEND_LIBRARYS_OWN ? "library" : contend_schedules[schedule].name;
+}
 
 static bool is_schedule(const char* text, enum contend_schedule* schedule) {
   for (int index = 0; index <= CONTEND_LIBRARYS_OWN; index++) {
-    if (strcmp(text, names[index]) != 0) continue;
     *schedule = (enum contend_schedule)index;
-    return true;
+    if (strcmp(text, contend_schedule_name(*schedule)) == 0) return true;
   }
   return false;
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "entries.h"
+#include "schedules.h"
 
 // What is called beside the routines that have entries.
 #define CONTEND_LIBRARY(X) \
@@ -47,22 +48,8 @@ CONTEND_OWN struct contend_library {
 
 // ---- rules.c: which schedule is for what
 
-/// The schedules, in the order of their names in rules.c.
-enum contend_schedule {
-  CONTEND_SHIFT,
-  CONTEND_SHIFT_BARRIER,
-  CONTEND_EXCLUSIVE_OR,
-  CONTEND_ONE_FACTOR,
-  CONTEND_LINEAR,
-  CONTEND_SCATTERED,
-  CONTEND_IN_FLIGHT,
-  CONTEND_NODE_ORDERED,
-  CONTEND_NODE_ORDERED_BARRIER,
-  CONTEND_ROUTED,
-  CONTEND_ROUTED_BARRIER,
-  CONTEND_SCHEDULES,
-  CONTEND_LIBRARYS_OWN = CONTEND_SCHEDULES
-};
+/// Beside the schedules: the library's own choice.
+#define CONTEND_LIBRARYS_OWN CONTEND_SCHEDULES
 
 /// From the first to the last, both included.
 typedef struct {
@@ -100,7 +87,6 @@ enum contend_schedule contend_uneven_schedule(int ranks, int ranks_per_host);
 
 // ---- members.c: what is known of a communicator
 
-struct contend_plan;
 struct contend_phase_part;
 
 typedef struct contend_members {
@@ -113,7 +99,7 @@ typedef struct contend_members {
   bool freed;                               ///< by the program, while operations are under way
   uint64_t hosts_hash;                      ///< of the list of the ranks' hosts
   const struct contend_phase_part* phases;  ///< by routes; NULL before they were asked for
-  struct contend_plan* plans[CONTEND_SCHEDULES];
+  contend_plan* plans[CONTEND_SCHEDULES];
   MPI_Request* requests;  ///< of a blocking call; two for each rank
   uint32_t begun;         ///< nonblocking calls so far
   uint32_t persistent;    ///< persistent requests so far
@@ -137,32 +123,17 @@ void contend_prepare(MPI_Comm comm);
 void contend_release_members(contend_members* members);
 /// Lets go of what belongs to MPI_COMM_WORLD, before MPI ends.
 void contend_end_members(void);
-
-// ---- plans.c: who sends to whom, in order
-
-/// A rank's messages: in phase i it sends to to[to_end[i-1]] .. to[to_end[i] - 1], and receives
-/// likewise. Its own block is not among them.
-typedef struct contend_plan {
-  int phases;
-  int *to, *from;
-  int *to_end, *from_end;
-  bool barriers;  ///< between phases
-  int in_flight;  ///< where above 0, of one long phase, so many messages each way at a time
-} contend_plan;
-
 /// The plan of a schedule; NULL, on all ranks, where it is not for so many, or where phases by
 /// routes are not there. These are made where all ranks are `together` in a call that may wait.
 const contend_plan* contend_plan_of(contend_members* members, enum contend_schedule schedule,
                                     bool together);
-contend_plan* contend_new_plan(int phases, int messages);
-void contend_free_plan(contend_plan* plan);
 
 // ---- routed.c: phases by routes
 
 /// Finds the phases of a communicator, all its ranks together.
 void contend_agree_on_phases(contend_members* members);
-/// This rank's messages in phases by routes; NULL, on all ranks, where there are none.
-contend_plan* contend_routed_plan(const contend_members* members);
+/// This rank's phases by routes, as far as they are known.
+void contend_add_phases_by_routes(const contend_members* members, contend_party* party);
 /// Communicators with phases that were found, with kept ones, and without, on this rank as their
 /// first.
 CONTEND_OWN uint64_t contend_phase_counts[3];

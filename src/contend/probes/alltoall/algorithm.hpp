@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,24 +10,25 @@
 #include "alltoall/blocks.hpp"
 #include "alltoall/nodes.hpp"
 #include "alltoall/rank_phases.hpp"
+#include "schedules/schedules.h"
 
 namespace contend::probe::alltoall {
 
 /// What some algorithms want to know beside the blocks.
 struct Parameters {
   Nodes nodes;
-  std::int64_t batch = 32;
-  std::int64_t in_flight = 32;
-  std::int64_t radix = 2;
+  std::int64_t batch = CONTEND_WIDTH;
+  std::int64_t in_flight = CONTEND_WIDTH;
+  std::int64_t radix = CONTEND_RADIX;
   RankPhases phases;
 };
 
 /// The option that names a file of phases; all others that algorithms depend on have numbers.
-inline constexpr const char* kPhasesOption = "phases";
+inline constexpr const char* kPhasesOption = CONTEND_BY_PHASES;
 
 /// Makes an algorithm's all-to-all; collective over the blocks' communicator.
-using MakeAlltoall = std::unique_ptr<Alltoall> (*)(const Blocks& blocks,
-                                                   const Parameters& parameters);
+using MakeAlltoall =
+    std::function<std::unique_ptr<Alltoall>(const Blocks& blocks, const Parameters& parameters)>;
 
 /// One way to do an all-to-all.
 struct Algorithm {
@@ -35,8 +37,7 @@ struct Algorithm {
   /// What it does, in a line.
   std::string summary;
   MakeAlltoall make;
-  /// The option that it depends on: "batch", "in-flight", "radix", "ranks-per-node", "phases" or
-  /// "".
+  /// The option that it depends on: one of those that schedules.h names, "radix" or "".
   std::string option = "";
   /// Whether blocks may differ in size.
   bool uneven = true;
@@ -64,24 +65,16 @@ template <class Made>
 /// The algorithm of a name; ends the program when there is none.
 [[nodiscard]] const Algorithm& find_algorithm(const std::string& name);
 
+/// One that sends every block straight to the rank that it is for.
+[[nodiscard]] Algorithm direct(contend_schedule schedule);
+
 // One function per file of the same name.
 [[nodiscard]] Algorithm library();
 [[nodiscard]] Algorithm library_v();
 [[nodiscard]] Algorithm nonblocking();
 [[nodiscard]] Algorithm nonblocking_v();
 [[nodiscard]] Algorithm persistent();
-[[nodiscard]] Algorithm linear();
-[[nodiscard]] Algorithm scattered();
-[[nodiscard]] Algorithm in_flight();
-[[nodiscard]] Algorithm shift();
-[[nodiscard]] Algorithm shift_barrier();
-[[nodiscard]] Algorithm exclusive_or();
-[[nodiscard]] Algorithm one_factor();
-[[nodiscard]] Algorithm routed();
-[[nodiscard]] Algorithm routed_barrier();
 [[nodiscard]] Algorithm bruck();
-[[nodiscard]] Algorithm node_ordered();
-[[nodiscard]] Algorithm node_ordered_barrier();
 [[nodiscard]] Algorithm hierarchical();
 [[nodiscard]] Algorithm put();
 

@@ -6,25 +6,17 @@
 namespace contend::probe::alltoall {
 
 const std::vector<Algorithm>& catalogue() {
-  static const std::vector<Algorithm> all{library(),
-                                          library_v(),
-                                          nonblocking(),
-                                          nonblocking_v(),
-                                          persistent(),
-                                          linear(),
-                                          scattered(),
-                                          in_flight(),
-                                          shift(),
-                                          shift_barrier(),
-                                          exclusive_or(),
-                                          one_factor(),
-                                          routed(),
-                                          routed_barrier(),
-                                          bruck(),
-                                          node_ordered(),
-                                          node_ordered_barrier(),
-                                          hierarchical(),
-                                          put()};
+  static const std::vector<Algorithm> all = [] {
+    std::vector<Algorithm> made{library(), library_v(), nonblocking(), nonblocking_v(),
+                                persistent()};
+    for (int schedule = 0; schedule < CONTEND_SCHEDULES; ++schedule) {
+      made.push_back(direct(static_cast<contend_schedule>(schedule)));
+    }
+    for (const Algorithm& forwarding : {bruck(), hierarchical(), put()}) {
+      made.push_back(forwarding);
+    }
+    return made;
+  }();
   return all;
 }
 

@@ -16,13 +16,13 @@ namespace contend::probe::alltoall {
 Parameters ParameterMaker::of(const Cell& cell, const std::string& option,
                               const Arguments& arguments, MPI_Comm comm) {
   Parameters made;
-  if (option == "batch") {
+  if (option == CONTEND_BY_BATCH) {
     made.batch = cell.integer("batch");
-  } else if (option == "in-flight") {
+  } else if (option == CONTEND_BY_WINDOW) {
     made.in_flight = cell.integer("in_flight");
   } else if (option == "radix") {
     made.radix = cell.integer("radix");
-  } else if (option == "ranks-per-node") {
+  } else if (option == CONTEND_BY_NODES) {
     made.nodes = nodes(cell.integer("ranks_per_node"), comm);
   } else if (option == kPhasesOption) {
     if (!phases_) {
@@ -109,7 +109,7 @@ std::vector<std::string> names() {
 
 // The least value of an option that algorithms depend on.
 std::int64_t least(const std::string& option) {
-  if (option == "ranks-per-node") {
+  if (option == CONTEND_BY_NODES) {
     return 0;
   }
   return option == "radix" ? 2 : 1;
@@ -142,12 +142,15 @@ std::vector<Option> axes() {
 
 std::vector<Option> schedule_options() {
   return {
-      {"ranks-per-node", Kind::integers, "0",
+      {CONTEND_BY_NODES, Kind::integers, "0",
        "Schedules that work by node take every N consecutive ranks as a node; with 0, the ranks "
        "that share memory."},
-      {"batch", Kind::integers, "32", "scattered: messages in a batch, each way."},
-      {"in-flight", Kind::integers, "32", "inflight: messages in flight at a time, each way."},
-      {"radix", Kind::integers, "2", "bruck: base of the digits of a distance."},
+      {CONTEND_BY_BATCH, Kind::integers, std::to_string(CONTEND_WIDTH),
+       "scattered: messages in a batch, each way."},
+      {CONTEND_BY_WINDOW, Kind::integers, std::to_string(CONTEND_WIDTH),
+       "inflight: messages in flight at a time, each way."},
+      {"radix", Kind::integers, std::to_string(CONTEND_RADIX),
+       "bruck: base of the digits of a distance."},
       {kPhasesOption, Kind::word, "",
        "routed: file of its phases, in each line the rank that every rank sends to, or -."},
   };

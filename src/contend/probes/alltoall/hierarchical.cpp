@@ -55,7 +55,7 @@ Algorithm hierarchical() {
       [](const Blocks& blocks, const Parameters& parameters) -> std::unique_ptr<Alltoall> {
         return std::make_unique<Hierarchical>(blocks, parameters.nodes);
       },
-      "ranks-per-node"};
+      CONTEND_BY_NODES};
   made.knows_all = true;
   return made;
 }

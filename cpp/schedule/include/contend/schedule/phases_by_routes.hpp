@@ -19,7 +19,7 @@ struct HostRoutes {
   std::vector<std::uint32_t> channel;
 };
 
-/// An all-to-all in phases, as `tuned/phases_by_routes.h` describes it.
+/// An all-to-all in phases, as `schedules/phases_by_routes.h` describes it.
 struct Phases {
   std::uint32_t ranks = 0;
   std::uint32_t count = 0;

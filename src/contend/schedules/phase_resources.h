@@ -2,8 +2,8 @@
 /// of hosts with several ranks, and those channels that are not idle anyhow while a rank or a port
 /// is: what all messages over a channel have in common, their source or their target, keeps them
 /// apart.
-#ifndef CONTEND_TUNED_PHASE_RESOURCES_H
-#define CONTEND_TUNED_PHASE_RESOURCES_H
+#ifndef CONTEND_SCHEDULES_PHASE_RESOURCES_H
+#define CONTEND_SCHEDULES_PHASE_RESOURCES_H
 
 #include <stddef.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /// Which message uses what in which phase, in bits and by name, and in which phase every message
 /// is. Memory: O(resources * phases + ranks^2).
-#ifndef CONTEND_TUNED_PHASE_BOARD_H
-#define CONTEND_TUNED_PHASE_BOARD_H
+#ifndef CONTEND_SCHEDULES_PHASE_BOARD_H
+#define CONTEND_SCHEDULES_PHASE_BOARD_H
 
 #include "phase_resources.h"
 

@@ -1,8 +1,8 @@
 /// Phases of an all-to-all that know the routes: no two messages of a phase share a channel.
 ///
 /// In C and by itself, so that the core and the drop-in all-to-all have the same search.
-#ifndef CONTEND_TUNED_PHASES_BY_ROUTES_H
-#define CONTEND_TUNED_PHASES_BY_ROUTES_H
+#ifndef CONTEND_SCHEDULES_PHASES_BY_ROUTES_H
+#define CONTEND_SCHEDULES_PHASES_BY_ROUTES_H
 
 #include <stdbool.h>
 #include <stdint.h>
