@@ -97,8 +97,8 @@ Columns find_phases(const Resolver& resolver, const Vector<std::uint32_t>& place
 nb::typed<nb::list, nb::any> list_schedules() {
   nb::list rows;
   for (const contend_schedule_traits& traits : contend_schedules) {
-    rows.append(nb::make_tuple(traits.name, traits.summary, traits.option, traits.paired, traits.barriers,
-                               traits.power_of_two));
+    rows.append(nb::make_tuple(traits.name, traits.summary, traits.option, traits.paired,
+                               traits.barriers, traits.power_of_two));
   }
   return rows;
 }
