@@ -11,6 +11,8 @@ from contend.congestion import Simulation, half_width
 from contend.cure import Addition, Improvement
 from contend.fabric import Cable, FabricSize, size_of
 from contend.report.document import Document, filled
+from contend.report.fabric.marks import Mark
+from contend.report.fabric.network import fabric_figure
 from contend.report.style import COLOURS, FAINT, new_figure, styled, title
 from contend.report.table import ResultTable
 from contend.report.words import percent, rate_words
@@ -180,7 +182,10 @@ def improvement_document(found: Improvement, file: str = "") -> Document:
         verdict=improvement_verdict(found),
         tables=improvement_tables(found),
         record=_record(found),
-        pictures={"gain": lambda: improvement_figure(found)},
+        pictures={
+            "network": lambda: _network(found),
+            "gain": lambda: improvement_figure(found),
+        },
         closing=(f"written to {file}",) if file else (),
     )
 
@@ -206,6 +211,22 @@ def improvement_figure(found: Improvement) -> Figure:
         axes.set_ylabel("gain in points (95 %)")
         title(figure, _finding(found))
     return figure
+
+
+def _network(found: Improvement) -> Figure:
+    """The network with the new cables, each with what it gains."""
+    marks = []
+    # They have the last numbers, in their order.
+    number = found.fabric.cables - found.cables
+    for addition in found.additions:
+        gains = f"{_points(addition.gain, addition.margin)} points"
+        together = f" with the other{'s' * (len(addition.cables) > 2)}"
+        for cable in addition.cables:
+            near, far = _ends(found, cable)
+            words = f"{near} - {far}: {gains}{together if len(addition.cables) > 1 else ''}"
+            marks.append(Mark("added", "cable", number, words))
+            number += 1
+    return fabric_figure(found.fabric, finding=_finding(found), marks=marks)
 
 
 def _finding(found: Improvement) -> str:

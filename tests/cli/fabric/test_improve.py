@@ -16,7 +16,7 @@ TREE = ["xgft:2;4,6;1,2", "--ports", "12"]
 def test_the_written_fabric_gives_the_figure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str]
 ) -> None:
-    result, figure, better = (tmp_path / name for name in ("it.json", "it.svg", "it.fabric"))
+    result, figure, better = (tmp_path / name for name in ("it.json", "it.html", "it.fabric"))
     outputs = ["--json", str(result), "--plot", str(figure), "-o", str(better)]
     command = ["fabric", "improve", *TREE, "--cables", "2", "--seed", "5", *options, *outputs]
     assert run(command) == 0
@@ -27,7 +27,9 @@ def test_the_written_fabric_gives_the_figure(
     assert said["after"] == said["additions"][-1]["bandwidth"]
     assert said["after"] - said["before"] == pytest.approx(said["gain"])
     assert sum(len(one["cables"]) for one in said["additions"]) == said["asked"] == 2
-    assert figure.stat().st_size > 0
+    drawn = figure.read_text()
+    cables = [cable["ends"] for one in said["additions"] for cable in one["cables"]]
+    assert all(f"added: {' - '.join(ends)}: +" in drawn for ends in cables)
     again = tmp_path / "again.json"
     simulated = ["simulate", str(better), "--seed", "5", *options, "--json", str(again)]
     assert run(simulated) == 0
