@@ -10,9 +10,9 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from contend.congestion import Average
 from contend.fabric import Fabric
 from contend.report import (
-    Measure,
     bandwidth_histogram,
     channel_loads,
     congestion_distribution,
@@ -94,7 +94,7 @@ def test_an_engine_keeps_its_colour_in_every_panel(make_simulation: Any) -> None
 def test_the_drawn_bars_are_the_fractions(make_simulation: Any) -> None:
     figure = bandwidth_histogram(
         [make_simulation(bandwidth=np.array([0.41, 0.41, 0.41, 0.9]))],
-        measure=Measure.MEAN_BANDWIDTH,
+        average=Average.EFFECTIVE_BANDWIDTH,
     )
     values, edges, _ = figure.axes[0].patches[0].get_data()
     assert values[20] == pytest.approx(3 / 4)

@@ -7,43 +7,44 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contend.report import Measure
+from contend.congestion import Average, SampleMean
 from contend.report.simulation.tables import engine_labels, labels
 
 
-def test_bandwidth_of_a_sample_by_measure(make_simulation: Any) -> None:
+def test_bandwidth_of_a_sample_by_average(make_simulation: Any) -> None:
     simulation = make_simulation(scale=2.0)
     # scale * bandwidth, scale / mean π, scale / largest π
     expected = {
-        Measure.MEAN_BANDWIDTH: [0.8, 1.0, 1.2, 1.4],
-        Measure.OF_MEAN_CONGESTION: [1, 1, 0.5, 0.5],
-        Measure.OF_MAX_CONGESTION: [0.4, 0.4, 0.2, 0.2],
+        Average.EFFECTIVE_BANDWIDTH: [0.8, 1.0, 1.2, 1.4],
+        Average.OF_MEAN_CONGESTION: [1, 1, 0.5, 0.5],
+        Average.OF_MAX_CONGESTION: [0.4, 0.4, 0.2, 0.2],
     }
-    for measure, values in expected.items():
-        assert measure.per_sample(simulation) == pytest.approx(values)
+    for average, values in expected.items():
+        assert 2 * simulation.bandwidths(average) == pytest.approx(values)
 
 
-def test_means_are_the_simulations_own_times_scale(make_simulation: Any) -> None:
-    simulation = make_simulation(scale=6.0)
-    own = {
-        Measure.MEAN_BANDWIDTH: simulation.effective_bandwidth,
-        Measure.OF_MEAN_CONGESTION: simulation.of_mean_congestion,
-        Measure.OF_MAX_CONGESTION: simulation.of_max_congestion,
-    }
-    for measure, value in own.items():
-        assert measure.estimate(simulation).mean == pytest.approx(6 * value)
+def test_what_a_pattern_does_to_its_own_ends_is_taken_out_of_mean_and_interval() -> None:
+    scaled = SampleMean(0.125, 0.0625, 0.25).times(6)
+    assert (scaled.mean, scaled.low, scaled.high) == (0.75, 0.375, 1.5)
+    assert SampleMean(0.125, None, None).times(6) == SampleMean(0.75, None, None)
+
+
+def test_a_single_sample_has_no_interval(make_simulation: Any) -> None:
+    simulation = make_simulation(bandwidth=np.array([0.5]), samples=1)
+    mean = simulation.averaged(Average.EFFECTIVE_BANDWIDTH)
+    assert mean == SampleMean(0.5, None, None)
 
 
 def test_the_interval_is_the_simulations_own(make_simulation: Any) -> None:
     simulation = make_simulation()
-    estimate = Measure.MEAN_BANDWIDTH.estimate(simulation)
+    estimate = simulation.averaged(Average.EFFECTIVE_BANDWIDTH)
     assert (estimate.low, estimate.high) == pytest.approx(simulation.ci95)
 
 
 def test_the_interval_follows_from_the_standard_error(make_simulation: Any) -> None:
     # 1/π is 1/2, 1/2, 1/4, 1/4: mean 3/8, standard deviation 1/8 * sqrt(4/3); Student's quantile
     # for 3 degrees of freedom is 3.182.
-    estimate = Measure.OF_MEAN_CONGESTION.estimate(make_simulation())
+    estimate = make_simulation().averaged(Average.OF_MEAN_CONGESTION)
     half = 3.182 * np.sqrt(4 / 3) / 8 / np.sqrt(4)
     assert estimate.mean == pytest.approx(3 / 8)
     assert estimate.high - estimate.mean == pytest.approx(half, rel=1e-3)
@@ -51,7 +52,7 @@ def test_the_interval_follows_from_the_standard_error(make_simulation: Any) -> N
 
 
 def test_exhaustive_results_have_no_interval(make_simulation: Any) -> None:
-    estimate = Measure.OF_MAX_CONGESTION.estimate(make_simulation(exhaustive=True))
+    estimate = make_simulation(exhaustive=True).averaged(Average.OF_MAX_CONGESTION)
     assert estimate.low == estimate.mean == estimate.high
 
 

@@ -39,5 +39,7 @@ from .side_by_side import Newcomer as Newcomer
 from .side_by_side import PairLoss as PairLoss
 from .side_by_side import SideBySide as SideBySide
 from .side_by_side import judge_jobs as judge_jobs
+from .simulation import Average as Average
+from .simulation import SampleMean as SampleMean
 from .simulation import Simulation as Simulation
 from .simulation import half_width as half_width

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,35 @@ if TYPE_CHECKING:
 
 # Below this many samples the interval comes from Student's distribution.
 _MANY_SAMPLES = 200
+
+
+class Average(StrEnum):
+    """How the congestions π of a sample become one bandwidth, a fraction of the link speed.
+
+    Where links differ in rate, it is a fraction of what the slower of a message's two ports
+    carries, and slowdown takes the place of π.
+    """
+
+    EFFECTIVE_BANDWIDTH = "effective_bandwidth"
+    """Mean over rounds of the mean over messages of their shares: of 1/π where links are alike."""
+    OF_MEAN_CONGESTION = "of_mean_congestion"
+    """The paper's: 1 over the mean over rounds of the mean π."""
+    OF_MAX_CONGESTION = "of_max_congestion"
+    """1 over the mean over rounds of the largest π: all wait for the slowest (section 5.1)."""
+
+
+@dataclass(frozen=True)
+class SampleMean:
+    """A mean over samples and its 95 % interval, which a single sample does not have."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+    def times(self, factor: float) -> SampleMean:
+        """The mean, and its interval, of so many times the samples."""
+        low, high = (None if end is None else end * factor for end in (self.low, self.high))
+        return SampleMean(self.mean * factor, low, high)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,10 +154,38 @@ class Simulation:
     users: tuple[ChannelUsers, ...] = field(default=(), repr=False)
     fabric: Fabric | None = field(default=None, repr=False)
 
+    def bandwidths(self, average: Average) -> NDArray[np.float64]:
+        """Bandwidth of every sample by an average, shape [samples]."""
+        if average is Average.EFFECTIVE_BANDWIDTH:
+            return self.bandwidth
+        mean, largest = self.slowdown
+        return 1 / (mean if average is Average.OF_MEAN_CONGESTION else largest)
+
+    def averaged(self, average: Average) -> SampleMean:
+        """Mean of an average over the samples; the interval of exhaustive results has no width."""
+        values = self.bandwidths(average)
+        mean = float(values.mean())
+        half = 0.0 if self.exhaustive else half_width(values)
+        if not math.isfinite(half):
+            return SampleMean(mean, None, None)
+        return SampleMean(mean, mean - half, mean + half)
+
+    def rate(self, average: Average) -> float | None:
+        """The same in bytes per second; None where the rate of links is not known."""
+        if average is Average.EFFECTIVE_BANDWIDTH and self.bytes_per_second is not None:
+            return float(self.bytes_per_second.mean())
+        seconds = {
+            Average.OF_MEAN_CONGESTION: self.mean_seconds_per_byte,
+            Average.OF_MAX_CONGESTION: self.max_seconds_per_byte,
+        }.get(average)
+        if seconds is not None:
+            return float((1 / seconds).mean())
+        return None if self.port_rate is None else self.averaged(average).mean * self.port_rate
+
     @property
     def effective_bandwidth(self) -> float:
         """Mean over samples, rounds and messages of their shares: of 1/pi where links are alike."""
-        return float(self.bandwidth.mean())
+        return self.averaged(Average.EFFECTIVE_BANDWIDTH).mean
 
     @property
     def weighed(self) -> bool:
@@ -152,9 +210,7 @@ class Simulation:
     @property
     def effective_rate(self) -> float | None:
         """What messages get, in bytes per second; None where the rate of links is not known."""
-        if self.bytes_per_second is not None:
-            return float(self.bytes_per_second.mean())
-        return None if self.port_rate is None else self.effective_bandwidth * self.port_rate
+        return self.rate(Average.EFFECTIVE_BANDWIDTH)
 
     @property
     def ci95(self) -> tuple[float, float]:
@@ -168,12 +224,12 @@ class Simulation:
 
         Of slowdown instead of pi where links differ in rate; so is `of_max_congestion`.
         """
-        return float((1 / self.slowdown[0]).mean())
+        return self.averaged(Average.OF_MEAN_CONGESTION).mean
 
     @property
     def of_max_congestion(self) -> float:
         """The pessimistic bound: every round waits for its slowest message (section 5.1)."""
-        return float((1 / self.slowdown[1]).mean())
+        return self.averaged(Average.OF_MAX_CONGESTION).mean
 
     @property
     def mean_mean(self) -> float:

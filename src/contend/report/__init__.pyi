@@ -79,7 +79,6 @@ from .simulation.figures import simulation_comparison as simulation_comparison
 from .simulation.histograms import bandwidth_histogram as bandwidth_histogram
 from .simulation.histograms import round_bounds as round_bounds
 from .simulation.json import simulation_json as simulation_json
-from .simulation.tables import Measure as Measure
 from .simulation.tables import simulation_tables as simulation_tables
 from .simulation.users import users_tables as users_tables
 from .simulation.users import users_verdict as users_verdict

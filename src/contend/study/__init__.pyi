@@ -25,7 +25,6 @@ from .results import Series as Series
 from .results import Terms as Terms
 from .results import gather as gather
 from .simulated import run_simulations as run_simulations
-from .simulated_cell import Average as Average
 from .simulated_cell import Outcome as Outcome
 from .simulated_cell import Record as Record
 from .simulated_cell import SimulatedCell as SimulatedCell

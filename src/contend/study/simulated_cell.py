@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import math
 import struct
 import zipfile
 import zlib
@@ -16,9 +15,8 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from contend.congestion import Simulation, half_width
+from contend.congestion import Average, SampleMean, Simulation
 from contend.errors import InputError
 from contend.files import json_text, read_json, write_whole
 from contend.session import Cell
@@ -71,14 +69,6 @@ class SimulatedCell(Cell, frozen=True, forbid_unknown_fields=True, tag="simulate
         return _short((self.source, self.routes, self.engine, *self.files[:2]))
 
 
-class Average(msgspec.Struct, frozen=True):
-    """A mean over samples and its 95 % interval, which a single sample does not have."""
-
-    mean: float
-    low: float | None
-    high: float | None
-
-
 class Record(msgspec.Struct, frozen=True):
     """``run.json`` of a simulated cell.
 
@@ -106,7 +96,7 @@ class Record(msgspec.Struct, frozen=True):
     cause: str = ""
     rated_bisection: float | None = None
     scale: float = 1.0
-    averages: dict[str, Average] = {}
+    averages: dict[str, SampleMean] = {}
     simulation: dict[str, Any] = {}
     probe: str = "simulate"
     version: int = 1
@@ -124,9 +114,9 @@ class _Scalars(msgspec.Struct, frozen=True):
 class _Averages(msgspec.Struct, frozen=True):
     """What every record of a cell that is done has of averages."""
 
-    effective_bandwidth: Average
-    of_mean_congestion: Average
-    of_max_congestion: Average
+    effective_bandwidth: SampleMean
+    of_mean_congestion: SampleMean
+    of_max_congestion: SampleMean
 
 
 @dataclass(frozen=True)
@@ -163,12 +153,6 @@ def record_of(
     rated: float | None,
 ) -> Record:
     """The record of a simulated cell, which is named by fabric, engine and pattern."""
-    mean, largest = simulation.slowdown
-    columns = {
-        "effective_bandwidth": simulation.bandwidth,
-        "of_mean_congestion": 1 / mean,
-        "of_max_congestion": 1 / largest,
-    }
     fabric, engine, pattern = names
     return Record(
         fabric=fabric,
@@ -178,9 +162,7 @@ def record_of(
         request=request,
         rated_bisection=rated,
         scale=simulation.scale,
-        averages={
-            name: _average(values, simulation.exhaustive) for name, values in columns.items()
-        },
+        averages={average: simulation.averaged(average) for average in Average},
         simulation={
             name: value
             for name, value in _values(simulation).items()
@@ -232,14 +214,6 @@ def read_record(path: Path) -> Record:
     except msgspec.ValidationError as error:
         raise InputError(str(path), 0, "a cell of a study", str(error)) from None
     return record
-
-
-def _average(values: NDArray[np.float64], exhaustive: bool) -> Average:
-    mean = float(values.mean())
-    half = 0.0 if exhaustive else half_width(values)
-    if not math.isfinite(half):
-        return Average(mean, None, None)
-    return Average(mean, mean - half, mean + half)
 
 
 def _values(simulation: Simulation) -> dict[str, Any]:

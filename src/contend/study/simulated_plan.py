@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta, Struct, field
 
+from contend.congestion import Average
 from contend.errors import InputError, UsageError
 from contend.study.applications import Application
 from contend.study.plan import (
@@ -23,7 +24,6 @@ from contend.study.plan import (
 from contend.units import nearest
 
 Source = Annotated[Text, Meta(min_length=1)]
-Average = Literal["effective_bandwidth", "of_mean_congestion", "of_max_congestion"]
 
 
 class FabricEntry(Struct, frozen=True, forbid_unknown_fields=True):
@@ -105,7 +105,7 @@ class Plan(StudyPlan, frozen=True, forbid_unknown_fields=True, kw_only=True):
     placement: Text = "random"
     samples: Count = 10_000
     precision: Precision | None = None
-    average: Average = "effective_bandwidth"
+    average: Average = Average.EFFECTIVE_BANDWIDTH
     references: tuple[Reference, ...] = field(default=(), name="reference")
     applications: tuple[Application, ...] = field(default=(), name="application")
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from contend.congestion import Simulation
+from contend.congestion import Average, Simulation
 from contend.errors import UsageError
 from contend.report.simulation.figures import draw_channel_loads, draw_congestion
 from contend.report.simulation.histograms import draw_bandwidths, draw_bounds
-from contend.report.simulation.tables import Measure
 from contend.report.style import styled, wrapped
 from contend.units import nearest
 
@@ -49,7 +48,7 @@ def draw_simulation(
             _, axes = plt.subplots(figsize=(5, 3.2), layout="constrained")
         match picture:
             case "bandwidth":
-                finding = draw_bandwidths(axes, simulation, Measure.MEAN_BANDWIDTH)
+                finding = draw_bandwidths(axes, simulation, Average.EFFECTIVE_BANDWIDTH)
             case "rounds":
                 finding = draw_bounds(axes, simulation)
             case "channels" if simulation.fabric is not None:

@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-from contend.congestion import LinkRates, Simulation, hottest
+from contend.congestion import Average, LinkRates, SampleMean, Simulation, hottest
 from contend.fabric import Fabric
 from contend.report.fabric.network import fabric_figure
-from contend.report.simulation.tables import Estimate, Measure, congestion_shares, labels, scaled_by
+from contend.report.simulation.tables import AXIS_WORDS, congestion_shares, labels, scaled_by
 from contend.report.style import (
     COLOURS,
     FAINT,
@@ -30,7 +30,7 @@ from contend.units import counted, rounded
 def simulation_comparison(
     simulations: Sequence[Simulation],
     *,
-    measure: Measure = Measure.MEAN_BANDWIDTH,
+    average: Average = Average.EFFECTIVE_BANDWIDTH,
     rated: Sequence[float | None] = (),
     reference: Sequence[float | None] = (),
     reference_name: str = "paper",
@@ -39,12 +39,12 @@ def simulation_comparison(
 
     Args:
         simulations: at least one, drawn from the top in the order given.
-        measure: which bandwidth.
+        average: which bandwidth.
         rated: rated bisection bandwidth of each, or None.
         reference: a number known from elsewhere for each, or None; drawn as an open diamond.
         reference_name: what the diamond is called.
     """
-    estimates = [measure.estimate(s) for s in simulations]
+    estimates = [s.averaged(average).times(s.scale) for s in simulations]
     rows = np.arange(len(simulations))
     with styled():
         figure = new_figure(height=1.38 + 0.2 * len(simulations))
@@ -58,9 +58,9 @@ def simulation_comparison(
         axes.set_yticks(rows, labels(simulations))
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(simulations) - 0.4, -0.6)
-        average = measure.value + scaled_by(simulations)
+        words = AXIS_WORDS[average] + scaled_by(simulations)
         # Two lines: long labels of rows leave little width.
-        bandwidth_axis(axes, f"effective bandwidth ({average})\nas a share of the link speed")
+        bandwidth_axis(axes, f"effective bandwidth ({words})\nas a share of the link speed")
         axes.spines["left"].set_visible(False)
         axes.set_xlim(0, 1)
         _legend(figure, axes)
@@ -82,13 +82,15 @@ def _legend(figure: Figure, axes: Axes) -> None:
     )
 
 
-def _intervals(axes: Axes, estimates: Sequence[Estimate]) -> None:
+def _intervals(axes: Axes, estimates: Sequence[SampleMean]) -> None:
     means = np.array([e.mean for e in estimates])
-    reach = np.array([[e.mean - e.low for e in estimates], [e.high - e.mean for e in estimates]])
+    # A single sample has no interval.
+    lows = [e.mean if e.low is None else e.low for e in estimates]
+    highs = [e.mean if e.high is None else e.high for e in estimates]
     axes.errorbar(
         means,
         np.arange(len(estimates)),
-        xerr=np.nan_to_num(reach, posinf=0),
+        xerr=np.array([means - lows, highs - means]),
         fmt="o",
         markersize=4,
         color=COLOURS[0],
@@ -136,7 +138,7 @@ def _diamonds(axes: Axes, reference: Sequence[float | None], name: str) -> None:
 
 def _comparison_finding(
     simulations: Sequence[Simulation],
-    estimates: Sequence[Estimate],
+    estimates: Sequence[SampleMean],
     rated: Sequence[float | None],
 ) -> str:
     """What messages get; beside it, not as a part of it, what the narrowest cut could carry."""

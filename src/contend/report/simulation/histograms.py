@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from contend.congestion import Simulation
-from contend.report.simulation.tables import Measure, engine_labels, labels, scaled_by
+from contend.congestion import Average, Simulation
+from contend.report.simulation.tables import AXIS_WORDS, engine_labels, labels, scaled_by
 from contend.report.style import (
     COLOURS,
     QUIET,
@@ -149,7 +149,7 @@ _WIDE = 0.1
 def bandwidth_histogram(
     simulations: Sequence[Simulation],
     *,
-    measure: Measure = Measure.OF_MEAN_CONGESTION,
+    average: Average = Average.OF_MEAN_CONGESTION,
     rated: Sequence[float | None] = (),
     reference: Sequence[float | None] = (),
     reference_name: str = "paper",
@@ -158,13 +158,13 @@ def bandwidth_histogram(
 
     Args:
         simulations: at least one; those of one fabric share a panel.
-        measure: which bandwidth of a sample.
+        average: which bandwidth of a sample.
         rated: rated bisection bandwidth for each simulation, marked by a broken line.
         reference: a number known from elsewhere for each simulation, marked by a triangle.
         reference_name: what the triangle is called.
     """
     fabrics = list(dict.fromkeys(s.fabric_name for s in simulations))
-    samples = [measure.per_sample(s) for s in simulations]
+    samples = [s.scale * s.bandwidths(average) for s in simulations]
     edges = bin_edges(samples)
     with styled():
         figure = new_figure(height=0.97 + 1.05 * len(fabrics))
@@ -177,24 +177,24 @@ def bandwidth_histogram(
                 axes.set_title(fabric, loc="left", fontsize=7.5)
             mark_rated(axes, [rated[i] for i in members if rated])
             mark_reference(axes, [reference[i] for i in members if reference], reference_name)
-        bandwidth_axis(panels[-1], _axis_words(simulations, measure))
+        bandwidth_axis(panels[-1], _axis_words(simulations, average))
         figure.supylabel("fraction of samples", fontsize=7.5)
-        title(figure, _bandwidth_finding(simulations, measure))
+        title(figure, _bandwidth_finding(simulations, average))
     return figure
 
 
-def draw_bandwidths(axes: Axes, simulation: Simulation, measure: Measure) -> str:
+def draw_bandwidths(axes: Axes, simulation: Simulation, average: Average) -> str:
     """Draws `bandwidth_histogram` of one simulation into given axes; returns the finding."""
-    values = measure.per_sample(simulation)
+    values = simulation.scale * simulation.bandwidths(average)
     _panel(axes, [_Outline("mean", values, COLOURS[0])], bin_edges([values]))
-    bandwidth_axis(axes, _axis_words([simulation], measure))
+    bandwidth_axis(axes, _axis_words([simulation], average))
     axes.set_ylabel("fraction of samples")
-    return _bandwidth_finding([simulation], measure)
+    return _bandwidth_finding([simulation], average)
 
 
-def _axis_words(simulations: Sequence[Simulation], measure: Measure) -> str:
-    average = measure.value + scaled_by(simulations)
-    return f"bandwidth of a sample ({average})\nas a share of the link speed"
+def _axis_words(simulations: Sequence[Simulation], average: Average) -> str:
+    words = AXIS_WORDS[average] + scaled_by(simulations)
+    return f"bandwidth of a sample ({words})\nas a share of the link speed"
 
 
 def bin_edges(samples: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -257,8 +257,8 @@ def _panel(axes: Axes, outlines: Sequence[_Outline], edges: NDArray[np.float64])
     percent_axis(axes.yaxis)
 
 
-def _bandwidth_finding(simulations: Sequence[Simulation], measure: Measure) -> str:
-    means = [measure.estimate(s).mean for s in simulations]
+def _bandwidth_finding(simulations: Sequence[Simulation], average: Average) -> str:
+    means = [s.averaged(average).times(s.scale).mean for s in simulations]
     patterns = " and ".join(dict.fromkeys(s.pattern for s in simulations))
     if len(simulations) == 1:
         name = labels(simulations)[0]
@@ -274,8 +274,8 @@ def _bandwidth_finding(simulations: Sequence[Simulation], measure: Measure) -> s
 
 
 _BOUNDS = (
-    (Measure.OF_MAX_CONGESTION, "waiting", COLOURS[1], "--"),
-    (Measure.OF_MEAN_CONGESTION, "no waiting", COLOURS[0], "-"),
+    (Average.OF_MAX_CONGESTION, "waiting", COLOURS[1], "--"),
+    (Average.OF_MEAN_CONGESTION, "no waiting", COLOURS[0], "-"),
 )
 
 
@@ -295,7 +295,7 @@ def round_bounds(
         reference: a number known from elsewhere for the optimistic bound of each.
         reference_name: what it is called.
     """
-    bounds = [[measure.per_sample(s) for measure, *_ in _BOUNDS] for s in simulations]
+    bounds = [[s.scale * s.bandwidths(average) for average, *_ in _BOUNDS] for s in simulations]
     edges = bin_edges([values for pair in bounds for values in pair])
     names = labels(simulations)
     with styled():
@@ -316,7 +316,7 @@ def round_bounds(
 
 def draw_bounds(axes: Axes, simulation: Simulation) -> str:
     """Draws `round_bounds` of one simulation into given axes; returns the finding."""
-    bounds = [measure.per_sample(simulation) for measure, *_ in _BOUNDS]
+    bounds = [simulation.scale * simulation.bandwidths(average) for average, *_ in _BOUNDS]
     _bounds_panel(axes, bounds, bin_edges(bounds))
     words = f"bandwidth of a sample{scaled_by([simulation])} as a share of the link speed"
     bandwidth_axis(axes, words)

@@ -6,10 +6,10 @@ import math
 
 import msgspec
 
-from contend.congestion import BesideCounters, Simulation, hottest
+from contend.congestion import Average, BesideCounters, Simulation, hottest
 from contend.fabric import Bisection, Fabric
 from contend.report.simulation.counters import CountersJson, counters_json
-from contend.report.simulation.tables import Measure, congestion_shares
+from contend.report.simulation.tables import congestion_shares
 from contend.report.simulation.users import ChannelUsersJson, users_json
 from contend.units import rate_of
 
@@ -234,9 +234,9 @@ def simulation_json(
             ci95=(low, high) if math.isfinite(high - low) else None,
             of_mean_congestion=simulation.of_mean_congestion,
             of_max_congestion=simulation.of_max_congestion,
-            mean_Bps=_rate(simulation, Measure.MEAN_BANDWIDTH),
-            of_mean_congestion_Bps=_rate(simulation, Measure.OF_MEAN_CONGESTION),
-            of_max_congestion_Bps=_rate(simulation, Measure.OF_MAX_CONGESTION),
+            mean_Bps=simulation.effective_rate,
+            of_mean_congestion_Bps=simulation.rate(Average.OF_MEAN_CONGESTION),
+            of_max_congestion_Bps=simulation.rate(Average.OF_MAX_CONGESTION),
         ),
         rated_bisection=None if rated is None else rated.share,
         rated_bisection_exact=None if rated is None else rated.exact,
@@ -271,8 +271,3 @@ def simulation_json(
         counting_s=simulation.counting_s,
         patterns_per_s=simulation.patterns_per_s,
     )
-
-
-def _rate(simulation: Simulation, measure: Measure) -> float | None:
-    rate = measure.rate(simulation)
-    return None if rate is None else rate / simulation.scale

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
-from numpy.typing import NDArray
 
-from contend.congestion import Simulation, half_width, hottest
+from contend.congestion import Average, Simulation, hottest
 from contend.fabric import Bisection, Fabric, capacities, is_generator
 from contend.report.table import ResultTable
 from contend.report.words import UNKNOWN, percent, percent_range, printable, rate_words
@@ -19,57 +16,12 @@ from contend.units import counted, rate_of
 _HOTTEST = 8
 
 
-class Measure(Enum):
-    """How the congestions π of a sample become one bandwidth; values are its words on an axis.
-
-    Bandwidths are fractions of the link speed, multiplied by the simulation's scale, which takes
-    out what a pattern such as ``neighbour:6`` does to its own end points. Where links differ in
-    rate, they are fractions of what the slower of a message's two ports carries, and slowdown takes
-    the place of π.
-    """
-
-    MEAN_BANDWIDTH = "mean of 1/π"
-    OF_MEAN_CONGESTION = "1 / mean π"
-    OF_MAX_CONGESTION = "1 / mean of the rounds' largest π"
-
-    def per_sample(self, simulation: Simulation) -> NDArray[np.float64]:
-        """Bandwidth of every sample, shape [samples]."""
-        if self is Measure.MEAN_BANDWIDTH:
-            return simulation.scale * simulation.bandwidth
-        mean, largest = simulation.slowdown
-        if self is Measure.OF_MEAN_CONGESTION:
-            return simulation.scale / mean
-        return simulation.scale / largest
-
-    def rate(self, simulation: Simulation) -> float | None:
-        """Mean over the samples in bytes per second; None where no rate of links is known."""
-        seconds = {
-            Measure.OF_MEAN_CONGESTION: simulation.mean_seconds_per_byte,
-            Measure.OF_MAX_CONGESTION: simulation.max_seconds_per_byte,
-        }.get(self)
-        if seconds is not None:
-            return simulation.scale * float((1 / seconds).mean())
-        if self is Measure.MEAN_BANDWIDTH and simulation.bytes_per_second is not None:
-            return simulation.scale * float(simulation.bytes_per_second.mean())
-        if simulation.port_rate is None:
-            return None
-        return float(self.per_sample(simulation).mean()) * simulation.port_rate
-
-    def estimate(self, simulation: Simulation) -> Estimate:
-        """Mean over the samples with its 95 % interval; exhaustive results have no interval."""
-        samples = self.per_sample(simulation)
-        mean = float(samples.mean())
-        half = 0.0 if simulation.exhaustive else half_width(samples)
-        return Estimate(mean, mean - half, mean + half)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean and the ends of its 95 % interval."""
-
-    mean: float
-    low: float
-    high: float
+AXIS_WORDS = {
+    Average.EFFECTIVE_BANDWIDTH: "mean of 1/π",
+    Average.OF_MEAN_CONGESTION: "1 / mean π",
+    Average.OF_MAX_CONGESTION: "1 / mean of the rounds' largest π",
+}
+"""What an average is called on an axis."""
 
 
 def labels(simulations: Sequence[Simulation]) -> list[str]:
@@ -141,19 +93,19 @@ def headline(simulation: Simulation, rated: Bisection | None = None) -> ResultTa
         (
             headline_name(simulation.pattern),
             percent(simulation.effective_bandwidth),
-            _rate(simulation, Measure.MEAN_BANDWIDTH),
+            rate_words(simulation.rate(Average.EFFECTIVE_BANDWIDTH)),
             _interval(simulation),
         ),
         (
             f"1 / mean {delay}",
             percent(simulation.of_mean_congestion),
-            _rate(simulation, Measure.OF_MEAN_CONGESTION),
+            rate_words(simulation.rate(Average.OF_MEAN_CONGESTION)),
             "no waiting between rounds",
         ),
         (
             f"1 / mean of the rounds' largest {delay}",
             percent(simulation.of_max_congestion),
-            _rate(simulation, Measure.OF_MAX_CONGESTION),
+            rate_words(simulation.rate(Average.OF_MAX_CONGESTION)),
             "every round waits for its slowest message",
         ),
     ]
@@ -196,12 +148,6 @@ def _mean_port(simulation: Simulation) -> float | None:
     return float(capacities(fabric, hosts).host[np.unique(hosts)].mean())
 
 
-def _rate(simulation: Simulation, measure: Measure) -> str:
-    """What a message gets; the pattern's own ends are not taken out."""
-    rate = measure.rate(simulation)
-    return rate_words(None if rate is None else rate / simulation.scale)
-
-
 def links_table(simulation: Simulation) -> ResultTable:
     """How many links carry what, and what that means for the figures."""
     if simulation.weighed:
@@ -235,12 +181,14 @@ def _interval(simulation: Simulation) -> str:
 
 
 def _scaled(simulation: Simulation) -> tuple[str, str, str, str]:
-    scaled = Measure.MEAN_BANDWIDTH.estimate(simulation).mean
-    of_mean = Measure.OF_MEAN_CONGESTION.estimate(simulation).mean
+    scale = simulation.scale
     delay = "slowdown" if simulation.weighed else "π"
-    also = f"leaves out the pattern's own end points; 1 / mean {delay}: {percent(of_mean)}"
-    of_host = rate_words(Measure.MEAN_BANDWIDTH.rate(simulation))
-    return f"times {simulation.scale:g}, what a host gets", percent(scaled), of_host, also
+    of_mean = percent(scale * simulation.of_mean_congestion)
+    also = f"leaves out the pattern's own end points; 1 / mean {delay}: {of_mean}"
+    rate = simulation.effective_rate
+    of_host = rate_words(None if rate is None else scale * rate)
+    share = percent(scale * simulation.effective_bandwidth)
+    return f"times {scale:g}, what a host gets", share, of_host, also
 
 
 def _conditions(simulation: Simulation) -> str:

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from contend.congestion import SampleMean
 from contend.measurement import Agreement
 from contend.report.pairs import AgreementJson, agreement_keys
 from contend.report.study.simulated import ImpactJson, impacts, references_of, scaled
 from contend.study import (
-    Average,
     Case,
     GridCell,
     MeasuredPlan,
@@ -68,7 +68,7 @@ class StudyCellJson(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | UnsetType = UNSET
     rated_bisection: float | UnsetType | None = UNSET
     scale: float | UnsetType = UNSET
-    averages: dict[str, Average] | UnsetType = UNSET
+    averages: dict[str, SampleMean] | UnsetType = UNSET
     references: list[DifferenceJson] | UnsetType = UNSET
     elapsed_s: float | UnsetType = UNSET
 

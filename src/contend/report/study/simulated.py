@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import msgspec
 
+from contend.congestion import SampleMean
 from contend.report.simulation.tables import engine_labels
 from contend.report.table import ResultTable
-from contend.study import Application, Average, Outcome, PatternEntry, Plan, Record, Reference
+from contend.study import Application, Outcome, PatternEntry, Plan, Record, Reference
 
 
 @dataclass(frozen=True)
@@ -87,14 +88,10 @@ def references_of(plan: Plan, record: Record) -> list[Reference]:
     ]
 
 
-def scaled(record: Record, average: str) -> Average | None:
+def scaled(record: Record, average: str) -> SampleMean | None:
     """An average of a cell, multiplied by its scale; None where it failed."""
     plain = record.averages.get(average)
-    if plain is None:
-        return None
-    low = None if plain.low is None else plain.low * record.scale
-    high = None if plain.high is None else plain.high * record.scale
-    return Average(plain.mean * record.scale, low, high)
+    return None if plain is None else plain.times(record.scale)
 
 
 def _pattern_table(plan: Plan, pattern: PatternEntry, records: Sequence[Record]) -> ResultTable:

@@ -6,18 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from matplotlib.figure import Figure
 
-from contend.congestion import Simulation
+from contend.congestion import Average, Simulation
 from contend.report.simulation.figures import simulation_comparison
 from contend.report.simulation.histograms import bandwidth_histogram, round_bounds
-from contend.report.simulation.tables import Measure
 from contend.report.study.simulated import main_source, reference_of
 from contend.study import Outcome, Plan
-
-_MEASURES = {
-    "effective_bandwidth": Measure.MEAN_BANDWIDTH,
-    "of_mean_congestion": Measure.OF_MEAN_CONGESTION,
-    "of_max_congestion": Measure.OF_MAX_CONGESTION,
-}
 
 
 def study_figures(plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, Figure]]:
@@ -43,18 +36,17 @@ def _figures(plan: Plan, name: str, cells: Sequence[Outcome]) -> Iterator[tuple[
     simulations = [cell.simulation() for cell in cells]
     references = [_reference(plan, cell) for cell in cells]
     rated = [cell.record.rated_bisection for cell in cells]
-    measure = _MEASURES[plan.average]
     source = main_source(plan)
     if all(s.rounds == 1 and s.scale == 1 for s in simulations):
         figure = bandwidth_histogram(
             simulations,
-            measure=measure,
+            average=plan.average,
             rated=rated,
             reference=references,
             reference_name=source,
         )
     else:
-        best = _simulated_best(simulations, measure)
+        best = _simulated_best(simulations, plan.average)
         figure = round_bounds(
             [simulations[i] for i in best],
             reference=[references[i] for i in best],
@@ -65,7 +57,7 @@ def _figures(plan: Plan, name: str, cells: Sequence[Outcome]) -> Iterator[tuple[
         f"{name}-comparison",
         simulation_comparison(
             simulations,
-            measure=measure,
+            average=plan.average,
             rated=rated,
             reference=references,
             reference_name=source,
@@ -78,11 +70,15 @@ def _reference(plan: Plan, cell: Outcome) -> float | None:
     return None if reference is None else reference.percent / 100
 
 
-def _simulated_best(simulations: Sequence[Simulation], measure: Measure) -> list[int]:
+def _simulated_best(simulations: Sequence[Simulation], average: Average) -> list[int]:
     """The simulation with the highest average for each fabric, in the order of fabrics."""
     best: dict[str, int] = {}
     for i, simulation in enumerate(simulations):
         known = best.setdefault(simulation.fabric_name, i)
-        if measure.estimate(simulation).mean > measure.estimate(simulations[known]).mean:
+        if _scaled(simulation, average) > _scaled(simulations[known], average):
             best[simulation.fabric_name] = i
     return list(best.values())
+
+
+def _scaled(simulation: Simulation, average: Average) -> float:
+    return simulation.scale * simulation.averaged(average).mean
