@@ -75,7 +75,7 @@ def test_some_fabrics_and_other_samples(plan_file: Path) -> None:
         (
             "of_mean_congestion",
             "of_luck",
-            "expected one of effective_bandwidth, of_max_congestion, of_mean_congestion at average",
+            "expected one of effective_bandwidth, of_mean_congestion, of_max_congestion at average",
         ),
         ('["good", "bad"]', '["good", 3]', "a list of texts of at most 4,096 characters"),
         ("samples = 3", "samples = 3\nprecision = 1e-300", "at precision, got 1e-300"),

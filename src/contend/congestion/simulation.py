@@ -156,10 +156,10 @@ class Simulation:
 
     def bandwidths(self, average: Average) -> NDArray[np.float64]:
         """Bandwidth of every sample by an average, shape [samples]."""
-        if average is Average.EFFECTIVE_BANDWIDTH:
+        if average == Average.EFFECTIVE_BANDWIDTH:
             return self.bandwidth
         mean, largest = self.slowdown
-        return 1 / (mean if average is Average.OF_MEAN_CONGESTION else largest)
+        return 1 / (mean if average == Average.OF_MEAN_CONGESTION else largest)
 
     def averaged(self, average: Average) -> SampleMean:
         """Mean of an average over the samples; the interval of exhaustive results has no width."""
@@ -172,7 +172,7 @@ class Simulation:
 
     def rate(self, average: Average) -> float | None:
         """The same in bytes per second; None where the rate of links is not known."""
-        if average is Average.EFFECTIVE_BANDWIDTH and self.bytes_per_second is not None:
+        if average == Average.EFFECTIVE_BANDWIDTH and self.bytes_per_second is not None:
             return float(self.bytes_per_second.mean())
         seconds = {
             Average.OF_MEAN_CONGESTION: self.mean_seconds_per_byte,

@@ -197,6 +197,9 @@ def _plain(expected: inspect.Type, value: Any) -> Any:
     elif isinstance(expected, inspect.LiteralType):
         if value in expected.values:
             return value
+    elif isinstance(expected, inspect.EnumType):
+        if value in [member.value for member in expected.cls]:
+            return expected.cls(value)
     elif isinstance(expected, inspect.BoolType):
         if isinstance(value, bool):
             return value
@@ -259,9 +262,10 @@ def _words(expected: inspect.Type, *, plural: bool = False) -> str:
         return _words(expected.type, plural=plural)
     if isinstance(expected, inspect.BoolType):
         return "true or false"
-    if isinstance(expected, inspect.LiteralType):
-        known = ", ".join(map(str, expected.values))
-        return known if len(expected.values) == 1 else f"one of {known}"
+    if isinstance(expected, inspect.LiteralType | inspect.EnumType):
+        values = expected.values if isinstance(expected, inspect.LiteralType) else expected.cls
+        known = list(map(str, values))
+        return known[0] if len(known) == 1 else f"one of {', '.join(known)}"
     if isinstance(expected, inspect.VarTupleType):
         few = "at least one of these: " if expected.min_length else ""
         return f"a list of {few}{_words(expected.item_type, plural=True)}"
