@@ -5,6 +5,7 @@ Other pages include parts of them, which stand between comments such as ``<!-- p
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections import defaultdict
@@ -17,6 +18,7 @@ from typer.core import TyperGroup
 from contend.cli.app import command
 from contend.errors import EXIT_STATUSES
 from contend.fabric import catalogue, make
+from contend.fabric.formats.fabric_file import LAYOUTS
 from contend.fabric.formats.topology import READERS, WRITERS
 from contend.pattern import FORMS
 from contend.routes import HOLD_ROUTES, KINDS, engine_names
@@ -155,9 +157,11 @@ def _lists_page() -> str:
         ("Patterns", "patterns", _table(("pattern", "messages"), _patterns())),
         ("Routing engines", "engines", _table(("engine", "what it does"), _engines())),
         ("Generators", "generators", _table(_GENERATOR_HEAD, _generators())),
+        ("Generators, one by one", "each generator", _each_generator()),
         ("All-to-all schedules", "schedules", _table(("algorithm", "what it does"), _schedules())),
         ("Formats that are read", "formats", _table(("format", "what it gives"), _formats())),
         ("Kinds of files that are written", "kinds", _table(_KIND_HEAD, _kinds())),
+        ("Columns of .fabric files", "columns", _table(("column", "bits", "length"), _columns())),
         ("Exit statuses", "statuses", _table(("status", "meaning"), _statuses())),
     ):
         parts += [f"## {title}\n", _part(name, table)]
@@ -186,6 +190,53 @@ def _generators() -> Iterator[tuple[str, ...]]:
             f"`{family.example}`",
             *(f"{size:,}" for size in sizes),
         )
+
+
+# Functions that are not called as their family is.
+_MAKERS = {
+    **dict.fromkeys(("torus", "mesh", "ring"), "grid"),
+    "rails": "rail_optimised",
+    "random": "random_regular",
+}
+# Arguments that no specification has.
+_NOT_WRITTEN = r"^- `(family|wrap)`: .*\n"
+
+
+def _each_generator() -> str:
+    """What the functions that make fabrics say of themselves, each once."""
+    families: dict[str, list[str]] = defaultdict(list)
+    texts: dict[str, str] = {}
+    for family in catalogue():
+        module = sys.modules[family.build.__module__]
+        maker = getattr(module, _MAKERS.get(family.name, family.name), None)
+        if maker is not None and maker.__doc__:
+            families[maker.__name__].append(f"**{family.name}**")
+            texts[maker.__name__] = inspect.cleandoc(maker.__doc__)
+    return "\n".join(
+        f"{', '.join(names)}: {_paragraphs(texts[maker])}" for maker, names in families.items()
+    )
+
+
+def _paragraphs(docstring: str) -> str:
+    """A docstring as Markdown, with its arguments as a list and without its errors."""
+    text = docstring.partition("\nRaises:")[0].rstrip().replace("``", "`")
+    text = re.sub(r"^Source: (.*)", r"*Source:* \1", text, flags=re.M)
+    text = re.sub(r"^Args:\n", "", text, flags=re.M)
+    text = re.sub(r"^    (\w+): ", r"- `\1`: ", text, flags=re.M)
+    text = re.sub(_NOT_WRITTEN, "", text, flags=re.M)
+    # What goes on below is part of the point above.
+    return (
+        re.sub(r"\n {4,}", " ", text).replace("*", r"\*").replace(r"\*Source:\*", "*Source:*")
+        + "\n"
+    )
+
+
+def _columns() -> Iterator[tuple[str, str, str]]:
+    numbers, texts = LAYOUTS[max(LAYOUTS)]
+    for column in numbers:
+        yield f"`{column.name}`", str(8 * int(column.type[-1])), column.count
+    for text in texts:
+        yield f"`{text.name}`", "text", text.count or "1"
 
 
 def _schedules() -> list[tuple[str, str]]:

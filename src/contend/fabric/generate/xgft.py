@@ -87,13 +87,21 @@ def xgft(
     links: Sequence[int] | None = None,
     family: str = "xgft",
 ) -> Fabric:
-    """An extended generalised fat tree; the arguments are those of `place_tree`.
+    """An extended generalised fat tree of h levels, above hosts, which are level 0.
+
+    Level l has m_(l+1) .. m_h w_1 .. w_l switches. A switch's ports lead down first, child by
+    child, then up, parent by parent, with parallel cables next to each other.
 
     Args:
-        children: m_1 .. m_h.
-        parents: w_1 .. w_h.
-        links: p_1 .. p_h; all 1 when None.
+        children: m_1 .. m_h, children of a node of each level.
+        parents: w_1 .. w_h, parents of a node of the level below; w_1 = 1.
+        links: p_1 .. p_h, cables between a node and each of its parents; p_1 = 1, and all are 1
+            when None.
         family: what errors call it.
+
+    Source: Öhring, Ibel, Das, Kumar, "On generalized fat trees", IPPS 1995; parallel links as in
+    Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on real life
+    fat trees", CCIT report 776, Technion 2010.
 
     Raises:
         UsageError: when hosts would have several parents or cables, or the tree is too large.
